@@ -1,0 +1,82 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),  // `any` is spelled (SE-0335)
+  .enableUpcomingFeature("MemberImportVisibility"),  // no member without its import (SE-0444)
+  .enableUpcomingFeature("InternalImportsByDefault"),  // an import leaks only if it says so (SE-0409)
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async runs where it is called (SE-0461)
+]
+let strictC: [CSetting] = [
+  .treatAllWarnings(as: .error),
+  .unsafeFlags(["-Wall", "-Wextra"]),
+]
+
+/// A room of the floor plan in `docs/ARCHITECTURE.md`: a library of ours and what it stands on.
+func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A plugin: an executable of its own, in `plugins/<richType>/` beside its manifest.
+func plugin(_ name: String, on dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "plugins/\(name)", exclude: ["plugin.json"],
+    swiftSettings: strict)
+}
+
+func tests(of name: String, on dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "richpush",
+  products: [
+    .executable(name: "richpush", targets: ["richpush"]),
+    .library(name: "RichPushClient", targets: ["RichPushClient"]),
+    .library(name: "PluginKit", targets: ["PluginKit"]),
+  ],
+  targets: [
+    .target(
+      name: "CLibraries", cSettings: strictC,
+      linkerSettings: ["sqlite3", "microhttpd", "curl", "gnutls", "crypt"].map {
+        .linkedLibrary($0)
+      }),
+    .target(
+      name: "CCodecs", cSettings: strictC + [.unsafeFlags(["-O3"])],
+      linkerSettings: ["png", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
+    .executableTarget(name: "richpush-exec", cSettings: strictC),
+
+    room("HTTP", on: ["CLibraries"]),
+    room("MediaTypes"),
+    room("Store", on: ["CLibraries"]),
+    room("Push", on: ["HTTP", "CLibraries"]),
+    room("PluginHost", on: ["HTTP", "CLibraries"]),
+    room("Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "CLibraries"]),
+    room("RichPushClient"),
+    room("PluginKit"),
+    room("Imaging", on: ["CCodecs"]),
+    .executableTarget(
+      name: "richpush", dependencies: ["Origin", "RichPushClient"], swiftSettings: strict),
+
+    plugin("img", on: ["Imaging", "MediaTypes", "PluginKit"]),
+    plugin("sound", on: ["Imaging", "MediaTypes", "PluginKit"]),
+    plugin("url", on: ["CLibraries", "MediaTypes", "PluginKit"]),
+
+    tests(of: "HTTP", on: ["CLibraries"]),
+    tests(of: "MediaTypes"),
+    tests(of: "Store"),
+    tests(of: "Push", on: ["HTTP"]),
+    tests(of: "PluginHost", on: ["HTTP", "richpush-exec"]),
+    tests(of: "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP"]),
+    tests(of: "RichPushClient"),
+    tests(of: "PluginKit"),
+    tests(of: "Imaging"),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["RichPushClient", "richpush", "richpush-exec", "img", "sound", "url"],
+      swiftSettings: strict),
+    .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6])

@@ -1,0 +1,3 @@
+#include "ccodecs.h"
+
+int ccodecs_ready(void) { return 1; }

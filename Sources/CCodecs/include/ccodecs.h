@@ -1,0 +1,3 @@
+#pragma once
+/* The doors to libpng, libjpeg and LittleCMS; setjmp stays behind them. */
+int ccodecs_ready(void);

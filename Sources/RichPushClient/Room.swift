@@ -1,0 +1,2 @@
+/// A room that is being built.
+enum RichPushClientRoom {}

@@ -1,0 +1,4 @@
+@main
+struct RichPush {
+  static func main() {}
+}
