@@ -5,8 +5,8 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),  // `any` is spelled (SE-0335)
   .enableUpcomingFeature("MemberImportVisibility"),  // no member without its import (SE-0444)
-  .enableUpcomingFeature("InternalImportsByDefault"),  // an import leaks only if it says so (SE-0409)
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async runs where it is called (SE-0461)
+  .enableUpcomingFeature("InternalImportsByDefault"),  // an import leaks if it says so (SE-0409)
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async stays with caller (SE-0461)
 ]
 let strictC: [CSetting] = [
   .treatAllWarnings(as: .error),
