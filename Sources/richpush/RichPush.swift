@@ -1,4 +1,50 @@
+import Foundation
+
+/// The program: it finds the command that was asked for, and runs it.
 @main
 struct RichPush {
-  static func main() {}
+  /// Every command, in the order of the help page; a new one is a file of its own and a word here.
+  static var commands: [any Command.Type] {
+    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self]
+  }
+
+  static func main() async {
+    let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
+    do {
+      try await run(words, environment: ProcessInfo.processInfo.environment)
+    } catch let error as CommandLineError {
+      Terminal.complain(error.reason)
+      exit(error.exitCode)
+    } catch {
+      Terminal.complain("\(error)")
+      exit(EXIT_FAILURE)
+    }
+  }
+
+  private static func run(_ words: [String], environment: [String: String]) async throws {
+    guard let name = words.first, name != "--help", name != "-h", name != "help" else {
+      return Terminal.say(try page(words.dropFirst().first))
+    }
+    guard name != "--version" else { return Terminal.say("richpush \(version)") }
+    let command = try command(named: name)
+    let rest = Array(words.dropFirst())
+    if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+      return Terminal.say(HelpPage.text(of: command))
+    }
+    try Arguments.refuseUnknownVariables(in: environment, among: commands.flatMap { $0.options })
+    try await command.run(Arguments(rest, environment: environment, for: command))
+  }
+
+  /// The help page of a command, or of the program when none is named.
+  private static func page(_ name: String?) throws(CommandLineError) -> String {
+    guard let name else { return HelpPage.text(of: commands) }
+    return HelpPage.text(of: try command(named: name))
+  }
+
+  private static func command(named name: String) throws(CommandLineError) -> any Command.Type {
+    if let command = commands.first(where: { $0.name == name }) { return command }
+    throw .usage(
+      "unknown command '\(name)'\(Nearest.hint(to: name, among: commands.map { $0.name })); "
+        + "'richpush --help' lists them")
+  }
 }

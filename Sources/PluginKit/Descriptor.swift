@@ -1,0 +1,45 @@
+import Glibc
+
+/// A borrowed file descriptor, read and written whole.
+struct Descriptor {
+  let number: Int32
+
+  /// What the kernel said when it refused.
+  struct Failure: Error {
+    let code: Int32
+  }
+
+  /// Reads up to `limit` bytes, or to the end when that comes first.
+  func read(atMost limit: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+      let wanted = min(limit - bytes.count, 65_536)
+      let piece = try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+        let start = buffer.baseAddress
+        count = try transferred { Glibc.read(number, start, wanted) }
+      }
+      if piece.isEmpty { break }
+      bytes += piece
+    }
+    return bytes
+  }
+
+  /// Writes all of `bytes`.
+  func write(_ bytes: [UInt8]) throws {
+    try bytes.withUnsafeBytes { buffer in
+      var rest = UnsafeRawBufferPointer(buffer)
+      while !rest.isEmpty {
+        let count = try transferred { Glibc.write(number, rest.baseAddress, rest.count) }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+      }
+    }
+  }
+
+  private func transferred(_ call: () -> Int) throws -> Int {
+    while true {
+      let count = call()
+      if count >= 0 { return count }
+      if errno != EINTR { throw Failure(code: errno) }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+
+/// What one running lane has in hand; only its loop touches it.
+struct LaneWork {
+  var breaker = CircuitBreaker()
+  private(set) var settlements: [Settlement] = []
+  private var jobs: [Int: PushJob] = [:]
+  private var wakes: [OutgoingPush.Target: Int] = [:]
+
+  /// Leased jobs that are not settled yet.
+  var inFlight: Int { jobs.count }
+
+  /// Leased jobs whose outcome is not known yet.
+  var underWay: Int { jobs.count - settlements.count }
+
+  mutating func begin(_ job: PushJob) {
+    jobs[job.id] = job
+    if job.push.text.kind == .background { wakes[job.push.target, default: 0] += 1 }
+  }
+
+  mutating func settle(_ job: PushJob, _ outcome: Settlement.Outcome) {
+    settlements.append(Settlement(job: job.id, outcome: outcome))
+  }
+
+  /// Forgets the jobs whose settlements were committed.
+  mutating func endSettled() {
+    for settlement in settlements {
+      guard let job = jobs.removeValue(forKey: settlement.job) else { continue }
+      guard job.push.text.kind == .background else { continue }
+      let left = wakes[job.push.target, default: 1] - 1
+      wakes[job.push.target] = left > 0 ? left : nil
+    }
+    settlements = []
+  }
+
+  /// Silent pushes to the job's device that the outbox does not count as sent yet.
+  func wakesUnderWay(besides job: PushJob) -> Int {
+    wakes[job.push.target, default: 1] - 1
+  }
+}

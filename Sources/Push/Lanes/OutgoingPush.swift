@@ -1,0 +1,36 @@
+package import FoundationEssentials
+
+/// One push on its way out.
+package struct OutgoingPush: Sendable, Hashable {
+  /// Whom a push service is to give it to.
+  package enum Target: Sendable, Hashable {
+    /// One device by its token; the platform is the tutorial's word (`apns`, `gcm`, …).
+    case device(handle: String, platform: String)
+    /// Every device that the service itself has registered for the tags (Azure only).
+    case audience(TagExpression)
+  }
+
+  /// A lower-case UUID; the same on every repetition, so that a device can tell a duplicate.
+  package let id: String
+  package let target: Target
+  package let text: PushText
+  /// Pushes with the same collapse id (at most 64 bytes) replace each other on the device.
+  package let collapseID: String?
+  /// After this time nobody wants to see it any more.
+  package let expires: Date?
+
+  package init(
+    id: String, target: Target, text: PushText, collapseID: String? = nil, expires: Date? = nil
+  ) {
+    self.id = id
+    self.target = target
+    self.text = text
+    self.collapseID = collapseID
+    self.expires = expires
+  }
+
+  /// The same push with another text.
+  package func saying(_ text: PushText) -> OutgoingPush {
+    OutgoingPush(id: id, target: target, text: text, collapseID: collapseID, expires: expires)
+  }
+}

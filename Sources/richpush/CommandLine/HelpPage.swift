@@ -1,0 +1,53 @@
+/// The pages that `--help` prints.
+enum HelpPage {
+  /// The program's page: what it is, its commands, and what to type first.
+  static func text(of commands: [any Command.Type]) -> String {
+    """
+    richpush sends pictures, sounds and links to phones: a push carries only an id, and the phone
+    fetches the rest from here in one round trip, cut to its size.
+
+    Usage: richpush COMMAND [flags]
+
+    Commands:
+    \(columns(commands.map { ($0.name, $0.summary) }))
+
+    To see it work, in two terminals:
+      richpush serve --demo
+      richpush device --user alice
+    and in a third:
+      richpush notify --to alice --type img --payload logo.png "Look at this"
+
+    'richpush COMMAND --help' explains a command. Every flag has an environment variable:
+    RICHPUSH_SERVER stands for --server. Exit code 64 means the command line was not understood.
+    """
+  }
+
+  /// A command's page: usage, explanation, flags.
+  static func text(of command: any Command.Type) -> String {
+    let words = ["richpush", command.name] + (command.options.isEmpty ? [] : ["[flags]"])
+    let flags = command.options.map { (left(of: $0), explanation(of: $0)) }
+    return """
+      richpush \(command.name): \(command.summary)
+
+      Usage: \((words + command.operands).joined(separator: " "))
+
+      \(command.help)\(flags.isEmpty ? "" : "\n\nFlags:\n" + columns(flags))
+      """
+  }
+
+  private static func left(of option: Option) -> String {
+    option.kind == .flag ? "--\(option.name)" : "--\(option.name) \(option.placeholder)"
+  }
+
+  private static func explanation(of option: Option) -> String {
+    let several = option.kind == .list ? "; may be repeated" : ""
+    return option.explanation + several + (option.standard.map { " (default \($0))" } ?? "")
+  }
+
+  private static func columns(_ rows: [(left: String, right: String)]) -> String {
+    let width = rows.map(\.left.count).max() ?? 0
+    return rows.map { row in
+      "  " + row.left + String(repeating: " ", count: width - row.left.count + 2) + row.right
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import Push
+
+@Suite struct CircuitBreakerTests {
+  private let start = Date(timeIntervalSince1970: 1_800_000_000)
+  private let outage = Delivery.unavailable(after: nil, reason: "500")
+
+  private func tripped() -> CircuitBreaker {
+    var breaker = CircuitBreaker()
+    for _ in 0..<5 { breaker.record(outage, at: start, random: 1) }
+    return breaker
+  }
+
+  @Test func `opens after five failures in a row`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<4 { breaker.record(outage, at: start, random: 1) }
+    breaker.record(.delivered(reference: nil), at: start, random: 1)
+    for _ in 0..<4 { breaker.record(outage, at: start, random: 1) }
+    #expect(breaker.room(capacity: 9, inFlight: 2, at: start) == 7)
+    breaker.record(outage, at: start, random: 1)
+    #expect(breaker.room(capacity: 9, inFlight: 2, at: start) == 0)
+    #expect(breaker.openUntil == start + 2)
+    #expect(breaker.reason == "500")
+  }
+
+  @Test func `lets one probe through after the pause`() {
+    let breaker = tripped()
+    #expect(breaker.room(capacity: 9, inFlight: 0, at: start + 1.9) == 0)
+    #expect(breaker.room(capacity: 9, inFlight: 0, at: start + 2) == 1)
+    #expect(breaker.room(capacity: 9, inFlight: 1, at: start + 2) == 0)
+  }
+
+  @Test func `pauses longer when the probe fails, and closes when it does not`() {
+    var breaker = tripped()
+    breaker.record(outage, at: start + 2, random: 1)
+    #expect(breaker.openUntil == start + 6)
+    breaker.record(.deadToken(since: nil, reason: "gone"), at: start + 6, random: 1)
+    #expect(breaker.openUntil == nil)
+  }
+
+  @Test func `ignores late answers to pushes from before the pause`() {
+    var breaker = tripped()
+    breaker.record(outage, at: start + 1, random: 1)
+    breaker.record(.delivered(reference: nil), at: start + 1, random: 1)
+    #expect(breaker.openUntil == start + 2)
+  }
+
+  @Test func `obeys a time the service names, at once`() {
+    var breaker = CircuitBreaker()
+    breaker.record(.unavailable(after: .seconds(42), reason: "slow"), at: start, random: 0)
+    #expect(breaker.openUntil == start + 42)
+  }
+
+  @Test func `is not opened by the trouble of single devices`() {
+    var breaker = CircuitBreaker()
+    for _ in 0..<50 {
+      breaker.record(.retry(after: .seconds(9), reason: "busy"), at: start, random: 1)
+    }
+    #expect(breaker.openUntil == nil)
+  }
+
+  @Test func `spreads waiting times over half of their length`() {
+    let backoff = Backoff(first: .seconds(1), longest: .seconds(900))
+    #expect(backoff.delay(after: 4, random: 0) == .seconds(4))
+    #expect(backoff.delay(after: 4, random: 1) == .seconds(8))
+    #expect(backoff.delay(after: 1_000_000, random: 1) == .seconds(900))
+  }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import Testing
+
+@testable import Push
+
+@Suite struct LaneTests {
+  private let clock = TestClock()
+
+  private func lane(_ provider: ScriptedProvider, _ outbox: MemoryOutbox) -> Lane {
+    Lane(provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: { _ in })
+  }
+
+  /// Runs the lane while `body` runs, then stops it and waits for its end.
+  private func running(_ lane: Lane, _ body: () async throws -> Void) async rethrows {
+    let task = Task { await lane.run() }
+    try await body()
+    lane.stop()
+    await task.value
+  }
+
+  @Test func `delivers every job once and commits in batches`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    for number in 0..<500 { outbox.add(.sample(number, to: "D\(number)")) }
+    let provider = ScriptedProvider(capacity: 50) { push, _ in .delivered(reference: push.id) }
+    let lane = lane(provider, outbox)
+    await running(lane) { await outbox.settled(500) }
+    #expect(Set(provider.sent.map(\.id)).count == 500)
+    #expect(provider.sent.count == 500)
+    #expect(outbox.commits < 500)
+    #expect(lane.status.delivered == 500)
+  }
+
+  @Test func `repeats with the same id, later each time`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample())
+    let start = clock.now
+    let provider = ScriptedProvider { _, call in
+      call < 4 ? .retry(after: nil, reason: "busy") : .delivered(reference: nil)
+    }
+    await running(lane(provider, outbox)) {
+      for count in 1...3 {
+        await outbox.settled(count)
+        await clock.advance()
+      }
+      await outbox.settled(4)
+    }
+    #expect(Set(provider.sent.map(\.id)).count == 1)
+    #expect(clock.now.timeIntervalSince(start) == 1 + 2 + 4)
+    #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
+  }
+
+  @Test func `waits as long as the service asks`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample())
+    let provider = ScriptedProvider { _, _ in .retry(after: .seconds(77), reason: "busy") }
+    let start = clock.now
+    await running(lane(provider, outbox)) { await outbox.settled(1) }
+    #expect(outbox.history.first?.outcome == .retry(at: start + 77, reason: "busy"))
+  }
+
+  @Test func `gives up after sixteen attempts`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample())
+    let provider = ScriptedProvider { _, _ in .retry(after: nil, reason: "no") }
+    await running(lane(provider, outbox)) {
+      for count in 1..<16 {
+        await outbox.settled(count)
+        while outbox.history.count == count, provider.sent.count == count { await clock.advance() }
+      }
+      await outbox.settled(16)
+    }
+    #expect(outbox.outcomes == [.rejected(reason: "Given up after 16 attempts: no")])
+  }
+
+  @Test func `does not send what has expired`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample(expires: clock.now))
+    let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
+    await running(lane(provider, outbox)) { await outbox.settled(1) }
+    #expect(outbox.outcomes == [.expired])
+    #expect(provider.sent.isEmpty)
+  }
+
+  @Test func `keeps the order of pushes that replace each other`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    for number in 0..<20 { outbox.add(.sample(number, collapseID: "c")) }
+    let provider = ScriptedProvider { _, _ in
+      await Task.yield()
+      return .delivered(reference: nil)
+    }
+    await running(lane(provider, outbox)) { await outbox.settled(20) }
+    let ids = provider.sent.map(\.id)
+    #expect(ids == ids.sorted())
+  }
+
+  @Test func `spares a service that is out of order for an hour, and recovers`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    for number in 0..<20 { outbox.add(.sample(number, to: "D\(number)")) }
+    let end = clock.now + 3600
+    let provider = ScriptedProvider(capacity: 5) { [clock] _, _ in
+      clock.now < end ? .unavailable(after: nil, reason: "500") : .delivered(reference: nil)
+    }
+    let lane = lane(provider, outbox)
+    await running(lane) {
+      while clock.now < end { await clock.advance() }
+      #expect(provider.sent.count < 60)
+      while lane.status.delivered < 20 { await clock.advance() }
+    }
+    #expect(
+      outbox.outcomes.allSatisfy { $0 == .delivered(as: .background, reference: nil, note: nil) })
+    #expect(lane.status.pausedUntil == nil)
+  }
+
+  @Test func `keeps jobs queued without counting attempts while the operator has to act`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample())
+    let provider = ScriptedProvider { _, call in
+      call <= 40 ? .laneStopped(reason: "The key was revoked.") : .delivered(reference: nil)
+    }
+    let lane = lane(provider, outbox)
+    await running(lane) {
+      await outbox.settled(1)
+      while provider.sent.count < 2 { await clock.advance() }
+      #expect(lane.status.pauseReason == "The key was revoked.")
+      while provider.sent.count < 41 { await clock.advance() }
+      await outbox.settled(41)
+    }
+    #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
+  }
+
+  @Test func `is not held up by another lane's outage`() async {
+    let stuck = MemoryOutbox(clock: clock)
+    let healthy = MemoryOutbox(clock: clock)
+    for number in 0..<50 {
+      stuck.add(.sample(number, to: "D\(number)"))
+      healthy.add(.sample(number, to: "D\(number)"))
+    }
+    let (gate, opened) = AsyncStream<Void>.makeStream()
+    let dead = ScriptedProvider(name: "dead", capacity: 10) { _, _ in
+      for await _ in gate {}
+      return .unavailable(after: nil, reason: "silence")
+    }
+    let alive = ScriptedProvider(name: "alive") { _, _ in .delivered(reference: nil) }
+    await running(lane(dead, stuck)) {
+      await running(lane(alive, healthy)) { await healthy.settled(50) }
+      #expect(stuck.history.isEmpty)
+      opened.finish()
+    }
+  }
+
+  @Test func `offers outcomes again when the outbox fails`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample())
+    outbox.failSettlements(2)
+    let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
+    await running(lane(provider, outbox)) {
+      await clock.advance()
+      await clock.advance()
+      await outbox.settled(1)
+    }
+    #expect(provider.sent.count == 1)
+    #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
+  }
+
+  @Test func `settles what is under way before it stops`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    for number in 0..<30 { outbox.add(.sample(number, to: "D\(number)")) }
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let (gate, opened) = AsyncStream<Void>.makeStream()
+    let provider = ScriptedProvider(capacity: 1) { _, _ in
+      signal.yield()
+      for await _ in gate {}
+      return .delivered(reference: nil)
+    }
+    let lane = lane(provider, outbox)
+    let task = Task { await lane.run() }
+    var starts = started.makeAsyncIterator()
+    _ = await starts.next()
+    lane.stop()
+    opened.finish()
+    await task.value
+    #expect(provider.sent.count == 1)
+    #expect(outbox.history.count == 1)
+  }
+
+  @Test func `keeps silent pushes within three an hour and says so`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    let alert = PushText.plainAlert("Look")
+    for number in 0..<5 { outbox.add(.sample(number), fallback: alert) }
+    outbox.add(.sample(9))
+    let provider = ScriptedProvider(governsSilentPushes: true) { _, _ in
+      .delivered(reference: nil)
+    }
+    let start = clock.now
+    await running(lane(provider, outbox)) {
+      await outbox.settled(6)
+      let held = Settlement.Outcome.released(
+        until: start + 3600, reason: "Held back: the device had 3 silent pushes within the hour.")
+      #expect(outbox.history.contains { $0.outcome == held })
+      while provider.sent.count < 6 { await clock.advance() }
+      await outbox.settled(7)
+    }
+    #expect(clock.now >= start + 3600)
+    #expect(provider.sent.filter { $0.text == alert }.count == 2)
+    #expect(
+      outbox.outcomes.filter {
+        if case .delivered(.alert, _, let note?) = $0 {
+          note.contains("3 silent pushes")
+        } else {
+          false
+        }
+      }.count == 2)
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Synchronization
+
+@testable import Push
+
+/// An outbox in memory that keeps the contract a store has to keep.
+final class MemoryOutbox: Outbox {
+  struct Failure: Error {}
+
+  private struct Entry {
+    let push: OutgoingPush
+    let fallback: PushText?
+    var attempts = 0
+    var due: Date
+    var lease: Date?
+    var outcome: Settlement.Outcome?
+  }
+
+  private struct State {
+    var entries: [Entry] = []
+    var wakes: [OutgoingPush.Target: [Date]] = [:]
+    var history: [Settlement] = []
+    var commits = 0
+    var failures = 0
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+  private let clock: any PushClock
+
+  init(clock: any PushClock) { self.clock = clock }
+
+  @discardableResult func add(_ push: OutgoingPush, fallback: PushText? = nil) -> Int {
+    state.withLock {
+      $0.entries.append(Entry(push: push, fallback: fallback, due: clock.now))
+      return $0.entries.count - 1
+    }
+  }
+
+  /// Makes the next settlements fail.
+  func failSettlements(_ count: Int) { state.withLock { $0.failures = count } }
+
+  /// Every settlement so far, in the order of their commits.
+  var history: [Settlement] { state.withLock { $0.history } }
+
+  var commits: Int { state.withLock { $0.commits } }
+
+  /// The last word on each job.
+  var outcomes: [Settlement.Outcome?] { state.withLock { $0.entries.map(\.outcome) } }
+
+  /// Suspends until so many settlements were committed.
+  func settled(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.history.count < count { state.watchers.append((count, continuation)) }
+        return state.history.count >= count
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  func lease(lane: String, limit: Int, now: Date, until: Date) async throws -> [PushJob] {
+    state.withLock { state in
+      var jobs: [PushJob] = []
+      var blocked: Set<String> = []
+      for index in state.entries.indices where jobs.count < limit {
+        let entry = state.entries[index]
+        guard entry.outcome == nil else { continue }
+        let key = entry.push.collapseID.map { "\($0) \(entry.push.target)" }
+        if let key, !blocked.insert(key).inserted { continue }
+        guard entry.due <= now, entry.lease.map({ $0 <= now }) ?? true else { continue }
+        state.entries[index].lease = until
+        jobs.append(
+          PushJob(
+            id: index, push: entry.push, attempts: entry.attempts, fallback: entry.fallback,
+            recentWakes: state.wakes[entry.push.target] ?? []))
+      }
+      return jobs
+    }
+  }
+
+  func settle(_ settlements: [Settlement]) async throws {
+    let woken = try state.withLock { state in
+      if state.failures > 0 {
+        state.failures -= 1
+        throw Failure()
+      }
+      for settlement in settlements { settle(settlement, in: &state) }
+      state.history += settlements
+      state.commits += 1
+      let woken = state.watchers.filter { $0.count <= state.history.count }
+      state.watchers.removeAll { $0.count <= state.history.count }
+      return woken
+    }
+    for watcher in woken { watcher.continuation.resume() }
+  }
+
+  func nextDue(lane: String) async throws -> Date? {
+    state.withLock { state in
+      state.entries.filter { $0.outcome == nil }.map { max($0.due, $0.lease ?? $0.due) }.min()
+    }
+  }
+
+  private func settle(_ settlement: Settlement, in state: inout State) {
+    state.entries[settlement.job].lease = nil
+    switch settlement.outcome {
+    case .retry(let at, _):
+      state.entries[settlement.job].attempts += 1
+      state.entries[settlement.job].due = at
+    case .released(let until, _): state.entries[settlement.job].due = until
+    case .delivered(let kind, _, _):
+      state.entries[settlement.job].outcome = settlement.outcome
+      let target = state.entries[settlement.job].push.target
+      if kind == .background { state.wakes[target, default: []].append(clock.now) }
+    case .deadToken, .rejected, .expired:
+      state.entries[settlement.job].outcome = settlement.outcome
+    }
+  }
+}

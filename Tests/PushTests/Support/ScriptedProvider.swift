@@ -1,0 +1,47 @@
+import Foundation
+import Synchronization
+
+@testable import Push
+
+/// A push service that does what a test says.
+final class ScriptedProvider: PushProvider {
+  let name: String
+  let capacity: Int
+  let governsSilentPushes: Bool
+  private let script: @Sendable (OutgoingPush, Int) async -> Delivery
+  private let calls = Mutex<[OutgoingPush]>([])
+
+  init(
+    name: String = "scripted", capacity: Int = 10, governsSilentPushes: Bool = false,
+    script: @escaping @Sendable (_ push: OutgoingPush, _ call: Int) async -> Delivery
+  ) {
+    self.name = name
+    self.capacity = capacity
+    self.governsSilentPushes = governsSilentPushes
+    self.script = script
+  }
+
+  var sent: [OutgoingPush] { calls.withLock { $0 } }
+
+  func send(_ push: OutgoingPush) async -> Delivery {
+    let call = calls.withLock {
+      $0.append(push)
+      return $0.count
+    }
+    return await script(push, call)
+  }
+}
+
+extension OutgoingPush {
+  /// A push to one phone.
+  static func sample(
+    _ number: Int = 1, to handle: String = "AB12", kind: PushText.Kind = .background,
+    collapseID: String? = nil, expires: Date? = nil
+  ) -> OutgoingPush {
+    OutgoingPush(
+      id: "00000000-0000-4000-8000-" + String(format: "%012d", number),
+      target: .device(handle: handle, platform: "apns"),
+      text: PushText(kind, json: #"{"aps":{"content-available":1},"richId":"\#(number)"}"#),
+      collapseID: collapseID, expires: expires)
+  }
+}

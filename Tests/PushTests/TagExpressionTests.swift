@@ -1,0 +1,74 @@
+import Testing
+
+@testable import Push
+
+@Suite struct TagExpressionTests {
+  @Test(arguments: [
+    ("a", ["a"], true),
+    ("a", ["b"], false),
+    ("a || b", ["b"], true),
+    ("a && b", ["b"], false),
+    ("a&&b", ["a", "b"], true),
+    ("!a", [], true),
+    ("!!a", ["a"], true),
+    ("a || b && c", ["a"], true),
+    ("(a || b) && c", ["a"], false),
+    ("!a && b || c", ["a", "b"], false),
+    ("!(a && b)", ["a"], true),
+    ("username:alice && !mobile-app_v1.2#beta@x", ["username:alice"], true),
+    ("$UserId:{alice}", ["$UserId:{alice}"], true),
+    ("  ( följ_RedSox )  ", ["följ_RedSox"], true),
+  ])
+  func `follows the precedence of not, and, or`(text: String, tags: [String], expected: Bool)
+    throws
+  {
+    let expression = try TagExpression(text)
+    #expect(expression.matches(Set(tags)) == expected)
+    #expect(try TagExpression(expression.description) == expression)
+  }
+
+  @Test(arguments: [
+    ("", "where a tag was expected"),
+    ("a b", "\"b\" at character 3"),
+    ("a &", "\"&\" at character 3"),
+    ("a ||", "the end at character 5"),
+    ("(a", "a closing parenthesis"),
+    ("a)", "\")\" at character 2"),
+    ("a,b", "\",\" at character 2"),
+    ("${x}", "is not a tag"),
+    ("a'; DROP TABLE tags", "at character 2"),
+    (String(repeating: "x", count: 121), "is not a tag"),
+    (String(repeating: "(", count: 4000), "deeper than 32"),
+    (String(repeating: "!", count: 4000), "deeper than 32"),
+    (String(repeating: "a", count: 9000), "longer than 4096"),
+  ])
+  func `says what is wrong and where`(text: String, reason: String) {
+    #expect {
+      try TagExpression(text)
+    } throws: { error in
+      (error as? PushError)?.code == .malformedTags && "\(error)".contains(reason)
+    }
+  }
+
+  @Test func `allows twenty tags with or, six when mixed`() throws {
+    let names = (1...21).map { "t\($0)" }
+    _ = try TagExpression(names.prefix(20).joined(separator: "||"))
+    _ = try TagExpression("!t1&&" + names.prefix(5).joined(separator: "||"))
+    #expect(throws: PushError.self) { try TagExpression(names.joined(separator: "||")) }
+    #expect(throws: PushError.self) {
+      try TagExpression(names.prefix(7).joined(separator: "&&"))
+    }
+    #expect(throws: PushError.self) {
+      try TagExpression("!t1||" + names.prefix(6).joined(separator: "||"))
+    }
+  }
+
+  @Test func `knows which tags only the server may give`() throws {
+    #expect(try Tag.username("alice").name == "username:alice")
+    #expect(try Tag("username:bob").isReserved)
+    #expect(try Tag("from:bob").isReserved)
+    #expect(try Tag("$InstallationId:{1-2}").isReserved)
+    #expect(try !Tag("news").isReserved)
+    #expect(throws: PushError.self) { try Tag.username("alice || bob") }
+  }
+}
