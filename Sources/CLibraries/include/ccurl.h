@@ -1,2 +1,79 @@
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+/* curl_easy_setopt, curl_multi_setopt and curl_easy_getinfo are variadic, which Swift can't call. */
+
+static inline CURLcode ccurl_set_number(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_text(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
+
+/* Hands header lines and body bytes to two functions; `context` is also the handle's own mark. */
+static inline void ccurl_set_receivers(CURL *handle, ccurl_receiver header, ccurl_receiver body,
+                                       void *context) {
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
+}
+
+static curl_socket_t ccurl_open_socket(void *context, curlsocktype purpose,
+                                       struct curl_sockaddr *address) {
+  (void)context;
+  (void)purpose;
+  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  unsigned int milliseconds = 20000;
+  if (fd >= 0 && address->socktype == SOCK_STREAM)
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+  return fd;
+}
+
+/* Sockets that no child inherits, and that notice within 20 s when the peer acknowledges nothing. */
+static inline void ccurl_set_socket_habits(CURL *handle) {
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, ccurl_open_socket);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, 60L);
+  curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, 20L);
+}
+
+static inline long ccurl_status(CURL *handle) {
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  return status;
+}
+
+/* The context given to ccurl_set_receivers. */
+static inline void *ccurl_context(CURL *handle) {
+  char *context = NULL;
+  curl_easy_getinfo(handle, CURLINFO_PRIVATE, &context);
+  return context;
+}
+
+static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+/* The next finished transfer with its result, or NULL (curl_multi_info_read). */
+static inline CURL *ccurl_multi_next_finished(CURLM *multi, CURLcode *result) {
+  int left = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(multi, &left))) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}

@@ -47,7 +47,7 @@ extension Store {
     }
   }
 
-  /// Forgets an asset, and returns false when there is none of that name.
+  /// Forgets an asset; false when there is none of that name.
   ///
   /// Notifications keep its content.
   package func removeAsset(_ richType: String, _ name: String) async throws -> Bool {

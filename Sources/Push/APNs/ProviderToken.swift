@@ -1,0 +1,69 @@
+import FoundationEssentials
+import Synchronization
+
+/// The token that names a team to APNs (a JSON Web Token, ES256), shared by all connections.
+///
+/// Apple refuses tokens older than an hour and punishes new ones within 20 minutes.
+final class ProviderToken: Sendable {
+  static let renewal: TimeInterval = 40 * 60
+  static let shortest: TimeInterval = 20 * 60
+
+  /// A token and when it was made.
+  struct Issue: Sendable, Equatable {
+    let text: String
+    let time: Date
+  }
+
+  private let key: APNsKey
+  private let current = Mutex<Issue?>(nil)
+
+  init(_ key: APNsKey) { self.key = key }
+
+  /// The token to use now; a new one once the old is 40 minutes old.
+  func issue(at now: Date) throws(PushError) -> Issue {
+    try issue(at: now) { abs(now.timeIntervalSince($0.time)) < Self.renewal }
+  }
+
+  /// Another token than the refused one; nil when Apple would punish it.
+  func replacement(for refused: Issue, at now: Date) throws(PushError) -> Issue? {
+    let issue = try issue(at: now) {
+      $0 != refused || abs(now.timeIntervalSince($0.time)) < Self.shortest
+    }
+    return issue == refused ? nil : issue
+  }
+
+  private func issue(at now: Date, keepIf isGood: (Issue) -> Bool) throws(PushError) -> Issue {
+    try current.withLock { current throws(PushError) in
+      if let current, isGood(current) { return current }
+      let issue = Issue(text: try key.token(issued: now), time: now)
+      current = issue
+      return issue
+    }
+  }
+}
+
+/// A signing key of an Apple developer team.
+package struct APNsKey: Sendable {
+  private let pem: String
+  private let keyID: String
+  private let teamID: String
+
+  /// Takes the text of the `.p8` file and the ten-character names Apple gave key and team.
+  package init(pem: String, keyID: String, teamID: String) throws(PushError) {
+    self.pem = pem
+    self.keyID = keyID
+    self.teamID = teamID
+    _ = try token(issued: Date())
+  }
+
+  /// A signed token (RFC 7519) with the claims `iss` and `iat`.
+  func token(issued: Date) throws(PushError) -> String {
+    let header = #"{"alg":"ES256","kid":\#(JSONText.quoted(keyID))}"#
+    let seconds = Int(issued.timeIntervalSince1970)
+    let claims = #"{"iss":\#(JSONText.quoted(teamID)),"iat":\#(seconds)}"#
+    let unsigned = [header, claims].map { Signing.base64URL(Array($0.utf8)) }
+      .joined(separator: ".")
+    let signature = try Signing.es256(pem: pem, Array(unsigned.utf8))
+    return unsigned + "." + Signing.base64URL(signature)
+  }
+}

@@ -1,0 +1,166 @@
+import CCurl
+import Glibc
+import Synchronization
+
+/// The thread behind a ``TransferLoop``, and what it shares with other threads.
+final class TransferEngine: Sendable {
+  private struct Orders {
+    var fresh: [Transfer] = []
+    var abandoned: [Transfer] = []
+    var connectionsSince: ContinuousClock.Instant?
+    var isStopping = false
+    var hasEnded = false
+  }
+
+  private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+  private static let spareHandles = 256
+
+  private let orders = Mutex(Orders())
+  private let trustAnchor: String?
+  private let patience: Duration
+  /// Only the thread uses it, but for `curl_multi_wakeup`, which any thread may call.
+  nonisolated(unsafe) private let multi: UnsafeMutableRawPointer
+
+  init(trustAnchor: String?, patience: Duration) throws(PushError) {
+    guard Self.isReady, let multi = curl_multi_init() else {
+      throw PushError(.unreachable, "libcurl could not be started.")
+    }
+    self.multi = multi
+    self.trustAnchor = trustAnchor
+    self.patience = patience
+    ccurl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    ccurl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 4)
+    ccurl_multi_set_number(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
+  }
+
+  /// Starts the thread, which keeps the engine alive until ``stop()``.
+  func launch() throws(PushError) {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(self)
+    guard pthread_create(&thread, nil, runEngine, context.toOpaque()) == 0 else {
+      context.release()
+      curl_multi_cleanup(multi)
+      throw PushError(.unreachable, "No thread could be started for the push services.")
+    }
+    pthread_detach(thread)
+  }
+
+  func start(_ transfer: Transfer) {
+    let isTooLate = order { orders in
+      if !orders.isStopping { orders.fresh.append(transfer) }
+      return orders.isStopping
+    }
+    if isTooLate { transfer.fail("The connection to the push service was shut down.") }
+  }
+
+  func abandon(_ transfer: Transfer) { order { $0.abandoned.append(transfer) } }
+
+  func reconnect() { order { $0.connectionsSince = .now } }
+
+  func stop() { order { $0.isStopping = true } }
+
+  private func order<Result: Sendable>(_ change: (inout Orders) -> Result) -> Result {
+    orders.withLock { orders in
+      let result = change(&orders)
+      if !orders.hasEnded { curl_multi_wakeup(multi) }
+      return result
+    }
+  }
+
+  fileprivate func run() {
+    var underWay: [UnsafeMutableRawPointer: Transfer] = [:]
+    var spare: [UnsafeMutableRawPointer] = []
+    while true {
+      let orders = takeOrders()
+      for transfer in orders.fresh {
+        guard let handle = spare.popLast() ?? curl_easy_init() else {
+          transfer.fail("There is no memory for a request.")
+          continue
+        }
+        transfer.prepare(handle)
+        setHabits(handle, connectionsSince: orders.connectionsSince)
+        underWay[handle] = transfer
+        curl_multi_add_handle(multi, handle)
+      }
+      let abandoned = orders.isStopping ? Array(underWay.values) : orders.abandoned
+      for transfer in abandoned {
+        guard let handle = underWay.first(where: { $0.value === transfer })?.key else { continue }
+        release(handle, &underWay, &spare)?.fail("The push was abandoned.")
+      }
+      if orders.isStopping { return end(spare) }
+      var running: CInt = 0
+      curl_multi_perform(multi, &running)
+      var result = CURLE_OK
+      while let handle = ccurl_multi_next_finished(multi, &result) {
+        underWay[handle]?.readStatus(handle)
+        release(handle, &underWay, &spare)?.finish(result)
+      }
+      curl_multi_poll(multi, nil, 0, 60_000, nil)
+    }
+  }
+
+  private func takeOrders() -> Orders {
+    orders.withLock { orders in
+      let taken = orders
+      orders.fresh = []
+      orders.abandoned = []
+      orders.hasEnded = orders.isStopping
+      return taken
+    }
+  }
+
+  /// Takes a transfer out of libcurl, after which its buffers may go.
+  private func release(
+    _ handle: UnsafeMutableRawPointer, _ underWay: inout [UnsafeMutableRawPointer: Transfer],
+    _ spare: inout [UnsafeMutableRawPointer]
+  ) -> Transfer? {
+    curl_multi_remove_handle(multi, handle)
+    curl_easy_reset(handle)
+    if spare.count < Self.spareHandles {
+      spare.append(handle)
+    } else {
+      curl_easy_cleanup(handle)
+    }
+    return underWay.removeValue(forKey: handle)
+  }
+
+  private func end(_ spare: [UnsafeMutableRawPointer]) {
+    for handle in spare { curl_easy_cleanup(handle) }
+    curl_multi_cleanup(multi)
+  }
+}
+
+extension TransferEngine {
+  private func setHabits(
+    _ handle: UnsafeMutableRawPointer, connectionsSince: ContinuousClock.Instant?
+  ) {
+    ccurl_set_socket_habits(handle)
+    ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
+    ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    ccurl_set_number(handle, CURLOPT_PIPEWAIT, 1)
+    ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, min(10_000, milliseconds(patience)))
+    ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, milliseconds(patience))
+    ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3600)
+    ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "https,http")
+    ccurl_set_text(handle, CURLOPT_USERAGENT, "richpush")
+    if let connectionsSince {
+      let age = milliseconds(.now - connectionsSince) / 1000
+      ccurl_set_number(handle, CURLOPT_MAXLIFETIME_CONN, age + 1)
+    }
+    guard let trustAnchor else { return }
+    // GnuTLS adds the certificates of the file to those of the folder.
+    ccurl_set_text(handle, CURLOPT_CAINFO, trustAnchor)
+    ccurl_set_text(handle, CURLOPT_CAPATH, "/etc/ssl/certs")
+  }
+
+  private func milliseconds(_ duration: Duration) -> Int { Int(duration.seconds * 1000) }
+}
+
+private func runEngine(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  var signals = sigset_t()
+  sigfillset(&signals)
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+  Unmanaged<TransferEngine>.fromOpaque(context).takeRetainedValue().run()
+  return nil
+}
