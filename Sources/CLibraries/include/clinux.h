@@ -2,3 +2,60 @@
 /* What Linux has and Swift's Glibc module does not show: each room adds the calls it needs. */
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Plugins: descriptors that are polled, passed on and resolved without leaving a folder. */
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int pipe2(int descriptors[2], int flags);
+int memfd_create(const char *name, unsigned int flags);
+int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+static inline int clinux_pipe(int descriptors[2]) { return pipe2(descriptors, O_CLOEXEC); }
+
+/* An unnamed file in memory (memfd_create); no one can change it once it is sealed. */
+static inline int clinux_memory_file(const char *name) {
+  return memfd_create(name, 1u /* MFD_CLOEXEC */ | 2u /* MFD_ALLOW_SEALING */);
+}
+static inline int clinux_seal(int memory_file) {
+  return fcntl(memory_file, 1033 /* F_ADD_SEALS */, 15 /* seal, shrink, grow, write */);
+}
+
+/* A regular file below `folder`, for reading; no part of `path` may be a symbolic link. */
+static inline int clinux_open_beneath(int folder, const char *path) {
+  struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+                         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+/* A folder as a mere place (O_PATH), which needs no permission on the folder itself. */
+static inline int clinux_open_place(int folder, const char *name) {
+  return openat(folder, name, 010000000 /* O_PATH */ | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Sends one packet together with descriptors (SCM_RIGHTS), without waiting. */
+static inline ssize_t clinux_send(int socket, const void *bytes, size_t count,
+                                  const int *descriptors, size_t descriptor_count) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int) * 8)];
+  } control = {0};
+  struct iovec piece = {(void *)bytes, count};
+  struct msghdr message = {.msg_iov = &piece,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count)};
+  control.header.cmsg_level = SOL_SOCKET;
+  control.header.cmsg_type = SCM_RIGHTS;
+  control.header.cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
+  memcpy(CMSG_DATA(&control.header), descriptors, sizeof(int) * descriptor_count);
+  return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}

@@ -1,3 +1,0 @@
-#include "ccodecs.h"
-
-int ccodecs_ready(void) { return 1; }

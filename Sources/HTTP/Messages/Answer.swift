@@ -1,0 +1,18 @@
+/// Answers requests. Called on an HTTP thread, so it must not block: slow work goes into the answer.
+package protocol Responder: Sendable {
+  /// Decides, from the head alone, how the request is to be answered.
+  func answer(_ request: Request) -> Answer
+}
+
+/// How a request is answered. Every deadline that passes becomes a 503; its task is cancelled.
+package enum Answer: Sendable {
+  /// At once. An error is sent before the request's body is read, and the connection then closed.
+  case now(Response)
+  /// By work that takes time; a body, if there is one, is read and dropped first.
+  case later(deadline: Duration, @Sendable () async -> Response)
+  /// With the whole body in memory; a longer one than the limit (in bytes) gets 413.
+  case reading(limit: Int, deadline: Duration, @Sendable ([UInt8]) async -> Response)
+  /// With the body in a new file in the folder, which is removed unless it is taken.
+  case saving(
+    limit: Int, folder: String, deadline: Duration, @Sendable (SavedBody) async -> Response)
+}

@@ -1,0 +1,128 @@
+/// Header fields in the order they came, looked up without regard to case (RFC 9110, section 5).
+package struct Fields: Sendable {
+  private struct Line {
+    let name: Range<Int>
+    let value: Range<Int>
+  }
+
+  /// Every name and value, each closed by a NUL: two blocks of memory, however many fields.
+  private var bytes: [UInt8] = []
+  private var lines: [Line] = []
+
+  /// No fields.
+  package init() {}
+
+  /// How many field lines there are.
+  package var count: Int { lines.count }
+
+  package var isEmpty: Bool { lines.isEmpty }
+
+  /// The value of the field, its lines joined by ", " (RFC 9110, section 5.3); setting replaces all.
+  package subscript(_ name: String) -> String? {
+    get {
+      guard let first = lines.firstIndex(where: { matches($0, name) }) else { return nil }
+      let rest = lines[(first + 1)...].filter { matches($0, name) }
+      guard rest.isEmpty else {
+        return ([lines[first]] + rest).map { text($0.value) }.joined(separator: ", ")
+      }
+      return text(lines[first].value)
+    }
+    set {
+      lines = lines.filter { !matches($0, name) }
+      if let newValue { append(name, newValue) }
+    }
+  }
+
+  /// The values of the field, one for each line.
+  package func values(of name: String) -> [String] {
+    lines.filter { matches($0, name) }.map { text($0.value) }
+  }
+
+  /// How many lines the field has.
+  func count(of name: String) -> Int {
+    lines.reduce(0) { $0 + (matches($1, name) ? 1 : 0) }
+  }
+
+  /// Adds a line; control characters become blanks, so that a value can never end its line.
+  package mutating func append(_ name: String, _ value: String) {
+    let start = bytes.count
+    bytes.append(contentsOf: name.utf8)
+    let middle = bytes.count
+    bytes.append(0)
+    for byte in value.utf8 {
+      bytes.append(byte < 0x20 && byte != 0x09 || byte == 0x7F ? 0x20 : byte)
+    }
+    lines.append(Line(name: start..<middle, value: (middle + 1)..<bytes.count))
+    bytes.append(0)
+  }
+
+  /// Adds a line as it was received.
+  mutating func append(received name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    if lines.isEmpty {
+      bytes.reserveCapacity(512)
+      lines.reserveCapacity(12)
+    }
+    let start = bytes.count
+    bytes.append(contentsOf: name)
+    let middle = bytes.count
+    bytes.append(0)
+    bytes.append(contentsOf: value)
+    lines.append(Line(name: start..<middle, value: (middle + 1)..<bytes.count))
+    bytes.append(0)
+  }
+
+  /// The bytes of all names and values, with four more a line.
+  var size: Int { bytes.count + 2 * lines.count }
+
+  /// The lines as text, in order.
+  package var items: [(name: String, value: String)] {
+    lines.map { (text($0.name), text($0.value)) }
+  }
+
+  /// Hands every line to C, as two strings closed by NUL.
+  func forEachLine(_ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void) {
+    bytes.withUnsafeBytes { block in
+      guard let base = block.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+      for line in lines { body(base + line.name.lowerBound, base + line.value.lowerBound) }
+    }
+  }
+
+  /// Whether every line satisfies the rule, which sees the bytes of its name and value.
+  func allSatisfy(_ rule: (Slice<[UInt8]>, Slice<[UInt8]>) -> Bool) -> Bool {
+    lines.allSatisfy {
+      rule(Slice(base: bytes, bounds: $0.name), Slice(base: bytes, bounds: $0.value))
+    }
+  }
+
+  private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  private func matches(_ line: Line, _ name: String) -> Bool {
+    let wanted = name.utf8
+    guard line.name.count == wanted.count else { return false }
+    var position = line.name.lowerBound
+    for byte in wanted {
+      guard Self.lowered(bytes[position]) == Self.lowered(byte) else { return false }
+      position += 1
+    }
+    return true
+  }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+  }
+}
+
+extension Fields: ExpressibleByDictionaryLiteral {
+  package init(dictionaryLiteral elements: (String, String)...) {
+    for (name, value) in elements { append(name, value) }
+  }
+}
+
+extension Fields: Hashable {
+  package static func == (left: Fields, right: Fields) -> Bool {
+    left.lines.count == right.lines.count
+      && zip(left.items, right.items).allSatisfy { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(lines.count) }
+}

@@ -1,0 +1,44 @@
+import CMicroHTTPD
+import FoundationEssentials
+
+extension Connection {
+  /// Queues the response; called on the HTTP thread when a response may be queued.
+  func send(_ response: Response) -> MHD_Result {
+    step = .answered
+    switch response.body {
+    case .empty:
+      return queue(response.status, RawResponse(bytes: [], fields: response.fields))
+    case .bytes(let bytes):
+      return queue(response.status, RawResponse(bytes: bytes, fields: response.fields))
+    case .content(let content):
+      return send(content, with: response)
+    case .events(let source):
+      let sink = EventSink(handle, limits: worker.limits)
+      setStream(sink)
+      let result = queue(response.status, RawResponse(sink, fields: response.fields))
+      release()
+      source.open(sink)
+      if worker.connections.isDraining { sink.close() }
+      return result
+    }
+  }
+
+  /// Queues a response (MHD_queue_response), which may be used again.
+  func queue(_ status: Int, _ response: borrowing RawResponse) -> MHD_Result {
+    hold(worker.limits.transfer, bytes: response.size)
+    return MHD_queue_response(handle, UInt32(status), response.handle)
+  }
+
+  /// Ends the connection in the middle of a body, where libmicrohttpd takes no response.
+  func hangUp(_ response: Response) -> MHD_Result {
+    leavesBytesUnread = true
+    step = .answered
+    guard case .bytes(let body) = response.body, !worker.isSecure else { return .NO }
+    var head = "HTTP/1.1 \(response.status) \(Problem.title(of: response.status))\r\n"
+    for (name, value) in response.fields.items { head += "\(name): \(value)\r\n" }
+    head += "Date: \(HTTPDate.text(.now))\r\nX-Content-Type-Options: nosniff\r\n"
+    head += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+    write(Array(head.utf8) + body)
+    return .NO
+  }
+}

@@ -1,0 +1,122 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// One connection and the request it is busy with.
+///
+/// `step`, `target` and `request` belong to the connection's HTTP thread; the rest may be used by any.
+final class Connection: @unchecked Sendable {  // the reason is the sentence above
+  let handle: OpaquePointer
+  let worker: Worker
+  let peer: String
+  private let descriptor: Int32
+
+  /// The request target, as the request line has it.
+  var target = ""
+  var step = Step.head
+  var request: Request?
+  /// Whether bytes may be on their way that nobody will read: closing must then not reset.
+  var leavesBytesUnread = false
+
+  private let deadline = Atomic(0)
+  private let idle = Atomic(true)
+  private struct Shared {
+    var suspended: Suspended?
+    var stream: EventSink?
+  }
+  private let shared = Mutex(Shared())
+
+  /// What a request's next call is for.
+  enum Step {
+    /// The head has come.
+    case head
+    /// The body, if any, is dropped; then the response is sent.
+    case dropping(left: Int, Next)
+    /// The body is collected.
+    case reading(BodyBuffer)
+    case saving(BodyFile)
+    /// The connection is suspended until the answer is there.
+    case waiting(Suspended)
+    case answered
+  }
+
+  /// What follows a body that nobody wants.
+  enum Next {
+    case reply(Response)
+    case work(Duration, @Sendable () async -> Response)
+  }
+
+  init(_ handle: OpaquePointer, worker: Worker) {
+    self.handle = handle
+    self.worker = worker
+    descriptor = cmicrohttpd_descriptor(handle)
+    peer = Address.text(cmicrohttpd_address(handle))
+    hold(worker.limits.head)
+  }
+
+  // MARK: - Deadlines
+
+  /// The current phase must be over in that time.
+  func hold(_ duration: Duration, bytes: Int = 0) {
+    let transfer = bytes / max(1, worker.limits.bytesPerSecond) * 1000
+    deadline.store(Ticks.now + duration.milliseconds + transfer, ordering: .relaxed)
+  }
+
+  /// The current phase may last.
+  func release() { deadline.store(0, ordering: .relaxed) }
+
+  /// Whether the deadline has passed; says so only once.
+  func passedDeadline(_ now: Int) -> Bool {
+    let due = deadline.load(ordering: .relaxed)
+    return due != 0 && due < now
+      && deadline.compareExchange(expected: due, desired: 0, ordering: .relaxed).exchanged
+  }
+
+  // MARK: - Seen from other threads
+
+  var isIdle: Bool { idle.load(ordering: .sequentiallyConsistent) }
+  var isSuspended: Bool { shared.withLock { $0.suspended != nil } }
+  var stream: EventSink? { shared.withLock { $0.stream } }
+
+  func become(idle isIdle: Bool) { idle.store(isIdle, ordering: .sequentiallyConsistent) }
+
+  func setSuspended(_ suspended: Suspended?) { shared.withLock { $0.suspended = suspended } }
+
+  func setStream(_ stream: EventSink?) { shared.withLock { $0.stream = stream } }
+
+  /// Answers 503 in place of work that has not come to an end.
+  func settleLate() {
+    shared.withLock { $0.suspended }?.settle(
+      .problem(
+        503, "The answer took too long; try again in a moment.", fields: ["Retry-After": "1"]))
+  }
+
+  /// Lets what has come be answered and then closes.
+  func stopReading() { shutdown(descriptor, Int32(SHUT_RD)) }
+
+  /// Ends the connection whatever it does: libmicrohttpd notices and closes.
+  func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Writes past libmicrohttpd, for what it would not say.
+  func write(_ bytes: [UInt8]) {
+    let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+    _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
+  }
+
+  /// The answer has left, or its connection has failed.
+  func completed() {
+    stream?.end()
+    setStream(nil)
+    request = nil
+    step = .head
+    hold(worker.limits.idle)
+    become(idle: true)
+    if worker.connections.isDraining { stopReading() }
+  }
+
+  /// Called just before the descriptor is closed.
+  func willClose() {
+    worker.connections.remove(self)
+    if leavesBytesUnread { Linger.close(after: descriptor) }
+  }
+}

@@ -1,0 +1,60 @@
+import CMicroHTTPD
+import Glibc
+
+/// One event loop on one thread with one listening socket (struct MHD_Daemon).
+final class Daemon: Sendable {
+  /// libmicrohttpd guards it with its own locks.
+  private nonisolated(unsafe) let handle: OpaquePointer
+  /// Retained as long as callbacks may come.
+  private nonisolated(unsafe) let context: Unmanaged<Worker>
+
+  /// Starts accepting on the socket, which the daemon then owns.
+  init(listener: Int32, worker: Worker, configuration: ServerConfiguration) throws(ServerError) {
+    context = Unmanaged.passRetained(worker)
+    var settings = cmicrohttpd_settings()
+    settings.listener = listener
+    settings.connections = UInt32(configuration.limits.connections)
+    settings.memory = 32 * 1024
+    settings.context = context.toOpaque()
+    settings.admit = Callbacks.admit
+    settings.connected = Callbacks.connected
+    settings.targeted = Callbacks.targeted
+    settings.access = Callbacks.access
+    settings.completed = Callbacks.completed
+    guard let handle = Self.start(&settings, tls: configuration.tls) else {
+      let reason = String(cString: strerror(errno))
+      context.release()
+      close(listener)
+      throw ServerError(code: .cannotStart, reason: "The HTTP server cannot start: \(reason).")
+    }
+    self.handle = handle
+  }
+
+  private static func start(
+    _ settings: inout cmicrohttpd_settings, tls: TLSIdentity?
+  ) -> OpaquePointer? {
+    guard let tls else { return cmicrohttpd_start(&settings) }
+    return tls.certificate.withCString { certificate in
+      tls.key.withCString { key in
+        "SECURE128:-VERS-TLS1.0:-VERS-TLS1.1:%SERVER_PRECEDENCE".withCString { priorities in
+          settings.certificate = certificate
+          settings.key = key
+          settings.priorities = priorities
+          return cmicrohttpd_start(&settings)
+        }
+      }
+    }
+  }
+
+  /// Accepts no more connections (MHD_quiesce_daemon).
+  func quiesce() {
+    let listener = MHD_quiesce_daemon(handle)
+    if listener >= 0 { close(listener) }
+  }
+
+  /// Ends the thread (MHD_stop_daemon), which blocks; no connection may be suspended any more.
+  func stop() {
+    MHD_stop_daemon(handle)
+    context.release()
+  }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The connections that are open, by address, and the deadlines they are held to.
+final class OpenConnections: Sendable {
+  private struct Table {
+    var all: [ObjectIdentifier: Connection] = [:]
+    var perAddress: [String: Int] = [:]
+  }
+
+  private let table = Mutex(Table())
+  private let limits: ServerConfiguration.Limits
+  private let draining = Atomic(false)
+
+  init(limits: ServerConfiguration.Limits) { self.limits = limits }
+
+  var count: Int { table.withLock { $0.all.count } }
+
+  /// Whether connections are to close as soon as they fall idle.
+  var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
+
+  /// Whether one more connection from the address is welcome.
+  func admits(_ address: String) -> Bool {
+    table.withLock {
+      $0.all.count < limits.connections
+        && $0.perAddress[address, default: 0] < limits.connectionsPerAddress
+    }
+  }
+
+  func insert(_ connection: Connection) {
+    table.withLock {
+      $0.all[ObjectIdentifier(connection)] = connection
+      $0.perAddress[connection.peer, default: 0] += 1
+    }
+  }
+
+  /// Called before the descriptor is closed, so that no deadline ever meets its successor.
+  func remove(_ connection: Connection) {
+    table.withLock {
+      $0.all[ObjectIdentifier(connection)] = nil
+      let left = $0.perAddress[connection.peer, default: 1] - 1
+      $0.perAddress[connection.peer] = left == 0 ? nil : left
+    }
+  }
+
+  /// Ends what has taken too long and lets quiet streams say that they are alive.
+  func tick(_ now: Int) {
+    let late = table.withLock { table in
+      table.all.values.filter { connection in
+        guard connection.passedDeadline(now) else { return false }
+        if !connection.isSuspended { connection.cut() }
+        return connection.isSuspended
+      }
+    }
+    for connection in late { connection.settleLate() }
+    for connection in snapshot() { connection.stream?.beat(now) }
+  }
+
+  /// Closes idle connections and streams; the others follow as soon as they have been answered.
+  func drain() {
+    draining.store(true, ordering: .sequentiallyConsistent)
+    table.withLock {
+      for connection in $0.all.values where connection.isIdle { connection.stopReading() }
+    }
+    for connection in snapshot() { connection.stream?.close() }
+  }
+
+  /// Ends everything that is still open: what is being worked on is answered with 503.
+  func end() {
+    for connection in snapshot() { connection.settleLate() }
+    table.withLock {
+      for connection in $0.all.values where !connection.isSuspended {
+        connection.cut()
+      }
+    }
+  }
+
+  private func snapshot() -> [Connection] { table.withLock { Array($0.all.values) } }
+}

@@ -1,0 +1,73 @@
+import CCodecs
+
+/// Compressed pixels.
+struct Encoded {
+  let bytes: [UInt8]
+  let mediaType: String
+  let size: PixelSize
+  /// How, in a few words.
+  let detail: String
+}
+
+/// Turns rasters into files without metadata.
+enum Encoder {
+  /// Baseline JPEG, 4:2:0; Huffman tables are fitted to small pictures, where that costs nothing.
+  static func jpeg(_ raster: Raster, quality: Int) throws(ImagingError) -> Encoded {
+    var planes = raster.planes
+    if raster.model == .ycc { for index in planes.indices { planes[index].padRows() } }
+    let isSmall = raster.size.pixels <= 400_000
+    let bytes = try write(planes, of: raster) { description, buffer, message in
+      codec_jpeg_write(&description, Int32(quality), isSmall ? 1 : 0, &buffer, message)
+    }
+    return Encoded(
+      bytes: bytes, mediaType: "image/jpeg", size: raster.size, detail: "JPEG, quality \(quality)")
+  }
+
+  /// PNG; filters help photographs and hurt drawings.
+  static func png(_ raster: Raster) throws(ImagingError) -> Encoded {
+    let isFlat = raster.flatness > 0.4
+    let bytes = try write(raster.planes, of: raster) { description, buffer, message in
+      codec_png_write(&description, nil, 0, isFlat ? 3 : 2, isFlat ? 0 : 1, &buffer, message)
+    }
+    return Encoded(
+      bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(raster.model.name)")
+  }
+
+  private static func write(
+    _ planes: [Plane], of raster: Raster,
+    _ body: (inout codec_raster, inout codec_buffer, UnsafeMutablePointer<CChar>) -> Int32
+  ) throws(ImagingError) -> [UInt8] {
+    var description = codec_raster()
+    description.width = Int32(raster.size.width)
+    description.height = Int32(raster.size.height)
+    description.channels = raster.model == .ycc ? 3 : Int32(planes[0].channels)
+    description.planar = raster.model == .ycc ? 1 : 0
+    var buffer = codec_buffer()
+    defer { codec_free(&buffer) }
+    do {
+      _ = try CodecMessage.of { message in
+        description.aim(at: planes[...]) { succeeded(body(&$0, &buffer, message)) }
+      }
+    } catch {
+      throw ImagingError(.unreachable, "The picture cannot be encoded: \(error.text).")
+    }
+    return Array(UnsafeBufferPointer(start: buffer.bytes, count: buffer.size))
+  }
+}
+
+extension codec_raster {
+  /// Runs `body` while the planes' bytes stay where they are.
+  fileprivate mutating func aim<Result>(
+    at planes: ArraySlice<Plane>, _ body: (inout codec_raster) -> Result
+  ) -> Result {
+    guard let plane = planes.first else { return body(&self) }
+    let index = planes.startIndex
+    return plane.samples.withUnsafeBufferPointer { samples in
+      withUnsafeMutableBytes(of: &self.planes) {
+        $0.bindMemory(to: UnsafePointer<UInt8>?.self)[index] = samples.baseAddress
+      }
+      withUnsafeMutableBytes(of: &strides) { $0.bindMemory(to: Int.self)[index] = plane.stride }
+      return aim(at: planes.dropFirst(), body)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import CCodecs
+
+/// A JPEG that is being read as raw component planes, at a scale that its transform gives for nothing.
+final class JPEGReader {
+  private let source: SourceFile
+  private let codec: OpaquePointer
+  private(set) var info: codec_jpeg_info
+
+  /// Reads the header and checks it.
+  init(_ source: SourceFile, limits: Limits) throws(ImagingError) {
+    self.source = source
+    var info = codec_jpeg_info()
+    do {
+      codec = try CodecMessage.of { message in
+        source.withCodecSource { codec_jpeg_open($0, &info, message) }
+      }
+    } catch {
+      throw ImagingError(.damaged, "The JPEG cannot be read: \(error.text).")
+    }
+    self.info = info
+    try limits.check(size)
+    guard isProgressive else { return }
+    try limits.check(
+      coefficientBytes, against: limits.coefficientBytes, for: "The progressive JPEG")
+  }
+
+  deinit { codec_jpeg_close(codec) }
+
+  var size: PixelSize { PixelSize(Int(info.width), Int(info.height)) }
+  var components: Int { Int(info.components) }
+  var isProgressive: Bool { info.progressive != 0 }
+  /// What the components mean.
+  var model: ColourModel { ColourModel(jpeg: info) }
+
+  /// Whether inks are stored as the light they leave, which is what Adobe's programs do.
+  var isInverted: Bool { info.adobe != 0 }
+
+  /// How the data read so far: warnings, and whether the file ended early.
+  var health: codec_jpeg_health {
+    var health = codec_jpeg_health()
+    codec_jpeg_health_of(codec, &health)
+    return health
+  }
+
+  /// The planes as they come after `start`.
+  var planes: [codec_plane] {
+    withUnsafeBytes(of: info.planes) { Array($0.bindMemory(to: codec_plane.self)) }
+      .prefix(components).map(\.self)
+  }
+
+  /// What libjpeg keeps of a progressive picture: 16 bits for each sample.
+  var coefficientBytes: Int {
+    let horizontal = values(of: info.horizontal)
+    let vertical = values(of: info.vertical)
+    let widest = horizontal.max() ?? 1
+    let highest = vertical.max() ?? 1
+    return zip(horizontal, vertical).reduce(0) { sum, sampling in
+      sum + size.pixels * sampling.0 * sampling.1 * 2 / (widest * highest)
+    }
+  }
+
+  /// Begins to decode at 1, 2, 4 or 8 eighths of the size.
+  func start(eighths: Int, limits: Limits) throws(ImagingError) {
+    do {
+      _ = try CodecMessage.of { message in
+        succeeded(codec_jpeg_start(codec, Int32(eighths), Int32(limits.scans), &info, message))
+      }
+    } catch {
+      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+    }
+  }
+
+  /// Decodes rows into the resamplers, one for each plane, until these have what they need.
+  func read(into resamplers: [PlaneResampler]) throws(ImagingError) {
+    let rows = planes.map { Int($0.band_rows) }
+    while !resamplers.allSatisfy(\.isComplete) {
+      var band = codec_band()
+      for (index, resampler) in resamplers.enumerated() {
+        band.aim(index, at: resampler.slot, stride: resampler.slotStride)
+      }
+      guard try next(&band) else { return }
+      for (index, resampler) in resamplers.enumerated() { resampler.receive(rows[index]) }
+    }
+  }
+
+  /// Reads to the end of the file and keeps nothing, so that `health` speaks of all of it.
+  func skim() throws(ImagingError) {
+    let sizes = planes.map { Int($0.row_bytes * $0.band_rows) }
+    let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: sizes.reduce(0, +))
+    defer { scratch.deallocate() }
+    var band = codec_band()
+    var offset = 0
+    for (index, plane) in planes.enumerated() {
+      band.aim(index, at: scratch + offset, stride: Int(plane.row_bytes))
+      offset += sizes[index]
+    }
+    while try next(&band) {}
+    do {
+      _ = try CodecMessage.of { succeeded(codec_jpeg_finish(codec, $0)) }
+    } catch {
+      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+    }
+  }
+
+  private func next(_ band: inout codec_band) throws(ImagingError) -> Bool {
+    do {
+      return try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) } == 1
+    } catch {
+      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+    }
+  }
+
+  private func values<Tuple>(of tuple: Tuple) -> [Int] {
+    withUnsafeBytes(of: tuple) { $0.bindMemory(to: Int32.self).prefix(components).map(Int.init) }
+  }
+}
+
+extension codec_band {
+  /// Says where the rows of one plane go.
+  fileprivate mutating func aim(_ plane: Int, at start: UnsafeMutablePointer<UInt8>, stride: Int) {
+    withUnsafeMutableBytes(of: &rows) {
+      $0.bindMemory(to: UnsafeMutablePointer<UInt8>?.self)[plane] = start
+    }
+    withUnsafeMutableBytes(of: &strides) { $0.bindMemory(to: Int.self)[plane] = stride }
+  }
+}

@@ -1,0 +1,91 @@
+import CCodecs
+
+/// A PNG that is being read as rows of grey, RGB or RGBA samples.
+final class PNGReader {
+  private let source: SourceFile
+  private let codec: OpaquePointer
+  private(set) var info: codec_png_info
+
+  /// Reads the header and checks it.
+  ///
+  /// Without `checking` the CRCs are not computed, which saves time with a file that was checked before.
+  init(_ source: SourceFile, limits: Limits, checking: Bool) throws(ImagingError) {
+    self.source = source
+    try limits.check(try Self.size(source))  // before libpng sees anything
+    var info = codec_png_info()
+    do {
+      codec = try CodecMessage.of { message in
+        source.withCodecSource {
+          codec_png_open($0, limits.ancillaryBytes, checking ? 1 : 0, &info, message)
+        }
+      }
+    } catch {
+      throw ImagingError(.damaged, "The PNG cannot be read: \(error.text).")
+    }
+    self.info = info
+    if info.interlaced != 0 {
+      let bytes = size.pixels * 4 * (info.depth == 16 ? 2 : 1)
+      try limits.check(bytes, against: limits.bitmapBytes, for: "The interlaced PNG")
+    }
+  }
+
+  deinit { codec_png_close(codec) }
+
+  var size: PixelSize { PixelSize(Int(info.width), Int(info.height)) }
+  var hasTransparency: Bool { info.has_transparency != 0 }
+  /// Samples of a pixel as they come after `start`: 1, 3 or 4.
+  var channels: Int { Int(info.channels) }
+  /// Whether colours come from a palette.
+  var isPalette: Bool { info.colour_type == 3 }
+
+  /// Begins to decode to 8-bit samples.
+  func start() throws(ImagingError) {
+    try call { codec_png_start(codec, 0, &info, $0) }
+  }
+
+  /// Decodes rows into the resampler until it has what it needs.
+  func read(into resampler: PlaneResampler, premultiplying: Bool) throws(ImagingError) {
+    var left = size.height
+    while left > 0, !resampler.isComplete {
+      let count = min(Self.band, left)
+      let slot = resampler.slot
+      try call { codec_png_rows(codec, slot, resampler.slotStride, Int32(count), $0) }
+      if premultiplying {
+        for row in 0..<count { codec_premultiply(slot + row * resampler.slotStride, size.width) }
+      }
+      resampler.receive(count)
+      left -= count
+    }
+  }
+
+  /// What the samples mean as they come.
+  var model: ColourModel { hasTransparency ? .rgba : info.colour_type == 0 ? .grey : .rgb }
+
+  /// Reads the picture to its end and keeps nothing, so that damage shows.
+  func skim() throws(ImagingError) {
+    try start()
+    let row = UnsafeMutablePointer<UInt8>.allocate(capacity: size.width * 4)
+    defer { row.deallocate() }
+    for _ in 0..<size.height { try call { codec_png_rows(codec, row, 0, 1, $0) } }
+    try call { codec_png_finish(codec, $0) }
+  }
+
+  /// Rows that are decoded together.
+  static let band = 8
+
+  private static func size(_ source: SourceFile) throws(ImagingError) -> PixelSize {
+    let header = source.bytes(0..<33)
+    guard header.count == 33, header[12..<16].elementsEqual("IHDR".utf8) else {
+      throw ImagingError(.damaged, "The PNG has no complete header.")
+    }
+    return PixelSize(Int(header.bigEndian32(at: 16)), Int(header.bigEndian32(at: 20)))
+  }
+
+  private func call(_ body: (UnsafeMutablePointer<CChar>) -> Int32) throws(ImagingError) {
+    do {
+      _ = try CodecMessage.of { succeeded(body($0)) }
+    } catch {
+      throw ImagingError(.damaged, "The PNG cannot be decoded: \(error.text).")
+    }
+  }
+}

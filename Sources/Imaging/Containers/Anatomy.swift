@@ -1,0 +1,67 @@
+/// What stands in a picture file beside its pixels.
+struct Anatomy {
+  /// How to turn the pixels.
+  var orientation = Orientation.upright
+  /// The embedded ICC profile of a JPEG, when it is whole.
+  var profile: [UInt8]?
+  /// The colour space of a PNG by its cICP chunk: primaries, transfer, matrix, full range.
+  var codePoints: [UInt8]?
+  /// Whether the file holds an animation.
+  var isAnimated = false
+  /// Whether the end of the file is there.
+  var isComplete = false
+
+  init(_ source: SourceFile, kind: PictureKind, limits: Limits) {
+    switch kind {
+    case .jpeg: readJPEG(source, limits: limits)
+    case .png: readPNG(source)
+    default: break
+    }
+  }
+
+  private mutating func readJPEG(_ source: SourceFile, limits: Limits) {
+    var parts: [UInt8: [UInt8]] = [:]
+    var partCount = 0
+    var bytes = 0
+    for segment in JPEGSegments(source).prefix(while: { $0.marker != JPEGSegment.scan }) {
+      switch segment.marker {
+      case JPEGSegment.application(1) where source.startsWithExif(segment.content):
+        let tiff = segment.content.dropFirst(6)
+        orientation = Exif(tiff: source.bytes(tiff)).orientation
+      case JPEGSegment.application(2) where source.isProfilePart(segment.content):
+        let part = source.bytes(segment.content)
+        bytes += part.count
+        guard part.count > 14, bytes <= limits.ancillaryBytes else { continue }
+        partCount = Int(part[13])
+        parts[part[12]] = Array(part[14...])
+      default: continue
+      }
+    }
+    let ordered = partCount > 0 ? (1...partCount).compactMap { parts[UInt8($0)] } : []
+    if !ordered.isEmpty, ordered.count == partCount { profile = ordered.flatMap(\.self) }
+  }
+
+  private mutating func readPNG(_ source: SourceFile) {
+    for chunk in PNGChunks(source) {
+      switch chunk.type {
+      case "eXIf": orientation = Exif(tiff: source.bytes(chunk.content)).orientation
+      case "cICP" where chunk.content.count == 4: codePoints = source.bytes(chunk.content)
+      case "acTL": isAnimated = true
+      case "IEND": isComplete = true
+      default: continue
+      }
+    }
+  }
+}
+
+extension SourceFile {
+  /// Whether a segment's content is EXIF (EXIF 2.32 4.7.2).
+  func startsWithExif(_ content: Range<Int>) -> Bool {
+    bytes(content.prefix(6)).elementsEqual("Exif\0\0".utf8)
+  }
+
+  /// Whether a segment's content is a part of an ICC profile (ICC.1:2010 B.4).
+  func isProfilePart(_ content: Range<Int>) -> Bool {
+    bytes(content.prefix(12)).elementsEqual("ICC_PROFILE\0".utf8)
+  }
+}

@@ -1,0 +1,42 @@
+/// What a source may ask for, checked against its header before anything is allocated.
+package struct Limits: Sendable {
+  /// Width times height, in millions.
+  package var megapixels = 100
+  /// Pixels along one edge.
+  package var edge = 30_000
+  /// Bytes of coefficients that a progressive JPEG keeps while it is read.
+  package var coefficientBytes = 192 << 20
+  /// Bytes of an interlaced PNG, which is held whole while it is read.
+  package var bitmapBytes = 128 << 20
+  /// Bytes of one ancillary chunk or profile, inflated.
+  package var ancillaryBytes = 4 << 20
+  /// Scans of a progressive JPEG.
+  package var scans = 100
+
+  package init() {}
+
+  /// Refuses a picture by its header alone.
+  package func check(_ size: PixelSize) throws(ImagingError) {
+    guard size.width > 0, size.height > 0 else {
+      throw ImagingError(.damaged, "The picture's header says \(size).")
+    }
+    guard max(size.width, size.height) <= edge else {
+      throw ImagingError(
+        .tooLarge, "The picture is \(size) pixels; the longest edge allowed is \(edge).")
+    }
+    guard size.width * size.height <= megapixels * 1_000_000 else {
+      let millions = (size.width * size.height + 500_000) / 1_000_000
+      throw ImagingError(
+        .tooLarge,
+        "The picture is \(size) pixels, \(millions) megapixels; at most \(megapixels) are allowed.")
+    }
+  }
+
+  /// Refuses a buffer that a source would need for itself.
+  func check(_ bytes: Int, against limit: Int, for what: String) throws(ImagingError) {
+    guard bytes > limit else { return }
+    throw ImagingError(
+      .tooLarge,
+      "\(what) needs \(bytes >> 20) MiB of memory; at most \(limit >> 20) MiB are allowed.")
+  }
+}

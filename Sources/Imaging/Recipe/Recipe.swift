@@ -1,0 +1,103 @@
+/// Makes the picture that was asked for, as a list of steps.
+package struct Recipe: Sendable {
+  package let options: Options
+  package let limits: Limits
+
+  package init(_ options: Options, limits: Limits = Limits()) {
+    self.options = options
+    self.limits = limits
+  }
+
+  /// Renders a picture; what needs no change passes through, cleaned of private metadata.
+  package func render(_ source: SourceFile) throws(ImagingError) -> Rendition {
+    var journal = Journal()
+    let kind = try PictureKind.accepted(source)
+    if options.areEmpty || kind == .gif { return try passing(source, kind, size: nil, &journal) }
+    let anatomy = Anatomy(source, kind: kind, limits: limits)
+    return kind == .jpeg
+      ? try renderJPEG(source, anatomy, &journal) : try renderPNG(source, anatomy, &journal)
+  }
+
+  private func renderJPEG(
+    _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
+  ) throws(ImagingError) -> Rendition {
+    let reader = try JPEGReader(source, limits: limits)
+    let drawing = self.drawing(of: reader.size, anatomy)
+    if let same = try unchanged(source, .jpeg, reader.size, drawing, &journal) { return same }
+    let eighths = drawing.eighths
+    try reader.start(eighths: eighths, limits: limits)
+    let model = reader.model
+    let planes = try journal.step(
+      "decode and resample",
+      { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
+    ) { () throws(ImagingError) in
+      try drawing.draw(reader, halvingChroma: model == .ycc)
+    }
+    let raster =
+      model == .ycc || model == .grey
+      ? Raster(planes: planes, model: model)
+      : Raster(
+        planes: [Mixing.rgb(planes, model: model, isInverted: reader.isInverted)], model: .rgb)
+    return try encoded(raster, asPNG: false, &journal)
+  }
+
+  private func renderPNG(
+    _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
+  ) throws(ImagingError) -> Rendition {
+    let reader = try PNGReader(source, limits: limits, checking: false)
+    let drawing = self.drawing(of: reader.size, anatomy)
+    if let same = try unchanged(source, .png, reader.size, drawing, &journal) { return same }
+    try reader.start()
+    let raster = try journal.step(
+      "decode and resample",
+      { "PNG \(reader.size) to \(drawing.frame.size), \($0.model.name)" }
+    ) { () throws(ImagingError) in try drawing.draw(reader) }
+    return try encoded(raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, &journal)
+  }
+
+  private func drawing(of stored: PixelSize, _ anatomy: Anatomy) -> Drawing {
+    let box = options.box
+    let frame = Frame(
+      of: anatomy.orientation.applied(to: stored), width: box.width, height: box.height,
+      fit: options.fit, focus: options.focus)
+    return Drawing(frame, orientation: anatomy.orientation, stored: stored)
+  }
+
+  /// The source itself, when its pixels are what was asked for.
+  private func unchanged(
+    _ source: SourceFile, _ kind: PictureKind, _ stored: PixelSize, _ drawing: Drawing,
+    _ journal: inout Journal
+  ) throws(ImagingError) -> Rendition? {
+    guard drawing.orientation == .upright, drawing.frame.size == stored,
+      options.ceiling.map({ source.size <= $0 }) ?? true
+    else { return nil }
+    return try passing(source, kind, size: stored, &journal)
+  }
+
+  private func passing(
+    _ source: SourceFile, _ kind: PictureKind, size: PixelSize?, _ journal: inout Journal
+  ) throws(ImagingError) -> Rendition {
+    let size = if let size { size } else { try Facts.size(source, kind) }
+    let copy = try journal.step(
+      "pass through",
+      { $0.removed.isEmpty ? "bit for bit" : "without \($0.removed.joined(separator: ", "))" }
+    ) { CleanCopy(source, kind: kind) }
+    return Rendition(
+      content: copy.removed.isEmpty ? .original : .cleaned(copy), mediaType: kind.mediaType,
+      size: size, byteCount: copy.size, steps: journal.steps)
+  }
+
+  private func encoded(
+    _ raster: Raster, asPNG: Bool, _ journal: inout Journal
+  ) throws(ImagingError) -> Rendition {
+    var ceiling = ByteCeiling(options.ceiling)
+    let encoded = try journal.step(
+      "encode", { "\($0.detail), \($0.size), \($0.bytes.count) bytes" }
+    ) { () throws(ImagingError) in
+      asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
+    }
+    return Rendition(
+      content: .encoded(encoded.bytes), mediaType: encoded.mediaType, size: encoded.size,
+      byteCount: encoded.bytes.count, steps: journal.steps)
+  }
+}

@@ -1,0 +1,106 @@
+extension Sound {
+  /// ISO base media (ISO 14496-12): the first sound track of MP4, M4A, 3GP and QuickTime.
+  static func mp4(_ source: some ByteSource) throws(SoundError) -> Sound {
+    let type = MediaType(known: "audio/mp4")
+    let boxes = Boxes(source, in: 0..<source.size)
+    guard let movie = boxes["moov"] else {
+      throw .damaged(type, "has no moov box; it is cut short, or still being written")
+    }
+    for track in movie.all("trak") {
+      guard let media = track["mdia"], media["hdlr"]?.octets(12).code(at: 8) == "soun",
+        let entry = media["minf"]?["stbl"]?["stsd"]?.octets(64), entry.count >= 44
+      else { continue }
+      let (length, scale) = media["mdhd"].flatMap(timing) ?? (0, 1)
+      let fragments = movie["mvex"]?["mehd"].flatMap { fragmentLength($0) }
+      let movieScale = movie["mvhd"].flatMap(timing)?.scale ?? 1
+      let seconds =
+        length > 0
+        ? Double(length) / Double(scale) : Double(fragments ?? 0) / Double(movieScale)
+      let sample = SampleEntry(entry, in: media)
+      return try Sound(
+        type: type, codec: sample.codec, channels: sample.channels,
+        sampleRate: sample.rate, duration: seconds)
+    }
+    throw SoundError(
+      code: .notSound, reason: "The file is MPEG-4 or QuickTime without a sound track.")
+  }
+
+  /// Whether every track is sound, so that a film's container is a sound after all.
+  package static func isSoundOnly(_ source: some ByteSource) -> Bool {
+    let tracks = Boxes(source, in: 0..<source.size)["moov"]?.all("trak") ?? []
+    let kinds = tracks.map { $0["mdia"]?["hdlr"]?.octets(12).code(at: 8) }
+    return kinds.contains("soun") && !kinds.contains("vide")
+  }
+
+  /// The length and its units a second, in `mvhd` and `mdhd` of either version.
+  private static func timing(_ box: Boxes<some ByteSource>) -> (length: Int, scale: Int)? {
+    let octets = box.octets(32)
+    let isLong = octets[0] == 1
+    guard let scale = octets.big(at: isLong ? 20 : 12, count: 4), scale > 0,
+      let length = octets.big(at: isLong ? 24 : 16, count: isLong ? 8 : 4)
+    else { return nil }
+    return (length == 0xFFFF_FFFF ? 0 : length, scale)
+  }
+
+  private static func fragmentLength(_ box: Boxes<some ByteSource>) -> Int? {
+    let octets = box.octets(12)
+    return octets.big(at: 4, count: octets[0] == 1 ? 8 : 4)
+  }
+}
+
+/// A box and the boxes in it, found when asked for.
+private struct Boxes<Source: ByteSource> {
+  private let source: Source
+  let range: Range<Int>
+
+  init(_ source: Source, in range: Range<Int>) {
+    self.source = source
+    self.range = range
+  }
+
+  func all(_ name: String) -> [Boxes] {
+    Array(Chunks(source, in: range, layout: .iso)).filter { $0.id == name }.prefix(32)
+      .map { Boxes(source, in: $0.body) }
+  }
+
+  subscript(name: String) -> Boxes? {
+    Chunks(source, in: range, layout: .iso).first { $0.id == name }
+      .map { Boxes(source, in: $0.body) }
+  }
+
+  func octets(_ count: Int) -> Octets {
+    source.octets(at: range.lowerBound, count: min(count, range.count))
+  }
+}
+
+/// The first entry of a sound track's `stsd` box (ISO 14496-12 section 12.2.3).
+private struct SampleEntry {
+  let codec: Codec
+  let channels: Int
+  let rate: Int
+
+  init(_ box: Octets, in media: Boxes<some ByteSource>) {
+    codec =
+      switch box.code(at: 12) {
+      case "mp4a": .aac
+      case "alac": .alac
+      case ".mp3": .mp3
+      case "samr", "sawb": .amr
+      case "Opus": .opus
+      case "fLaC": .flac
+      case "sowt", "twos", "lpcm", "in24", "in32": .pcm
+      case "fl32", "fl64": .float
+      case "ima4": .ima4
+      case "ulaw": .ulaw
+      case "alaw": .alaw
+      default: .other
+      }
+    channels = box.big(at: 32, count: 2) ?? 0
+    // A rate of 16.16 bits cannot say more than 65535 Hz; the track's own clock then says it.
+    let written = (box.big(at: 40, count: 4) ?? 0) >> 16
+    let clock = media["mdhd"].map { $0.octets(24) }
+    rate =
+      written > 0
+      ? written : clock.flatMap { $0.big(at: $0[0] == 1 ? 20 : 12, count: 4) } ?? 0
+  }
+}

@@ -1,0 +1,37 @@
+/// An installed plugin as it stands in its folder at this moment.
+package struct Plugin: Sendable, Hashable {
+  /// The rich type it handles, which is the name of its file or folder.
+  package let richType: String
+  /// What its `plugin.json` says; the defaults for a bare executable.
+  package let manifest: Manifest
+  /// The absolute path of its executable.
+  package let executable: String
+  /// The folder it runs in.
+  package let folder: String
+  /// The SHA-256 of everything it consists of, in hexadecimal; another one is another plugin.
+  package let identity: String
+  /// Why it cannot be used, in one sentence; nil when it can.
+  package let problem: String?
+
+  /// Whether a rich type can have this name: `[a-z][a-z0-9-]{0,31}`.
+  package static func isName(_ name: String) -> Bool {
+    let bytes = name.utf8
+    guard let first = bytes.first, bytes.count <= 32, ("a"..."z").contains(Character(.init(first)))
+    else { return false }
+    return bytes.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+    }
+  }
+
+  /// Whether the plugin takes assets of a media type, by its `accepts`.
+  package func accepts(_ mediaType: String) -> Bool {
+    manifest.accepts.contains { MediaRange($0)?.covers(mediaType) ?? false }
+  }
+
+  /// Whether the plugin may answer with a media type: one of its `produces`, and no active content.
+  func produces(_ mediaType: String) -> Bool {
+    !MediaRange.isActive(mediaType)
+      && manifest.produces.contains { MediaRange($0)?.covers(mediaType) ?? false }
+  }
+}

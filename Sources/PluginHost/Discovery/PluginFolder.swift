@@ -1,0 +1,101 @@
+import Glibc
+import Synchronization
+
+/// The plugins in the operator's folder, looked up by exact name and read again when they change.
+final class PluginFolder: Sendable {
+  private struct Entry {
+    let plugin: Plugin
+    /// Everything the entry was made of, as it looked then; empty when it may still be changing.
+    let stamps: [FileStamp]
+  }
+
+  private let path: String
+  private let binaries: String?
+  private let ceiling: Manifest.Limits
+  private let entries = Mutex<[String: Entry]>([:])
+
+  init(path: String, binaries: String?, ceiling: Manifest.Limits) {
+    self.path = path
+    self.binaries = binaries
+    self.ceiling = ceiling
+  }
+
+  /// The plugin of a rich type, current to the moment; nil when there is none.
+  func plugin(_ name: String) -> Plugin? {
+    guard Plugin.isName(name) else { return nil }
+    if let known = entries.withLock({ $0[name] }), !known.stamps.isEmpty,
+      known.stamps.allSatisfy(\.isCurrent)
+    {
+      return known.plugin
+    }
+    let entry = read(name)
+    entries.withLock { $0[name] = entry }
+    return entry?.plugin
+  }
+
+  /// All plugins by name, the broken ones with their problem.
+  func plugins() -> [Plugin] {
+    guard let descriptor = Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
+      return []
+    }
+    return FolderListing(descriptor).texts.sorted().compactMap(plugin)
+  }
+
+  private func read(_ name: String) -> Entry? {
+    guard let stamp = FileStamp("\(path)/\(name)") else { return nil }
+    if stamp.isFolder { return readFolder(name, at: stamp.path) }
+    guard stamp.isRegularFile else { return nil }
+    let problem = stamp.isExecutable ? nil : "\(stamp.path) is not executable (chmod +x)"
+    return entry(
+      name, manifest: Manifest(), executable: stamp.path, folder: path, roots: [stamp.path],
+      problem: problem)
+  }
+
+  private func readFolder(_ name: String, at folder: String) -> Entry? {
+    var manifest = Manifest()
+    var problem: String?
+    let file = "\(folder)/plugin.json"
+    if let json = Descriptor(open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK))?.contents(
+      atMost: 65_536)
+    {
+      do throws(ManifestReader.Fault) {
+        manifest = try ManifestReader.manifest(json: json, name: name, ceiling: ceiling)
+      } catch {
+        problem = "\(file): \(error.reason)"
+      }
+    }
+    let fileName = manifest.executable ?? name
+    let places = [folder] + (binaries.map { [$0] } ?? [])
+    let found = places.lazy.compactMap { FileStamp("\($0)/\(fileName)") }
+      .first { $0.isRegularFile }
+    let executable = found?.path ?? "\(folder)/\(fileName)"
+    if found == nil {
+      problem = problem ?? "its executable \(fileName) is missing"
+    } else if found?.isExecutable == false {
+      problem = problem ?? "\(executable) is not executable (chmod +x)"
+    }
+    let isElsewhere = executable != "\(folder)/\(fileName)"
+    return entry(
+      name, manifest: manifest, executable: executable, folder: folder,
+      roots: [folder] + (isElsewhere ? [executable] : []), problem: problem)
+  }
+
+  private func entry(
+    _ name: String, manifest: Manifest, executable: String, folder: String, roots: [String],
+    problem: String?
+  ) -> Entry {
+    var problem = problem
+    var inventory: Inventory?
+    do throws(ManifestReader.Fault) {
+      inventory = try Inventory(roots: roots)
+    } catch {
+      problem = problem ?? error.reason
+    }
+    let plugin = Plugin(
+      richType: name, manifest: manifest, executable: executable, folder: folder,
+      identity: inventory?.identity ?? "", problem: problem)
+    let stamps = inventory?.stamps ?? []
+    let isSettled = problem == nil && stamps.allSatisfy(\.isSettled)
+    return Entry(plugin: plugin, stamps: isSettled ? stamps : [])
+  }
+}

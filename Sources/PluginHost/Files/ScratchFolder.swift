@@ -1,0 +1,46 @@
+import CLinux
+import Dispatch
+import Glibc
+
+/// A folder of one call's own (its TMPDIR), removed afterwards whatever the plugin made of it.
+struct ScratchFolder: Sendable {
+  let path: String
+  private let parent: String
+  private let name: String
+
+  /// Makes an empty folder below `parent`; nil when the disk does not let it.
+  init?(in parent: String) {
+    self.parent = parent
+    name = "plugin-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    path = "\(parent)/\(name)"
+    guard mkdir(path, 0o700) == 0 else { return nil }
+  }
+
+  /// A regular file in the folder, opened for reading without following any link.
+  ///
+  /// - Parameter file: A path as the plugin named it: absolute, or relative to the folder.
+  /// - Returns: Nil when there is no such file.
+  func open(_ file: String) -> Descriptor? {
+    guard let folder = Descriptor(clinux_open_place(AT_FDCWD, path)) else { return nil }
+    let relative = file.hasPrefix(path + "/") ? String(file.dropFirst(path.count + 1)) : file
+    guard let descriptor = Descriptor(clinux_open_beneath(folder.number, relative)) else {
+      return nil
+    }
+    var status = stat()
+    guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return nil
+    }
+    return descriptor
+  }
+
+  /// Removes the folder, off the caller's thread when there is something in it.
+  func remove() async {
+    if rmdir(path) == 0 { return }
+    await withCheckedContinuation { done in
+      DispatchQueue.global(qos: .utility).async {
+        FolderRemoval.remove(name, in: parent)
+        done.resume()
+      }
+    }
+  }
+}

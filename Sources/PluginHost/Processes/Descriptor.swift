@@ -1,0 +1,71 @@
+import Glibc
+
+/// An open file descriptor of ours, closed with its last reference.
+final class Descriptor: Sendable {
+  let number: Int32
+
+  /// Takes what `open(2)` and its like return; nil when that is an error.
+  init?(_ number: Int32) {
+    guard number >= 0 else { return nil }
+    self.number = number
+  }
+
+  deinit { close(number) }
+
+  /// What a read brought.
+  enum Piece {
+    case bytes(Int)
+    case end
+    case notYet
+  }
+
+  /// Reads once into `buffer`; an error counts as the end.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+    while true {
+      let count = Glibc.read(number, buffer.baseAddress, buffer.count)
+      if count > 0 { return .bytes(count) }
+      if count == 0 { return .end }
+      if errno == EAGAIN { return .notYet }
+      if errno != EINTR { return .end }
+    }
+  }
+
+  /// Hands over what there is to read without waiting; true when it is the last.
+  func drain(_ take: (UnsafeRawBufferPointer) -> Void) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+      for _ in 0..<16 {
+        switch read(into: buffer) {
+        case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case .end: return true
+        case .notYet: return false
+        }
+      }
+      return false
+    }
+  }
+
+  /// Everything to the end of a file; nil when there is more than `limit` bytes.
+  func contents(atMost limit: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    let isWhole = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+      while case .bytes(let count) = read(into: buffer) {
+        guard bytes.count + count <= limit else { return false }
+        bytes += buffer[..<count]
+      }
+      return true
+    }
+    return isWhole ? bytes : nil
+  }
+
+  /// Writes all of `bytes`; false when the kernel refuses some of them.
+  func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(number, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+    }
+    return true
+  }
+}

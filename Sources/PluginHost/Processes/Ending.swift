@@ -1,0 +1,30 @@
+/// How a plugin's process ended, as its supervisor reports (`Sources/richpush-exec/supervise.h`).
+enum Ending: Sendable, Hashable {
+  case exited(Int)
+  case killed(signal: Int)
+  /// It was killed at its deadline.
+  case late
+  /// It was stopped because the host said so.
+  case stopped
+  /// It never ran: the `errno` and the step that failed.
+  case failed(Int, step: String)
+  /// Its supervisor is gone.
+  case lost
+
+  /// Reads the report.
+  init(report: [UInt8]) {
+    let words = String(decoding: report, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    guard words.count >= 4, let value = Int(words[1]) else {
+      self = .lost
+      return
+    }
+    switch words[0] {
+    case "exited": self = .exited(value)
+    case "killed": self = .killed(signal: value)
+    case "late": self = .late
+    case "stopped": self = .stopped
+    case "failed": self = .failed(value, step: words.count > 4 ? String(words[4]) : "order")
+    default: self = .lost
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import CLinux
+import Foundation
+import Glibc
+import Synchronization
+
+/// The one place that spawns: a `richpush-exec serve`, started by `Process`.
+///
+/// It is started once and asked over a socket for every plugin since. It is small and single-threaded, so a fork of it is cheap, and
+/// none of what `Process` costs a spawn (a close action for each open descriptor, a race with
+/// descriptors other threads open) is paid again.
+final class Forker: Sendable {
+  private struct Running {
+    let process: Process
+    let socket: Descriptor
+  }
+
+  private struct State {
+    var running: Running?
+    var startedAt: ContinuousClock.Instant?
+  }
+
+  private let launcher: String
+  private let state = Mutex(State())
+
+  init(launcher: String) {
+    self.launcher = launcher
+  }
+
+  /// Sends an order with the status channel and the three standard streams of the plugin.
+  ///
+  /// - Throws: ``PluginError`` 503 when no process can be had, 413 when the order is too long.
+  func send(_ order: Order, _ descriptors: [Descriptor]) throws(PluginError) {
+    guard let words = order.encoded else {
+      throw PluginError(
+        status: 413, reason: "The message and payload are too long for a plugin's environment.")
+    }
+    for _ in 0..<2 {
+      let socket = try self.socket()
+      let sent = withExtendedLifetime(descriptors) {
+        clinux_send(
+          socket.number, words, words.count, descriptors.map(\.number), descriptors.count)
+      }
+      if sent == words.count { return }
+      guard errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN else { break }
+      state.withLock { if $0.running?.socket === socket { $0.running = nil } }
+    }
+    throw .busy("No process can be started for the plugin now.")
+  }
+
+  /// Lets the launcher go; the plugins that still run are killed by their supervisors.
+  func stop() {
+    state.withLock { $0.running = nil }
+  }
+
+  private func socket() throws(PluginError) -> Descriptor {
+    let socket = state.withLock { state -> Descriptor? in
+      if let running = state.running { return running.socket }
+      if let last = state.startedAt, .now - last < .milliseconds(200) { return nil }
+      state.startedAt = .now
+      state.running = start()
+      return state.running?.socket
+    }
+    guard let socket else {
+      throw .busy("The launcher of plugins, \(launcher), cannot be started.")
+    }
+    return socket
+  }
+
+  private func start() -> Running? {
+    var pair: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    guard access(launcher, X_OK) == 0, socketpair(AF_UNIX, kind, 0, &pair) == 0,
+      let ours = Descriptor(pair[0]), let theirs = Descriptor(pair[1])
+    else { return nil }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: launcher)
+    process.arguments = ["serve"]
+    process.environment = [:]
+    process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
+    process.standardOutput = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    return Running(process: process, socket: ours)
+  }
+}

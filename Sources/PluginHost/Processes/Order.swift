@@ -1,0 +1,47 @@
+/// What `richpush-exec` is to run and within what bounds (`Sources/richpush-exec/order.h`).
+struct Order {
+  var program: String
+  var folder: String
+  /// Killed after this; nil lets it live.
+  var deadline: Duration?
+  /// The time between SIGTERM and SIGKILL when it is told to stop.
+  var grace = Duration.zero
+  var memoryMiB: Int
+  var cpuSeconds: Int?
+  var fileMiB: Int
+  var environment: [(name: String, value: String)]
+
+  /// No order is longer: the kernel takes packets of about 200 KiB, and one variable of 128 KiB.
+  static let mostBytes = 160 * 1024
+
+  /// The words, each ended by NUL; nil when they are too long.
+  var encoded: [UInt8]? {
+    var words = [
+      "program=\(program)", "folder=\(folder)", "grace=\(grace.milliseconds)",
+      "data=\(memoryMiB << 20)", "file-size=\(fileMiB << 20)", "files=256",
+    ]
+    if let deadline { words.append("deadline=\(deadline.milliseconds)") }
+    if let cpuSeconds { words.append("cpu=\(cpuSeconds)") }
+    words.append("--")
+    words += environment.map { "\($0.name)=\($0.value)" }
+    let count = words.reduce(0) { $0 + $1.utf8.count + 1 }
+    guard count <= Order.mostBytes, words.allSatisfy({ $0.utf8.count < 131_072 }) else {
+      return nil
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    for word in words {
+      bytes += word.utf8
+      bytes.append(0)
+    }
+    return bytes
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, at least 0.
+  var milliseconds: Int {
+    let (seconds, attoseconds) = components
+    return max(0, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A user's pushes as they come; each iteration is a listener of its own.
+public struct PushEvents: AsyncSequence, Sendable {
+  let client: RichPushClient
+  let lastEventID: String?
+
+  /// Starts to listen.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(client: client, parser: EventStreamParser(lastEventID: lastEventID ?? ""))
+  }
+
+  /// One listener: it holds a connection, and opens another when that one ends.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let client: RichPushClient
+    private var parser: EventStreamParser
+    private var pending: ArraySlice<PushEvent> = []
+    private var connection: EventConnection?
+    private var pause = Pause()
+
+    init(client: RichPushClient, parser: EventStreamParser) {
+      self.client = client
+      self.parser = parser
+    }
+
+    /// The next push; waits, also over lost connections, until there is one.
+    public mutating func next() async throws -> PushEvent? {
+      while true {
+        if let event = pending.popFirst() { return event }
+        try Task.checkCancellation()
+        do {
+          try await receive()
+        } catch let error as RichPushError where error.isFinal {
+          throw error
+        } catch {
+          connection = nil
+          try await Task.sleep(for: pause.next(atLeast: (error as? RichPushError)?.retryAfter))
+        }
+      }
+    }
+
+    /// Takes the next piece of the connection, which is opened first where there is none.
+    private mutating func receive() async throws {
+      let connection = try connection ?? connect()
+      guard let part = try await connection.next() else {
+        throw RichPushError(.unreachable, "The server closed the event stream.")
+      }
+      switch part {
+      case .answer(_, let error?): throw error
+      case .answer: pause.reset()
+      case .bytes(let data): try read(data)
+      }
+    }
+
+    private mutating func read(_ data: Data) throws {
+      for item in try parser.read(data) {
+        switch item {
+        case .event(let id, let text): pending.append(PushEvent(id: id, text: text))
+        case .retry(let milliseconds): pause.shortest = .milliseconds(milliseconds)
+        }
+      }
+    }
+
+    /// A half-received event is forgotten: the server sends it again.
+    private mutating func connect() throws -> EventConnection {
+      parser = EventStreamParser(lastEventID: parser.lastEventID)
+      var request = try client.request("GET", ["api", "push", "stream"])
+      request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+      if !parser.lastEventID.isEmpty {
+        request.setValue(parser.lastEventID, forHTTPHeaderField: "Last-Event-ID")
+      }
+      let connection = EventConnection(request)
+      self.connection = connection
+      return connection
+    }
+  }
+}
+
+extension RichPushError {
+  /// Whether waiting cannot mend it.
+  fileprivate var isFinal: Bool {
+    switch code {
+    case .unreachable, .unavailable, .malformed: false
+    case .unauthorized, .notFound, .refused: true
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What a phone asks for.
+extension RichPushClient {
+  /// Registers this device as the tutorial's iOS client does, and gives the registration's id.
+  ///
+  /// The same handle gives the same id, so this may be called at every start.
+  @discardableResult
+  public func register(
+    handle: String, platform: String = "apns", tags: [String] = []
+  ) async throws -> String {
+    let query = [(name: "handle", value: handle)]
+    let id: String = try await value(request("POST", ["api", "register"], query: query))
+    let registration = Registration(platform: platform, handle: handle, tags: tags)
+    try await send(request("PUT", ["api", "register", id], json: registration))
+    return id
+  }
+
+  /// Removes a registration of this user.
+  public func unregister(_ id: String) async throws {
+    try await send(request("DELETE", ["api", "register", id]))
+  }
+
+  /// The user's notifications, the newest first.
+  public func inbox(
+    unreadOnly: Bool = false, limit: Int? = nil, before: Int? = nil
+  ) async throws -> Inbox {
+    var query: [(name: String, value: String)] = []
+    if unreadOnly { query.append(("unread", "true")) }
+    if let limit { query.append(("limit", String(limit))) }
+    if let before { query.append(("before", String(before))) }
+    return try await value(request("GET", ["api", "notifications"], query: query))
+  }
+
+  /// A notification in its JSON form, with what the plugin said about its media.
+  public func details(_ id: Int) async throws -> RichNotification {
+    try await value(request("GET", ["api", "notifications", String(id), "details"]))
+  }
+
+  /// The notification's media, in memory, cut to the device's size.
+  public func media(_ id: Int, options: MediaOptions = .original) async throws -> Media {
+    let file = try await download(id, options: options)
+    defer { try? FileManager.default.removeItem(at: file.url) }
+    return Media(
+      bytes: try Data(contentsOf: file.url), contentType: file.contentType, etag: file.etag)
+  }
+
+  /// The notification's media as a temporary file, for a service extension with little memory.
+  ///
+  /// The file is the caller's: it moves it where it belongs, or removes it.
+  public func download(_ id: Int, options: MediaOptions = .original) async throws -> MediaFile {
+    let request = try request("GET", ["api", "notifications", String(id)], query: options.query)
+    let url: URL
+    let response: URLResponse
+    do {
+      (url, response) = try await session.download(for: request)
+    } catch {
+      throw RichPushError(transfer: error, to: endpoint)
+    }
+    guard let error = RichPushError(response, bodyAt: url) else {
+      return MediaFile(url: url, response: response)
+    }
+    try? FileManager.default.removeItem(at: url)
+    throw error
+  }
+
+  /// Tells the server that the user has seen the notification.
+  public func markRead(_ id: Int) async throws {
+    try await send(request("PUT", ["api", "notifications", String(id), "read"]))
+  }
+
+  /// The user's pushes as they come, from now on or after the event that was handled last.
+  ///
+  /// It reconnects by itself, resumes without loss (`Last-Event-ID`), and ends only by an error that
+  /// waiting cannot mend, such as a wrong password, or when its task is cancelled.
+  public func events(after lastEventID: String? = nil) -> PushEvents {
+    PushEvents(client: self, lastEventID: lastEventID)
+  }
+}
+
+/// The tutorial's registration, with the keys its servers know.
+private struct Registration: Encodable {
+  let platform: String
+  let handle: String
+  let tags: [String]
+
+  enum CodingKeys: String, CodingKey {
+    case platform = "Platform"
+    case handle = "Handle"
+    case tags = "Tags"
+  }
+}

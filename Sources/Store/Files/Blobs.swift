@@ -1,0 +1,103 @@
+import Glibc
+import Synchronization
+
+/// A piece of stored content.
+package struct Blob: Sendable, Hashable {
+  /// The SHA-256 of the content, its name.
+  package let digest: Digest
+  /// The size of the content in bytes.
+  package let size: Int
+
+  /// Names content that is stored.
+  package init(digest: Digest, size: Int) {
+    self.digest = digest
+    self.size = size
+  }
+}
+
+/// Immutable content, named by its SHA-256: what is stored twice is there once.
+///
+/// An addition has reached the disk when it returns. A blob nobody refers to is kept for a grace
+/// time after its last addition, so that there is time to refer to it.
+package final class Blobs: Sendable {
+  let folder: DataFolder
+  /// Held while a blob's age is renewed, or found too old and the blob removed.
+  let ages = Mutex<Void>(())
+  private let disk = DiskQueue("store.blobs")
+
+  init(in folder: DataFolder) {
+    self.folder = folder
+  }
+
+  /// Where a blob's bytes are, whether or not it is stored.
+  package func path(of digest: Digest) -> String {
+    "\(folder.blobs)/\(digest.hex.prefix(2))/\(digest.hex)"
+  }
+
+  /// The size of a stored blob in bytes, or nil when there is no such blob.
+  package func size(of digest: Digest) -> Int? {
+    var status = stat()
+    return stat(path(of: digest), &status) == 0 ? Int(status.st_size) : nil
+  }
+
+  /// Stores bytes from memory.
+  package func add(bytes: [UInt8]) async throws -> Blob {
+    try await disk.run { [self] in
+      let blob = Blob(digest: Digest(of: bytes), size: bytes.count)
+      if try isStored(blob) { return blob }
+      var file = try TemporaryFile(in: folder)
+      try file.write(bytes)
+      try file.rename(to: path(of: blob.digest))
+      return blob
+    }
+  }
+
+  /// Stores a copy of an open file from its beginning; the descriptor stays the caller's.
+  ///
+  /// A file that changes meanwhile is stored as it was read, under the digest of what was read.
+  /// More than `limit` bytes throw `tooLarge`.
+  package func add(copying descriptor: Int32, limit: Int = .max) async throws -> Blob {
+    try await disk.run { [self] in
+      var file = try TemporaryFile(in: folder)
+      try Descriptor.read(descriptor) { piece throws(StoreError) in
+        guard piece.count <= limit - file.size else {
+          throw StoreError(.tooLarge, "the content is larger than \(limit) bytes")
+        }
+        try file.write(piece)
+      }
+      let blob = Blob(digest: file.finish(), size: file.size)
+      if try isStored(blob) { return blob }
+      try file.rename(to: path(of: blob.digest))
+      return blob
+    }
+  }
+
+  /// Stores a file of `temporaryFolder` by taking it over; nothing is left at `path`.
+  ///
+  /// Nobody may still write to the file.
+  package func add(taking path: String) async throws -> Blob {
+    try await disk.run { [self] in
+      defer { unlink(path) }
+      let descriptor = try Descriptor(path, O_RDONLY | O_NOFOLLOW)
+      var digest = RunningDigest()
+      try Descriptor.read(descriptor.number) { piece throws(StoreError) in digest.add(piece) }
+      let blob = Blob(digest: digest.finish(), size: Int(try descriptor.status().st_size))
+      if try isStored(blob) { return blob }
+      try descriptor.synchronize(path: path)
+      try Folder.renameDurably(path, to: self.path(of: blob.digest))
+      return blob
+    }
+  }
+
+  /// Whether content is stored, with its age renewed: it will not be collected for a while.
+  func renew(_ digest: Digest) -> Bool {
+    ages.withLock { _ in utimensat(AT_FDCWD, path(of: digest), nil, 0) == 0 }
+  }
+
+  /// Whether a blob is stored for good: the one who renamed it may not have come to the `fsync`.
+  private func isStored(_ blob: Blob) throws(StoreError) -> Bool {
+    guard size(of: blob.digest) == blob.size, renew(blob.digest) else { return false }
+    try Folder.synchronize("\(folder.blobs)/\(blob.digest.hex.prefix(2))")
+    return true
+  }
+}

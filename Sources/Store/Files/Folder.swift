@@ -1,0 +1,49 @@
+import Glibc
+
+/// What the store does with folders and names.
+enum Folder {
+  /// Makes a folder unless it is there (`mkdir`), and its name durable.
+  static func make(_ path: String) throws(StoreError) {
+    guard mkdir(path, 0o755) != 0 else { return try synchronize(parent(of: path)) }
+    guard errno == EEXIST else { throw StoreError("make the folder", path) }
+  }
+
+  /// Returns once the names in a folder would survive a power cut (`fsync`).
+  static func synchronize(_ path: String) throws(StoreError) {
+    try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize(path: path)
+  }
+
+  /// Renames a file into a folder that may have to be made first (`rename`).
+  static func rename(_ source: String, to target: String) throws(StoreError) {
+    guard Glibc.rename(source, target) != 0 else { return }
+    guard errno == ENOENT else { throw StoreError("rename a new file to", target) }
+    try make(parent(of: target))
+    guard Glibc.rename(source, target) == 0 else {
+      throw StoreError("rename a new file to", target)
+    }
+  }
+
+  /// Renames a file like `rename(_:to:)`; its new name would survive a power cut.
+  static func renameDurably(_ source: String, to target: String) throws(StoreError) {
+    try rename(source, to: target)
+    try synchronize(parent(of: target))
+  }
+
+  /// The names in a folder without `.` and `..`; none when there is no such folder (`readdir`).
+  static func names(in path: String) -> [String] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  private static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+}

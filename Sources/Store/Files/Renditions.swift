@@ -1,0 +1,130 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// The plugins' stored answers, by key: a cache that may be deleted at any time.
+///
+/// `renditions/ab/<key>` holds the bytes and `<key>.head` what to say about them. The head comes
+/// last, and says how many bytes there must be, so that a half-written rendition is none.
+package final class Renditions: Sendable {
+  let folder: DataFolder
+  private let now: @Sendable () -> Date
+  private let known = Mutex<[Digest: Rendition]>([:])
+  private let disk = DiskQueue("store.renditions")
+  /// Held while the two names of a rendition appear or vanish.
+  let names = Mutex<Void>(())
+
+  /// As many descriptions are kept in memory; then all are read anew from the disk.
+  private static let knownLimit = 10_000
+  /// Use is written down, as the file's time, not more often than this, in seconds.
+  static let renewal = 600.0
+
+  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
+    self.folder = folder
+    self.now = now
+  }
+
+  /// The rendition stored under a key, or nil; one system call when it was asked for before.
+  package func rendition(_ key: Digest) -> Rendition? {
+    guard let rendition = known.withLock({ $0[key] }) ?? read(key) else { return nil }
+    var status = stat()
+    guard stat(rendition.path, &status) == 0, Int(status.st_size) == rendition.size else {
+      forget(key)
+      return nil
+    }
+    if now().timeIntervalSince1970 - Double(status.st_mtim.tv_sec) > Self.renewal {
+      utimensat(AT_FDCWD, rendition.path, nil, 0)
+    }
+    return rendition
+  }
+
+  /// Stores a file of `Store.temporaryFolder` by taking it over; nothing is left at `file`.
+  ///
+  /// Of several answers for one key the first stays, and is returned. Line breaks in the content
+  /// type or a field are refused.
+  package func store(
+    _ key: Digest, taking file: String, contentType: String, fields: [Rendition.Field] = []
+  ) async throws -> Rendition {
+    try await disk.run { [self] in
+      defer { unlink(file) }
+      let descriptor = try Descriptor(file, O_RDONLY | O_NOFOLLOW)
+      var digest = RunningDigest()
+      try Descriptor.read(descriptor.number) { piece throws(StoreError) in digest.add(piece) }
+      let rendition = Rendition(
+        path: path(of: key), contentType: contentType, size: Int(try descriptor.status().st_size),
+        digest: digest.finish(), fields: fields, created: now().wholeSeconds)
+      try descriptor.synchronize(path: file)
+      return try publish(rendition, key: key, file: file)
+    }
+  }
+
+  /// Stores bytes from memory under a key, like `store(_:taking:contentType:fields:)`.
+  package func store(
+    _ key: Digest, bytes: [UInt8], contentType: String, fields: [Rendition.Field] = []
+  ) async throws -> Rendition {
+    try await disk.run { [self] in
+      var body = try TemporaryFile(in: folder)
+      try body.write(bytes)
+      let rendition = Rendition(
+        path: path(of: key), contentType: contentType, size: body.size, digest: body.finish(),
+        fields: fields, created: now().wholeSeconds)
+      try body.synchronize()
+      return try publish(rendition, key: key, file: body.path)
+    }
+  }
+
+  /// Forgets a rendition, and removes what there is of it.
+  func forget(_ key: Digest) {
+    names.withLock { _ in
+      known.withLock { $0[key] = nil }
+      unlink(path(of: key) + ".head")
+      unlink(path(of: key))
+    }
+  }
+
+  func path(of key: Digest) -> String {
+    "\(folder.renditions)/\(key.hex.prefix(2))/\(key.hex)"
+  }
+
+  private func publish(
+    _ rendition: Rendition, key: Digest, file: String
+  ) throws(StoreError) -> Rendition {
+    guard rendition.isWritable else {
+      throw StoreError(.failed, "an answer's fields must not hold line breaks")
+    }
+    if let first = self.rendition(key) { return first }
+    var head = try TemporaryFile(in: folder)
+    try head.write(Array(rendition.head.utf8))
+    return try names.withLock { _ throws(StoreError) in
+      if let first = read(key), first.hasBody { return first }
+      try Folder.rename(file, to: rendition.path)
+      try Folder.rename(head.path, to: rendition.path + ".head")
+      remember(rendition, key)
+      return rendition
+    }
+  }
+
+  private func read(_ key: Digest) -> Rendition? {
+    let path = path(of: key)
+    guard let head = try? Descriptor(path + ".head", O_RDONLY | O_NOFOLLOW),
+      let text = try? head.text(limit: 1 << 16),
+      let rendition = Rendition(path: path, head: text)
+    else { return nil }
+    remember(rendition, key)
+    return rendition
+  }
+
+  private func remember(_ rendition: Rendition, _ key: Digest) {
+    known.withLock { known in
+      if known.count >= Self.knownLimit { known = [:] }
+      known[key] = rendition
+    }
+  }
+}
+
+extension Date {
+  /// The moment without its fraction of a second, as HTTP writes it.
+  fileprivate var wholeSeconds: Date {
+    Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down))
+  }
+}

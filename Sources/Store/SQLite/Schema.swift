@@ -1,0 +1,86 @@
+import CSQLite
+
+/// The tables, as the list of steps that made them; `user_version` counts the steps taken.
+///
+/// A step that was ever released is never changed: a change of the tables is a further step.
+enum Schema {
+  /// Takes the steps that are missing, all or none.
+  static func migrate(_ connection: borrowing Connection) throws {
+    try connection.script("BEGIN IMMEDIATE")
+    do {
+      let version = try connection.value("PRAGMA user_version", as: Int.self) ?? 0
+      guard version <= steps.count else {
+        throw StoreError(
+          .newer, "the data folder was written by a newer richpush; start that version instead")
+      }
+      for step in steps[version...] { try connection.script(step) }
+      try connection.script("PRAGMA user_version = \(steps.count); COMMIT")
+    } catch {
+      try? connection.script("ROLLBACK")
+      throw error
+    }
+  }
+
+  private static let steps = [
+    """
+    CREATE TABLE counter(name TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT;
+    INSERT INTO counter VALUES ('notification', 0);
+
+    CREATE TABLE user(
+      name TEXT PRIMARY KEY, hash TEXT NOT NULL, role TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE registration(
+      id TEXT PRIMARY KEY, user TEXT NOT NULL, platform TEXT, handle TEXT NOT NULL UNIQUE,
+      updated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX registration_of_user ON registration(user);
+    CREATE TABLE registration_tag(
+      tag TEXT NOT NULL,
+      registration TEXT NOT NULL REFERENCES registration ON DELETE CASCADE,
+      PRIMARY KEY (tag, registration)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX tag_of_registration ON registration_tag(registration);
+
+    CREATE TABLE notification(
+      id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL,
+      payload TEXT NOT NULL, sender TEXT, audience TEXT NOT NULL, details TEXT,
+      blob TEXT, blob_size INTEGER, blob_type TEXT,
+      created INTEGER NOT NULL, expires INTEGER
+    ) STRICT;
+    CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
+    CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
+    CREATE TABLE idempotency(
+      sender TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      PRIMARY KEY (sender, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX idempotency_of_notification ON idempotency(notification);
+
+    CREATE TABLE recipient(
+      user TEXT NOT NULL,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      fetched INTEGER, read INTEGER,
+      PRIMARY KEY (user, notification)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX recipient_of_notification ON recipient(notification);
+    CREATE INDEX unread ON recipient(user, notification) WHERE read IS NULL;
+
+    CREATE TABLE push_event(
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL,
+      notification INTEGER REFERENCES notification ON DELETE CASCADE,
+      data TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX push_event_of_user ON push_event(user, sequence);
+    CREATE INDEX push_event_of_notification ON push_event(notification);
+
+    CREATE TABLE asset(
+      rich_type TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL, reason TEXT,
+      blob TEXT, bytes INTEGER NOT NULL, type TEXT, details TEXT,
+      stamp TEXT NOT NULL, modified INTEGER NOT NULL, updated INTEGER NOT NULL,
+      PRIMARY KEY (rich_type, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
+    """
+  ]
+}

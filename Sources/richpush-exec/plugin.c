@@ -1,0 +1,70 @@
+#define _GNU_SOURCE
+#include "plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Noreturn void give_up(struct failure *failure, const char *step) {
+  failure->error = errno;
+  strncpy(failure->step, step, sizeof failure->step - 1);
+  _exit(127);
+}
+
+/* Handlers and masks that the server set for itself are no business of the plugin's. */
+static void forget_signals(void) {
+  struct sigaction plain = {.sa_handler = SIG_DFL};
+  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &plain, NULL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* A limit is never raised: what the server itself may not use, its plugin may not either. */
+static void limit(int resource, long value) {
+  struct rlimit now;
+  if (value < 0 || getrlimit((__rlimit_resource_t)resource, &now) != 0) return;
+  rlim_t wanted = (rlim_t)value < now.rlim_max ? (rlim_t)value : now.rlim_max;
+  setrlimit((__rlimit_resource_t)resource, &(struct rlimit){wanted, wanted});
+}
+
+/* The kernel, short of memory, shall take a plugin before it takes the server. */
+static void volunteer_for_the_oom_killer(void) {
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  if (write(file, "500", 3) < 0) errno = 0;
+  close(file);
+}
+
+_Noreturn void become_plugin(const struct order *order, const int streams[3], pid_t supervisor,
+                             struct failure *failure) {
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != supervisor) _exit(127);
+  forget_signals();
+  umask(077);
+  volunteer_for_the_oom_killer();
+  for (int i = 0; i < 3; i++)
+    if (dup2(streams[i], i) < 0) give_up(failure, "dup2");
+  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) give_up(failure, "close_range");
+  if (order->folder && chdir(order->folder) != 0) give_up(failure, "chdir");
+
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_DATA, order->data);
+  limit(RLIMIT_CPU, order->cpu);
+  limit(RLIMIT_NOFILE, order->files);
+  limit(RLIMIT_FSIZE, order->file_size);
+  limit(RLIMIT_NPROC, order->processes);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(failure, "no_new_privs");
+
+  char *arguments[] = {(char *)order->program, NULL};
+  execve(order->program, arguments, order->environment);
+  give_up(failure, "execve");
+}

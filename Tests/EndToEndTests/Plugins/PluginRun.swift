@@ -1,0 +1,70 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// One run of a plugin of ours, as the server would start it: by its environment alone.
+struct PluginRun {
+  let status: Int
+  let fields: [String: String]
+  let body: Data
+  let log: String
+
+  /// The members of the body, which is expected to be a JSON object.
+  var json: [String: Any] {
+    get throws { try #require(JSONSerialization.jsonObject(with: body) as? [String: Any]) }
+  }
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The repository's top folder.
+  static let repository = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Where the built programs are: beside the test program.
+  static let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
+
+  private static let spawning = Mutex(())
+
+  /// Runs the program that handles a rich type, in the folder with its manifest.
+  init(
+    _ richType: String, verb: String, payload: String = "", asset: URL? = nil,
+    query: String = "", folder: URL? = nil
+  ) throws {
+    let process = Process()
+    process.executableURL = Self.programs.appending(path: richType)
+    process.currentDirectoryURL = folder ?? Self.repository.appending(path: "plugins/\(richType)")
+    var environment = [
+      "GATEWAY_INTERFACE": "CGI/1.1", "REQUEST_METHOD": "GET", "QUERY_STRING": query,
+      "RICH_VERB": verb, "RICH_TYPE": richType, "RICH_PAYLOAD": payload, "LANG": "C.UTF-8",
+      "PATH": "/usr/bin:/bin", "TMPDIR": FileManager.default.temporaryDirectory.path,
+    ]
+    environment["RICH_ASSET_PATH"] = asset?.path
+    environment["RICH_ASSET_SIZE"] = try asset.map {
+      "\(try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)"
+    }
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    let (output, errors) = try Self.spawning.withLock { _ in
+      let pipes = (Pipe(), Pipe())
+      process.standardOutput = pipes.0
+      process.standardError = pipes.1
+      try process.run()
+      return (pipes.0.fileHandleForReading, pipes.1.fileHandleForReading)
+    }
+    let answer = try output.readToEnd() ?? Data()
+    log = String(decoding: try errors.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "the plugin failed: \(log)")
+    let end = try #require(answer.range(of: Data("\r\n\r\n".utf8)), "no end of the header")
+    let lines = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
+      .components(separatedBy: "\r\n")
+    fields = Dictionary(
+      uniqueKeysWithValues: lines.map {
+        let parts = $0.split(separator: ":", maxSplits: 1)
+        return (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces))
+      })
+    status = fields["Status"].flatMap { Int($0) } ?? 200
+    body = answer[end.upperBound...]
+  }
+}

@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Testing
+
+@testable import HTTP
+
+@Suite struct BodyTests {
+  private static func echo(limit: Int) -> @Sendable (Request) -> Answer {
+    { _ in .reading(limit: limit, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") } }
+  }
+
+  @Test func `reads a sized and a chunked body`() async throws {
+    try await Served.with(Self.echo(limit: 100)) { served in
+      let client = RawClient(served.port)
+      #expect(client.ask("POST", "/", body: "hello").text == "hello")
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+      client.send("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+      #expect(client.reply().text == "abcde")
+      #expect(client.ask("POST", "/").text == "")
+    }
+  }
+
+  @Test func `refuses a declared length beyond the limit before the body comes`() async throws {
+    try await Served.with(Self.echo(limit: 4)) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000000\r\n\r\n")
+      let reply = client.reply()
+      #expect(reply.status == 413)
+      #expect(reply.fields["content-type"] == "application/problem+json")
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test func `refuses a chunked body as soon as it is beyond the limit`() async throws {
+    try await Served.with(Self.echo(limit: 4)) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+      client.send("5\r\nabcde\r\n")
+      let reply = client.reply()
+      #expect(reply.status == 413)
+      #expect(reply.fields["content-type"] == "application/problem+json")
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test func `sends an error before the body is read, and the sender can read it`() async throws {
+    try await Served.with({ _ in .now(.problem(401, "Who are you?")) }) { served in
+      let client = RawClient(served.port)
+      client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
+      client.send([UInt8](repeating: 65, count: 1_000_000))
+      #expect(client.reply().status == 401)
+    }
+  }
+
+  @Test func `asks for the body only when it wants it`() async throws {
+    try await Served.with({ request in
+      request.segments == ["no"] ? .now(.problem(403, "No.")) : Self.echo(limit: 9)(request)
+    }) { served in
+      let willing = RawClient(served.port)
+      let head = " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+      willing.send("POST /yes" + head)
+      #expect(willing.reply().status == 100)
+      willing.send("hi")
+      #expect(willing.reply().text == "hi")
+      let unwilling = RawClient(served.port)
+      unwilling.send("POST /no" + head)
+      #expect(unwilling.reply().status == 403)
+    }
+  }
+
+  @Test func `drops a small body that nobody wants and goes on`() async throws {
+    try await Served.with({ _ in .now(.text(200, "ok")) }) { served in
+      let client = RawClient(served.port)
+      for _ in 0..<3 { #expect(client.ask("POST", "/", body: "unwanted").text == "ok") }
+    }
+  }
+
+  @Test func `saves a body to a file and removes it when nobody takes it`() async throws {
+    let folder = FileManager.default.temporaryDirectory.path
+    try await Served.with({ request in
+      .saving(limit: 2_000_000, folder: folder, deadline: .seconds(10)) { saved in
+        let keeps = request.segments == ["keep"]
+        return .text(200, "\(saved.size) \(keeps ? saved.take() : saved.path)")
+      }
+    }) { served in
+      let client = RawClient(served.port)
+      let body = String(repeating: "x", count: 1_000_000)
+      let kept = client.ask("PUT", "/keep", body: body).text.split(separator: " ")
+      #expect(kept[0] == "1000000")
+      #expect(FileManager.default.contents(atPath: String(kept[1]))?.count == 1_000_000)
+      try FileManager.default.removeItem(atPath: String(kept[1]))
+      let dropped = client.ask("PUT", "/drop", body: "abc").text.split(separator: " ")
+      #expect(dropped[0] == "3")
+      #expect(!FileManager.default.fileExists(atPath: String(dropped[1])))
+    }
+  }
+
+  @Test func `leaves no file behind when the sender gives up`() async throws {
+    let folder =
+      FileManager.default.temporaryDirectory.path + "/gone-\(UInt64.random(in: 0...99_999_999))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await Served.with({ _ in
+      .saving(limit: 100, folder: folder, deadline: .seconds(10)) { _ in .empty(204) }
+    }) { served in
+      do {
+        let client = RawClient(served.port)
+        client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhalf")
+      }
+      while served.server.openConnections > 0 { await Task.yield() }
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(left.isEmpty)
+    }
+  }
+}

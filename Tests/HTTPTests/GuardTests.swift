@@ -1,0 +1,70 @@
+import Testing
+
+@testable import HTTP
+
+@Suite struct GuardTests {
+  @Test(arguments: [
+    ("GET / HTTP/1.1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+    ("GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /?a=%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /#f HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("FOO / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX : 1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r2\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX(: 1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n", 417),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
+    ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n", 501),
+    ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+  ])
+  func `refuses with a problem and closes`(request: String, status: Int) async throws {
+    try await Served.with({ _ in .now(.text(200, "reached")) }) { served in
+      let client = RawClient(served.port)
+      client.send(request)
+      let reply = client.reply()
+      #expect(reply.status == status)
+      #expect(reply.fields["content-type"] == "application/problem+json")
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test(arguments: [
+    ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", [505]),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", [400]),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5,5\r\n\r\n", [400]),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", [413]),
+    ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", [414]),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 14_000))\r\n\r\n", [431]),
+    ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 150))\r\n", [431]),
+  ])
+  func `refuses what is malformed or too large`(request: String, statuses: [Int]) async throws {
+    try await Served.with({ _ in .now(.text(200, "reached")) }) { served in
+      let client = RawClient(served.port)
+      client.send(request)
+      #expect(statuses.contains(client.reply().status))
+    }
+  }
+
+  @Test(arguments: [
+    ("GET /a HTTP/1.0\r\n\r\n", "[\"a\"]"),
+    ("GET http://example.org/a?b HTTP/1.1\r\nHost: example.org\r\n\r\n", "[\"a\"]"),
+    ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "[]"),
+    ("GET /a/../b/ HTTP/1.1\r\nHost: a\r\n\r\n", #"["a", "..", "b", ""]"#),
+    ("GET /a%2Fb HTTP/1.1\r\nHost: a\r\n\r\n", #"["a/b"]"#),
+  ])
+  func `lets through what is unusual but right`(request: String, segments: String) async throws {
+    try await Served.with({ .now(.text(200, "\($0.segments)")) }) { served in
+      let client = RawClient(served.port)
+      client.send(request)
+      #expect(client.reply().text == segments)
+    }
+  }
+}

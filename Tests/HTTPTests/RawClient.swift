@@ -1,0 +1,121 @@
+import CMicroHTTPD
+import Glibc
+
+/// A socket that says exactly what a test wants it to say.
+final class RawClient {
+  struct Reply {
+    var status = 0
+    var head = ""
+    var fields: [String: String] = [:]
+    var body: [UInt8] = []
+    var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+
+  init(_ port: Int) {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var patience = timeval(tv_sec: 15, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends a text; false when the other side takes no more.
+  @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+  @discardableResult func send(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let sent = rest.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard sent > 0 else { return false }
+      rest = rest.dropFirst(sent)
+    }
+    return true
+  }
+
+  /// Says that nothing more will be sent.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Sends a request and reads the answer.
+  func ask(_ method: String, _ target: String, _ fields: String..., body: String = "") -> Reply {
+    let lines = (["Host: test"] + fields).map { $0 + "\r\n" }.joined()
+    let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
+    send("\(method) \(target) HTTP/1.1\r\n\(lines)\(length)\r\n\(body)")
+    return reply(hasBody: method != "HEAD")
+  }
+
+  /// Reads one answer; its status is 0 when the connection ended before one came.
+  func reply(hasBody: Bool = true) -> Reply {
+    var reply = Reply()
+    guard let head = take(through: "\r\n\r\n") else { return reply }
+    let lines = head.split(separator: "\r\n")
+    reply.head = head
+    reply.status = Int(lines[0].split(separator: " ")[1]) ?? 0
+    for line in lines.dropFirst() {
+      let colon = line.firstIndex(of: ":") ?? line.endIndex
+      let value = line[colon...].dropFirst().trimmingPrefix { $0 == " " }
+      reply.fields[line[..<colon].lowercased()] = String(value)
+    }
+    guard hasBody, reply.status != 304, reply.status != 204, reply.status >= 200 else {
+      return reply
+    }
+    if reply.fields["transfer-encoding"] == "chunked" {
+      while let piece = chunk(), !piece.isEmpty { reply.body += piece }
+    } else {
+      reply.body = take(Int(reply.fields["content-length"] ?? "0") ?? 0) ?? []
+    }
+    return reply
+  }
+
+  /// Reads one chunk of a chunked body: empty at its end, nil when the connection ended.
+  func chunk() -> [UInt8]? {
+    guard let line = take(through: "\r\n"), let size = Int(line.dropLast(1), radix: 16),
+      let piece = take(size + 2)
+    else { return nil }
+    return piece.dropLast(2)
+  }
+
+  /// Whether the other side has closed, after everything it sent was read.
+  func isClosed() -> Bool { received.isEmpty && !fill() }
+
+  private func take(through end: String) -> String? {
+    let end = Array(end.utf8)
+    var from = 0
+    while true {
+      if let found = received[from...].firstRange(of: end) {
+        defer { received.removeFirst(found.upperBound) }
+        return String(decoding: received[..<found.upperBound], as: UTF8.self)
+      }
+      from = max(0, received.count - end.count)
+      guard fill() else { return nil }
+    }
+  }
+
+  private func take(_ count: Int) -> [UInt8]? {
+    while received.count < count { guard fill() else { return nil } }
+    defer { received.removeFirst(count) }
+    return Array(received.prefix(count))
+  }
+
+  private func fill() -> Bool {
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(descriptor, &piece, piece.count, 0)
+    guard count > 0 else { return false }
+    received += piece.prefix(count)
+    return true
+  }
+}

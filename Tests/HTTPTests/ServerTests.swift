@@ -1,0 +1,92 @@
+import Testing
+
+@testable import HTTP
+
+@Suite struct ServerTests {
+  @Test func `answers at once, and again on the same connection`() async throws {
+    try await Served.with({ .now(.text(200, "\($0.method) \($0.segments)")) }) { served in
+      let client = RawClient(served.port)
+      for _ in 0..<3 {
+        let reply = client.ask("GET", "/api/a%20b?x=1")
+        #expect(reply.status == 200)
+        #expect(reply.text == #"GET ["api", "a b"]"#)
+        #expect(reply.fields["content-length"] == "18")
+        #expect(reply.fields["x-content-type-options"] == "nosniff")
+        #expect(reply.fields["date"] != nil)
+      }
+    }
+  }
+
+  @Test func `answers pipelined requests in order`() async throws {
+    try await Served.with({ request in
+      guard request.segments == ["slow"] else { return .now(.text(200, request.target)) }
+      return .later(deadline: .seconds(10)) { .text(200, "slow") }
+    }) { served in
+      let client = RawClient(served.port)
+      let targets = ["/1", "/slow", "/2", "/slow", "/3"]
+      client.send(targets.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
+      for target in targets {
+        #expect(client.reply().text.drop { $0 == "/" } == target.dropFirst())
+      }
+    }
+  }
+
+  @Test func `tells the headers of the same GET to a HEAD`() async throws {
+    try await Served.with({ _ in .now(.text(200, "hello")) }) { served in
+      let client = RawClient(served.port)
+      let head = client.ask("HEAD", "/")
+      #expect(head.fields["content-length"] == "5")
+      #expect(client.ask("GET", "/").text == "hello")
+    }
+  }
+
+  @Test func `lets slow answers wait without holding up quick ones`() async throws {
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    try await Served.with(
+      { request in
+        guard request.segments == ["slow"] else { return .now(.text(200, "quick")) }
+        return .later(deadline: .seconds(10)) {
+          for await _ in gate { break }
+          return .text(200, "slow")
+        }
+      }, threads: 1
+    ) { served in
+      let slow = RawClient(served.port)
+      slow.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(RawClient(served.port).ask("GET", "/").text == "quick")
+      opener.yield()
+      #expect(slow.reply().text == "slow")
+    }
+  }
+
+  @Test func `answers 503 when the deadline of an answer has passed`() async throws {
+    try await Served.with({ _ in
+      .later(deadline: .milliseconds(50)) {
+        try? await Task.sleep(for: .seconds(60))
+        return .text(200, "never")
+      }
+    }) { served in
+      let reply = RawClient(served.port).ask("GET", "/")
+      #expect(reply.status == 503)
+      #expect(reply.fields["content-type"] == "application/problem+json")
+      #expect(reply.fields["retry-after"] == "1")
+    }
+  }
+
+  @Test func `shares a port that was picked among its threads`() async throws {
+    try await Served.with({ _ in .now(.empty(204)) }, threads: 3) { served in
+      for _ in 0..<30 { #expect(RawClient(served.port).ask("GET", "/").status == 204) }
+    }
+  }
+
+  @Test func `refuses a port that somebody listens on already`() async throws {
+    try await Served.with({ _ in .now(.empty(204)) }) { served in
+      let configuration = ServerConfiguration(port: UInt16(served.port))
+      let responder = Served.Answering { _ in .now(.empty(204)) }
+      let error = #expect(throws: ServerError.self) {
+        try Server(configuration, responder: responder, log: { _ in })
+      }
+      #expect(error?.code == .addressInUse)
+    }
+  }
+}

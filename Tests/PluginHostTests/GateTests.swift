@@ -1,0 +1,32 @@
+import Testing
+
+@testable import PluginHost
+
+@Suite struct GateTests {
+  @Test func `refuses at once when the queue is full`() async throws {
+    let gate = Gate(places: 1, queueLength: 0, patience: .seconds(60))
+    try await gate.enter()
+    await #expect(throws: PluginError.self) { try await gate.enter() }
+    gate.leave()
+    try await gate.enter()
+  }
+
+  @Test func `refuses when patience ends and keeps no place for who left`() async throws {
+    let gate = Gate(places: 1, queueLength: 5, patience: .milliseconds(5))
+    try await gate.enter()
+    await #expect(throws: PluginError.self) { try await gate.enter() }
+    gate.leave()
+    try await gate.enter()
+  }
+
+  @Test func `lets the next one in when a place is free`() async throws {
+    let gate = Gate(places: 1, queueLength: 5, patience: .seconds(60))
+    try await gate.enter()
+    let next = Task { try await gate.enter() }
+    gate.leave()
+    try await next.value
+    await #expect(throws: PluginError.self) {
+      try await Gate(places: 0, queueLength: 0, patience: .zero).enter()
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import PluginHost
+
+/// What a broken or malicious plugin can do, and what becomes of it.
+@Suite struct HostilePluginTests {
+  private let workshop: Workshop
+
+  init() throws { workshop = try Workshop() }
+
+  private static let head = "echo 'Content-Type: text/plain'; echo"
+
+  @Test(arguments: [
+    ("exits with 3", "exit 3", 502, "status 3"),
+    ("refuses the data", "exit 65", 422, "exit 65"),
+    ("is not available", "exit 69", 503, "exited(69)"),
+    ("is out of something", "exit 75", 503, "exited(75)"),
+    ("crashes", "kill -SEGV $$", 502, "signal 11"),
+    ("crashes after its header", "\(head); kill -ABRT $$", 502, "signal 6"),
+    ("writes nothing", "exit 0", 502, "wrote nothing"),
+    ("writes garbage", "echo garbage", 502, "garbage"),
+    ("writes a stray byte", "echo x; \(head); echo hi", 502, "\"x\""),
+    ("writes no empty line", "printf 'Content-Type: text/plain\\n'", 502, "no end"),
+    (
+      "speaks HTTP itself", "printf 'HTTP/1.1 200 OK\\r\\nContent-Type: a/b\\r\\n\\r\\n'", 502,
+      "HTTP"
+    ),
+    ("folds a field", "printf 'Content-Type: a/b\\n x: y\\n\\n'", 502, " x: y"),
+    ("says its type twice", "printf 'Content-Type: a/b\\nContent-Type: a/c\\n\\n'", 502, "twice"),
+    ("says no type", "printf 'Status: 200\\n\\nhi'", 502, "no Content-Type"),
+    ("says a strange status", "printf 'Status: 299\\nContent-Type: a/b\\n\\nhi'", 502, "299"),
+    ("says no status", "printf 'Status: abc\\nContent-Type: a/b\\n\\nhi'", 502, "abc"),
+    ("is HTML", "printf 'Content-Type: text/html\\n\\n<script>'", 502, "text/html"),
+    ("is a picture with scripts", "printf 'Content-Type: image/svg+xml\\n\\n'", 502, "svg"),
+    ("goes elsewhere inside", "printf 'Location: /etc/passwd\\n\\n'", 502, "Location"),
+    ("goes to a script", "printf 'Location: javascript:alert(1)\\n\\n'", 502, "Location"),
+    ("has a control byte", "printf 'Content-Type: a/b\\001\\n\\n'", 502, "x1"),
+    ("has an endless header", "yes 'X-A: b' | head -c 100000; sleep 60", 502, "16384"),
+    ("writes 1 GB", "\(head); head -c 1000000000 /dev/zero", 502, "20 MiB"),
+    (
+      "sends a file of the system's", "\(head) | sed '$d'; echo X-Sendfile: /etc/passwd; echo", 502,
+      "X-Sendfile"
+    ),
+  ])
+  func `ends a call with the status and cause of the event table`(
+    what: String, script: String, status: Int, cause: String
+  ) async throws {
+    try workshop.script("bad", script)
+    #expect(await workshop.status("bad") == status, "\(what)")
+    #expect(workshop.log.contains(cause), "\(what): \(workshop.log)")
+    #expect(workshop.log.contains("plugin bad, render, notification 7"))
+    #expect(workshop.leavings.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("hangs", "sleep 60"),
+    ("ignores SIGTERM", "trap '' TERM; sleep 60; sleep 60"),
+    ("closes its output and lives on", "\(head); exec >&- 2>&-; sleep 60"),
+    ("writes a byte a second", "\(head); while :; do echo x; sleep 0.3; done"),
+    ("spins", "while :; do :; done"),
+    ("stops itself", "kill -STOP $$"),
+  ])
+  func `kills what does not end at the deadline`(what: String, script: String) async throws {
+    try workshop.script("slow", manifest: #"{"limits":{"seconds":1}}"#, script)
+    #expect(await workshop.status("slow") == 504, "\(what): \(workshop.log)")
+    #expect(workshop.log.contains("deadline of 1 s"))
+  }
+
+  @Test func `leaves no descendant alive, not even in a session of its own`() async throws {
+    try workshop.script(
+      "fork",
+      """
+      for i in 1 2 3; do setsid sh -c 'echo $$ >> '$TMPDIR'/../pids; sleep 600' & done
+      (sh -c 'echo $$ >> '$TMPDIR'/../pids; sleep 600' &)
+      while [ "$(wc -l < $TMPDIR/../pids 2>/dev/null)" != 4 ]; do sleep 0.01; done
+      \(HostilePluginTests.head); echo done
+      """)
+    #expect(try await workshop.text("fork") == "done\n")
+    let pids = try String(contentsOfFile: "\(workshop.folder)/tmp/pids", encoding: .utf8)
+      .split(separator: "\n").compactMap { Int32($0) }
+    #expect(pids.count == 4)
+    for pid in pids { #expect(kill(pid, 0) == -1 && errno == ESRCH) }
+  }
+
+  @Test func `answers at once though a grandchild holds the pipe`() async throws {
+    try workshop.script(
+      "pipe", manifest: #"{"limits":{"seconds":20}}"#,
+      "\(HostilePluginTests.head); echo hi; sleep 600 & exit 0")
+    let start = ContinuousClock.now
+    #expect(try await workshop.text("pipe") == "hi\n")
+    #expect(ContinuousClock.now - start < .seconds(10))
+  }
+
+  @Test func `says what is wrong with a plugin that cannot start`() async throws {
+    try workshop.write("plugins/lame", "#!/bin/sh\n", mode: 0o644)
+    #expect(await workshop.status("lame") == 502)
+    #expect(workshop.log.contains("not executable"))
+    try workshop.write("plugins/lost", "#!/no/such/interpreter\n")
+    #expect(await workshop.status("lost") == 502)
+    #expect(workshop.log.contains("execve, errno 2"))
+    try workshop.write("plugins/text", "echo hi\n")
+    #expect(await workshop.status("text") == 502)
+    #expect(workshop.log.contains("execve, errno 8"))
+  }
+
+  @Test func `kills the plugin when nobody waits any more`() async throws {
+    try workshop.script(
+      "long", manifest: #"{"limits":{"seconds":30}}"#,
+      "echo $$ > $TMPDIR/../pid.new; mv $TMPDIR/../pid.new $TMPDIR/../pid; sleep 600")
+    let workshop = workshop
+    let call = Task { await workshop.status("long") }
+    var text = ""
+    while text.isEmpty {
+      text = (try? String(contentsOfFile: "\(workshop.folder)/tmp/pid", encoding: .utf8)) ?? ""
+      await Task.yield()
+    }
+    call.cancel()
+    #expect(await call.value == 502)
+    let pid = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(kill(pid, 0) == -1 && errno == ESRCH)
+  }
+
+  @Test func `keeps the standard error for the log, and not all of it`() async throws {
+    try workshop.script(
+      "loud", "yes 'it hurts' | head -c 10000000 >&2; \(HostilePluginTests.head); echo hi")
+    #expect(try await workshop.text("loud") == "hi\n")
+    #expect(workshop.log.contains("plugin loud, render, notification 7 says: it hurts"))
+    #expect(workshop.log.utf8.count < 1_000_000)
+  }
+}

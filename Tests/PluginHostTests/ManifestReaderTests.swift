@@ -1,0 +1,56 @@
+import Testing
+
+@testable import PluginHost
+
+@Suite struct ManifestReaderTests {
+  private let ceiling = Manifest.Limits(seconds: 30, memoryMiB: 1024, outputMiB: 64)
+
+  @Test func `reads the manifest of the contract`() throws {
+    let manifest = try read(
+      """
+      { "protocol": 1, "name": "sound", "version": "1.2.0", "executable": "sound",
+        "mode": "fastcgi", "verbs": ["describe", "validate", "render"],
+        "accepts": ["audio/*"], "produces": ["audio/*", "image/png"], "query": ["view"],
+        "perUser": false, "network": false,
+        "limits": { "seconds": 10, "memoryMiB": 256, "outputMiB": 20 },
+        "workers": { "max": 2, "idleSeconds": 30, "requests": 1000 } }
+      """)
+    #expect(manifest.mode == .fastcgi)
+    #expect(manifest.verbs == [.describe, .validate, .render])
+    #expect(manifest.accepts == ["audio/*"])
+    #expect(manifest.limits == Manifest.Limits(seconds: 10, memoryMiB: 256, outputMiB: 20))
+    #expect(manifest.workers.max == 2)
+  }
+
+  @Test func `grants no more than the operator does`() throws {
+    let manifest = try read(#"{"limits":{"seconds":9999,"memoryMiB":9999,"outputMiB":1}}"#)
+    #expect(manifest.limits == Manifest.Limits(seconds: 30, memoryMiB: 1024, outputMiB: 1))
+  }
+
+  @Test(arguments: [
+    ("", "JSON"), ("[]", "\"\""), ("{", "JSON"), (#"{"protocol":2}"#, "\"protocol\" must be 1"),
+    (#"{"name":"img"}"#, "\"name\" must be \"sound\""),
+    (#"{"executable":"../x"}"#, "\"executable\""), (#"{"executable":"/bin/sh"}"#, "\"executable\""),
+    (#"{"mode":"wasm"}"#, "\"mode\" has an unknown value"),
+    (#"{"verbs":["dance"]}"#, "unknown value"), (#"{"verbs":"render"}"#, "\"verbs\""),
+    (#"{"accepts":["audio"]}"#, "\"audio\""), (#"{"produces":["*/png"]}"#, "\"*/png\""),
+    (#"{"limits":{"seconds":0}}"#, "\"limits.seconds\""),
+    (#"{"limits":{"minutes":1}}"#, "\"limits.minutes\" is not a member"),
+    (#"{"limits":{"seconds":"ten"}}"#, "\"limits.seconds\" must be of the type"),
+    (#"{"workers":{"max":0}}"#, "\"workers.max\""), (#"{"colour":"red"}"#, "\"colour\""),
+    (#"{"workers":{"min":3,"max":2}}"#, "\"workers.min\""),
+    (#"{"query":["a b"]}"#, "\"query\""), (#"{"network":"yes"}"#, "\"network\""),
+  ])
+  func `refuses what it does not understand and names it`(json: String, reason: String) {
+    #expect {
+      try read(json)
+    } throws: { error in
+      (error as? ManifestReader.Fault)?.reason.contains(reason) == true
+    }
+  }
+
+  @discardableResult
+  private func read(_ json: String) throws -> Manifest {
+    try ManifestReader.manifest(json: Array(json.utf8), name: "sound", ceiling: ceiling)
+  }
+}

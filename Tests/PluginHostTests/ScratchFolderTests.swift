@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import PluginHost
+
+@Suite struct ScratchFolderTests {
+  private let workshop: Workshop
+
+  init() throws { workshop = try Workshop() }
+
+  @Test func `removes a folder of any shape`() async throws {
+    try workshop.script(
+      "shape",
+      """
+      cd $TMPDIR
+      mkdir -p a/b/c/d; echo x > a/b/c/d/file; ln -s /etc/passwd a/link; ln -s ../.. a/up
+      mkfifo pipe; touch "$(printf 'no\\377text')"; mkdir "$(printf 'dir\\376')"
+      touch "$(printf 'dir\\376')/inner"
+      i=0; while [ $i -lt 300 ]; do mkdir d; cd d; i=$((i+1)); done
+      cd $TMPDIR; mkdir closed; touch closed/file; chmod 000 closed a/b a .
+      echo 'Content-Type: text/plain'; echo; echo done
+      """)
+    #expect(try await workshop.text("shape") == "done\n")
+    #expect(workshop.leavings.isEmpty)
+  }
+
+  @Test func `gives a file the plugin wrote, and keeps it as long as the reply`() async throws {
+    try workshop.script(
+      "file",
+      """
+      head -c 3000000 /dev/zero > $TMPDIR/out.bin
+      echo 'Content-Type: image/png'; echo "X-Sendfile: $TMPDIR/out.bin"; echo
+      """)
+    do {
+      let reply = try await workshop.host.respond(to: PluginCall(verb: .render, richType: "file"))
+      guard case .file(let file) = reply.body else { throw PluginError(status: 0, reason: "bytes") }
+      #expect(file.size == 3_000_000)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)).count == 3_000_000)
+      #expect(workshop.leavings.count == 1)
+    }
+    #expect(workshop.leavings.isEmpty)
+  }
+
+  @Test(arguments: [
+    "ln -s /etc/passwd $TMPDIR/f", "mkdir $TMPDIR/f", "mkfifo $TMPDIR/f", "true",
+    "ln -s $TMPDIR/g $TMPDIR/f; echo hi > $TMPDIR/g",
+  ])
+  func `sends only a regular file that is really there`(made: String) async throws {
+    try workshop.script(
+      "file", "\(made); echo 'Content-Type: image/png'; echo \"X-Sendfile: $TMPDIR/f\"; echo")
+    #expect(await workshop.status("file") == 502)
+    #expect(workshop.leavings.isEmpty)
+  }
+
+  @Test func `does not send a neighbour's file`() async throws {
+    let secret = try workshop.write("tmp/secret", "x", mode: 0o600)
+    try workshop.script(
+      "file", "echo 'Content-Type: image/png'; echo \"X-Sendfile: $TMPDIR/../secret\"; echo")
+    #expect(await workshop.status("file") == 502)
+    try FileManager.default.removeItem(atPath: secret)
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+
+@testable import PluginHost
+
+/// A folder of plugins that a test writes, and a host that runs them.
+final class Workshop: Sendable {
+  let folder: String
+  let host: PluginHost
+  private let lines: Lines
+
+  final class Lines: Sendable {
+    let all = Mutex<[String]>([])
+  }
+
+  init(_ change: (inout PluginConfiguration) -> Void = { _ in }) throws {
+    let folder = NSTemporaryDirectory() + "workshop-" + UUID().uuidString
+    for name in ["plugins", "binaries", "tmp"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+    }
+    let lines = Lines()
+    var configuration = PluginConfiguration(
+      folder: "\(folder)/plugins", binaries: "\(folder)/binaries", launcher: Workshop.launcher,
+      temporaryFolder: "\(folder)/tmp")
+    configuration.log = { line in lines.all.withLock { $0.append(line) } }
+    change(&configuration)
+    self.folder = folder
+    self.lines = lines
+    host = try PluginHost(configuration: configuration)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// `richpush-exec` beside the program that runs the tests.
+  static var launcher: String {
+    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    return ((program ?? "") as NSString).deletingLastPathComponent + "/richpush-exec"
+  }
+
+  var log: String { lines.all.withLock { $0.joined(separator: "\n") } }
+
+  /// What is left in the host's temporary folder.
+  var leavings: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/tmp")) ?? ["?"]
+  }
+
+  /// Writes a file below the folder, by default executable.
+  @discardableResult
+  func write(_ path: String, _ text: String, mode: Int = 0o755) throws -> String {
+    let file = "\(folder)/\(path)"
+    let parent = (file as NSString).deletingLastPathComponent
+    try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    return file
+  }
+
+  /// Installs a bare shell script as a plugin.
+  func script(_ name: String, _ body: String) throws {
+    try write("plugins/\(name)", "#!/bin/sh\n\(body)\n")
+  }
+
+  /// Installs a shell script with a manifest.
+  func script(_ name: String, manifest: String, _ body: String) throws {
+    try write("plugins/\(name)/plugin.json", manifest, mode: 0o644)
+    try write("plugins/\(name)/\(name)", "#!/bin/sh\n\(body)\n")
+  }
+
+  /// A file to be a call's asset.
+  func asset(_ text: String, type: String = "image/png") throws -> PluginCall.Asset {
+    let path = try write("blobs/\(UUID().uuidString)", text, mode: 0o444)
+    return PluginCall.Asset(path: path, type: type, sha256: "ab12", size: text.utf8.count)
+  }
+
+  /// The content of the answer to a plain render, as text.
+  func text(_ richType: String) async throws -> String {
+    try await text(PluginCall(verb: .render, richType: richType, id: "7"))
+  }
+
+  func text(_ call: PluginCall) async throws -> String {
+    let reply = try await host.respond(to: call)
+    return switch reply.body {
+    case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+    case .file(let file): try String(contentsOfFile: file.path, encoding: .utf8)
+    case .asset: "(asset)"
+    }
+  }
+
+  /// The status a plain render fails with; 200 when it does not.
+  func status(_ richType: String, _ verb: PluginCall.Verb = .render) async -> Int {
+    do throws(PluginError) {
+      return try await host.respond(to: PluginCall(verb: verb, richType: richType, id: "7")).status
+    } catch {
+      return error.status
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Dispatch
+import Foundation
+import RichPushClient
+import Testing
+
+@Suite struct PushEventsTests {
+  private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nretry: 1\n\n"
+
+  @Test func `delivers an event while the answer is still open`() async throws {
+    let wasReceived = DispatchSemaphore(value: 0)
+    let server = try StandIn { _, connection in
+      connection.send(Self.head + "id: 1\ndata: first\n\n")
+      wasReceived.wait()
+      connection.send("id: 2\ndata: second\n\n")
+      wasReceived.wait()
+    }
+    var events = client(of: server).events().makeAsyncIterator()
+    #expect(try await events.next()?.text == "first")
+    wasReceived.signal()
+    #expect(try await events.next()?.text == "second")
+    wasReceived.signal()
+  }
+
+  @Test func `reconnects and says which event came last`() async throws {
+    let server = try StandIn { request, connection in
+      let last = Int(request.fields["last-event-id"] ?? "0") ?? 0
+      connection.send(Self.head + "id: \(last + 1)\ndata: \(last + 1)\n\nid: 99\ndata: cut sho")
+    }
+    var texts: [String] = []
+    for try await event in client(of: server).events(after: "6") {
+      texts.append(event.text)
+      if texts.count == 3 { break }
+    }
+    #expect(texts == ["7", "8", "9"])
+    #expect(server.requests.map { $0.fields["last-event-id"] }.prefix(3) == ["6", "7", "8"])
+  }
+
+  @Test func `waits and comes back when the server is busy or down`() async throws {
+    let server = try StandIn { request, connection in
+      switch request.fields["last-event-id"] {
+      case nil: connection.send(Self.head + "id: 1\ndata: a\n\n")
+      case "1": connection.send(Self.head + "id: 2\n\n")
+      case "2": connection.send("HTTP/1.1 200 OK\r\n\r\nid: 3\n\nid: 4\n")
+      default: connection.send(Self.head + "data: b\n\n")
+      }
+    }
+    var events = client(of: server).events().makeAsyncIterator()
+    #expect(try await events.next()?.text == "a")
+    #expect(try await events.next() == PushEvent(id: "3", text: "b"))
+  }
+
+  @Test func `gives up at once when the password is wrong`() async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(401, ["WWW-Authenticate: Basic realm=\"richpush\""])
+    }
+    var events = client(of: server).events().makeAsyncIterator()
+    let error = await #expect(throws: RichPushError.self) { try await events.next() }
+    #expect(error?.code == .unauthorized)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `closes its connection when nobody listens any more`() async throws {
+    let (closed, mark) = AsyncStream.makeStream(of: Void.self)
+    let server = try StandIn { _, connection in
+      connection.send(Self.head + "data: a\n\n")
+      connection.waitUntilClosed()
+      mark.finish()
+    }
+    for try await _ in client(of: server).events() { break }
+    for await _ in closed {}
+  }
+
+  @Test func `ends when its task is cancelled`() async throws {
+    let server = try StandIn { _, connection in
+      connection.send(Self.head + "data: a\n\n")
+      connection.waitUntilClosed()
+    }
+    let client = client(of: server)
+    let (firstCame, mark) = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      for try await _ in client.events() { mark.finish() }
+    }
+    for await _ in firstCame {}
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test(arguments: [
+    (#"{"aps":{"content-available":1},"richId":"0","richMessage":"m","richType":"img"}"#, 0, "img"),
+    (#"{"richId":7,"richType":"url"}"#, 7, "url"),
+    (#"{"aps":{"alert":"From bob: hi"}}"#, nil, nil),
+    ("not JSON", nil, nil),
+  ])
+  func `reads what a push says`(text: String, id: Int?, richType: String?) {
+    let push = PushEvent(id: "1", text: text).push
+    #expect(push.id == id)
+    #expect(push.richType == richType)
+    #expect(push.alert == (text.contains("bob") ? "From bob: hi" : nil))
+  }
+
+  private func client(of server: StandIn) -> RichPushClient {
+    RichPushClient(endpoint: server.endpoint, user: "alice", password: "alice")
+  }
+}

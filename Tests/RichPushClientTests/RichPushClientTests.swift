@@ -1,0 +1,138 @@
+import Foundation
+import RichPushClient
+import Testing
+
+@Suite struct RichPushClientTests {
+  @Test func `registers in the tutorial's two steps`() async throws {
+    let server = try StandIn { request, connection in
+      connection.answer(200, [], request.method == "POST" ? #""r-1""# : "")
+    }
+    let client = RichPushClient(endpoint: server.endpoint, user: "alice", password: "a:b")
+    #expect(try await client.register(handle: "AB12", tags: ["news"]) == "r-1")
+    let requests = server.requests
+    #expect(requests.map(\.method) == ["POST", "PUT"])
+    #expect(requests.map(\.target) == ["/api/register?handle=AB12", "/api/register/r-1"])
+    #expect(requests[0].fields["authorization"] == "Basic YWxpY2U6YTpi")
+    #expect(requests[1].body == #"{"Handle":"AB12","Platform":"apns","Tags":["news"]}"#)
+  }
+
+  @Test func `gives media with its type, and asks for the size it needs`() async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(200, ["Content-Type: image/png", "ETag: \"e\""], "bytes")
+    }
+    let options = MediaOptions(
+      profile: "ios", width: 320, fit: .cover, scale: 2, others: ["view": "a b&c/é"])
+    let media = try await client(of: server).media(7, options: options)
+    #expect(media == Media(bytes: Data("bytes".utf8), contentType: "image/png", etag: "\"e\""))
+    #expect(
+      server.requests.first?.target
+        == "/api/notifications/7?profile=ios&width=320&fit=cover&dpr=2.0&view=a%20b%26c%2F%C3%A9")
+  }
+
+  @Test func `creates a notification and reads the answer`() async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(
+        201, [],
+        """
+        {"id":0,"message":"m","richType":"img","payload":"logo.png","to":["username:bob"],
+        "read":false,"created":"2026-11-22T00:30:00.125Z","expires":"2027-01-01T00:00:00Z",
+        "media":"/api/notifications/0","details":{"width":320,"title":"t"},"unheardOf":[1]}
+        """)
+    }
+    let new = NewNotification(
+      "m", richType: "img", payload: "logo.png", to: .users(["bob"]), idempotencyKey: "k")
+    let notification = try await client(of: server).create(new)
+    #expect(notification.id == 0)
+    #expect(notification.details.width.integer == 320)
+    #expect(notification.details.title.text == "t")
+    #expect(notification.expires == Date(timeIntervalSince1970: 1_798_761_600))
+    let sent =
+      #"{"idempotencyKey":"k","message":"m","payload":"logo.png","richType":"img","#
+      + #""to":["username:bob"]}"#
+    #expect(server.requests.first?.body == sent)
+  }
+
+  @Test func `uploads a file and escapes its name`() async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(
+        201, [], #"{"richType":"img","name":"a b/ä.png","state":"ready","bytes":4}"#)
+    }
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data("file".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let asset = try await client(of: server).upload(file, name: "a b/ä.png", richType: "img")
+    #expect(asset.state == .ready)
+    #expect(server.requests.first?.method == "PUT")
+    #expect(server.requests.first?.target == "/api/assets/img/a%20b%2F%C3%A4.png")
+    #expect(server.requests.first?.body == "file")
+  }
+
+  @Test func `reads a list of assets page by page`() async throws {
+    let server = try StandIn { request, connection in
+      let isFirst = !request.target.contains("after")
+      let name = isFirst ? "a" : "b"
+      connection.answer(
+        200, [],
+        """
+        {"assets":[{"richType":"img","name":"\(name)","state":"refused","reason":"no"}],
+        "next":\(isFirst ? "\"img/a\"" : "null")}
+        """)
+    }
+    let assets = try await client(of: server).assets(richType: "img")
+    #expect(assets.map(\.name) == ["a", "b"])
+    #expect(assets.first?.reason == "no")
+  }
+
+  @Test(arguments: [
+    (400, RichPushError.Code.refused), (403, .unauthorized),
+    (404, .notFound), (413, .refused), (429, .unavailable), (503, .unavailable),
+  ])
+  func `throws the server's sentence`(status: Int, code: RichPushError.Code) async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(
+        status, ["Retry-After: 3"],
+        #"{"status":\#(status),"title":"t","detail":"Because."}"#)
+    }
+    let client = client(of: server)
+    for call in [{ _ = try await client.details(1) }, { _ = try await client.media(1) }] {
+      let error = await #expect(throws: RichPushError.self) { try await call() }
+      #expect(error?.code == code)
+      #expect(error?.reason == "Because.")
+      #expect(error?.status == status)
+      #expect(error?.retryAfter == 3)
+    }
+  }
+
+  @Test func `says that the password is wrong`() async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(401, ["WWW-Authenticate: Basic realm=\"richpush\""], "{}")
+    }
+    let client = client(of: server)
+    for call in [{ _ = try await client.details(1) }, { _ = try await client.media(1) }] {
+      let error = await #expect(throws: RichPushError.self) { try await call() }
+      #expect(error?.code == .unauthorized)
+      #expect(error?.status == 401)
+    }
+  }
+
+  @Test func `says where nobody answers`() async throws {
+    let client = client(of: try StandIn { _, _ in })
+    let error = await #expect(throws: RichPushError.self) { try await client.inbox() }
+    #expect(error?.code == .unreachable)
+    #expect(error?.reason.contains("http://127.0.0.1") == true)
+  }
+
+  @Test func `says when an answer is no richpush server's`() async throws {
+    let server = try StandIn { _, connection in connection.answer(200, [], "<html>") }
+    let error = await #expect(throws: RichPushError.self) {
+      try await self.client(of: server).inbox(unreadOnly: true, limit: 5, before: 9)
+    }
+    #expect(error?.code == .malformed)
+    #expect(
+      server.requests.first?.target == "/api/notifications?unread=true&limit=5&before=9")
+  }
+
+  private func client(of server: StandIn) -> RichPushClient {
+    RichPushClient(endpoint: server.endpoint, user: "alice", password: "alice")
+  }
+}

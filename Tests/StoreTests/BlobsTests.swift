@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Store
+
+@Suite struct BlobsTests {
+  private let scratch = Scratch()
+  private let bytes = [UInt8](repeating: 7, count: 300_000)
+
+  @Test func `names content by its SHA-256`() async throws {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: Array("abc".utf8))
+    let name = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    #expect(blob == Blob(digest: try #require(Digest(hex: name)), size: 3))
+    #expect(scratch.files(in: "blobs") == ["ba/\(name)"])
+    #expect(store.blobs.size(of: blob.digest) == 3)
+    #expect(
+      FileManager.default.contents(atPath: store.blobs.path(of: blob.digest)) == Data("abc".utf8))
+  }
+
+  @Test(arguments: ["", "ab", String(repeating: "A", count: 64), String(repeating: "/", count: 64)])
+  func `takes nothing but 64 lower-case digits for a digest`(_ text: String) {
+    #expect(Digest(hex: text) == nil)
+  }
+
+  @Test func `stores one content once, however it comes`() async throws {
+    let store = try scratch.open()
+    let first = try await store.blobs.add(bytes: bytes)
+    scratch.write(String(decoding: bytes, as: UTF8.self), to: "source")
+    let source = try Descriptor("\(scratch.folder)/source", O_RDONLY)
+    #expect(try await store.blobs.add(copying: source.number) == first)
+    #expect(rename("\(scratch.folder)/source", "\(store.temporaryFolder)/taken") == 0)
+    #expect(try await store.blobs.add(taking: "\(store.temporaryFolder)/taken") == first)
+    #expect(scratch.files(in: "blobs").count == 1)
+    #expect(scratch.files(in: "tmp").isEmpty)
+  }
+
+  @Test func `stores what many add at once whole and once`() async throws {
+    let store = try scratch.open()
+    let contents = (0..<4).map { [UInt8](repeating: UInt8($0), count: 200_000) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<32 {
+        group.addTask {
+          let blob = try await store.blobs.add(bytes: contents[index % 4])
+          let stored = FileManager.default.contents(atPath: store.blobs.path(of: blob.digest))
+          let isWhole = stored.map { Digest(of: Array($0)) == blob.digest } ?? false
+          #expect(isWhole)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(scratch.files(in: "blobs").count == 4)
+    #expect(scratch.files(in: "tmp").isEmpty)
+  }
+
+  @Test func `leaves nothing of content beyond the limit`() async throws {
+    let store = try scratch.open()
+    scratch.write(String(repeating: "x", count: 1000), to: "source")
+    let source = try Descriptor("\(scratch.folder)/source", O_RDONLY)
+    await #expect { try await store.blobs.add(copying: source.number, limit: 999) } throws: {
+      ($0 as? StoreError)?.code == .tooLarge
+    }
+    #expect(scratch.files(in: "blobs").isEmpty && scratch.files(in: "tmp").isEmpty)
+    #expect(try await store.blobs.add(copying: source.number, limit: 1000).size == 1000)
+  }
+
+  @Test func `leaves nothing half-done when the disk refuses`() async throws {
+    let store = try scratch.open()
+    let name = Digest(of: bytes).hex
+    scratch.write("in the way", to: "blobs/\(name.prefix(2))")
+    await #expect(throws: StoreError.self) { try await store.blobs.add(bytes: bytes) }
+    #expect(scratch.files(in: "tmp").isEmpty)
+    unlink("\(scratch.folder)/blobs/\(name.prefix(2))")
+    #expect(try await store.blobs.add(bytes: bytes).size == bytes.count)
+  }
+
+  @Test func `heals a blob that a power cut left short`() async throws {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: bytes)
+    truncate(store.blobs.path(of: blob.digest), 10)
+    #expect(try await store.blobs.add(bytes: bytes) == blob)
+    #expect(store.blobs.size(of: blob.digest) == bytes.count)
+  }
+}

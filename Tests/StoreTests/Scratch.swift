@@ -1,0 +1,54 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+@testable import Store
+
+/// A data folder of a test's own, removed with its owner, and a clock that only the test moves.
+final class Scratch: Sendable {
+  let folder: String
+  private let seconds = Mutex(1_800_000_000.0)
+
+  init() {
+    var template = Array("/tmp/richpush-store-XXXXXX".utf8CString)
+    folder = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
+
+  func pass(_ duration: Double) {
+    seconds.withLock { $0 += duration }
+  }
+
+  func open(_ access: Store.Access = .owner) throws -> Store {
+    try Store(folder: folder, access: access, now: { self.now })
+  }
+
+  /// Every file below the folder, by its path from there, without the database's.
+  func files(in sub: String = "") -> Set<String> {
+    let names = try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/\(sub)")
+    return Set((names ?? []).filter { isFile("\(folder)/\(sub)/\($0)") })
+  }
+
+  func write(_ text: String, to path: String) {
+    _ = FileManager.default.createFile(atPath: "\(folder)/\(path)", contents: Data(text.utf8))
+  }
+
+  private func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+}
+
+extension NewNotification {
+  /// A notification whose details do not matter.
+  static func any(to users: String..., message: String = "Look") -> NewNotification {
+    var new = NewNotification(message: message, richType: "img", payload: "logo.png")
+    new.recipients = users
+    new.to = users.map { "username:\($0)" }
+    new.push = { "{\"richId\":\"\($0)\"}" }
+    return new
+  }
+}

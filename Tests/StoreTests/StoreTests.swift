@@ -1,0 +1,56 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Store
+
+@Suite struct StoreTests {
+  private let scratch = Scratch()
+
+  @Test func `belongs to one server at a time`() throws {
+    var first: Store? = try scratch.open()
+    #expect { try scratch.open() } throws: { error in
+      let error = error as? StoreError
+      return error?.code == .inUse && error?.reason.contains(scratch.folder) == true
+    }
+    withExtendedLifetime(first) {}
+    first = nil
+    _ = try scratch.open()
+  }
+
+  @Test func `sweeps what an earlier server left half-written`() throws {
+    _ = try scratch.open()
+    scratch.write("half", to: "tmp/left")
+    _ = try scratch.open(.guest)
+    #expect(scratch.files(in: "tmp") == ["left"])
+    _ = try scratch.open()
+    #expect(scratch.files(in: "tmp").isEmpty)
+  }
+
+  @Test func `says that a database is damaged`() async throws {
+    try await scratch.open().addUser("bob", hash: "1", role: .admin)
+    scratch.write(String(repeating: "garbage ", count: 1000), to: "richpush.db")
+    unlink("\(scratch.folder)/richpush.db-wal")
+    #expect { try scratch.open() } throws: { ($0 as? StoreError)?.code == .damaged }
+  }
+
+  @Test func `refuses a folder that a newer version wrote`() async throws {
+    try await scratch.open().database.write { connection in
+      try connection.run("PRAGMA user_version = 999")
+    }
+    #expect { try scratch.open() } throws: { ($0 as? StoreError)?.code == .newer }
+  }
+
+  @Test func `refuses a data folder that is a file`() {
+    scratch.write("", to: "file")
+    #expect(throws: StoreError.self) { try Store(folder: "\(scratch.folder)/file") }
+    #expect(throws: StoreError.self) { try Store(folder: "/proc/nowhere") }
+  }
+
+  @Test(arguments: [
+    (ENOSPC, StoreError.Code.full), (EDQUOT, .full), (EROFS, .readOnly), (EIO, .failed),
+  ])
+  func `tells a full disk from other trouble`(_ number: Int32, _ code: StoreError.Code) {
+    #expect(StoreError(errno: number, "write", "x").code == code)
+  }
+}

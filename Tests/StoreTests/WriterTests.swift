@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Store
+
+@Suite struct WriterTests {
+  private let scratch = Scratch()
+
+  @Test func `fails one change of a commit without the others`() async throws {
+    let store = try scratch.open()
+    let failures = await withTaskGroup(of: Bool.self) { group in
+      for index in 0..<60 {
+        group.addTask {
+          // Every third name is taken by the one before it.
+          let name = index % 3 == 2 ? "user\(index / 3)" : "user\(index / 3)-\(index)"
+          do {
+            try await store.addUser(name, hash: "", role: .device)
+            try await store.addUser(name, hash: "", role: .device)
+          } catch { return true }
+          return false
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(failures == 60)
+    #expect(try store.users().count == 60)
+  }
+
+  @Test func `undoes a change that fails half-way`() async throws {
+    let store = try scratch.open()
+    async let good: Void = store.addUser("good", hash: "", role: .device)
+    await #expect(throws: StoreError(.failed, "on purpose")) {
+      try await store.database.write { connection in
+        try connection.run("INSERT INTO user VALUES ('half', '', 'device', 0)")
+        throw StoreError(.failed, "on purpose")
+      }
+    }
+    try await good
+    #expect(try store.users().map(\.name) == ["good"])
+  }
+
+  @Test func `says that the disk is full and goes on when it is not`() async throws {
+    let store = try scratch.open()
+    _ = try await store.create(.any(to: "alice"))
+    let pages = try await store.database.write { connection in
+      try connection.value("PRAGMA page_count", as: Int.self) ?? 0
+    }
+    try await limit(store, to: pages)
+    let large = NewNotification.any(to: "alice", message: String(repeating: "x", count: 1 << 20))
+    await #expect { try await store.create(large) } throws: { ($0 as? StoreError)?.code == .full }
+    #expect(try store.inbox(of: "alice", limit: 9).count == 1)
+    try await limit(store, to: 1 << 30)
+    #expect(try await store.create(large).notification.id == 1)
+  }
+
+  private func limit(_ store: Store, to pages: Int) async throws {
+    try await store.database.write { connection in
+      _ = try connection.value("PRAGMA max_page_count = \(pages)", as: Int.self)
+    }
+  }
+}

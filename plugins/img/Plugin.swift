@@ -1,4 +1,0 @@
-@main
-struct Plugin {
-  static func main() {}
-}

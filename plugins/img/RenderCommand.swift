@@ -1,0 +1,73 @@
+import Glibc
+import Imaging
+
+/// `img render IN OUT [--profile ios] [--width 320] … [--explain]`: the same work for one file, by hand.
+struct RenderCommand {
+  private var paths: [String] = []
+  private var options = Options()
+  private var explains = false
+
+  /// Does what the arguments say and ends the process: 0, 64 for wrong usage, 65 for a refused picture.
+  static func run(_ arguments: [String]) -> Never {
+    do {
+      let command = try RenderCommand(arguments)
+      try command.render()
+      exit(0)
+    } catch {
+      let text = "img: \(error.reason)\n"
+      _ = Glibc.write(STDERR_FILENO, text, text.utf8.count)
+      exit(error.code == .invalidOption ? 64 : 65)
+    }
+  }
+
+  private init(_ arguments: [String]) throws(ImagingError) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--explain" {
+        explains = true
+      } else if argument.hasPrefix("--") {
+        guard let value = rest.popFirst() else {
+          throw ImagingError(.invalidOption, "\(argument) needs a value.")
+        }
+        try options.set(String(argument.dropFirst(2)), value)
+      } else {
+        paths.append(argument)
+      }
+    }
+    guard paths.count == 2 else {
+      throw ImagingError(
+        .invalidOption,
+        "Usage: img render IN OUT [--profile P] [--width N] [--height N] [--fit contain|cover] "
+          + "[--focus X,Y] [--dpr N] [--max-bytes N] [--explain]")
+    }
+  }
+
+  private func render() throws(ImagingError) {
+    let source = try SourceFile(path: paths[0])
+    let rendition = try Recipe(options).render(source)
+    try write(rendition.bytes(from: source), to: paths[1])
+    guard explains else { return }
+    for step in rendition.steps {
+      let microseconds = Int(step.duration / .microseconds(1))
+      print("\(step.name): \(step.detail) (\(microseconds / 1000).\(microseconds / 100 % 10) ms)")
+    }
+    print(
+      "result: \(rendition.mediaType) \(rendition.size), \(rendition.byteCount) bytes "
+        + "of \(source.size)")
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) throws(ImagingError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    var rest = bytes[...]
+    while descriptor >= 0, !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      rest = rest.dropFirst(count)
+    }
+    guard descriptor >= 0, rest.isEmpty, close(descriptor) == 0 else {
+      throw ImagingError(
+        .unreadable, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+  }
+}

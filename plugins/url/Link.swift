@@ -1,0 +1,60 @@
+import CCurl
+import PluginKit
+
+/// An absolute `http` or `https` URL, taken apart by libcurl's own parser.
+///
+/// The parser that checks is the one that fetches, so the two cannot read a URL differently; what
+/// browsers read differently again (backslashes, spaces, control characters) is refused before.
+struct Link {
+  /// The whole link in ASCII: the host in Punycode, the path percent-encoded.
+  let url: String
+  /// The host in ASCII, in lower case, an IPv6 address in brackets.
+  let host: HostName
+  /// The port that was written, or the scheme's own.
+  let port: Int
+
+  private static let longest = 2048
+
+  init(_ text: String) throws(Refusal) {
+    var text = text[...]
+    while text.last?.isWhitespace == true { text.removeLast() }
+    guard text.utf8.count <= Self.longest else {
+      throw Refusal("The link has \(text.utf8.count) bytes; phones take \(Self.longest).")
+    }
+    if let bad = text.unicodeScalars.first(where: Self.isForbidden) {
+      throw Refusal(
+        "The link holds U+\(String(bad.value, radix: 16, uppercase: true)), which no URL may; percent-encode it."
+      )
+    }
+    let parts = URLParts()
+    guard parts.parse(String(text)), let scheme = parts.get(CURLUPART_SCHEME) else {
+      throw Refusal("The link is not an absolute http or https URL.")
+    }
+    guard scheme == "http" || scheme == "https" else {
+      throw Refusal("The link's scheme is \(scheme); only http and https are opened on phones.")
+    }
+    guard parts.get(CURLUPART_USER) == nil, parts.get(CURLUPART_PASSWORD) == nil else {
+      throw Refusal(
+        "The link holds a user name or password; everybody it is pushed to would see it.")
+    }
+    guard let name = parts.get(CURLUPART_HOST, UInt32(CURLU_PUNYCODE)) else {
+      throw Refusal("The link's host is not a name that can be looked up.")
+    }
+    host = try HostName(ascii: name)
+    guard parts.set(CURLUPART_HOST, host.ascii), let url = parts.get(CURLUPART_URL),
+      let port = parts.get(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap({ Int($0) })
+    else { throw Refusal("The link's host \(host.ascii) is not a valid name.") }
+    self.url = url
+    self.port = port
+  }
+
+  /// Characters that RFC 3986 excludes, and the invisible ones that only serve to deceive.
+  private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .privateUse,
+      .surrogate, .unassigned:
+      true
+    default: "\"<>\\^`{|}".unicodeScalars.contains(scalar)
+    }
+  }
+}
