@@ -49,7 +49,9 @@ let package = Package(
     .target(
       name: "CCodecs", cSettings: strictC + [.unsafeFlags(["-O3"])],
       linkerSettings: ["png", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
-    .executableTarget(name: "richpush-exec", cSettings: strictC),
+    .executableTarget(
+      name: "richpush-exec", cSettings: strictC,
+      linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
 
     room("HTTP", on: ["CLibraries"]),
     room("MediaTypes"),

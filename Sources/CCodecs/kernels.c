@@ -8,6 +8,14 @@ enum { SHIFT_ROWS = 8, ROUND_ROWS = 1 << 7, SHIFT_COLUMNS = 20, ROUND_COLUMNS = 
 
 static inline uint8_t clamp(int32_t value) { return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value); }
 
+/* Colour sums that carry alpha, as colour and alpha; divided before rounding, so that edges keep their colour. */
+static inline void store_divided(const int32_t *sums, uint8_t *out) {
+  int32_t alpha = clamp((sums[3] + ROUND_COLUMNS) >> SHIFT_COLUMNS);
+  float scale = alpha > 0 ? 255.0f / (float)sums[3] : 0;
+  for (int c = 0; c < 3; c++) out[c] = clamp((int32_t)((float)sums[c] * scale + 0.5f));
+  out[3] = (uint8_t)alpha;
+}
+
 static void blend_rows_from(
   const uint8_t *const *rows, const int16_t *weights, int taps, int16_t *out, int from, int count
 ) {
@@ -75,7 +83,7 @@ static inline __m128i blend_grey(const int16_t *in, const int16_t *weights, int 
 }
 
 static inline __m128i blend_pixel(const int16_t *in, const int16_t *weights, int taps, int channels) {
-  __m128i sum = _mm_set1_epi32(ROUND_COLUMNS);
+  __m128i sum = _mm_setzero_si128();
   for (int k = 0; k < taps; k += 2, in += 2 * channels) {
     __m128i first = _mm_loadl_epi64((const void *)in);
     __m128i second = _mm_loadl_epi64((const void *)(in + channels));
@@ -83,21 +91,30 @@ static inline __m128i blend_pixel(const int16_t *in, const int16_t *weights, int
     sum = _mm_add_epi32(
       sum, _mm_madd_epi16(both, _mm_set1_epi32((int)pair(weights[k], weights[k + 1]))));
   }
-  sum = _mm_packs_epi32(_mm_srai_epi32(sum, SHIFT_COLUMNS), sum);
-  return _mm_packus_epi16(sum, sum);
+  return sum;
+}
+
+static inline void store_pixel(__m128i sum, uint8_t *out, int channels) {
+  sum = _mm_srai_epi32(_mm_add_epi32(sum, _mm_set1_epi32(ROUND_COLUMNS)), SHIFT_COLUMNS);
+  sum = _mm_packs_epi32(sum, sum);
+  int pixel = _mm_cvtsi128_si32(_mm_packus_epi16(sum, sum));
+  memcpy(out, &pixel, (size_t)channels);
 }
 
 void codec_blend_columns(
   const int16_t *in, const int16_t *weights, const int32_t *starts, int taps, uint8_t *out, int width,
-  int channels
+  int channels, int dividing
 ) {
   for (int x = 0; x < width; x++, weights += taps) {
     const int16_t *from = in + (ptrdiff_t)starts[x] * channels;
     if (channels == 1) {
       out[x] = clamp((_mm_cvtsi128_si32(blend_grey(from, weights, taps)) + ROUND_COLUMNS) >> SHIFT_COLUMNS);
     } else {
-      int pixel = _mm_cvtsi128_si32(blend_pixel(from, weights, taps, channels));
-      memcpy(out + (ptrdiff_t)x * channels, &pixel, (size_t)channels);
+      __m128i sum = blend_pixel(from, weights, taps, channels);
+      int32_t sums[4];
+      _mm_storeu_si128((void *)sums, sum);
+      if (dividing) store_divided(sums, out + (ptrdiff_t)x * 4);
+      else store_pixel(sum, out + (ptrdiff_t)x * channels, channels);
     }
   }
 }
@@ -110,15 +127,17 @@ void codec_blend_rows(
 
 void codec_blend_columns(
   const int16_t *in, const int16_t *weights, const int32_t *starts, int taps, uint8_t *out, int width,
-  int channels
+  int channels, int dividing
 ) {
   for (int x = 0; x < width; x++, weights += taps) {
     const int16_t *from = in + (ptrdiff_t)starts[x] * channels;
-    for (int c = 0; c < channels; c++) {
-      int32_t sum = ROUND_COLUMNS;
-      for (int k = 0; k < taps; k++) sum += weights[k] * from[(ptrdiff_t)k * channels + c];
-      out[(ptrdiff_t)x * channels + c] = clamp(sum >> SHIFT_COLUMNS);
+    int32_t sums[4] = {0};
+    for (int k = 0; k < taps; k++, from += channels) {
+      for (int c = 0; c < channels; c++) sums[c] += weights[k] * from[c];
     }
+    uint8_t *to = out + (ptrdiff_t)x * channels;
+    for (int c = 0; c < channels; c++) to[c] = clamp((sums[c] + ROUND_COLUMNS) >> SHIFT_COLUMNS);
+    if (dividing) store_divided(sums, to);
   }
 }
 #endif
@@ -129,16 +148,6 @@ void codec_premultiply(uint8_t *rgba, size_t pixels) {
     for (int c = 0; c < 3; c++) {
       uint32_t product = rgba[c] * alpha + 128;
       rgba[c] = (uint8_t)((product + (product >> 8)) >> 8);
-    }
-  }
-}
-
-void codec_unpremultiply(uint8_t *rgba, size_t pixels) {
-  for (size_t i = 0; i < pixels; i++, rgba += 4) {
-    uint32_t alpha = rgba[3];
-    for (int c = 0; c < 3 && alpha != 255; c++) {
-      uint32_t colour = alpha == 0 ? 0 : (rgba[c] * 255u + alpha / 2) / alpha;
-      rgba[c] = (uint8_t)(colour > 255 ? 255 : colour);
     }
   }
 }

@@ -6,7 +6,7 @@ import RichPushClient
 struct RichPush {
   /// Every command, in the order of the help page; a new one is a file of its own and a word here.
   static var commands: [any Command.Type] {
-    [DeviceCommand.self, NotifyCommand.self]
+    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self]
   }
 
   static func main() async {

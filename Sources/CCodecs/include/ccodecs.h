@@ -89,10 +89,10 @@ int codec_png_write(
 void codec_blend_rows(
   const uint8_t *const *rows, const int16_t *weights, int taps, int16_t *out, int count);
 /* Column x is the weighted sum of `taps` (a multiple of 8 for one channel, else of 2) pixels from starts[x]:
-   Q6 samples, Q14 weights, rounded and clamped. `in` is readable eight pixels past its end. */
+   Q6 samples, Q14 weights, rounded and clamped. `in` is readable eight pixels past its end. With dividing,
+   pixels are RGBA whose colours carry alpha and come out without it. */
 void codec_blend_columns(
   const int16_t *in, const int16_t *weights, const int32_t *starts, int taps, uint8_t *out, int width,
-  int channels);
-/* Multiplies colour by alpha in place, and back. */
+  int channels, int dividing);
+/* Multiplies colour by alpha in place. */
 void codec_premultiply(uint8_t *rgba, size_t pixels);
-void codec_unpremultiply(uint8_t *rgba, size_t pixels);

@@ -32,6 +32,9 @@ final class JPEGReader {
   /// What the components mean.
   var model: ColourModel { ColourModel(jpeg: info) }
 
+  /// Whether inks are stored as the light they leave, which is what Adobe's programs do.
+  var isInverted: Bool { info.adobe != 0 }
+
   /// How the data read so far: warnings, and whether the file ended early.
   var health: codec_jpeg_health {
     var health = codec_jpeg_health()

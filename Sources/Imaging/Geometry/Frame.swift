@@ -28,7 +28,8 @@ struct Frame: Equatable, Sendable {
   private init(covering box: PixelSize, of picture: PixelSize, focus: FocalPoint) {
     let across = Double(picture.width) / Double(box.width)
     let down = Double(picture.height) / Double(box.height)
-    let shrink = min(1, across, down)  // the box itself is made smaller rather than the picture larger
+    // the box is made smaller rather than the picture larger
+    let shrink = min(1, across, down)
     size = PixelSize(Self.scaled(box.width, by: shrink), Self.scaled(box.height, by: shrink))
     let factor = min(
       Double(picture.width) / Double(size.width), Double(picture.height) / Double(size.height))

@@ -46,27 +46,20 @@ struct Drawing {
   /// Draws a PNG that was started.
   func draw(_ reader: PNGReader) throws(ImagingError) -> Raster {
     let channels = reader.channels
-    let isScaled = window != Window(target)
+    let premultiplies = channels == 4 && window != Window(target)
     let resampler = PlaneResampler(
       PlaneResampler.Input(
         size: reader.size, channels: channels, rowBytes: reader.size.width * channels,
-        band: PNGReader.band),
+        band: PNGReader.band, isPremultiplied: premultiplies),
       columns: weights(
         of: reader.info.width, from: window.x, window.width, to: target.width, scale: 1,
         multiple: channels == 1 ? 8 : 2),
       rows: weights(
         of: reader.info.height, from: window.y, window.height, to: target.height, scale: 1,
         multiple: 1))
-    let hasAlpha = channels == 4 && isScaled
-    try reader.read(into: resampler, premultiplying: hasAlpha)
-    var plane = resampler.plane
-    if hasAlpha {
-      plane.samples.withUnsafeMutableBufferPointer {
-        codec_unpremultiply($0.baseAddress, $0.count / 4)
-      }
-    }
+    try reader.read(into: resampler, premultiplying: premultiplies)
     let model: ColourModel = channels == 4 ? .rgba : channels == 3 ? .rgb : .grey
-    return Raster(planes: [plane.turned(orientation)], model: model).withoutIdleAlpha
+    return Raster(planes: [resampler.plane.turned(orientation)], model: model).withoutIdleAlpha
   }
 
   /// The weights along one axis of a plane.

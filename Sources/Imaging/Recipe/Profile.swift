@@ -5,7 +5,8 @@ package enum Profile: String, Sendable, CaseIterable {
   /// The box that everything fits in, in device pixels.
   package var box: PixelSize {
     switch self {
-    case .ios: PixelSize(1170, 1170)  // the width of a phone's screen: what an open notification has
+    // an open notification is as wide as a phone's screen
+    case .ios: PixelSize(1170, 1170)
     case .android: PixelSize(1440, 1440)
     case .watch: PixelSize(400, 480)
     case .web: PixelSize(1920, 1920)

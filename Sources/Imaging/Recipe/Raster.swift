@@ -1,3 +1,5 @@
+import CCodecs
+
 /// A shrunk picture: Y with half-size Cb and Cr in three planes, or interleaved samples in one.
 struct Raster: Sendable {
   let planes: [Plane]
@@ -70,7 +72,9 @@ extension Plane {
   /// Feeds the rows of a plane that is there to a resampler.
   func shrunk(to target: PixelSize, across: Double, down: Double) -> Plane {
     let resampler = PlaneResampler(
-      PlaneResampler.Input(size: size, channels: channels, rowBytes: rowBytes, band: 1),
+      PlaneResampler.Input(
+        size: size, channels: channels, rowBytes: rowBytes, band: 1,
+        isPremultiplied: channels == 4),
       columns: Weights(
         target.width, from: size.width, origin: 0, step: across, multiple: channels == 1 ? 8 : 2),
       rows: Weights(target.height, from: size.height, origin: 0, step: down, multiple: 1))
@@ -78,6 +82,7 @@ extension Plane {
       guard let base = bytes.baseAddress else { return }
       for y in 0..<size.height {
         resampler.slot.update(from: base + y * stride, count: rowBytes)
+        if channels == 4 { codec_premultiply(resampler.slot, size.width) }
         resampler.receive(1)
       }
     }

@@ -1,5 +1,3 @@
-import CCodecs
-
 /// Makes the picture that was asked for, as a list of steps.
 package struct Recipe: Sendable {
   package let options: Options
@@ -39,7 +37,7 @@ package struct Recipe: Sendable {
       model == .ycc || model == .grey
       ? Raster(planes: planes, model: model)
       : Raster(
-        planes: [Mixing.rgb(planes, model: model, isInverted: reader.info.adobe != 0)], model: .rgb)
+        planes: [Mixing.rgb(planes, model: model, isInverted: reader.isInverted)], model: .rgb)
     return try encoded(raster, asPNG: false, &journal)
   }
 

@@ -10,6 +10,8 @@ final class PlaneResampler {
     let rowBytes: Int
     /// Rows that arrive together.
     let band: Int
+    /// Whether colours carry their alpha; they come out without it.
+    var isPremultiplied = false
   }
 
   private let input: Input
@@ -80,10 +82,11 @@ final class PlaneResampler {
     }
     let target = made * plane.stride
     let width = Int32(plane.size.width)
+    let dividing: Int32 = input.isPremultiplied ? 1 : 0
     plane.samples.withUnsafeMutableBufferPointer { samples in
       codec_blend_columns(
         blended, columns.values, columns.starts, Int32(columns.taps),
-        samples.baseAddress.map { $0 + target }, width, Int32(channels))
+        samples.baseAddress.map { $0 + target }, width, Int32(channels), dividing)
     }
     made += 1
   }

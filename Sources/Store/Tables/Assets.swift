@@ -47,7 +47,9 @@ extension Store {
     }
   }
 
-  /// Forgets an asset; false when there is none of that name. Notifications keep its content.
+  /// Forgets an asset; false when there is none of that name.
+  ///
+  /// Notifications keep its content.
   package func removeAsset(_ richType: String, _ name: String) async throws -> Bool {
     try await database.write { connection in
       try connection.run(

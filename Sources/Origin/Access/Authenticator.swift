@@ -1,0 +1,78 @@
+import Dispatch
+import Store
+import Synchronization
+
+/// Tells who asks, and pays for a password's hash once in minutes instead of once a request.
+final class Authenticator: Sendable {
+  /// What the `Authorization` field of a request says.
+  enum Finding: Sendable {
+    case caller(Caller)
+    case stranger
+    /// A password that no recent request has shown: `verify()` tells, after the hash is paid for.
+    case unknown(Credentials)
+  }
+
+  private struct Remembered {
+    let caller: Caller
+    let until: ContinuousClock.Instant
+  }
+
+  private let store: Store
+  private let isDemo: Bool
+  private let remembered = Mutex<[String: Remembered]>([:])
+  /// One hash at a time: guessing passwords must not take the machine.
+  private let hashing = DispatchQueue(label: "richpush.passwords")
+  private static let memory = Duration.seconds(300)
+  private static let capacity = 100_000
+
+  /// Creates one over the store's users; `isDemo` also takes any user whose password is the name.
+  init(store: Store, isDemo: Bool) {
+    (self.store, self.isDemo) = (store, isDemo)
+  }
+
+  /// Who the field names, without waiting for anything.
+  func find(_ authorization: String?) -> Finding {
+    guard let authorization else { return .stranger }
+    let known = remembered.withLock { $0[authorization] }
+    if let known, known.until > .now { return .caller(known.caller) }
+    guard let credentials = Credentials(authorization) else { return .stranger }
+    if isDemo, credentials.password == credentials.name {
+      let caller = Caller(name: credentials.name, role: .publisher)
+      remember(caller, as: authorization)
+      return .caller(caller)
+    }
+    return .unknown(credentials)
+  }
+
+  /// Compares the password with the store's hash.
+  ///
+  /// A name that nobody has costs the same time as a wrong password.
+  func verify(_ credentials: Credentials, _ authorization: String) async -> Caller? {
+    let user = try? store.user(named: credentials.name)
+    let hash = user?.hash ?? Self.nobody
+    let isRight = await withCheckedContinuation { continuation in
+      hashing.async {
+        continuation.resume(returning: PasswordHash.verify(credentials.password, hash))
+      }
+    }
+    guard isRight, let user else { return nil }
+    let caller = Caller(name: user.name, role: user.role)
+    remember(caller, as: authorization)
+    return caller
+  }
+
+  /// Forgets every remembered password: after a user was changed or removed.
+  func forget() { remembered.withLock { $0.removeAll() } }
+
+  private func remember(_ caller: Caller, as authorization: String) {
+    remembered.withLock { table in
+      if table.count >= Self.capacity {
+        table = table.filter { $0.value.until > .now }
+        if table.count >= Self.capacity { table.removeAll() }
+      }
+      table[authorization] = Remembered(caller: caller, until: .now + Self.memory)
+    }
+  }
+
+  private static let nobody = PasswordHash.make("nobody") ?? "$y$"
+}

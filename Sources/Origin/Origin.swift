@@ -1,0 +1,80 @@
+import HTTP
+import PluginHost
+import Store
+
+/// The application: every room, wired.
+package final class Origin: Sendable {
+  private let store: Store
+  private let streams: PushStreams
+  private let catalogue: Catalogue
+  private let server: Server
+
+  /// Opens the store, finds the plugins and listens.
+  ///
+  /// - Throws: the room's error, with a sentence for the operator.
+  package init(_ configuration: OriginConfiguration, log: Log) throws {
+    let store = try Store(folder: configuration.data)
+    var plugins = PluginConfiguration(
+      folder: configuration.plugins, binaries: configuration.programs,
+      launcher: configuration.programs + "/richpush-exec", temporaryFolder: store.temporaryFolder)
+    plugins.log = { log($0) }
+    let host = try PluginHost(configuration: plugins)
+    let validation = Validation(host: host)
+    let folder = DropFolder(path: configuration.assets)
+    let assets = Assets(store: store, folder: folder, validation: validation, log: log)
+    let renderer = Renderer(store: store, host: host)
+    let streams = PushStreams(store: store)
+    store.observePushEvents { streams.hurry($0) }
+    let publisher = Publisher(
+      store: store, assets: assets, validation: validation, renderer: renderer,
+      audience: Audience(store: store))
+    let reception = Reception(
+      routes: Self.routes(
+        registrations: Registrations(store: store),
+        notifications: Notifications(
+          store: store, publisher: publisher, standard: configuration.standard),
+        media: Media(store: store, host: host, renderer: renderer),
+        details: Details(store: store), list: AssetList(store: store, assets: assets),
+        streams: streams),
+      authenticator: Authenticator(store: store, isDemo: configuration.isDemo),
+      health: Health(store: store), log: log)
+    (self.store, self.streams) = (store, streams)
+    catalogue = Catalogue(store: store, folder: folder, assets: assets, log: log)
+    var listen = ServerConfiguration()
+    (listen.host, listen.port) = (configuration.host, configuration.port)
+    server = try Server(listen, responder: reception) { log($0) }
+    catalogue.start()
+  }
+
+  /// The port that is listened on.
+  package var port: Int { server.port }
+
+  /// Stops listening, finishes what was begun, and ends the plugins.
+  package func stop() async {
+    catalogue.stop()
+    await server.stop(grace: .seconds(10))
+  }
+
+  /// The contract of the design page, section 2.
+  private static func routes(
+    registrations: Registrations, notifications: Notifications, media: Media, details: Details,
+    list: AssetList, streams: PushStreams
+  ) -> [Route] {
+    [
+      Route("GET", "api/notifications/*", deadline: .seconds(60), ready: media.ready, media.get),
+      Route("GET", "api/notifications", notifications.inbox),
+      Route(
+        "POST", "api/notifications", body: .memory(256 << 10), deadline: .seconds(120),
+        notifications.post),
+      Route("GET", "api/notifications/*/details", details.get),
+      Route("PUT", "api/notifications/*/read", body: .memory(1024), notifications.markRead),
+      Route("GET", "api/push/stream", ready: streams.get) { _ in throw Refusal.noNotification },
+      Route("POST", "api/register", body: .memory(1024), registrations.register),
+      Route("PUT", "api/register/*", body: .memory(64 << 10), registrations.put),
+      Route("DELETE", "api/register/*", registrations.delete),
+      Route("GET", "api/assets", list.get),
+      Route("GET", "api/assets/*", list.get),
+      Route("GET", "api/assets/*/*", list.get),
+    ]
+  }
+}

@@ -1,0 +1,29 @@
+/// What an operator says to `richpush serve`.
+package struct OriginConfiguration: Sendable {
+  /// The name or address to listen on.
+  package var host = "127.0.0.1"
+  /// The port to listen on; 0 picks one.
+  package var port: UInt16 = 8080
+  /// The folder with the store: tables, blobs, renditions.
+  package var data = "var"
+  /// The drop folder.
+  package var assets = "assets"
+  /// The folder with the plugins.
+  package var plugins = "plugins"
+  /// The folder with the programs of ours: `richpush-exec` and the plugins that ship.
+  package var programs = "."
+  /// Whether any user whose password is the name may come in; only on loopback.
+  package var isDemo = false
+  /// The notification that the tutorial's empty POST creates.
+  package var standard = Standard()
+
+  /// The defaults of the tutorial's server.
+  package struct Standard: Sendable {
+    package var message = "Check this image out!"
+    package var richType = "img"
+    package var payload = "logo.png"
+  }
+
+  /// The defaults: the current folder, and port 8080 of loopback.
+  package init() {}
+}

@@ -1,0 +1,72 @@
+import PluginHost
+import Push
+import Store
+
+/// Turns a draft into a notification: validated, pinned, rendered, and only then pushed.
+struct Publisher: Sendable {
+  let store: Store
+  let assets: Assets
+  let validation: Validation
+  let renderer: Renderer
+  let audience: Audience
+
+  /// Creates the notification; when this returns, it and its pushes survive a power cut.
+  ///
+  /// `request` is what makes two uses of an idempotency key the same.
+  func publish(
+    _ draft: Draft, sender: String, request: [UInt8]
+  ) async throws -> (notification: RichNotification, isNew: Bool) {
+    let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
+    if let key, let known = try store.notification(for: key, sender: sender) {
+      return (known, false)
+    }
+    let recipients = try audience.users(draft.audience)
+    guard !recipients.isEmpty else { throw Refusal(422, "to matches nobody.") }
+    var new = NewNotification(
+      message: draft.message, richType: draft.richType, payload: draft.payload)
+    let plugin = try validation.plugin(draft.richType)
+    var subject = Subject(
+      richType: draft.richType, message: draft.message, payload: draft.payload)
+    if let asset = try await asset(draft, plugin) {
+      guard asset.state == .ready, let digest = asset.blob, let type = asset.type else {
+        throw Refusal(
+          422, "The asset \(asset.name.quoted) is not usable: \(asset.reason ?? "not ready").")
+      }
+      subject.pinned = Pinned(
+        digest: digest, size: asset.bytes, type: type, path: store.blobs.path(of: digest))
+      (new.blob, new.blobType) = (Blob(digest: digest, size: asset.bytes), type)
+      new.details = asset.details
+    } else {
+      new.details = try await validation.details(subject)
+    }
+    for options in [.none] + Profile.all.map(RenditionOptions.init) where !plugin.manifest.perUser {
+      _ = try await renderer.rendered(
+        Wish(subject: subject, options: options, plugin: plugin, user: ""))
+    }
+    (new.sender, new.recipients, new.to) = (sender, recipients, draft.to)
+    (new.expires, new.idempotencyKey) = (draft.expires, key)
+    new.push = { id in
+      let content = PushContent(id: id, message: draft.message, richType: draft.richType)
+      return PushForm.silent.text(of: content).json
+    }
+    return try await store.create(new)
+  }
+
+  /// The asset that the payload names; nil when the payload is literal content.
+  ///
+  /// Literal content is text, so a plugin that does not accept `text/plain` takes files only.
+  private func asset(_ draft: Draft, _ plugin: Plugin) async throws(Refusal) -> Asset? {
+    let takesText = plugin.accepts("text/plain")
+    guard let name = AssetName(draft.payload) else {
+      if takesText { return nil }
+      throw Refusal(422, "\(draft.payload.quoted) cannot be the name of an asset.")
+    }
+    do throws(Refusal) {
+      return try await assets.look(draft.richType, name)
+    } catch {
+      guard error.status == 404 else { throw error }
+      if takesText { return nil }
+      throw Refusal(422, "There is no asset \(name.value.quoted) in assets/\(draft.richType).")
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import HTTP
+import PluginHost
+import Store
+import Synchronization
+
+/// Gives renditions: from the store, or made once by their plugin, however many ask.
+final class Renderer: Sendable {
+  private typealias Outcome = Result<Rendered, Refusal>
+
+  private let store: Store
+  private let host: PluginHost
+  private let making = Mutex<[Digest: Task<Outcome, Never>]>([:])
+  /// The field that stands for a rendition that is the asset itself.
+  private static let sendfile = "X-Sendfile"
+
+  init(store: Store, host: PluginHost) { (self.store, self.host) = (store, host) }
+
+  /// The rendition when it is stored: a system call, no waiting.
+  func stored(_ wish: Wish) -> Content? {
+    guard let rendition = store.renditions.rendition(wish.key) else { return nil }
+    return content(rendition, of: wish)
+  }
+
+  /// The rendition, made now when it is not stored.
+  ///
+  /// - Throws: `Refusal` with the plugin's sentence, or with what became of the plugin.
+  func rendered(_ wish: Wish) async throws(Refusal) -> Rendered {
+    if let content = stored(wish) { return .content(content) }
+    let key = wish.key
+    let task = making.withLock { making in
+      if let running = making[key] { return running }
+      let task = Task { [self] in
+        let outcome = await make(wish, key)
+        self.making.withLock { $0[key] = nil }
+        return outcome
+      }
+      making[key] = task
+      return task
+    }
+    return try await task.value.get()
+  }
+
+  private func make(_ wish: Wish, _ key: Digest) async -> Outcome {
+    do {
+      let reply = try await host.respond(to: wish.call)
+      if let location = reply.location {
+        return .success(.transient(Response.empty(302, fields: ["Location": location])))
+      }
+      return .success(try await keep(reply, of: wish, key))
+    } catch {
+      return .failure(Refusal(any: error))
+    }
+  }
+
+  private func keep(_ reply: PluginReply, of wish: Wish, _ key: Digest) async throws -> Rendered {
+    guard reply.isStorable else { return .transient(try transient(reply, of: wish)) }
+    var fields = reply.fields.map { Rendition.Field($0.name, $0.value) }
+    let rendition: Rendition
+    switch reply.body {
+    case .asset:
+      fields.append(Rendition.Field(Self.sendfile, "asset"))
+      rendition = try await store.renditions.store(
+        key, bytes: [], contentType: reply.contentType, fields: fields)
+    case .bytes(let bytes):
+      rendition = try await store.renditions.store(
+        key, bytes: bytes, contentType: reply.contentType, fields: fields)
+    case .file(let file):
+      rendition = try await store.renditions.store(
+        key, taking: file.path, contentType: reply.contentType, fields: fields)
+    }
+    guard let content = content(rendition, of: wish) else {
+      throw Refusal(502, "The plugin sends the asset of a notification that has none.")
+    }
+    return .content(content)
+  }
+
+  /// The stored rendition as HTTP serves it; nil when it is an asset that is not there.
+  private func content(_ rendition: Rendition, of wish: Wish) -> Content? {
+    let isAsset = rendition.fields.contains { $0.name == Self.sendfile }
+    if isAsset, wish.subject.pinned == nil { return nil }
+    let pinned = isAsset ? wish.subject.pinned : nil
+    var fields = Fields()
+    for field in rendition.fields where field.name != Self.sendfile {
+      fields.append(field.name, field.value)
+    }
+    return Content(
+      path: pinned?.path ?? rendition.path, size: pinned?.size ?? rendition.size,
+      mediaType: rendition.contentType, etag: pinned?.digest.hex ?? rendition.digest.hex,
+      lastModified: rendition.created, fileName: wish.fileName(rendition.contentType),
+      fields: fields)
+  }
+
+  /// An answer that must not be kept: it goes to those who asked for it together, and is gone.
+  private func transient(_ reply: PluginReply, of wish: Wish) throws -> Response {
+    var fields = Fields()
+    for (name, value) in reply.fields { fields.append(name, value) }
+    fields["Cache-Control"] = "no-store"
+    return .bytes(
+      200, try reply.bytes(asset: wish.subject.pinned?.path), type: reply.contentType,
+      fields: fields)
+  }
+}
+
+/// What becomes of a wish.
+enum Rendered: Sendable {
+  /// A file that stays, for everybody who asks for the same.
+  case content(Content)
+  /// An answer for now only.
+  case transient(Response)
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import MediaTypes
+import PluginHost
+import Store
+
+/// A subject for one set of options, as one version of its plugin makes it.
+struct Wish: Sendable {
+  let subject: Subject
+  let options: RenditionOptions
+  let plugin: Plugin
+  let user: String
+
+  /// What the rendition is stored under.
+  ///
+  /// Literal content is keyed with its message, since a plugin may show both.
+  var key: Digest {
+    let source = subject.pinned?.digest.hex ?? subject.payload + "\0" + subject.message
+    let options = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
+    let user = plugin.manifest.perUser ? user : ""
+    return Digest(
+      of: [plugin.identity, subject.richType, source, options, user].joined(separator: "\u{1}"))
+  }
+
+  /// The question to the plugin.
+  var call: PluginCall {
+    PluginCall(
+      verb: .render, richType: subject.richType, id: subject.id.map(String.init),
+      message: subject.message, payload: subject.payload, asset: subject.asset,
+      options: options.limits, query: options.items, user: user)
+  }
+
+  /// The name a device may save the content under, with the ending that its bytes deserve.
+  func fileName(_ type: String) -> String {
+    let stem = subject.pinned == nil ? subject.richType : subject.payload
+    let base = stem.split(separator: ".", omittingEmptySubsequences: false)
+    let name = base.count > 1 ? base.dropLast().joined(separator: ".") : stem
+    guard let ending = MediaType(type)?.fileExtension else { return name }
+    return name + "." + ending
+  }
+}

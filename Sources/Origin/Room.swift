@@ -1,2 +1,0 @@
-/// A room that is being built.
-enum OriginRoom {}

@@ -1,0 +1,108 @@
+import FoundationEssentials
+import HTTP
+import Push
+import Store
+
+/// `/api/notifications`: the tutorial's two forms, the JSON form, the inbox and the details.
+struct Notifications: Sendable {
+  let store: Store
+  let publisher: Publisher
+  let standard: OriginConfiguration.Standard
+
+  /// `POST /api/notifications`: what the query and the body say decides which of the three it is.
+  func post(_ exchange: Exchange) async throws -> Response {
+    let query = try exchange.query("pns", "to_tag")
+    if let user = query["to_tag"] {
+      return try await alert(exchange, pns: query["pns"], user: user)
+    }
+    return exchange.body.isEmpty ? try await postStandard(exchange) : try await postJSON(exchange)
+  }
+
+  /// The tutorial's "Notify Users": a plain alert from the caller to a user.
+  private func alert(_ exchange: Exchange, pns: String?, user: String) async throws -> Response {
+    guard let pns, ["apns", "gcm", "wns"].contains(pns.lowercased()) else {
+      throw Refusal(400, "pns is one of apns, gcm and wns.")
+    }
+    guard UserName.isValid(user) else { throw Refusal(400, "to_tag is not a user's name.") }
+    guard case .string(let text)? = JSONValue(exchange.body) else {
+      throw Refusal(400, "The body is not a JSON string, such as \"Hello\".")
+    }
+    guard exchange.caller.mayPublish || user == exchange.caller.name else {
+      throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
+    }
+    let push = PushText.plainAlert("From \(exchange.caller.name): \(text)")
+    try await store.push(push.json, to: [user])
+    return .empty(200)
+  }
+
+  /// The tutorial's "Rich Push": the configured notification, for the caller.
+  private func postStandard(_ exchange: Exchange) async throws -> Response {
+    let draft = try Draft(
+      message: standard.message, richType: standard.richType, payload: standard.payload,
+      user: exchange.caller.name)
+    _ = try await publisher.publish(draft, sender: exchange.caller.name, request: [])
+    return .empty(200)
+  }
+
+  private func postJSON(_ exchange: Exchange) async throws -> Response {
+    let draft = try Draft(exchange.body, now: Date())
+    let caller = exchange.caller
+    guard caller.mayPublish || draft.to == ["username:" + caller.name] else {
+      throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
+    }
+    let (notification, isNew) = try await publisher.publish(
+      draft, sender: caller.name, request: exchange.body)
+    return .json(
+      isNew ? 201 : 200, notification.json(isRead: false),
+      fields: ["Location": "/api/notifications/\(notification.id)"])
+  }
+
+  /// `GET /api/notifications`: the caller's inbox, the newest first.
+  func inbox(_ exchange: Exchange) async throws -> Response {
+    let query = try exchange.query("unread", "limit", "before")
+    let limit = try Self.number(query, "limit", 1...500) ?? 50
+    let before = try Self.number(query, "before", 0...Int(Int32.max))
+    let entries = try store.inbox(
+      of: exchange.caller.name, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
+      before: before)
+    let page = entries.prefix(limit)
+    let next = entries.count > limit ? page.last.map { $0.notification.id } : nil
+    return .json(
+      200,
+      JSONValue.object([
+        "notifications": .array(page.map { $0.notification.json(isRead: $0.isRead) }),
+        "next": next.map {
+          .string(
+            "/api/notifications?before=\($0)&limit=\(limit)"
+              + (query["unread"].map { "&unread=\($0)" } ?? ""))
+        } ?? .null,
+      ]))
+  }
+
+  /// `PUT /api/notifications/<id>/read`.
+  func markRead(_ exchange: Exchange) async throws -> Response {
+    guard try await store.markRead(exchange.notificationID(), user: exchange.caller.name) else {
+      throw Refusal.noNotification
+    }
+    return .empty(204)
+  }
+
+  private static func number(
+    _ query: [String: String], _ name: String, _ range: ClosedRange<Int>
+  ) throws(Refusal) -> Int? {
+    guard let text = query[name] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw Refusal(
+        400, "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound).")
+    }
+    return number
+  }
+
+  private static func flag(_ query: [String: String], _ name: String) throws(Refusal) -> Bool {
+    switch query[name] {
+    case nil, "false", "0": return false
+    case "", "true", "1": return true
+    default: throw Refusal(400, "\(name) is true or false.")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import HTTP
+import Store
+import Synchronization
+
+/// One device that listens: reads the store after the last event it was sent.
+final class PushStream: EventSource {
+  private struct State {
+    var sink: EventSink?
+    var last: Int
+    var isPumping = false
+    /// Whether somebody asked for a look during one.
+    var mustLookAgain = false
+  }
+
+  let user: String
+  private let store: Store
+  private let state: Mutex<State>
+  private let closed: @Sendable (PushStream) -> Void
+  private static let queue = DispatchQueue(label: "richpush.streams", attributes: .concurrent)
+  private static let batch = 100
+
+  init(
+    user: String, after last: Int, store: Store, closed: @escaping @Sendable (PushStream) -> Void
+  ) {
+    (self.user, self.store, self.closed) = (user, store, closed)
+    state = Mutex(State(last: last))
+  }
+
+  func open(_ sink: EventSink) {
+    state.withLock { $0.sink = sink }
+    sink.onClose { [weak self] in
+      guard let self else { return }
+      closed(self)
+    }
+    // A slow reader gets the next batch when it has taken this one, so nothing piles up for it.
+    sink.onDrain { [weak self] in self?.pump() }
+    sink.send(Array(": \(user)\n\n".utf8))
+    pump()
+  }
+
+  /// Sends what is new, on another thread; one look at a time.
+  func pump() {
+    let mustStart = state.withLock { state in
+      guard !state.isPumping else {
+        state.mustLookAgain = true
+        return false
+      }
+      state.isPumping = true
+      return true
+    }
+    if mustStart { Self.queue.async { self.sendNew() } }
+  }
+
+  private func sendNew() {
+    repeat {
+      let (sink, last) = state.withLock { state in
+        state.mustLookAgain = false
+        return (state.sink, state.last)
+      }
+      guard let sink, sink.backlog == 0 else { continue }
+      guard let events = try? store.pushEvents(for: user, after: last, limit: Self.batch) else {
+        sink.close()
+        continue
+      }
+      guard let newest = events.last else { continue }
+      state.withLock { $0.last = newest.sequence }
+      let bytes = events.flatMap {
+        ServerSentEvent(id: String($0.sequence), name: "push", data: $0.data).bytes
+      }
+      sink.send(bytes)
+    } while isLookWanted()
+  }
+
+  private func isLookWanted() -> Bool {
+    state.withLock { state in
+      state.isPumping = state.mustLookAgain
+      return state.isPumping
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Dispatch
+import Foundation
+import Origin
+
+/// `richpush serve`: the server, until SIGTERM or SIGINT.
+enum ServeCommand: Command {
+  static let name = "serve"
+  static let summary = "runs the server"
+  static let help = """
+    Listens for devices, back ends and content teams. The first line on standard output says
+    where; the log goes to standard error. SIGTERM finishes what was begun and ends with 0.
+
+      richpush serve --demo
+      richpush serve --listen 10.0.0.5:8080 --data /var/lib/richpush --assets /srv/assets
+
+    --demo lets in any user whose password is the user's name, and therefore only listens on
+    loopback. Without it, users come from `richpush user add`.
+    """
+  static let options: [Option] = [
+    .value("listen", "HOST:PORT", "where to listen; port 0 picks one", default: "127.0.0.1:8080"),
+    .value("data", "FOLDER", "where the store is kept", default: "var"),
+    .value("assets", "FOLDER", "the drop folder, a folder a rich type", default: "assets"),
+    .value("plugins", "FOLDER", "where the plugins are", default: "plugins"),
+    .flag("demo", "lets in whoever has the user's name as password"),
+    .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
+    .value("default-payload", "NAME", "its payload", default: "logo.png"),
+    .value("default-message", "TEXT", "its message", default: "Check this image out!"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws {
+    let address = try ListenAddress(arguments.required("listen"))
+    var configuration = OriginConfiguration()
+    configuration.host = address.host
+    configuration.port = address.port
+    configuration.data = try arguments.required("data")
+    configuration.assets = try arguments.required("assets")
+    configuration.plugins = try arguments.required("plugins")
+    configuration.programs = Programs.folder
+    configuration.isDemo = arguments.flag("demo")
+    configuration.standard.richType = try arguments.required("default-type")
+    configuration.standard.payload = try arguments.required("default-payload")
+    configuration.standard.message = try arguments.required("default-message")
+    if configuration.isDemo, !address.isLoopback {
+      throw CommandLineError.usage(
+        "--demo lets anybody in, so it only listens on 127.0.0.1, [::1] or localhost")
+    }
+    let signals = Signals()
+    let origin: Origin
+    do {
+      origin = try Origin(configuration, log: .standardError)
+    } catch {
+      throw CommandLineError.failed("\(error)")
+    }
+    Terminal.say("richpush: listening on http://\(address.shown(port: origin.port))")
+    if configuration.isDemo { Terminal.say(hint(address.shown(port: origin.port))) }
+    await signals.next()
+    await origin.stop()
+  }
+
+  private static func hint(_ address: String) -> String {
+    let program = ProcessInfo.processInfo.arguments[0]
+    let server = address == "127.0.0.1:8080" ? "" : " --server http://\(address)"
+    return """
+
+      In a second terminal, a phone:     \(program) device --user alice\(server)
+      In a third, send it a picture:     curl -u alice:alice -X POST http://\(address)/api/notifications -d ''
+      """
+  }
+}

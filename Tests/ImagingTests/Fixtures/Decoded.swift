@@ -1,0 +1,56 @@
+@testable import Imaging
+
+/// The pixels of a file, decoded at full size.
+struct Decoded {
+  let plane: Plane
+  let model: ColourModel
+
+  init(_ bytes: [UInt8]) throws {
+    let source = SourceFile(bytes: bytes)
+    let kind = try PictureKind.accepted(source)
+    let limits = Limits()
+    if kind == .jpeg {
+      let reader = try JPEGReader(source, limits: limits)
+      let drawing = Drawing(whole: reader.size)
+      try reader.start(eighths: 8, limits: limits)
+      let planes = try drawing.draw(reader, halvingChroma: false)
+      model = planes.count == 1 ? .grey : .rgb
+      plane =
+        planes.count == 1
+        ? planes[0] : Mixing.rgb(planes, model: reader.model, isInverted: reader.isInverted)
+    } else {
+      let reader = try PNGReader(source, limits: limits, checking: true)
+      try reader.start()
+      let raster = try Drawing(whole: reader.size).draw(reader)
+      plane = raster.planes[0]
+      model = raster.model
+    }
+  }
+
+  var size: PixelSize { plane.size }
+
+  /// The samples of a pixel.
+  subscript(x: Int, y: Int) -> [Int] {
+    let start = y * plane.stride + x * plane.channels
+    return plane.samples[start..<start + plane.channels].map(Int.init)
+  }
+
+  /// The largest difference of any sample from those of another picture of the same size.
+  func largestDifference(from other: Decoded) -> Int {
+    var result = 0
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        for (a, b) in zip(self[x, y], other[x, y]) { result = max(result, abs(a - b)) }
+      }
+    }
+    return result
+  }
+}
+
+extension Drawing {
+  init(whole size: PixelSize) {
+    self.init(
+      Frame(of: size, width: nil, height: nil, fit: .contain, focus: .centre),
+      orientation: .upright, stored: size)
+  }
+}

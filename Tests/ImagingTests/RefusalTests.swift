@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Imaging
+
+@Suite struct RefusalTests {
+  private static func refusal(_ bytes: [UInt8]) -> ImagingError? {
+    do {
+      _ = try Facts(SourceFile(bytes: bytes))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `text that is named png is refused`() {
+    #expect(Self.refusal(Array("Hello, I am not a picture".utf8))?.code == .unsupported)
+  }
+
+  @Test func `an empty file is refused`() {
+    #expect(Self.refusal([])?.code == .unsupported)
+  }
+
+  @Test func `a truncated JPEG is refused, and says so`() throws {
+    let bytes = try Canvas.scene(300, 200).jpeg()
+    let error = Self.refusal(Array(bytes.prefix(bytes.count / 2)))
+    #expect(error?.code == .damaged)
+    #expect(error?.reason.contains("truncated") == true)
+  }
+
+  @Test func `a truncated PNG is refused, and says so`() throws {
+    let bytes = try Canvas.scene(300, 200).png()
+    let error = Self.refusal(Array(bytes.prefix(bytes.count / 2)))
+    #expect(error?.code == .damaged)
+    #expect(error?.reason.contains("truncated") == true)
+  }
+
+  @Test func `a PNG of 300 megapixels is refused by its header`() throws {
+    var bytes = try Canvas.scene(8, 8).png()
+    bytes.replaceSubrange(16..<24, with: [0, 0, 0x4E, 0x20, 0, 0, 0x3A, 0x98])  // 20000x15000
+    bytes.replaceSubrange(
+      29..<33, with: withUnsafeBytes(of: CRC32.of(Array(bytes[12..<29])).bigEndian, Array.init))
+    let error = Self.refusal(bytes)
+    #expect(error?.code == .tooLarge)
+    #expect(error?.reason.contains("300 megapixels") == true)
+  }
+
+  @Test func `a JPEG that says it has 3 gigapixels is refused by its header`() throws {
+    var bytes = try Canvas.scene(8, 8).jpeg()
+    let frame = try #require(
+      bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xC0]) })
+    bytes.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xDC, 0xC3, 0x50])
+    #expect(Self.refusal(bytes)?.code == .tooLarge)
+  }
+
+  @Test(arguments: [
+    "RIFF\0\0\0\0WEBPVP8 ", "\0\0\0\u{18}ftypheic\0\0\0\0", "\0\0\0\u{18}ftypavif\0\0\0\0",
+  ])
+  func `kinds that phones do not show are refused with what to do`(head: String) {
+    let error = Self.refusal(Array(head.utf8))
+    #expect(error?.code == .unsupported)
+    #expect(error?.reason.contains("export it as JPEG") == true)
+  }
+
+  @Test func `a file cut anywhere gives a picture or a sentence`() throws {
+    let whole = [
+      try Canvas.scene(40, 30).jpeg(), try Canvas.scene(24, 16).png(),
+      try Canvas.disc(20).png(alpha: true),
+      Surgery.jpeg(try Canvas.scene(20, 10).jpeg(), turned: .clockwise, secret: "camera"),
+    ]
+    for bytes in whole {
+      for count in 0..<bytes.count {
+        let cut = Array(bytes.prefix(count))
+        #expect(Self.refusal(cut) != nil || count >= bytes.count - 1)
+        let rendition = try? Recipe.render(cut, ("width", "10"))
+        if let rendition { #expect(rendition.size.width <= 10) }
+      }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+@testable import Push
+
+@Suite struct AzureProviderTests {
+  private static let keyText = "c2VjcmV0IHRleHQgdGhhdCBsb29rcyBsaWtlIGJhc2U2NA=="
+
+  private func connection(_ hub: StandIn, key: String = keyText) throws -> AzureConnection {
+    try AzureConnection(
+      connectionString: "Endpoint=sb://localhost:\(hub.port)/;"
+        + "SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey=\(key)",
+      hub: "phones")
+  }
+
+  private func provider(
+    _ hub: StandIn, key: String = keyText, patience: Duration = .seconds(20)
+  ) throws -> AzureProvider {
+    try AzureProvider(
+      connection: connection(hub, key: key), trustAnchor: hub.certificates, patience: patience)
+  }
+
+  @Test func `signs exactly as Microsoft's libraries do`() throws {
+    let connection = try AzureConnection(
+      connectionString: "SharedAccessKey=abc+/=;Endpoint=sb://My-NS.servicebus.windows.net/;"
+        + "SharedAccessKeyName=Send Only",
+      hub: "Hub")
+    // Computed with Python's hmac, hashlib and urllib.
+    #expect(
+      connection.sharedAccessSignature(expiry: Date(timeIntervalSince1970: 1_800_000_000))
+        == "SharedAccessSignature "
+        + "sr=https%3A%2F%2Fmy-ns.servicebus.windows.net%2Fhub&"
+        + "sig=Ut6zyD29yyOjsUMUMeQpwUWtigkUTFgeAdpUKV%2BLqgE%3D&se=1800000000&skn=Send%20Only")
+  }
+
+  @Test(arguments: [
+    ("", "hub", "Endpoint"),
+    ("Endpoint=x;SharedAccessKeyName=a;SharedAccessKey=b", "hub", "Endpoint"),
+    ("Endpoint=sb://x/;SharedAccessKey=b", "hub", "SharedAccessKeyName"),
+    ("Endpoint=sb://x/;SharedAccessKeyName=a", "hub", "SharedAccessKey="),
+    ("Endpoint=sb://x/;SharedAccessKeyName=a;SharedAccessKey=b", "a/b", "a/b"),
+    ("nonsense", "hub", "Name=value"),
+  ])
+  func `says which part of a connection string is wrong`(
+    text: String, hub: String, complaint: String
+  ) {
+    #expect {
+      try AzureConnection(connectionString: text, hub: hub)
+    } throws: {
+      "\($0)".contains(complaint)
+    }
+  }
+
+  @Test func `sends to a device directly, with Apple's headers`() async throws {
+    let hub = try StandIn("hub")
+    let push = OutgoingPush.sample(collapseID: "n1", expires: Date(timeIntervalSince1970: 2e9))
+    #expect(try await provider(hub).send(push) == .delivered(reference: "m-1"))
+    let seen = try #require(try hub.tell(["do": "requests"])["requests"] as? [[String: Any]])
+    let headers = try #require(seen.first?["headers"] as? [String: String])
+    #expect(headers["ServiceBusNotification-DeviceHandle"] == "AB12")
+    #expect(headers["ServiceBusNotification-Apns-Expiry"] == "2033-05-18T03:33:20Z")
+    #expect(headers["apns-collapse-id"] == "n1")
+    #expect(headers["apns-id"] == push.id)
+    #expect(seen.first?["path"] as? String == "/phones/messages/?direct&api-version=2015-04")
+    #expect(seen.first?["body"] as? String == push.text.json)
+  }
+
+  @Test func `sends to everybody with a tag`() async throws {
+    let hub = try StandIn("hub")
+    let push = OutgoingPush(
+      id: "1", target: .audience(try TagExpression("username:alice||news")),
+      text: .plainAlert("From bob: hi"))
+    #expect(try await provider(hub).send(push) == .delivered(reference: "m-1"))
+    let seen = try #require(try hub.tell(["do": "requests"])["requests"] as? [[String: Any]])
+    let headers = try #require(seen.first?["headers"] as? [String: String])
+    #expect(headers["ServiceBusNotification-Tags"] == "username:alice || news")
+    #expect(headers["apns-push-type"] == "alert")
+  }
+
+  @Test func `acts on every answer`() async throws {
+    let hub = try StandIn("hub")
+    let told = "Azure answered "
+    let cases: [(step: [String: Any], expected: Delivery)] = [
+      (["status": 200], .delivered(reference: nil)),
+      (["status": 400, "detail": "bad"], .rejected(reason: told + "400: bad")),
+      (["status": 413, "detail": "big"], .rejected(reason: told + "413: big")),
+      (
+        ["status": 403, "detail": "slow", "headers": ["Retry-After": "7"]],
+        .unavailable(after: .seconds(7), reason: told + "403: slow")
+      ),
+      (
+        ["status": 429, "detail": "slow", "headers": ["Retry-After": "0"]],
+        .unavailable(after: .zero, reason: told + "429: slow")
+      ),
+      (["status": 500, "detail": "oh"], .unavailable(after: nil, reason: told + "500: oh")),
+      (["status": 503, "detail": "oh"], .unavailable(after: nil, reason: told + "503: oh")),
+      (
+        ["status": 403, "detail": "no"],
+        .laneStopped(
+          reason: told + "403: no The key must allow to send, within the hub's quota.")
+      ),
+      (
+        ["status": 404, "detail": "no"],
+        .laneStopped(reason: told + "404: no Check the namespace and the hub's name.")
+      ),
+    ]
+    let provider = try provider(hub)
+    for (step, expected) in cases {
+      try hub.tell(["do": "rules", "rules": ["*": [step]]])
+      #expect(await provider.send(.sample()) == expected)
+    }
+  }
+
+  @Test func `stops the lane when the key is wrong`() async throws {
+    let hub = try StandIn("hub")
+    let delivery = try await provider(hub, key: "wrong").send(.sample())
+    #expect(
+      delivery
+        == .laneStopped(
+          reason: "Azure answered 401: InvalidSignature "
+            + "Check the connection string and the machine's clock."))
+  }
+
+  @Test(arguments: ["drop", "silence"])
+  func `calls a service unavailable that does not answer`(act: String) async throws {
+    let hub = try StandIn("hub")
+    try hub.tell(["do": "rules", "rules": ["*": [["act": act]]]])
+    let delivery = try await provider(hub, patience: .milliseconds(300)).send(.sample())
+    guard case .unavailable(nil, let reason) = delivery else {
+      Issue.record("\(delivery)")
+      return
+    }
+    #expect(reason.hasPrefix("Azure can't be reached: "))
+  }
+
+  @Test func `refuses a service whose certificate nobody vouches for`() async throws {
+    let hub = try StandIn("hub")
+    let provider = try AzureProvider(connection: connection(hub))
+    guard case .unavailable(_, let reason) = await provider.send(.sample()) else {
+      Issue.record("The certificate was accepted.")
+      return
+    }
+    #expect(reason.contains("certificate"))
+    let seen = try hub.tell(["do": "requests"])["requests"] as? [Any]
+    #expect(seen?.isEmpty == true)
+  }
+}
