@@ -23,22 +23,38 @@ package struct Recipe: Sendable {
   ) throws(ImagingError) -> Rendition {
     let reader = try JPEGReader(source, limits: limits)
     let drawing = self.drawing(of: reader.size, anatomy)
-    if let same = try unchanged(source, .jpeg, reader.size, drawing, &journal) { return same }
+    let model = reader.model
+    let transform = ColourTransform(
+      anatomy.profile.map { .profile($0) } ?? .standard,
+      ColourTransform.Pixels(
+        channels: reader.components, areInks: model.isInks, isInverted: reader.isInverted))
+    let isStandard = transform == nil && !model.isInks
+    if isStandard, let same = try unchanged(source, .jpeg, reader.size, drawing, &journal) {
+      return same
+    }
     let eighths = drawing.eighths
     try reader.start(eighths: eighths, limits: limits)
-    let model = reader.model
+    let isHalved = isStandard && model == .ycc
     let planes = try journal.step(
       "decode and resample",
       { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
-    ) { () throws(ImagingError) in
-      try drawing.draw(reader, halvingChroma: model == .ycc)
+    ) { () throws(ImagingError) in try drawing.draw(reader, halvingChroma: isHalved) }
+    guard !isHalved else {
+      return try encoded(Raster(planes: planes, model: .ycc), asPNG: false, &journal)
     }
-    let raster =
-      model == .ycc || model == .grey
-      ? Raster(planes: planes, model: model)
-      : Raster(
-        planes: [Mixing.rgb(planes, model: model, isInverted: reader.isInverted)], model: .rgb)
-    return try encoded(raster, asPNG: false, &journal)
+    let pixels = try journal.step(
+      "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
+    ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
+    return try encoded(
+      Raster(planes: [pixels], model: pixels.channels == 1 ? .grey : .rgb), asPNG: false, &journal)
+  }
+
+  /// The pixels of a JPEG as sRGB.
+  private func standard(
+    _ pixels: Plane, _ reader: JPEGReader, _ transform: ColourTransform?
+  ) -> Plane {
+    if let transform { return transform.applied(to: pixels) }
+    return reader.model.isInks ? Mixing.rgb(ofInks: pixels, isInverted: reader.isInverted) : pixels
   }
 
   private func renderPNG(
@@ -46,12 +62,27 @@ package struct Recipe: Sendable {
   ) throws(ImagingError) -> Rendition {
     let reader = try PNGReader(source, limits: limits, checking: false)
     let drawing = self.drawing(of: reader.size, anatomy)
-    if let same = try unchanged(source, .png, reader.size, drawing, &journal) { return same }
-    try reader.start()
-    let raster = try journal.step(
+    let space = anatomy.codePoints.flatMap(ColourSpace.init(codePoints:)) ?? reader.colourSpace
+    let channels = reader.model.channels
+    let narrow = ColourTransform(space, ColourTransform.Pixels(channels: channels))
+    if narrow == nil, let same = try unchanged(source, .png, reader.size, drawing, &journal) {
+      return same
+    }
+    let isWide = narrow != nil && reader.isSixteen
+    let wide =
+      isWide
+      ? ColourTransform(space, ColourTransform.Pixels(channels: channels, isSixteen: true)) : nil
+    try reader.start(sixteen: wide != nil)
+    var raster = try journal.step(
       "decode and resample",
       { "PNG \(reader.size) to \(drawing.frame.size), \($0.model.name)" }
-    ) { () throws(ImagingError) in try drawing.draw(reader) }
+    ) { () throws(ImagingError) in try drawing.draw(reader, through: wide) }
+    if wide == nil, let narrow {
+      raster = try journal.step("colour", { _ in "to sRGB" }) {
+        Raster(planes: [narrow.applied(to: raster.planes[0])], model: raster.model)
+      }
+    }
+    raster = raster.withoutIdleAlpha
     return try encoded(raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, &journal)
   }
 

@@ -131,6 +131,7 @@ final class OneShot: Watcher {
       malformation: state.malformation)
     state.waiting = nil
     state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
-    waiting.resume(returning: outcome)
+    // Given away whole: this thread must not keep the answer's file a moment longer than the caller.
+    waiting.resume(returning: consume outcome)
   }
 }

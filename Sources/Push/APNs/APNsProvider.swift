@@ -2,9 +2,9 @@ import FoundationEssentials
 
 /// Apple's push service, spoken to directly over HTTP/2.
 package struct APNsProvider: PushProvider {
+  let endpoints: [String]
   private let token: ProviderToken
   private let topic: String
-  private let endpoints: [String]
   private let loop: TransferLoop
   private let clock: any PushClock
 
@@ -28,6 +28,10 @@ package struct APNsProvider: PushProvider {
   package var governsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> Delivery {
+    await send(push, to: endpoints)
+  }
+
+  func send(_ push: OutgoingPush, to endpoints: [String]) async -> Delivery {
     guard case .device(let handle, "apns") = push.target, handle.allSatisfy(\.isHexDigit) else {
       return .rejected(reason: "APNs delivers to single Apple devices only.")
     }

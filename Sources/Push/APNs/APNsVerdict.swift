@@ -27,7 +27,7 @@ enum APNsVerdict: Equatable {
     self = Self.verdict(
       status: response.status, reason: complaint?.reason ?? "",
       since: complaint?.timestamp.map { Date(timeIntervalSince1970: $0 / 1000) },
-      after: RetryAfter.read(response.fields["retry-after"], at: now))
+      after: HTTPTime.wait(response.fields["retry-after"], at: now))
   }
 
   private static func verdict(

@@ -64,7 +64,7 @@ package struct WebhookProvider: PushProvider {
   }
 
   private static func delivery(for response: TransferResponse, at now: Date) -> Delivery {
-    let after = RetryAfter.read(response.fields["retry-after"], at: now)
+    let after = HTTPTime.wait(response.fields["retry-after"], at: now)
     let told = "The webhook answered \(response.status): \(response.text.prefix(200))"
     return switch response.status {
     case 200..<300: .delivered(reference: nil)

@@ -6,6 +6,7 @@ Standard output: one JSON object per line, first {"port": …}, then an answer p
 Standard input: one command per line:
   {"do": "rules", "rules": {"<device token or *>": [step, …]}}   the last step stays
   {"do": "settings", "streams": N}     SETTINGS_MAX_CONCURRENT_STREAMS on every connection
+  {"do": "key", "pem": "…"}            replaces the team's key
   {"do": "requests"}                   answers with everything that came since the last time
 A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds,
 "headers": {…}, "act": "answer|reset|goaway|drop|silence"}.
@@ -212,6 +213,9 @@ def obey(service, command):
         service.streams = command["streams"]
         for connection in service.connections:
             connection.allow_streams(command["streams"])
+    elif command["do"] == "key":
+        service.public_key = serialization.load_pem_private_key(
+            command["pem"].encode(), None).public_key()
     elif command["do"] == "requests":
         seen, service.requests = service.requests, []
         most, service.most_streams = service.most_streams, 0
