@@ -27,11 +27,11 @@ package struct APNsProvider: PushProvider {
   package var capacity: Int { 500 }
   package var governsSilentPushes: Bool { true }
 
-  package func send(_ push: OutgoingPush) async -> Delivery {
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
     await send(push, to: endpoints)
   }
 
-  func send(_ push: OutgoingPush, to endpoints: [String]) async -> Delivery {
+  func send(_ push: OutgoingPush, to endpoints: [String]) async -> PushOutcome {
     guard case .device(let handle, "apns") = push.target, handle.allSatisfy(\.isHexDigit) else {
       return .rejected(reason: "APNs delivers to single Apple devices only.")
     }
@@ -44,7 +44,7 @@ package struct APNsProvider: PushProvider {
   }
 
   /// Sends the push to one environment; nil when the device's token is not known there.
-  private func send(_ push: OutgoingPush, to url: String) async -> Delivery? {
+  private func send(_ push: OutgoingPush, to url: String) async -> PushOutcome? {
     do {
       var issue = try token.issue(at: clock.now)
       var hasReconnected = false

@@ -3,13 +3,13 @@ import FoundationEssentials
 /// What APNs answered, and what follows from it.
 enum APNsVerdict: Equatable {
   /// The push's fate is known.
-  case final(Delivery)
+  case final(PushOutcome)
   /// The token belongs to the other environment, or to none.
   case wrongEnvironment
   /// The provider token is too old, or a clock is wrong.
   case expiredProviderToken
   /// The connection is of no use any more; `then` holds if a new one is no better.
-  case reconnect(then: Delivery)
+  case reconnect(then: PushOutcome)
 
   private struct Complaint: Decodable {
     let reason: String

@@ -24,7 +24,7 @@ package struct AzureProvider: PushProvider {
   package var capacity: Int { 32 }
   package var governsSilentPushes: Bool { true }
 
-  package func send(_ push: OutgoingPush) async -> Delivery {
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
     if case .device(_, let platform) = push.target, platform != "apns" {
       return .rejected(reason: "Azure is given pushes for Apple devices only, not \(platform).")
     }

@@ -13,7 +13,7 @@ package final class Lane: Sendable {
 
   private struct Finished: Sendable {
     let job: PushJob
-    let delivery: Delivery
+    let delivery: PushOutcome
     let kind: PushText.Kind
     let note: String?
   }
@@ -25,7 +25,7 @@ package final class Lane: Sendable {
   }
 
   private let provider: any PushProvider
-  private let outbox: any Outbox
+  private let outbox: any PushQueue
   private let clock: any PushClock
   private let random: @Sendable () -> Double
   private let log: @Sendable (String) -> Void
@@ -34,7 +34,7 @@ package final class Lane: Sendable {
 
   /// A lane that is not running yet; `random` gives numbers between 0 and 1.
   package init(
-    provider: any PushProvider, outbox: any Outbox, clock: any PushClock = SystemClock(),
+    provider: any PushProvider, outbox: any PushQueue, clock: any PushClock = SystemClock(),
     random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
     log: @escaping @Sendable (String) -> Void
   ) {
