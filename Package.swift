@@ -63,7 +63,8 @@ let package = Package(
     room("PluginKit"),
     room("Imaging", on: ["CCodecs"]),
     .executableTarget(
-      name: "richpush", dependencies: ["Origin", "RichPushClient"], swiftSettings: strict),
+      name: "richpush", dependencies: ["Origin", "RichPushClient", "MediaTypes"],
+      swiftSettings: strict),
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit"]),
     plugin("sound", on: ["Imaging", "MediaTypes", "PluginKit"]),

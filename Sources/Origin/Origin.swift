@@ -28,16 +28,16 @@ package final class Origin: Sendable {
     let publisher = Publisher(
       store: store, assets: assets, validation: validation, renderer: renderer,
       audience: Audience(store: store))
+    let api = API(
+      registrations: Registrations(store: store),
+      notifications: Notifications(
+        store: store, publisher: publisher, standard: configuration.standard),
+      media: Media(store: store, host: host, renderer: renderer), details: Details(store: store),
+      assets: AssetRoutes(store: store, assets: assets), streams: streams)
     let reception = Reception(
-      routes: Self.routes(
-        registrations: Registrations(store: store),
-        notifications: Notifications(
-          store: store, publisher: publisher, standard: configuration.standard),
-        media: Media(store: store, host: host, renderer: renderer),
-        details: Details(store: store), list: AssetList(store: store, assets: assets),
-        streams: streams),
+      router: Router(api.routes),
       authenticator: Authenticator(store: store, isDemo: configuration.isDemo),
-      health: Health(store: store), log: log)
+      health: Health(store: store), temporaryFolder: store.temporaryFolder, log: log)
     (self.store, self.streams) = (store, streams)
     catalogue = Catalogue(store: store, folder: folder, assets: assets, log: log)
     var listen = ServerConfiguration()
@@ -53,28 +53,5 @@ package final class Origin: Sendable {
   package func stop() async {
     catalogue.stop()
     await server.stop(grace: .seconds(10))
-  }
-
-  /// The contract of the design page, section 2.
-  private static func routes(
-    registrations: Registrations, notifications: Notifications, media: Media, details: Details,
-    list: AssetList, streams: PushStreams
-  ) -> [Route] {
-    [
-      Route("GET", "api/notifications/*", deadline: .seconds(60), ready: media.ready, media.get),
-      Route("GET", "api/notifications", notifications.inbox),
-      Route(
-        "POST", "api/notifications", body: .memory(256 << 10), deadline: .seconds(120),
-        notifications.post),
-      Route("GET", "api/notifications/*/details", details.get),
-      Route("PUT", "api/notifications/*/read", body: .memory(1024), notifications.markRead),
-      Route("GET", "api/push/stream", ready: streams.get) { _ in throw Refusal.noNotification },
-      Route("POST", "api/register", body: .memory(1024), registrations.register),
-      Route("PUT", "api/register/*", body: .memory(64 << 10), registrations.put),
-      Route("DELETE", "api/register/*", registrations.delete),
-      Route("GET", "api/assets", list.get),
-      Route("GET", "api/assets/*", list.get),
-      Route("GET", "api/assets/*/*", list.get),
-    ]
   }
 }

@@ -19,6 +19,9 @@ package final class Store: Sendable {
   /// The plugins' answers by their keys.
   package let renditions: Renditions
 
+  /// The pushes on their way to devices.
+  package let outbox: Outbox
+
   let folder: DataFolder
   let database: Database
   let now: @Sendable () -> Date
@@ -37,6 +40,8 @@ package final class Store: Sendable {
     if access == .owner { folder.sweepTemporaryFiles() }
     database = try Database(path: folder.database)
     blobs = Blobs(in: folder)
+    outbox = Outbox(database, now: now)
+    if access == .owner { outbox.releaseAbandonedLeases() }
     renditions = Renditions(in: folder, now: now)
     self.now = now
   }

@@ -1,4 +1,5 @@
 import Foundation
+import RichPushClient
 
 /// The program: it finds the command that was asked for, and runs it.
 @main
@@ -13,6 +14,9 @@ struct RichPush {
     do {
       try await run(words, environment: ProcessInfo.processInfo.environment)
     } catch let error as CommandLineError {
+      Terminal.complain(error.reason)
+      exit(error.exitCode)
+    } catch let error as RichPushError {
       Terminal.complain(error.reason)
       exit(error.exitCode)
     } catch {

@@ -99,15 +99,19 @@ import Testing
       FileManager.default.temporaryDirectory.path + "/gone-\(UInt64.random(in: 0...99_999_999))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder)
+    }
     try await Served.with({ _ in
       .saving(limit: 100, folder: folder, deadline: .seconds(10)) { _ in .empty(204) }
     }) { served in
       do {
         let client = RawClient(served.port)
         client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhalf")
+        while try files().isEmpty { await Task.yield() }
       }
       while served.server.openConnections > 0 { await Task.yield() }
-      let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+      let left = try files()
       #expect(left.isEmpty)
     }
   }

@@ -1,10 +1,14 @@
-/// Answers requests. Called on an HTTP thread, so it must not block: slow work goes into the answer.
+/// Answers requests.
+///
+/// Called on an HTTP thread, so it must not block: slow work goes into the answer.
 package protocol Responder: Sendable {
   /// Decides, from the head alone, how the request is to be answered.
   func answer(_ request: Request) -> Answer
 }
 
-/// How a request is answered. Every deadline that passes becomes a 503; its task is cancelled.
+/// How a request is answered.
+///
+/// Every deadline that passes becomes a 503; its task is cancelled.
 package enum Answer: Sendable {
   /// At once. An error is sent before the request's body is read, and the connection then closed.
   case now(Response)

@@ -1,6 +1,8 @@
 import FoundationEssentials
 
-/// An answer: status, fields and body. Date, Content-Length and `nosniff` are added when it is sent.
+/// An answer: status, fields and body.
+///
+/// Date, Content-Length and `nosniff` are added when it is sent.
 package struct Response: Sendable {
   package var status: Int
   package var fields: Fields

@@ -74,6 +74,13 @@ struct Connection: ~Copyable {
 
   /// Every row, in the order of the query.
   func all<T>(_ sql: String, _ values: any Column..., read: (inout Row) throws -> T) throws -> [T] {
+    try all(sql, values: values, read: read)
+  }
+
+  /// Every row of a query whose number of values only the caller knows.
+  func all<T>(
+    _ sql: String, values: [any Column], read: (inout Row) throws -> T
+  ) throws -> [T] {
     try withStatement(sql, values) { statement in
       var rows: [T] = []
       while try step(statement) {

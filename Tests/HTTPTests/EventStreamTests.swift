@@ -1,0 +1,119 @@
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+@Suite struct EventStreamTests {
+  /// Hands each sink that is opened to the test.
+  private struct Source: EventSource {
+    let opened: @Sendable (EventSink) -> Void
+    func open(_ sink: EventSink) { opened(sink) }
+  }
+
+  private static func streaming(
+    _ limits: ServerConfiguration.Limits = .init(),
+    test: (RawClient, EventSink, Served) async throws -> Void
+  ) async throws {
+    let (sinks, arrival) = AsyncStream<EventSink>.makeStream()
+    try await Served.with({ _ in .now(.events(Source { arrival.yield($0) })) }, limits: limits) {
+      served in
+      let client = RawClient(served.port)
+      client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+      var iterator = sinks.makeAsyncIterator()
+      try await test(client, try #require(await iterator.next()), served)
+    }
+  }
+
+  /// The head of a stream; its chunks are read one by one.
+  private static func head(_ client: RawClient) -> RawClient.Reply { client.reply(hasBody: false) }
+
+  private static func text(_ chunk: [UInt8]?) -> String {
+    String(decoding: chunk ?? [], as: UTF8.self)
+  }
+
+  @Test func `sends events as they come and ends when it is closed`() async throws {
+    try await Self.streaming { client, sink, _ in
+      let head = Self.head(client)
+      #expect(head.status == 200)
+      #expect(head.fields["content-type"] == "text/event-stream")
+      #expect(head.fields["cache-control"] == "no-store")
+      for number in 1...5 {
+        #expect(sink.send(ServerSentEvent(id: "\(number)", data: "a\nb")))
+        #expect(Self.text(client.chunk()) == "id: \(number)\ndata: a\ndata: b\n\n")
+      }
+      sink.close()
+      #expect(client.chunk() == [])
+      #expect(!sink.send([1]))
+      client.send("GET /again HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(Self.head(client).status == 200)
+    }
+  }
+
+  @Test func `keeps what was sent before the head was written`() async throws {
+    let source = Source { sink in
+      for number in 1...100 { sink.send(ServerSentEvent(data: "\(number)")) }
+      sink.close()
+    }
+    try await Served.with({ _ in .now(.events(source)) }) { served in
+      let reply = RawClient(served.port).ask("GET", "/")
+      #expect(reply.text == (1...100).map { "data: \($0)\n\n" }.joined())
+    }
+  }
+
+  @Test func `says that a quiet stream is alive`() async throws {
+    var limits = ServerConfiguration.Limits()
+    limits.heartbeat = .milliseconds(20)
+    try await Self.streaming(limits) { client, _, _ in
+      _ = Self.head(client)
+      #expect(Self.text(client.chunk()) == ":\n\n")
+      #expect(Self.text(client.chunk()) == ":\n\n")
+    }
+  }
+
+  @Test func `tells its source when the client has gone`() async throws {
+    var limits = ServerConfiguration.Limits()
+    limits.heartbeat = .milliseconds(20)
+    let (sinks, arrival) = AsyncStream<EventSink>.makeStream()
+    let (closes, closing) = AsyncStream<Void>.makeStream()
+    let source = Source { sink in
+      sink.onClose { closing.yield() }
+      arrival.yield(sink)
+    }
+    try await Served.with({ _ in .now(.events(source)) }, limits: limits) { served in
+      do {
+        let client = RawClient(served.port)
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        for await _ in sinks { break }
+      }
+      for await _ in closes { break }
+    }
+  }
+
+  @Test func `closes the stream of a reader that is too slow`() async throws {
+    try await Self.streaming { client, sink, _ in
+      let event = [UInt8](repeating: 65, count: 60_000)
+      var sent = 0
+      while sent < 1000, sink.send(event) { sent += 1 }
+      #expect(sent < 1000)
+      #expect(sink.backlog <= 256 * 1024)
+    }
+  }
+
+  @Test func `hands on more than may wait when it is sent piece by piece`() async throws {
+    try await Self.streaming { client, sink, _ in
+      let left = Mutex(50)
+      let piece = [UInt8](repeating: 66, count: 50_000)
+      sink.onDrain {
+        let isOver = left.withLock {
+          $0 -= 1; return $0 < 0
+        }
+        if isOver { sink.close() } else { sink.send(piece) }
+      }
+      sink.send([66])
+      _ = Self.head(client)
+      var total = 0
+      while let chunk = client.chunk(), !chunk.isEmpty { total += chunk.count }
+      #expect(total == 50 * 50_000 + 1)
+    }
+  }
+}

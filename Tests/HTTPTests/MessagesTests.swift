@@ -1,0 +1,65 @@
+import FoundationEssentials
+import Testing
+
+@testable import HTTP
+
+@Suite struct MessagesTests {
+  @Test func `looks fields up without regard to case, and joins lines`() {
+    var fields: Fields = ["Accept": "a/b", "X-Id": "1", "accept": "c/d"]
+    #expect(fields["ACCEPT"] == "a/b, c/d")
+    #expect(fields.values(of: "accept") == ["a/b", "c/d"])
+    #expect(fields["x-id"] == "1")
+    #expect(fields["x-i"] == nil)
+    fields["accept"] = "e/f"
+    #expect(fields.items.map(\.name) == ["X-Id", "accept"])
+    fields["X-ID"] = nil
+    #expect(fields == ["accept": "e/f"])
+  }
+
+  @Test func `keeps a value on its line`() {
+    let fields: Fields = ["Location": "/a\r\nSet-Cookie: b\0c"]
+    #expect(fields["Location"] == "/a  Set-Cookie: b c")
+  }
+
+  @Test func `decodes a query once`() throws {
+    let query = try Request("GET", "/?a=1&b=%2526&a=2&c&=d&e=f+g%2B&&h=i=j").query
+    #expect(query["a"] == "1")
+    #expect(query["b"] == "%26")
+    #expect(query["c"] == "")
+    #expect(query["e"] == "f g+")
+    #expect(query["h"] == "i=j")
+    #expect(query["x"] == nil)
+    #expect(query.items.count == 7)
+  }
+
+  @Test func `writes values as JSON with plain slashes and RFC 3339 times`() throws {
+    struct Value: Encodable { let url = "a/b", at = Date(timeIntervalSince1970: 784_111_777) }
+    let response = Response.json(201, Value())
+    #expect(
+      Self.text(response) == #"{"at":"1994-11-06T08:49:37Z","url":"a/b"}"#)
+    #expect(response.fields["Content-Type"] == "application/json")
+    #expect(response.status == 201)
+  }
+
+  @Test func `describes a problem`() throws {
+    let response = Response.problem(404, "No.", members: ["request": "7"])
+    #expect(
+      Self.text(response)
+        == #"{"detail":"No.","request":"7","status":404,"title":"Not Found","type":"about:blank"}"#)
+    #expect(response.fields["Content-Type"] == "application/problem+json")
+    #expect(response.fields["Cache-Control"] == "no-store")
+  }
+
+  @Test func `writes an event so that no part of it can become another`() {
+    let event = ServerSentEvent(
+      id: "1\nid: 2", name: "x", data: "a\r\nb\n\ndata: c", retry: .seconds(2))
+    #expect(
+      String(decoding: event.bytes, as: UTF8.self)
+        == "id: 1 id: 2\nevent: x\nretry: 2000\ndata: a\ndata: b\ndata: \ndata: data: c\n\n")
+  }
+
+  private static func text(_ response: Response) -> String {
+    guard case .bytes(let bytes) = response.body else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,91 @@
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+@Suite struct StopTests {
+  private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+  private static func server(
+    _ limits: ServerConfiguration.Limits = .init(),
+    _ answer: @escaping @Sendable (Request) -> Answer
+  ) throws -> Server {
+    try Server(
+      ServerConfiguration(limits: limits), responder: Served.Answering(closure: answer),
+      log: { _ in })
+  }
+
+  @Test func `finishes every answer that it has begun`() async throws {
+    for _ in 0..<10 {
+      let (started, starting) = AsyncStream<Void>.makeStream()
+      let (gate, opener) = AsyncStream<Void>.makeStream()
+      let server = try Self.server { _ in
+        .later(deadline: .seconds(10)) {
+          starting.yield()
+          for await _ in gate { break }
+          return .text(200, "late but whole")
+        }
+      }
+      let client = RawClient(server.port)
+      client.send(Self.request)
+      for await _ in started { break }
+      async let stop: Void = server.stop(grace: .seconds(10))
+      opener.finish()
+      #expect(client.reply().text == "late but whole")
+      #expect(client.isClosed())
+      await stop
+    }
+  }
+
+  @Test func `answers 503 to what is not finished in time`() async throws {
+    let (started, starting) = AsyncStream<Void>.makeStream()
+    let server = try Self.server { _ in
+      .later(deadline: .seconds(60)) {
+        starting.yield()
+        try? await Task.sleep(for: .seconds(60))
+        return .empty(204)
+      }
+    }
+    let client = RawClient(server.port)
+    client.send(Self.request)
+    for await _ in started { break }
+    await server.stop(grace: .milliseconds(20))
+    #expect(client.reply().status == 503)
+  }
+
+  @Test func `sends a large answer to its end to a reader that takes its time`() async throws {
+    let body = [UInt8](repeating: 67, count: 8_000_000)
+    let (started, starting) = AsyncStream<Void>.makeStream()
+    let server = try Self.server { _ in
+      starting.yield()
+      return .now(.bytes(200, body, type: "a/b"))
+    }
+    let client = RawClient(server.port)
+    client.send(Self.request)
+    for await _ in started { break }
+    async let stop: Void = server.stop(grace: .seconds(10))
+    #expect(client.reply().body.count == body.count)
+    #expect(client.isClosed())
+    await stop
+  }
+
+  @Test func `closes idle connections and streams, and accepts no more`() async throws {
+    let (opened, opening) = AsyncStream<Void>.makeStream()
+    struct Source: EventSource {
+      let opening: AsyncStream<Void>.Continuation
+      func open(_ sink: EventSink) { opening.yield() }
+    }
+    let server = try Self.server { request in
+      request.segments.isEmpty ? .now(.empty(204)) : .now(.events(Source(opening: opening)))
+    }
+    let (idle, stream) = (RawClient(server.port), RawClient(server.port))
+    #expect(idle.ask("GET", "/").status == 204)
+    stream.send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")
+    for await _ in opened { break }
+    await server.stop(grace: .seconds(10))
+    #expect(idle.isClosed())
+    #expect(stream.reply().status == 200)
+    #expect(RawClient(server.port).ask("GET", "/").status == 0)
+    #expect(server.openConnections == 0)
+  }
+}
