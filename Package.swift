@@ -63,7 +63,8 @@ let package = Package(
     room("PluginKit"),
     room("Imaging", on: ["CCodecs"]),
     .executableTarget(
-      name: "richpush", dependencies: ["Origin", "RichPushClient"], swiftSettings: strict),
+      name: "richpush", dependencies: ["Origin", "RichPushClient", "MediaTypes"],
+      swiftSettings: strict),
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit"]),
     plugin("sound", on: ["Imaging", "MediaTypes", "PluginKit"]),
@@ -80,7 +81,9 @@ let package = Package(
     tests(of: "Imaging"),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["RichPushClient", "richpush", "richpush-exec", "img", "sound", "url"],
+      dependencies: [
+        "RichPushClient", "MediaTypes", "richpush", "richpush-exec", "img", "sound", "url",
+      ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],

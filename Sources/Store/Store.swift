@@ -19,9 +19,13 @@ package final class Store: Sendable {
   /// The plugins' answers by their keys.
   package let renditions: Renditions
 
+  /// The pushes on their way to devices.
+  package let outbox: Outbox
+
   let folder: DataFolder
   let database: Database
   let now: @Sendable () -> Date
+  let upkeep = DiskQueue("store.upkeep")
   private let lock: Lock?
   private let pushObserver = Mutex<@Sendable ([String]) -> Void>({ _ in })
 
@@ -36,7 +40,9 @@ package final class Store: Sendable {
     lock = access == .owner ? Lock(descriptor: try folder.lock()) : nil
     if access == .owner { folder.sweepTemporaryFiles() }
     database = try Database(path: folder.database)
-    blobs = Blobs(in: folder)
+    blobs = Blobs(in: folder, now: now)
+    outbox = Outbox(database, now: now)
+    if access == .owner { outbox.releaseAbandonedLeases() }
     renditions = Renditions(in: folder, now: now)
     self.now = now
   }

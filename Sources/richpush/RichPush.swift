@@ -1,11 +1,13 @@
 import Foundation
+import Origin
+import RichPushClient
 
 /// The program: it finds the command that was asked for, and runs it.
 @main
 struct RichPush {
   /// Every command, in the order of the help page; a new one is a file of its own and a word here.
   static var commands: [any Command.Type] {
-    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self]
+    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self, PushCommand.self]
   }
 
   static func main() async {
@@ -13,6 +15,9 @@ struct RichPush {
     do {
       try await run(words, environment: ProcessInfo.processInfo.environment)
     } catch let error as CommandLineError {
+      Terminal.complain(error.reason)
+      exit(error.exitCode)
+    } catch let error as RichPushError {
       Terminal.complain(error.reason)
       exit(error.exitCode)
     } catch {
@@ -31,7 +36,9 @@ struct RichPush {
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
       return Terminal.say(HelpPage.text(of: command))
     }
-    try Arguments.refuseUnknownVariables(in: environment, among: commands.flatMap { $0.options })
+    try Arguments.refuseUnknownVariables(
+      in: environment, among: commands.flatMap { $0.options },
+      and: OriginConfiguration.pushVariables)
     try await command.run(Arguments(rest, environment: environment, for: command))
   }
 

@@ -45,6 +45,160 @@ import Testing
     #expect(try #require(report["mostStreams"] as? Int) > 20)
   }
 
+  @Test func `acts on every reason of Apple's table`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns)
+    for (status, reason, expected) in Self.reasons {
+      try apns.answer(["*": [["status": status, "reason": reason]]])
+      let delivery = await provider.send(.sample())
+      #expect(delivery.summary == expected, "\(status) \(reason): \(delivery)")
+    }
+  }
+
+  private static let reasons = [
+    (400, "BadCollapseId", "rejected"), (400, "BadDeviceToken", "dead"),
+    (400, "BadExpirationDate", "rejected"), (400, "BadMessageId", "rejected"),
+    (400, "BadPriority", "rejected"), (400, "BadTopic", "rejected"),
+    (400, "DeviceTokenNotForTopic", "dead"), (400, "DuplicateHeaders", "rejected"),
+    (400, "IdleTimeout", "unavailable"), (400, "InvalidPushType", "rejected"),
+    (400, "MissingDeviceToken", "rejected"), (400, "MissingTopic", "rejected"),
+    (400, "PayloadEmpty", "rejected"), (400, "TopicDisallowed", "rejected"),
+    (403, "BadCertificate", "stopped"), (403, "BadCertificateEnvironment", "stopped"),
+    (403, "BadEnvironmentKeyIdInToken", "stopped"), (403, "ExpiredProviderToken", "stopped"),
+    (403, "Forbidden", "stopped"), (403, "InvalidProviderToken", "stopped"),
+    (403, "MissingProviderToken", "stopped"), (403, "UnrelatedKeyIdInToken", "stopped"),
+    (404, "BadPath", "rejected"), (405, "MethodNotAllowed", "rejected"),
+    (410, "ExpiredToken", "dead"), (410, "Unregistered", "dead"),
+    (413, "PayloadTooLarge", "rejected"), (429, "TooManyProviderTokenUpdates", "unavailable"),
+    (429, "TooManyRequests", "retry"), (500, "InternalServerError", "unavailable"),
+    (503, "ServiceUnavailable", "unavailable"), (503, "Shutdown", "unavailable"),
+    (410, "SomethingNew", "dead"), (429, "SomethingNew", "unavailable"),
+    (400, "SomethingNew", "rejected"), (599, "SomethingNew", "unavailable"),
+  ]
+
+  @Test func `tells since when a device is gone, and how long to wait`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns)
+    try apns.answer([
+      "AA": [["status": 410, "reason": "Unregistered", "timestamp": 1_700_000_000_500]],
+      "BB": [["status": 503, "reason": "Shutdown", "headers": ["retry-after": "17"]]],
+    ])
+    #expect(
+      await provider.send(.sample(to: "AA"))
+        == .deadToken(
+          since: Date(timeIntervalSince1970: 1_700_000_000.5),
+          reason: "APNs answered 410 Unregistered."))
+    #expect(
+      await provider.send(.sample(to: "BB"))
+        == .unavailable(after: .seconds(17), reason: "APNs answered 503 Shutdown."))
+  }
+
+  @Test func `finds a device of the other environment`() async throws {
+    let production = try StandIn("apns")
+    let sandbox = try StandIn("apns")
+    try production.answer(["*": [["status": 400, "reason": "BadDeviceToken"]]])
+    // One key and one certificate authority for both.
+    let pem = try String(contentsOfFile: production.folder + "/key.p8", encoding: .utf8)
+    try sandbox.tell(["do": "key", "pem": pem])
+    let both = production.folder + "/both.pem"
+    let authorities = try [production, sandbox].map {
+      try String(contentsOfFile: $0.certificates, encoding: .utf8)
+    }
+    try authorities.joined().write(toFile: both, atomically: true, encoding: .utf8)
+    let provider = try APNsProvider(
+      key: APNsKey(pem: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ"),
+      topic: "com.example.richpush", endpoints: [production.url, sandbox.url], trustAnchor: both)
+    let push = OutgoingPush.sample()
+    #expect(await provider.send(push) == .delivered(reference: push.id))
+    try sandbox.answer(["*": [["status": 400, "reason": "BadDeviceToken"]]])
+    #expect(await provider.send(push).summary == "dead")
+  }
+
+  @Test func `renews the provider token once Apple calls it too old`() async throws {
+    let apns = try StandIn("apns")
+    let clock = TestClock(Date() - 3700)
+    let provider = try Self.provider(apns, clock: clock)
+    // The stand-in's clock says that this token is older than an hour; ours that it is new.
+    #expect(await provider.send(.sample()).summary == "stopped")
+    async let slept: Void = clock.sleep(until: Date())
+    await clock.advance()
+    try await slept
+    #expect(await provider.send(.sample()).summary == "delivered")
+  }
+
+  @Test func `names the key's fault when Apple refuses it`() async throws {
+    let apns = try StandIn("apns")
+    let delivery = try await Self.provider(apns, keyID: "ZZZ999ZZZ9").send(.sample())
+    #expect(
+      delivery
+        == .laneStopped(
+          reason: "APNs answered 403 InvalidProviderToken. "
+            + "Check key, key id, team id and the machine's clock."))
+  }
+
+  @Test func `survives lost streams and connections that say goodbye`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns)
+    _ = await provider.send(.sample(0))
+    for fault in ["reset", "goaway", "drop"] {
+      try apns.answer(["*": [["act": fault], ["status": 200]]])
+      var deliveries = [await provider.send(.sample(1))]
+      if deliveries[0].summary == "unavailable" {
+        deliveries.append(await provider.send(.sample(1)))
+      }
+      #expect(deliveries.last == .delivered(reference: OutgoingPush.sample(1).id), "\(fault)")
+    }
+  }
+
+  @Test func `keeps sending when the service shrinks to one stream`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns)
+    _ = await provider.send(.sample(0))
+    try apns.tell(["do": "settings", "streams": 1])
+    try apns.answer(["*": [["status": 200, "delay": 0.001]]])
+    #expect(await Self.send(200, by: provider) == 200)
+  }
+
+  @Test func `leaves a connection on which the service fell silent`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns, patience: .milliseconds(2500))
+    try apns.answer(["AA": [["act": "silence"]]])
+    _ = await provider.send(.sample(0))
+    let delivery = await provider.send(.sample(to: "AA"))
+    guard case .unavailable(nil, let reason) = delivery else {
+      Issue.record("\(delivery)")
+      return
+    }
+    #expect(reason.contains("timed out"))
+    #expect(await provider.send(.sample(0)).summary == "delivered")
+    #expect(try apns.tell(["do": "requests"])["opened"] as? Int == 2)
+  }
+
+  @Test func `stops at once when its task is cancelled`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns, patience: .seconds(600))
+    try apns.answer(["*": [["act": "silence"]]])
+    let task = Task { await provider.send(.sample()) }
+    while try #require(try apns.tell(["do": "requests"])["requests"] as? [Any]).isEmpty {
+      await Task.yield()
+    }
+    task.cancel()
+    #expect(await task.value.summary == "unavailable")
+  }
+
+  @Test func `delivers nothing but Apple's devices`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try Self.provider(apns)
+    for target in [
+      OutgoingPush.Target.device(handle: "AB", platform: "gcm"),
+      .device(handle: "AB/../../x", platform: "apns"),
+      .audience(try TagExpression("a")),
+    ] {
+      let push = OutgoingPush(id: "1", target: target, text: .plainAlert("hi"))
+      #expect(await provider.send(push).summary == "rejected")
+    }
+  }
+
   /// Sends so many pushes, at most 80 at once, and counts those that were delivered.
   private static func send(_ count: Int, by provider: APNsProvider) async -> Int {
     await withTaskGroup(of: Bool.self) { group in
@@ -58,6 +212,20 @@ import Testing
       }
       for await isDelivered in group where isDelivered { delivered += 1 }
       return delivered
+    }
+  }
+}
+
+extension PushOutcome {
+  /// The case's short name.
+  fileprivate var summary: String {
+    switch self {
+    case .delivered: "delivered"
+    case .retry: "retry"
+    case .unavailable: "unavailable"
+    case .deadToken: "dead"
+    case .rejected: "rejected"
+    case .laneStopped: "stopped"
     }
   }
 }

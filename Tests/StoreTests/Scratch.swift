@@ -10,8 +10,8 @@ final class Scratch: Sendable {
   private let seconds = Mutex(1_800_000_000.0)
 
   init() {
-    var template = Array("/tmp/richpush-store-XXXXXX".utf8CString)
-    folder = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+    folder = "/tmp/richpush-store-\(UInt64.random(in: .min ... .max))"
+    mkdir(folder, 0o700)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }

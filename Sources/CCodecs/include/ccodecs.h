@@ -84,6 +84,25 @@ int codec_png_write(
   const codec_raster *raster, const uint8_t *palette, int colours, int level, int filtered,
   codec_buffer *out, char *message);
 
+/* ---- Colour ---- */
+/* Rows of planes (`colour` as in codec_jpeg_info) as interleaved RGB or, for four planes, CMYK. */
+void codec_mix(const uint8_t *const *rows, int channels, int colour, uint8_t *out, int width);
+/* CMYK without a profile; inverted inks are the light that they leave. */
+void codec_inks_to_rgb(const uint8_t *cmyk, int inverted, uint8_t *rgb, int width);
+
+/* What goes into a transform: grey, RGB, RGBA or inks (CMYK), of 8 or 16 bits. */
+typedef struct { int channels, inks, inverted, sixteen; } codec_pixels;
+
+/* A transform to 8-bit sRGB (RGBA when the pixels have alpha), relative colorimetric with black-point
+   compensation; NULL when the profile is broken or is not for such pixels. */
+typedef struct codec_colour codec_colour;
+codec_colour *codec_colour_of_profile(const uint8_t *profile, size_t size, const codec_pixels *pixels);
+/* From a curve (gamma, and a b c d of ICC's parametric type 3, or zeros) and white and primaries, x y each. */
+codec_colour *codec_colour_of_curve(
+  const double *curve, const double *chromaticities, const codec_pixels *pixels);
+void codec_colour_apply(const codec_colour *colour, const void *from, uint8_t *to, size_t pixels);
+void codec_colour_close(codec_colour *colour);
+
 /* ---- Kernels ---- */
 /* out[x] = sum of weights[k] * rows[k][x]: 8-bit samples, Q14 weights, Q6 result. */
 void codec_blend_rows(

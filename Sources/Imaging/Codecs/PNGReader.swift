@@ -35,21 +35,46 @@ final class PNGReader {
   var hasTransparency: Bool { info.has_transparency != 0 }
   /// Samples of a pixel as they come after `start`: 1, 3 or 4.
   var channels: Int { Int(info.channels) }
+  /// Whether the file has 16 bits for each sample.
+  var isSixteen: Bool { info.depth == 16 }
   /// Whether colours come from a palette.
   var isPalette: Bool { info.colour_type == 3 }
 
-  /// Begins to decode to 8-bit samples.
-  func start() throws(ImagingError) {
-    try call { codec_png_start(codec, 0, &info, $0) }
+  /// The colour space by iCCP, sRGB, gAMA and cHRM, in that order (PNG third edition, 4.3).
+  var colourSpace: ColourSpace {
+    if let profile = info.profile {
+      return .profile(Array(UnsafeBufferPointer(start: profile, count: info.profile_size)))
+    }
+    guard info.has_srgb == 0, info.has_gamma != 0 || info.has_chromaticities != 0 else {
+      return .standard
+    }
+    let chromaticities = withUnsafeBytes(of: info.chromaticities) {
+      Array($0.bindMemory(to: Double.self))
+    }
+    return ColourSpace(
+      gamma: info.has_gamma != 0 ? info.gamma : nil,
+      chromaticities: info.has_chromaticities != 0 ? chromaticities : nil)
   }
 
-  /// Decodes rows into the resampler until it has what it needs.
-  func read(into resampler: PlaneResampler, premultiplying: Bool) throws(ImagingError) {
+  /// Begins to decode to 8-bit samples, or to 16-bit ones for a transform that takes these.
+  func start(sixteen: Bool = false) throws(ImagingError) {
+    try call { codec_png_start(codec, sixteen ? 1 : 0, &info, $0) }
+  }
+
+  /// Decodes rows into the resampler until it has what it needs, through a transform of 16-bit samples if
+  /// there is one.
+  func read(
+    into resampler: PlaneResampler, premultiplying: Bool, through transform: ColourTransform?
+  ) throws(ImagingError) {
     var left = size.height
     while left > 0, !resampler.isComplete {
       let count = min(Self.band, left)
       let slot = resampler.slot
-      try call { codec_png_rows(codec, slot, resampler.slotStride, Int32(count), $0) }
+      if let transform {
+        try readWide(count, to: slot, stride: resampler.slotStride, transform)
+      } else {
+        try call { codec_png_rows(codec, slot, resampler.slotStride, Int32(count), $0) }
+      }
       if premultiplying {
         for row in 0..<count { codec_premultiply(slot + row * resampler.slotStride, size.width) }
       }
@@ -68,6 +93,18 @@ final class PNGReader {
     defer { row.deallocate() }
     for _ in 0..<size.height { try call { codec_png_rows(codec, row, 0, 1, $0) } }
     try call { codec_png_finish(codec, $0) }
+  }
+
+  private func readWide(
+    _ count: Int, to slot: UnsafeMutablePointer<UInt8>, stride: Int, _ transform: ColourTransform
+  ) throws(ImagingError) {
+    let bytes = size.width * channels * 2
+    let row = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes)
+    defer { row.deallocate() }
+    for index in 0..<count {
+      try call { codec_png_rows(codec, row, bytes, 1, $0) }
+      transform.apply(row, to: slot + index * stride, count: size.width)
+    }
   }
 
   /// Rows that are decoded together.

@@ -25,4 +25,27 @@ package enum ColourModel: Sendable {
     case .ycck: "YCCK"
     }
   }
+
+  /// Samples of a pixel.
+  var channels: Int {
+    switch self {
+    case .grey: 1
+    case .rgb, .ycc: 3
+    case .rgba, .cmyk, .ycck: 4
+    }
+  }
+
+  /// Whether four samples are inks.
+  var isInks: Bool { self == .cmyk || self == .ycck }
+
+  /// The number C knows it by.
+  var code: Int {
+    switch self {
+    case .grey: CODEC_GREY
+    case .rgb, .rgba: CODEC_RGB
+    case .ycc: CODEC_YCC
+    case .cmyk: CODEC_CMYK
+    case .ycck: CODEC_YCCK
+    }
+  }
 }

@@ -43,9 +43,11 @@ struct Drawing {
     return resamplers.map { $0.plane.turned(orientation) }
   }
 
-  /// Draws a PNG that was started.
-  func draw(_ reader: PNGReader) throws(ImagingError) -> Raster {
-    let channels = reader.channels
+  /// Draws a PNG that was started; a transform of 16-bit samples is applied to the rows as they come.
+  func draw(
+    _ reader: PNGReader, through transform: ColourTransform? = nil
+  ) throws(ImagingError) -> Raster {
+    let channels = transform?.outputChannels ?? reader.channels
     let premultiplies = channels == 4 && window != Window(target)
     let resampler = PlaneResampler(
       PlaneResampler.Input(
@@ -57,9 +59,9 @@ struct Drawing {
       rows: weights(
         of: reader.info.height, from: window.y, window.height, to: target.height, scale: 1,
         multiple: 1))
-    try reader.read(into: resampler, premultiplying: premultiplies)
+    try reader.read(into: resampler, premultiplying: premultiplies, through: transform)
     let model: ColourModel = channels == 4 ? .rgba : channels == 3 ? .rgb : .grey
-    return Raster(planes: [resampler.plane.turned(orientation)], model: model).withoutIdleAlpha
+    return Raster(planes: [resampler.plane.turned(orientation)], model: model)
   }
 
   /// The weights along one axis of a plane.

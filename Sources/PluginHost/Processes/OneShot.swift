@@ -106,7 +106,10 @@ final class OneShot: Watcher {
         state.malformation = error
       }
     }
-    if state.malformation != nil { stop() }
+    if state.malformation != nil {
+      stop()
+      state.answer = AnswerSpool(limit: 0, folder: "")
+    }
     if isAtEnd || state.malformation != nil { forget(output, &state) }
   }
 
@@ -131,6 +134,7 @@ final class OneShot: Watcher {
       malformation: state.malformation)
     state.waiting = nil
     state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
-    waiting.resume(returning: outcome)
+    // Given away whole: this thread must not keep the answer's file a moment longer than the caller.
+    waiting.resume(returning: consume outcome)
   }
 }

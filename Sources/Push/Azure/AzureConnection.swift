@@ -42,22 +42,12 @@ package struct AzureConnection: Sendable, Equatable {
   ///
   /// The key's text itself is the HMAC's key; it is not decoded, although it looks like Base64.
   func sharedAccessSignature(expiry: Date) -> String {
-    let resource = Self.percentEncoded(hub.lowercased())
+    let resource = PercentEncoding.encoded(hub.lowercased())
     let seconds = Int(expiry.timeIntervalSince1970)
     let code = Signing.hmac(key: Array(key.utf8), Array("\(resource)\n\(seconds)".utf8))
-    let signature = Self.percentEncoded(Signing.base64(code))
+    let signature = PercentEncoding.encoded(Signing.base64(code))
     return "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(seconds)"
-      + "&skn=\(Self.percentEncoded(keyName))"
-  }
-
-  static func percentEncoded(_ text: String) -> String {
-    text.utf8.map { byte in
-      let character = Character(Unicode.Scalar(byte))
-      if byte < 0x80, character.isLetter || character.isNumber || "-_.~".contains(character) {
-        return String(character)
-      }
-      return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-    }.joined()
+      + "&skn=\(PercentEncoding.encoded(keyName))"
   }
 
   private static func malformed(_ complaint: String) -> PushError {

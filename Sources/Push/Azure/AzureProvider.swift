@@ -5,9 +5,9 @@ import Synchronization
 package struct AzureProvider: PushProvider {
   private static let tokenLife: TimeInterval = 20 * 60
 
+  let clock: any PushClock
   private let connection: AzureConnection
   private let loop: TransferLoop
-  private let clock: any PushClock
   private let signature = SharedSignature()
 
   /// A provider for one hub.
@@ -17,33 +17,36 @@ package struct AzureProvider: PushProvider {
   ) throws(PushError) {
     self.connection = connection
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: capacity, patience: patience)
   }
 
   package var name: String { "azure" }
-  package var capacity: Int { 32 }
+  package let capacity = 32
   package var governsSilentPushes: Bool { true }
 
-  package func send(_ push: OutgoingPush) async -> Delivery {
-    let query: String
-    let address: (name: String, value: String)
-    switch push.target {
-    case .device(let handle, "apns"):
-      (query, address) = ("direct&", ("ServiceBusNotification-DeviceHandle", handle))
-    case .device(_, let platform):
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
+    if case .device(_, let platform) = push.target, platform != "apns" {
       return .rejected(reason: "Azure is given pushes for Apple devices only, not \(platform).")
-    case .audience(let expression):
-      (query, address) = ("", ("ServiceBusNotification-Tags", expression.description))
     }
-    let request = TransferRequest(
-      url: "\(connection.hub)/messages/?\(query)api-version=2015-04",
-      fields: fields(of: push) + [address], body: Array(push.text.json.utf8))
     do {
-      return AzureVerdict.delivery(for: try await loop.send(request), at: clock.now)
+      return AzureVerdict.delivery(for: try await post(push), at: clock.now)
     } catch {
       if error.isTimeout { loop.reconnect() }
       return .unavailable(after: nil, reason: "Azure can't be reached: \(error.reason).")
     }
+  }
+
+  func post(_ push: OutgoingPush) async throws(TransferFailure) -> TransferResponse {
+    let (query, address) =
+      switch push.target {
+      case .device(let handle, _): ("direct&", ("ServiceBusNotification-DeviceHandle", handle))
+      case .audience(let tags): ("", ("ServiceBusNotification-Tags", tags.description))
+      }
+    return try await loop.send(
+      TransferRequest(
+        url: "\(connection.hub)/messages/?\(query)api-version=2015-04",
+        fields: fields(of: push) + [address], body: Array(push.text.json.utf8)))
   }
 
   private func fields(of push: OutgoingPush) -> [(name: String, value: String)] {

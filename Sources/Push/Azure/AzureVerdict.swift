@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// What an answer of Azure Notification Hubs means for a push.
 enum AzureVerdict {
-  static func delivery(for response: TransferResponse, at now: Date) -> Delivery {
-    let after = RetryAfter.read(response.fields["retry-after"], at: now)
+  static func delivery(for response: TransferResponse, at now: Date) -> PushOutcome {
+    let after = HTTPTime.wait(response.fields["retry-after"], at: now)
     let told = "Azure answered \(response.status): \(detail(of: response))"
     switch response.status {
     case 200, 201: return .delivered(reference: reference(in: response))

@@ -31,8 +31,10 @@ struct TransferResponse: Sendable {
 }
 
 /// Why there was no answer.
-struct TransferFailure: Error {
+struct TransferFailure: Error, CustomStringConvertible {
   let reason: String
   /// Whether the service was silent for too long on a connection that may be dead.
   let isTimeout: Bool
+
+  var description: String { reason }
 }

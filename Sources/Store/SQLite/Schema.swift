@@ -81,6 +81,32 @@ enum Schema {
       PRIMARY KEY (rich_type, name)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
+    """,
     """
+    CREATE TABLE push(
+      id INTEGER PRIMARY KEY,
+      notification INTEGER REFERENCES notification ON DELETE CASCADE,
+      lane TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, fallback TEXT,
+      collapse TEXT, expires INTEGER
+    ) STRICT;
+    CREATE INDEX push_of_notification ON push(notification);
+
+    CREATE TABLE job(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      push INTEGER NOT NULL REFERENCES push ON DELETE CASCADE,
+      lane TEXT NOT NULL, token TEXT NOT NULL,
+      user TEXT, registration TEXT, audience TEXT, collapse TEXT,
+      state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+      due INTEGER NOT NULL, owner TEXT, updated INTEGER NOT NULL,
+      sent_as TEXT, reference TEXT, reason TEXT
+    ) STRICT;
+    CREATE INDEX job_of_push ON job(push);
+    CREATE INDEX job_due ON job(lane, due, id) WHERE state = 'queued';
+    CREATE INDEX job_in_order ON job(registration, collapse, id)
+      WHERE state = 'queued' AND collapse IS NOT NULL;
+    CREATE INDEX job_leased ON job(owner) WHERE owner IS NOT NULL;
+    CREATE INDEX job_sent ON job(registration, sent_as, updated) WHERE state = 'sent';
+    CREATE INDEX job_dead ON job(id) WHERE state = 'failed';
+    """,
   ]
 }

@@ -24,8 +24,11 @@ package struct NewNotification: Sendable {
   package var expires: Date?
   /// What makes a repeated request harmless, or nil.
   package var idempotencyKey: IdempotencyKey?
-  /// Writes the push event's data from the new id; nil when nothing is pushed.
+  /// Writes the push event's data from the new id; nil when the embedded gateway tells nobody.
   package var push: (@Sendable (_ id: Int) -> String)?
+
+  /// The pushes to devices that go through the outbox.
+  package var pushes: [NewPush] = []
 
   /// Describes a notification; everything else can be set afterwards.
   package init(message: String, richType: String, payload: String) {

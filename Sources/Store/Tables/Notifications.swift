@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension Store {
-  /// Creates a notification with its receipts and push events, all of them or nothing.
+  /// Creates a notification with its receipts, push events and jobs, all of them or nothing.
   ///
   /// The same idempotency key with the same request gives the notification that was created then,
   /// and `isNew` is false; with another request it throws `conflict`. A blob that is not stored
@@ -26,10 +26,34 @@ extension Store {
         try connection.insertPushEvents(
           for: recipients, notification: notification.id, data: data, created: created)
       }
+      for push in new.pushes {
+        try connection.insert(
+          push, notification: notification.id, expires: new.expires, created: created)
+      }
       return (notification, true)
     }
-    if isNew, new.push != nil { tellPushObserver(recipients) }
+    if isNew {
+      if new.push != nil { tellPushObserver(recipients) }
+      outbox.tellObserver(Set(new.pushes.map(\.lane)))
+    }
     return (notification, isNew)
+  }
+
+  /// Withdraws a notification: it expires now, and what has not been sent of it never is.
+  ///
+  /// False when there is no such notification.
+  package func withdraw(_ id: Int) async throws -> Bool {
+    let moment = now()
+    return try await database.write { connection in
+      try connection.run(
+        """
+        UPDATE job SET state = 'cancelled', updated = ?
+        WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
+        """, moment, id)
+      return try connection.run(
+        "UPDATE notification SET expires = ?1 WHERE id = ?2 AND (expires IS NULL OR expires > ?1)",
+        moment, id) == 1
+    }
   }
 
   /// The notification with this id, or nil when there is none or it has expired.

@@ -11,15 +11,19 @@ package struct PushEvent: Sendable, Equatable {
 }
 
 extension Store {
-  /// Commits a push that announces no notification, for each of the users.
-  package func push(_ data: String, to users: [String]) async throws {
+  /// Commits a push that announces no notification: an event for each user, and jobs.
+  package func push(_ data: String, to users: [String], pushes: [NewPush] = []) async throws {
     let users = Array(Set(users)).sorted()
     let created = now()
     try await database.write { connection in
       try connection.insertPushEvents(
         for: users, notification: nil, data: data, created: created)
+      for push in pushes {
+        try connection.insert(push, notification: nil, expires: nil, created: created)
+      }
     }
     tellPushObserver(users)
+    outbox.tellObserver(Set(pushes.map(\.lane)))
   }
 
   /// The user's push events after a sequence number, in order, at most `limit`.

@@ -14,10 +14,10 @@ struct Decoded {
       let drawing = Drawing(whole: reader.size)
       try reader.start(eighths: 8, limits: limits)
       let planes = try drawing.draw(reader, halvingChroma: false)
-      model = planes.count == 1 ? .grey : .rgb
+      let mixed = Mixing.interleaved(planes, model: reader.model)
       plane =
-        planes.count == 1
-        ? planes[0] : Mixing.rgb(planes, model: reader.model, isInverted: reader.isInverted)
+        reader.model.isInks ? Mixing.rgb(ofInks: mixed, isInverted: reader.isInverted) : mixed
+      model = plane.channels == 1 ? .grey : .rgb
     } else {
       let reader = try PNGReader(source, limits: limits, checking: true)
       try reader.start()

@@ -34,13 +34,14 @@ def certificate(subject, key, issuer, issuer_key, extensions):
 def server_context(folder, protocols):
     """Writes ca.pem into the folder and gives a TLS context whose certificate it vouches for."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
+    issuer = f"Stand-in CA {x509.random_serial_number():x}"
     authority = certificate(
-        "Stand-in CA", authority_key, "Stand-in CA", authority_key,
+        issuer, authority_key, issuer, authority_key,
         [(x509.BasicConstraints(ca=True, path_length=None), True)])
     key = ec.generate_private_key(ec.SECP256R1())
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     leaf = certificate(
-        "localhost", key, "Stand-in CA", authority_key,
+        "localhost", key, issuer, authority_key,
         [(x509.SubjectAlternativeName(names), False)])
     paths = {}
     for file, data in [

@@ -1,0 +1,90 @@
+# richpush: everything there is to type. `make help` lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := help
+.ONESHELL:
+.PHONY: help deps serve build test check lint warnings docs install clean
+
+# What the build needs, what `richpush serve` uses when it is there, and what the tests run.
+PACKAGES := libmicrohttpd-dev libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
+  libcurl4-gnutls-dev libgnutls28-dev libseccomp-dev libcrypt-dev \
+  bubblewrap curl \
+  python3 python3-h2 php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev
+
+PREFIX ?= /usr/local
+SOURCES := Sources Tests plugins Package.swift
+RELEASE := .build/release
+PLUGINS := img sound url
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' \
+	  | awk -F'\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
+
+deps: ## install the Debian packages that are missing
+	@missing=
+	for package in $(PACKAGES); do
+	  dpkg-query -W -f='$${db:Status-Status}' $$package 2>/dev/null | grep -qx installed \
+	    || missing="$$missing $$package"
+	done
+	if [ -z "$$missing" ]; then exit 0; fi
+	echo "These Debian packages are missing:$$missing"
+	if [ "$$(id -u)" = 0 ]; then as_root=
+	elif command -v sudo >/dev/null; then as_root="sudo --"
+	else
+	  echo "Install them as root (apt-get install$$missing), then run make again." >&2
+	  exit 1
+	fi
+	export DEBIAN_FRONTEND=noninteractive
+	install() { $$as_root env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y --no-install-recommends $$missing </dev/null; }
+	install || { $$as_root apt-get update </dev/null && install; }
+
+build: deps ## build the program and its plugins for use
+	swift build -c release
+
+serve: build ## build, and run the server of the demonstration on 127.0.0.1:8080
+	$(RELEASE)/richpush serve --demo
+
+test: deps ## build and run all tests; what failed stands at the end
+	@mkdir -p .build
+	swift build --build-tests
+	status=0
+	swift test --skip-build --disable-xctest --no-parallel 2>&1 </dev/null \
+	  | tee .build/tests.log || status=$$?
+	awk -f Tests/summary.awk .build/tests.log
+	exit $$status
+
+check: lint warnings test docs ## all that must hold before a change goes in
+
+lint: ## the house style, as swift-format and the C compiler see it
+	swift format lint --strict --parallel --recursive $(SOURCES)
+
+warnings: deps ## everything compiles without a warning
+	swift build --build-tests
+
+docs: deps ## the public documentation is complete and has no broken link
+	@rm -rf .build/docs
+	for library in RichPushClient PluginKit; do
+	  mkdir -p .build/docs/$$library.symbols
+	  swift build --target $$library
+	  swift symbolgraph-extract -module-name $$library -I .build/debug/Modules \
+	    -target $$(uname -m)-unknown-linux-gnu -minimum-access-level public \
+	    -output-dir .build/docs/$$library.symbols
+	  docc convert --warnings-as-errors --output-path .build/docs/$$library \
+	    --additional-symbol-graph-dir .build/docs/$$library.symbols \
+	    --fallback-display-name $$library --fallback-bundle-identifier richpush.$$library
+	done
+
+install: build ## copy the program and its plugins to PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins
+	install $(RELEASE)/richpush $(RELEASE)/richpush-exec $(DESTDIR)$(PREFIX)/lib/richpush/
+	for plugin in $(PLUGINS); do
+	  install -d $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin
+	  install $(RELEASE)/$$plugin plugins/$$plugin/plugin.json \
+	    $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
+	done
+	ln -sf ../lib/richpush/richpush $(DESTDIR)$(PREFIX)/bin/richpush
+
+clean: ## remove what was built; var/ with the notifications stays
+	rm -rf .build

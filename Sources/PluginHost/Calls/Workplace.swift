@@ -1,0 +1,35 @@
+/// What every call needs: the launcher, the poller and the operator's bounds.
+struct Workplace: Sendable {
+  let configuration: PluginConfiguration
+  let forker: Forker
+  let poller: Poller
+
+  /// A new folder for one call or worker.
+  func scratch() throws(Fault) -> ScratchFolder {
+    guard let scratch = ScratchFolder(in: configuration.temporaryFolder) else {
+      throw Fault(
+        error: .busy("The server cannot make a temporary folder."),
+        cause: "no folder can be made in \(configuration.temporaryFolder)")
+    }
+    return scratch
+  }
+
+  /// Where an answer of the plugin's is collected.
+  func spool(for plugin: Plugin) -> AnswerSpool {
+    AnswerSpool(
+      limit: plugin.manifest.limits.outputMiB << 20, folder: configuration.temporaryFolder)
+  }
+
+  /// A new resident process of a plugin.
+  func worker(of plugin: Plugin, _ log: CallLog) throws(PluginError) -> Worker {
+    guard let folder = ScratchFolder(in: configuration.temporaryFolder) else {
+      throw .busy("The server cannot make a temporary folder.")
+    }
+    let limits = plugin.manifest.limits
+    let order = Order(
+      program: plugin.executable, folder: plugin.folder, grace: .seconds(2),
+      memoryMiB: limits.memoryMiB, fileMiB: limits.outputMiB,
+      environment: Environment.usual + [("TMPDIR", folder.path), ("HOME", folder.path)])
+    return try Worker(folder: folder, order: order, log: log, forker: forker, poller: poller)
+  }
+}

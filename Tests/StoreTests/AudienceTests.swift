@@ -1,0 +1,84 @@
+import CSQLite
+import Testing
+
+@testable import Store
+
+@Suite struct AudienceTests {
+  private let scratch = Scratch()
+
+  private func store(with tags: [String: [String]]) async throws -> Store {
+    let store = try scratch.open()
+    for (id, tags) in tags {
+      _ = try await store.putRegistration(
+        id, user: "user of \(id)", platform: "apns", handle: id, tags: tags)
+    }
+    return store
+  }
+
+  @Test(arguments: [
+    ([TagClause(with: ["a"])], ["1", "2", "3"]),
+    ([TagClause(with: ["a", "b"])], ["2", "3"]),
+    ([TagClause(with: ["b", "a"], without: ["c"])], ["2"]),
+    ([TagClause(with: ["a", "b", "c"]), TagClause(with: ["d"])], ["3", "4"]),
+    ([TagClause(with: [], without: ["a"])], ["4", "5"]),
+    ([TagClause(with: ["nobody's"])], []),
+    ([], []),
+  ])
+  func `finds the devices of an audience`(_ clauses: [TagClause], _ ids: [String]) async throws {
+    let store = try await store(with: [
+      "1": ["a"], "2": ["a", "b"], "3": ["a", "b", "c"], "4": ["d"], "5": [],
+    ])
+    #expect(try store.devices(matching: clauses).map(\.registration) == ids)
+  }
+
+  @Test func `names each user of an audience once`() async throws {
+    let store = try scratch.open()
+    for id in ["1", "2", "3"] {
+      _ = try await store.putRegistration(
+        id, user: id == "3" ? "bob" : "alice", platform: "apns", handle: id, tags: ["a"])
+    }
+    #expect(try store.users(with: ["a"], without: []) == ["alice", "bob"])
+  }
+
+  @Test func `costs no more when others register`() async throws {
+    let store = try scratch.open()
+    let clause = TagClause(with: ["common", "rare"], without: ["muted"])
+    func register(_ range: Range<Int>) async throws {
+      try await store.database.write { connection in
+        for index in range {
+          let id = String(index)
+          try connection.run(
+            "INSERT INTO registration VALUES (?, 'alice', 'apns', ?, 0)", id, id)
+          let tags = index < 10 ? ["common", "rare"] : ["common", "muted"]
+          for tag in tags {
+            try connection.run("INSERT INTO registration_tag VALUES (?, ?)", tag, id)
+          }
+        }
+      }
+    }
+    try await register(0..<11_000)
+    let before = try steps(of: clause, in: store)
+    try await register(11_000..<33_000)
+    let after = try steps(of: clause, in: store)
+    #expect(try store.devices(matching: [clause]).count == 10)
+    #expect(after == before)
+  }
+
+  /// How many instructions SQLite's machine runs to find a clause's devices.
+  private func steps(of clause: TagClause, in store: Store) throws -> Int {
+    try store.database.read { connection in
+      var steps = 0
+      try withUnsafeMutablePointer(to: &steps) { counter in
+        sqlite3_progress_handler(
+          connection.handle, 1,
+          {
+            $0?.assumingMemoryBound(to: Int.self).pointee += 1
+            return 0
+          }, counter)
+        defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+        _ = try connection.devices(matching: clause)
+      }
+      return steps
+    }
+  }
+}

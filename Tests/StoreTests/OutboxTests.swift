@@ -1,0 +1,195 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import Store
+
+@Suite struct OutboxTests {
+  private let scratch = Scratch()
+
+  private func register(_ ids: String..., in store: Store) async throws {
+    for id in ids {
+      _ = try await store.putRegistration(
+        id, user: "alice", platform: "apns", handle: "token \(id)", tags: [])
+    }
+  }
+
+  private func new(to devices: String..., lane: String = "apns") -> NewNotification {
+    var push = NewPush(lane: lane, target: .devices(devices), kind: "background") { "silent \($0)" }
+    push.fallback = { "alert \($0)" }
+    push.collapseID = { _ in "same" }
+    var new = NewNotification.any(to: "alice")
+    new.pushes = [push]
+    return new
+  }
+
+  private func lease(_ store: Store, _ limit: Int = 10) async throws -> [LeasedJob] {
+    try await store.outbox.lease(
+      lane: "apns", limit: limit, until: scratch.now.addingTimeInterval(60))
+  }
+
+  @Test func `commits a job for each device together with the notification`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    let told = Mutex<[Set<String>]>([])
+    store.outbox.observe { lanes in told.withLock { $0.append(lanes) } }
+    _ = try await store.create(new(to: "1", "gone", "2"))
+    #expect(told.withLock { $0 } == [["apns"]])
+    let jobs = try await lease(store)
+    #expect(jobs.map(\.text) == ["silent 0", "silent 0"])
+    #expect(jobs.map(\.fallback) == ["alert 0", "alert 0"])
+    #expect(
+      jobs.map(\.target) == ["1", "2"].map { .device(handle: "token \($0)", platform: "apns") })
+    #expect(Set(jobs.map(\.token)).count == 2)
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.queued, .queued])
+  }
+
+  @Test func `gives a leased job to nobody else until the lease ends`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.create(new(to: "1"))
+    let first = try await lease(store)
+    #expect(try await lease(store).isEmpty)
+    #expect(try store.outbox.nextDue(lane: "apns") == scratch.now.addingTimeInterval(60))
+    scratch.pass(61)
+    #expect(try await lease(store) == first)
+  }
+
+  @Test func `takes a job back at once when the server was killed`() async throws {
+    var first: [LeasedJob] = []
+    do {
+      let store = try scratch.open()
+      try await register("1", in: store)
+      _ = try await store.create(new(to: "1"))
+      first = try await lease(store)
+    }
+    #expect(try await lease(scratch.open()) == first)
+  }
+
+  @Test func `ignores the outcome of a lease that went to another`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.create(new(to: "1"))
+    let job = try await lease(store)[0].id
+    scratch.pass(61)
+    let other = try scratch.open(.guest)
+    #expect(try await lease(other).count == 1)
+    try await store.outbox.settle([(job, .rejected(reason: "late"))])
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.queued])
+    try await other.outbox.settle([(job, .delivered(as: "alert", reference: "r", note: "n"))])
+    let delivery = try #require(try store.outbox.deliveries(of: 0).first)
+    #expect(delivery.state == .sent && delivery.reference == "r" && delivery.reason == "n")
+    #expect(delivery.attempts == 1)
+  }
+
+  @Test func `keeps the order of pushes that replace each other`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    _ = try await store.create(new(to: "1"))
+    _ = try await store.create(new(to: "1", "2"))
+    let first = try await lease(store)
+    #expect(first.map(\.notificationID) == [0, 1])
+    let retry = scratch.now.addingTimeInterval(5)
+    try await store.outbox.settle([(first[0].id, .retry(at: retry, reason: "busy"))])
+    scratch.pass(5)
+    let second = try await lease(store)
+    #expect(second.map(\.id) == [first[0].id] && second[0].attempts == 1)
+    try await store.outbox.settle([(second[0].id, .expired)])
+    #expect(try await lease(store).map(\.notificationID) == [1])
+  }
+
+  @Test func `counts what was tried and not what was given back`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.create(new(to: "1"))
+    let job = try await lease(store)[0].id
+    try await store.outbox.settle([(job, .released(until: scratch.now, reason: "closed"))])
+    #expect(try await lease(store).map(\.attempts) == [0])
+    try await store.outbox.settle([(job, .retry(at: scratch.now, reason: "busy"))])
+    #expect(try await lease(store).map(\.attempts) == [1])
+  }
+
+  @Test func `remembers when a device was woken within the hour`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    for _ in 0..<3 { _ = try await store.create(new(to: "1")) }
+    for kind in ["background", "alert"] {
+      let job = try await lease(store)[0].id
+      try await store.outbox.settle([(job, .delivered(as: kind, reference: nil, note: nil))])
+    }
+    let woken = scratch.now
+    scratch.pass(3599)
+    #expect(try await lease(store).map(\.recentWakes) == [[woken]])
+    scratch.pass(61)
+    #expect(try await lease(store).map(\.recentWakes) == [[]])
+  }
+
+  @Test func `removes a dead device unless it registered again`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    let died = scratch.now
+    scratch.pass(10)
+    try await register("2", in: store)
+    _ = try await store.create(new(to: "1", "2"))
+    let outcome = JobOutcome.deadToken(since: died, reason: "Unregistered")
+    try await store.outbox.settle(try await lease(store).map { ($0.id, outcome) })
+    #expect(try store.registrations(ofUser: "alice").map(\.id) == ["2"])
+    #expect(
+      try store.outbox.jobs(in: .failed, limit: 9).map(\.reason) == [
+        "Unregistered", "Unregistered",
+      ])
+  }
+
+  @Test func `sends nothing to a device that is another user's now`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.removeRegistration("1", user: "alice")
+    _ = try await store.putRegistration(
+      "1", user: "bob", platform: "apns", handle: "token 1", tags: [])
+    _ = try await store.removeRegistration("2", user: "alice")
+    #expect(try await lease(store).isEmpty)
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.failed, .failed])
+  }
+
+  @Test func `replays dead letters`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    _ = try await store.create(new(to: "1", "2"))
+    let jobs = try await lease(store).map(\.id)
+    try await store.outbox.settle(jobs.map { ($0, .rejected(reason: "BadTopic")) })
+    #expect(try await store.outbox.replay(job: jobs[1]))
+    #expect(try await !store.outbox.replay(job: jobs[1]))
+    #expect(try await store.outbox.replayAll(lane: "azure") == 0)
+    #expect(try await store.outbox.replayAll() == 1)
+    #expect(try await lease(store).map(\.attempts) == [0, 0])
+  }
+
+  @Test func `calls off what has not been sent`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    _ = try await store.create(new(to: "1", "2"))
+    let jobs = try await lease(store).map(\.id)
+    let sent = JobOutcome.delivered(as: "alert", reference: nil, note: nil)
+    #expect(try await store.outbox.cancel(job: jobs[0]))
+    #expect(try await store.withdraw(0))
+    #expect(try store.notification(0) == nil)
+    try await store.outbox.settle([(jobs[0], .retry(at: scratch.now, reason: "")), (jobs[1], sent)])
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.cancelled, .sent])
+    #expect(try await lease(store).isEmpty)
+    #expect(try await !store.withdraw(0))
+  }
+
+  @Test func `waits until a push may be sent`() async throws {
+    let store = try scratch.open()
+    let start = scratch.now.addingTimeInterval(100)
+    var push = NewPush(lane: "azure", target: .audience("a || b"), kind: "alert") { "\($0)" }
+    push.notBefore = start
+    try await store.push("{}", to: [], pushes: [push])
+    #expect(try store.outbox.nextDue(lane: "azure") == start)
+    scratch.pass(100)
+    let jobs = try await store.outbox.lease(lane: "azure", limit: 1, until: start)
+    #expect(jobs.map(\.target) == [.audience("a || b")] && jobs[0].notificationID == nil)
+    #expect(try store.outbox.counts().map(\.count) == [1])
+  }
+}
