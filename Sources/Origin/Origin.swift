@@ -1,5 +1,6 @@
 import HTTP
 import PluginHost
+import Push
 import Store
 
 /// The application: every room, wired.
@@ -7,6 +8,7 @@ package final class Origin: Sendable {
   private let store: Store
   private let streams: PushStreams
   private let catalogue: Catalogue
+  private let lanes: Lanes
   private let server: Server
 
   /// Opens the store, finds the plugins and listens.
@@ -23,27 +25,30 @@ package final class Origin: Sendable {
     let folder = DropFolder(path: configuration.assets)
     let assets = Assets(store: store, folder: folder, validation: validation, log: log)
     let renderer = Renderer(store: store, host: host)
+    let providers = try configuration.push.providers()
+    lanes = Lanes(providers, outbox: store.outbox, log: log)
     let streams = PushStreams(store: store)
     store.observePushEvents { streams.hurry($0) }
     let publisher = Publisher(
       store: store, assets: assets, validation: validation, renderer: renderer,
-      audience: Audience(store: store))
+      announcement: Announcement(store: store, lanes: providers.map(\.name)))
+    let api = API(
+      registrations: Registrations(store: store),
+      notifications: Notifications(
+        store: store, publisher: publisher, standard: configuration.standard),
+      media: Media(store: store, host: host, renderer: renderer), details: Details(store: store),
+      assets: AssetRoutes(store: store, assets: assets), streams: streams)
     let reception = Reception(
-      routes: Self.routes(
-        registrations: Registrations(store: store),
-        notifications: Notifications(
-          store: store, publisher: publisher, standard: configuration.standard),
-        media: Media(store: store, host: host, renderer: renderer),
-        details: Details(store: store), list: AssetList(store: store, assets: assets),
-        streams: streams),
+      router: Router(api.routes),
       authenticator: Authenticator(store: store, isDemo: configuration.isDemo),
-      health: Health(store: store), log: log)
+      health: Health(store: store), temporaryFolder: store.temporaryFolder, log: log)
     (self.store, self.streams) = (store, streams)
     catalogue = Catalogue(store: store, folder: folder, assets: assets, log: log)
     var listen = ServerConfiguration()
     (listen.host, listen.port) = (configuration.host, configuration.port)
     server = try Server(listen, responder: reception) { log($0) }
     catalogue.start()
+    lanes.start()
   }
 
   /// The port that is listened on.
@@ -53,28 +58,6 @@ package final class Origin: Sendable {
   package func stop() async {
     catalogue.stop()
     await server.stop(grace: .seconds(10))
-  }
-
-  /// The contract of the design page, section 2.
-  private static func routes(
-    registrations: Registrations, notifications: Notifications, media: Media, details: Details,
-    list: AssetList, streams: PushStreams
-  ) -> [Route] {
-    [
-      Route("GET", "api/notifications/*", deadline: .seconds(60), ready: media.ready, media.get),
-      Route("GET", "api/notifications", notifications.inbox),
-      Route(
-        "POST", "api/notifications", body: .memory(256 << 10), deadline: .seconds(120),
-        notifications.post),
-      Route("GET", "api/notifications/*/details", details.get),
-      Route("PUT", "api/notifications/*/read", body: .memory(1024), notifications.markRead),
-      Route("GET", "api/push/stream", ready: streams.get) { _ in throw Refusal.noNotification },
-      Route("POST", "api/register", body: .memory(1024), registrations.register),
-      Route("PUT", "api/register/*", body: .memory(64 << 10), registrations.put),
-      Route("DELETE", "api/register/*", registrations.delete),
-      Route("GET", "api/assets", list.get),
-      Route("GET", "api/assets/*", list.get),
-      Route("GET", "api/assets/*/*", list.get),
-    ]
+    await lanes.stop()
   }
 }

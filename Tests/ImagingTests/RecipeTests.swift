@@ -3,6 +3,8 @@ import Testing
 @testable import Imaging
 
 @Suite struct RecipeTests {
+  private static let large = (try? Canvas.scene(1500, 900).jpeg()) ?? []
+
   @Test func `a JPEG is fitted into the box and keeps its proportions`() throws {
     let rendition = try Recipe.render(Canvas.scene(800, 600).jpeg(), ("width", "200"))
     #expect(rendition.mediaType == "image/jpeg")
@@ -65,19 +67,18 @@ import Testing
 
   @Test(arguments: Profile.allCases)
   func `a profile's box and byte ceiling hold`(profile: Profile) throws {
-    let source = try Canvas.scene(1600, 1200).jpeg()
-    let rendition = try Recipe.render(source, ("profile", profile.rawValue))
+    let rendition = try Recipe.render(Self.large, ("profile", profile.rawValue))
     #expect(rendition.size.width <= profile.box.width)
     #expect(rendition.size.height <= profile.box.height)
     #expect(rendition.byteCount <= profile.maximumBytes)
   }
 
-  @Test(arguments: [20_000, 6_000, 1_500])
+  @Test(arguments: [12_000, 4_000, 1_500])
   func `a byte ceiling is kept for JPEG and PNG`(ceiling: Int) throws {
     for source in [
-      try Canvas.scene(600, 400).jpeg(), try Canvas.disc(500).png(alpha: true),
+      try Canvas.scene(300, 200).jpeg(), try Canvas.disc(260).png(alpha: true),
     ] {
-      let rendition = try Recipe.render(source, ("max-bytes", "\(ceiling)"), ("width", "400"))
+      let rendition = try Recipe.render(source, ("max-bytes", "\(ceiling)"), ("width", "240"))
       #expect(rendition.byteCount <= ceiling)
     }
   }

@@ -7,12 +7,17 @@ struct Plugin {
   static func main() {
     // libcurl turns international names into ASCII through the locale's character set.
     setlocale(LC_CTYPE, "C.UTF-8")
+    let settings = Settings.read()
     serve { request in
       let source = try LinkSource.read(request)
       let link = try Link(source.url)
-      let card = Card(link, source)
-      return request.verb == .validate
-        ? try .json(CardFacts(card: card, advice: link.host.advice)) : try .json(card)
+      let visit = Visit(link, request, settings)
+      if request.query["view"] == "picture" { return try visit.picture() }
+      let card = Card(link, source, visit.page)
+      guard request.verb == .validate else {
+        return try .json(card, isFinal: visit.failure == nil)
+      }
+      return try .json(CardFacts(card: card, advice: link.host.advice + visit.advice))
     }
   }
 }

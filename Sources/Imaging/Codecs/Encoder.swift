@@ -23,14 +23,31 @@ enum Encoder {
       bytes: bytes, mediaType: "image/jpeg", size: raster.size, detail: "JPEG, quality \(quality)")
   }
 
-  /// PNG; filters help photographs and hurt drawings.
+  /// PNG without loss: a palette when 256 colours are enough.
   static func png(_ raster: Raster) throws(ImagingError) -> Encoded {
-    let isFlat = raster.flatness > 0.4
+    if let palette = Palette(exactly: raster) { return try png(palette) }
+    let isFlat = raster.flatness > 0.4  // filters help photographs and hurt drawings
     let bytes = try write(raster.planes, of: raster) { description, buffer, message in
       codec_png_write(&description, nil, 0, isFlat ? 3 : 2, isFlat ? 0 : 1, &buffer, message)
     }
     return Encoded(
       bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(raster.model.name)")
+  }
+
+  /// PNG in 256 colours.
+  static func palettePNG(_ raster: Raster) throws(ImagingError) -> Encoded {
+    try png(Palette(exactly: raster) ?? Palette(nearest: raster))
+  }
+
+  private static func png(_ palette: Palette) throws(ImagingError) -> Encoded {
+    let entries = palette.colours.flatMap { [$0.x, $0.y, $0.z, $0.w] }
+    let count = palette.colours.count
+    let raster = Raster(planes: [palette.indexes], model: .grey)
+    let bytes = try write(raster.planes, of: raster) { description, buffer, message in
+      codec_png_write(&description, entries, Int32(count), 6, 0, &buffer, message)
+    }
+    return Encoded(
+      bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(count) colours")
   }
 
   private static func write(

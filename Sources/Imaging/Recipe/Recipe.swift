@@ -12,10 +12,21 @@ package struct Recipe: Sendable {
   package func render(_ source: SourceFile) throws(ImagingError) -> Rendition {
     var journal = Journal()
     let kind = try PictureKind.accepted(source)
-    if options.areEmpty || kind == .gif { return try passing(source, kind, size: nil, &journal) }
+    if options.areEmpty || kind == .gif {
+      try checkGIF(source, kind)
+      return try passing(source, kind, size: nil, &journal)
+    }
     let anatomy = Anatomy(source, kind: kind, limits: limits)
     return kind == .jpeg
       ? try renderJPEG(source, anatomy, &journal) : try renderPNG(source, anatomy, &journal)
+  }
+
+  private func checkGIF(_ source: SourceFile, _ kind: PictureKind) throws(ImagingError) {
+    guard let ceiling = options.ceiling, source.size > ceiling else { return }
+    throw ImagingError(
+      .unreachable,
+      "The GIF has \(source.size) bytes and \(ceiling) are allowed; GIFs are sent as they are, so export a "
+        + "smaller one.")
   }
 
   private func renderJPEG(
@@ -40,13 +51,14 @@ package struct Recipe: Sendable {
       { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
     ) { () throws(ImagingError) in try drawing.draw(reader, halvingChroma: isHalved) }
     guard !isHalved else {
-      return try encoded(Raster(planes: planes, model: .ycc), asPNG: false, &journal)
+      return try encoded(Raster(planes: planes, model: .ycc), asPNG: false, from: source, &journal)
     }
     let pixels = try journal.step(
       "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
     ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
     return try encoded(
-      Raster(planes: [pixels], model: pixels.channels == 1 ? .grey : .rgb), asPNG: false, &journal)
+      Raster(planes: [pixels], model: pixels.channels == 1 ? .grey : .rgb), asPNG: false,
+      from: source, &journal)
   }
 
   /// The pixels of a JPEG as sRGB.
@@ -83,7 +95,8 @@ package struct Recipe: Sendable {
       }
     }
     raster = raster.withoutIdleAlpha
-    return try encoded(raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, &journal)
+    return try encoded(
+      raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, from: source, &journal)
   }
 
   private func drawing(of stored: PixelSize, _ anatomy: Anatomy) -> Drawing {
@@ -118,14 +131,24 @@ package struct Recipe: Sendable {
       size: size, byteCount: copy.size, steps: journal.steps)
   }
 
+  /// Bytes that are not worth a worse picture, whatever the source had.
+  private static let trifle = 4096
+
+  /// The encoding, not larger than the ceiling and, where that is possible, not larger than the source.
   private func encoded(
-    _ raster: Raster, asPNG: Bool, _ journal: inout Journal
+    _ raster: Raster, asPNG: Bool, from source: SourceFile, _ journal: inout Journal
   ) throws(ImagingError) -> Rendition {
-    var ceiling = ByteCeiling(options.ceiling)
+    func encode(_ limit: Int?) throws(ImagingError) -> Encoded {
+      var ceiling = ByteCeiling(limit)
+      return asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
+    }
     let encoded = try journal.step(
-      "encode", { "\($0.detail), \($0.size), \($0.bytes.count) bytes" }
+      "encode", { (made: Encoded) in "\(made.detail), \(made.size), \(made.bytes.count) bytes" }
     ) { () throws(ImagingError) in
-      asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
+      let first = try encode(options.ceiling)
+      let limit = max(source.size, Self.trifle)
+      guard first.bytes.count > limit else { return first }
+      return (try? encode(limit)) ?? first
     }
     return Rendition(
       content: .encoded(encoded.bytes), mediaType: encoded.mediaType, size: encoded.size,

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import Imaging
+
+@Suite struct PaletteTests {
+  private static func raster(_ canvas: Canvas) -> Raster {
+    Raster(planes: [canvas.plane(channels: 4)], model: .rgba)
+  }
+
+  @Test func `few colours become a palette without loss`() throws {
+    let raster = Self.raster(Canvas.disc(60))
+    let palette = try #require(Palette(exactly: raster))
+    #expect(palette.colours.count == 2)
+    let decoded = try Decoded(Encoder.png(raster).bytes)
+    #expect(decoded.plane.samples.elementsEqual(raster.planes[0].samples))
+  }
+
+  @Test func `many colours are cut to 256 that lie near`() throws {
+    let raster = Self.raster(Canvas.scene(120, 90))
+    #expect(Palette(exactly: raster) == nil)
+    let palette = Palette(nearest: raster)
+    #expect(palette.colours.count <= 256)
+    var error = 0
+    for y in 0..<90 {
+      for x in 0..<120 {
+        let colour = palette.colours[Int(palette.indexes.samples[y * palette.indexes.stride + x])]
+        let wanted = raster.colour(x, y)
+        error += (0..<3).reduce(0) { $0 + abs(Int(colour[$1]) - Int(wanted[$1])) }
+      }
+    }
+    #expect(error / (120 * 90 * 3) < 8)
+  }
+
+  @Test func `a transparent picture reaches its ceiling with a palette before it shrinks`() throws {
+    let raster = Self.raster(
+      Canvas(size: PixelSize(200, 200)) { x, y in
+        var noise = (x &* 73_856_093) ^ (y &* 19_349_663)
+        noise = (noise ^ (noise >> 7)) &* 2_654_435_761 >> 12 & 15
+        return (x + noise, y + noise / 2, (x + y) / 2 + noise, x > 100 ? 255 : 128)
+      })
+    let whole = try Encoder.png(raster).bytes.count
+    var ceiling = ByteCeiling(whole * 4 / 5)
+    let encoded = try ceiling.png(raster)
+    #expect(encoded.size == PixelSize(200, 200))
+    #expect(encoded.bytes.count <= whole * 4 / 5)
+    #expect(ceiling.encodes == 2)
+  }
+
+  @Test func `no rendition is larger than its source`() throws {
+    let poor = try Encoder.jpeg(
+      Raster(planes: [Canvas.scene(600, 400).plane()], model: .rgb), quality: 20
+    ).bytes
+    let rendition = try Recipe.render(poor, ("width", "590"))
+    #expect(rendition.byteCount <= poor.count)
+    let flat = try Canvas.quadrants(300, 200).png()
+    #expect(try Recipe.render(flat, ("width", "290")).byteCount <= 4096)
+  }
+}
