@@ -88,6 +88,15 @@ void cmicrohttpd_write_address(const struct sockaddr *address, char text[64]) {
   }
 }
 
+int cmicrohttpd_canonical(const char *address, char text[64]) {
+  unsigned char bytes[sizeof(struct in6_addr)];
+  int family = strchr(address, ':') ? AF_INET6 : AF_INET;
+  return inet_pton(family, address, bytes) == 1 && inet_ntop(family, bytes, text, 64) != NULL;
+}
+
+/* A peer that acknowledges nothing for so many milliseconds is gone. */
+static const unsigned patience = 60000;
+
 static int bind_to(const struct addrinfo *at, int share) {
   int descriptor = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -1;
@@ -95,6 +104,7 @@ static int bind_to(const struct addrinfo *at, int share) {
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (share) setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* accepted sockets inherit it */
+  setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience); /* and this */
   if (bind(descriptor, at->ai_addr, at->ai_addrlen) == 0) return descriptor;
   int fault = errno;
   close(descriptor);

@@ -89,13 +89,23 @@ import Testing
     }
   }
 
-  @Test func `closes the stream of a reader that is too slow`() async throws {
-    try await Self.streaming { client, sink, _ in
+  @Test func `closes the stream of a reader that is too slow, and its connection`() async throws {
+    var limits = ServerConfiguration.Limits()
+    (limits.transfer, limits.idle) = (.milliseconds(50), .milliseconds(50))
+    try await Self.streaming(limits) { client, sink, served in
       let event = [UInt8](repeating: 65, count: 60_000)
       var sent = 0
-      while sent < 1000, sink.send(event) { sent += 1 }
-      #expect(sent < 1000)
+      while sent < 10_000, sink.send(event) {
+        sent += 1
+        // Time to fill the sockets before the backlog fills, which is what a slow reader does.
+        for _ in 0..<1000 where sink.backlog > 0 { await Task.yield() }
+      }
+      #expect(sent < 10_000)
       #expect(sink.backlog <= 256 * 1024)
+      let end = ContinuousClock.now + .seconds(20)
+      while served.server.openConnections > 0, .now < end { await Task.yield() }
+      #expect(served.server.openConnections == 0)
+      withExtendedLifetime(client) {}
     }
   }
 

@@ -35,6 +35,9 @@ void cmicrohttpd_write(struct MHD_Connection *connection, const void *bytes, siz
 /* An address without its port as text (inet_ntop), empty when it is neither IPv4 nor IPv6. */
 void cmicrohttpd_write_address(const struct sockaddr *address, char text[64]);
 
+/* The usual spelling of a numeric address; 0 when it is none. */
+int cmicrohttpd_canonical(const char *address, char text[64]);
+
 /* A non-blocking socket listening on a numeric address, with SO_REUSEPORT so that several threads
    share the port; -1 with errno set. `port` is read, and written back when it was 0. */
 int cmicrohttpd_listen(const char *host, unsigned short *port, int backlog);

@@ -11,4 +11,12 @@ enum Address {
       return String(cString: base)
     }
   }
+
+  /// The usual spelling of a numeric address; nil for anything else.
+  static func canonical(_ text: Substring) -> String? {
+    var spelling = [CChar](repeating: 0, count: 64)
+    let trimmed = text.filter { $0 != " " && $0 != "\t" }
+    guard cmicrohttpd_canonical(trimmed, &spelling) != 0 else { return nil }
+    return spelling.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+  }
 }

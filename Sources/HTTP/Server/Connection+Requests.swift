@@ -23,8 +23,10 @@ extension Connection {
     do throws(Refusal) {
       let fields = receivedFields()
       let body = try Guard.check(method: method, version: version, fields: fields)
+      let client = worker.forwarding.client(
+        peer: peer, isSecure: worker.isSecure, fields: fields)
       let request = try Request(
-        method, target, fields: fields, peer: peer, isSecure: worker.isSecure, body: body)
+        method, target, fields: fields, peer: client.peer, isSecure: client.isSecure, body: body)
       self.request = request
       return try prepare(for: worker.responder.answer(request), request)
     } catch {

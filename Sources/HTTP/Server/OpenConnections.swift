@@ -9,9 +9,13 @@ final class OpenConnections: Sendable {
 
   private let table = Mutex(Table())
   private let limits: ServerConfiguration.Limits
+  private let trusted: Set<String>
   private let draining = Atomic(false)
 
-  init(limits: ServerConfiguration.Limits) { self.limits = limits }
+  init(_ configuration: ServerConfiguration) {
+    limits = configuration.limits
+    trusted = configuration.trustedProxies
+  }
 
   var count: Int { table.withLock { $0.all.count } }
 
@@ -22,7 +26,8 @@ final class OpenConnections: Sendable {
   func admits(_ address: String) -> Bool {
     table.withLock {
       $0.all.count < limits.connections
-        && $0.perAddress[address, default: 0] < limits.connectionsPerAddress
+        && ($0.perAddress[address, default: 0] < limits.connectionsPerAddress
+          || trusted.contains(address))
     }
   }
 
@@ -48,7 +53,10 @@ final class OpenConnections: Sendable {
     var streams: [EventSink] = []
     table.withLock { table in
       for connection in table.all.values {
-        if let stream = connection.stream { streams.append(stream) }
+        if let stream = connection.stream {
+          streams.append(stream)
+          if stream.isOverdue(now) { connection.cut() }
+        }
         guard connection.passedDeadline(now) else { continue }
         if connection.isSuspended { late.append(connection) } else { connection.cut() }
       }

@@ -25,7 +25,7 @@ package final class Server: Sendable {
   ) throws {
     DescriptorLimit.raise()
     let listeners = try Listeners.open(configuration)
-    let connections = OpenConnections(limits: configuration.limits)
+    let connections = OpenConnections(configuration)
     var loops = EventLoops(configuration: configuration) {
       Worker(
         configuration: configuration, responder: responder, connections: connections, log: log,

@@ -10,6 +10,10 @@ package struct ServerConfiguration: Sendable {
   package var tls: TLSIdentity?
   package var limits: Limits
 
+  /// Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and who may connect as often
+  /// as all clients together: numeric addresses.
+  package var trustedProxies: Set<String> = []
+
   /// What one client may cost.
   package struct Limits: Sendable {
     /// Connections open at once, in total and for one address.

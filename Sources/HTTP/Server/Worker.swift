@@ -4,6 +4,7 @@ final class Worker {
   let limits: ServerConfiguration.Limits
   let times: PhaseTimes
   let isSecure: Bool
+  let forwarding: Forwarding
   let connections: OpenConnections
   let log: @Sendable (String) -> Void
   let observe: (@Sendable (Exchange) -> Void)?
@@ -17,6 +18,7 @@ final class Worker {
     limits = configuration.limits
     times = PhaseTimes(configuration.limits)
     isSecure = configuration.tls != nil
+    forwarding = Forwarding(trusted: configuration.trustedProxies)
     self.connections = connections
     self.log = log
     self.observe = observe

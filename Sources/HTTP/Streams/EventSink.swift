@@ -8,6 +8,7 @@ package final class EventSink: Sendable {
     var position = 0
     var isSuspended = false
     var isClosed = false
+    var closedAt: Int?
     var isGone = false
     var lastSent = Ticks.now
     var onClose: (@Sendable () -> Void)?
@@ -77,6 +78,16 @@ package final class EventSink: Sendable {
   func beat(_ now: Int) {
     let isQuiet = state.withLock { $0.lastSent + limits.heartbeat.milliseconds <= now }
     if isQuiet { send(Array(":\n\n".utf8)) }
+  }
+
+  /// Whether the stream was closed long ago and its reader still has not taken the rest.
+  func isOverdue(_ now: Int) -> Bool {
+    state.withLock { state in
+      guard state.isClosed else { return false }
+      let closedAt = state.closedAt ?? now
+      state.closedAt = closedAt
+      return closedAt + limits.transfer.milliseconds < now
+    }
   }
 
   /// Hands on what waits; suspends the connection when nothing does (MHD_ContentReaderCallback).

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import HTTP
+
+@Suite struct ForwardingTests {
+  private static let forwarding = Forwarding(trusted: ["127.0.0.1", "10.0.0.1", "::1"])
+
+  @Test(
+    arguments: [
+      ("9.9.9.9", "1.2.3.4", nil, "9.9.9.9", false),
+      ("9.9.9.9", "1.2.3.4", "https", "9.9.9.9", false),
+      ("127.0.0.1", nil, nil, "127.0.0.1", false),
+      ("127.0.0.1", "1.2.3.4", "https", "1.2.3.4", true),
+      ("127.0.0.1", "6.6.6.6, 1.2.3.4", "http", "1.2.3.4", false),
+      ("127.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.1", "HTTPS", "1.2.3.4", true),
+      ("::1", "2001:DB8::0:1", nil, "2001:db8::1", false),
+      ("127.0.0.1", "1.2.3.4, <script>", nil, "127.0.0.1", false),
+      ("127.0.0.1", "1.2.3.4, ", nil, "127.0.0.1", false),
+    ] as [(String, String?, String?, String, Bool)])
+  func `believes trusted proxies, and nobody behind a stranger`(
+    peer: String, hops: String?, scheme: String?, client: String, isSecure: Bool
+  ) {
+    var fields = Fields()
+    fields["X-Forwarded-For"] = hops
+    fields["X-Forwarded-Proto"] = scheme
+    let found = Self.forwarding.client(peer: peer, isSecure: false, fields: fields)
+    #expect(found == (client, isSecure))
+  }
+
+  @Test func `tells responders who asks behind a trusted proxy`() async throws {
+    for trusted in [["127.0.0.1"], []] as [Set<String>] {
+      var configuration = ServerConfiguration()
+      configuration.trustedProxies = trusted
+      let server = try Server(
+        configuration,
+        responder: Served.Answering { .now(.text(200, "\($0.peer) \($0.isSecure)")) },
+        log: { _ in })
+      let reply = RawClient(server.port).ask(
+        "GET", "/", "X-Forwarded-For: 1.2.3.4", "X-Forwarded-Proto: https")
+      #expect(reply.text == (trusted.isEmpty ? "127.0.0.1 false" : "1.2.3.4 true"))
+      await server.stop(grace: .zero)
+    }
+  }
+}
