@@ -11,6 +11,8 @@ struct Environment {
     addRequest(call, plugin)
     addCall(call, deadline: plugin.manifest.limits.seconds * 1000)
     addOptions(call.options)
+    let isOnline = plugin.manifest.network && configuration.network.contains(plugin.richType)
+    add("RICH_NETWORK", isOnline ? "1" : nil)
     variables += [("TMPDIR", scratch), ("HOME", scratch)] + Environment.usual
     guard variables.allSatisfy({ !$0.value.utf8.contains(0) }) else {
       throw PluginError(status: 422, reason: "The message or payload contains a NUL character.")

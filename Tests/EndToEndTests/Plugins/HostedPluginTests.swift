@@ -15,7 +15,8 @@ import Testing
        "workers": {"max": 1}}
       """#
     let settings = #"{"reach": ["\#(site.address)"]}"#
-    let host = try host("url", files: ["plugin.json": manifest, "settings.json": settings])
+    let host = try host(
+      "url", files: ["plugin.json": manifest, "settings.json": settings], network: ["url"])
     defer { try? FileManager.default.removeItem(at: folder) }
     for profile in [nil, "ios", "android", "watch", "web", "thumb"] {
       let reply = try await host.respond(
@@ -26,6 +27,18 @@ import Testing
       #expect(reply.isStorable)
     }
     #expect(site.visited == ["/"])
+  }
+
+  @Test func `stays at home unless the operator grants the network by name`() async throws {
+    let site = try LocalSite { visitor in visitor.send("HTTP/1.1 204 No Content\r\n\r\n") }
+    let manifest = #"{"mode": "fastcgi", "verbs": ["validate", "render"], "network": true}"#
+    let settings = #"{"reach": ["\#(site.address)"]}"#
+    let host = try host("url", files: ["plugin.json": manifest, "settings.json": settings])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let reply = try await host.respond(
+      to: PluginCall(verb: .validate, richType: "url", payload: "http://\(site.address)/"))
+    #expect(try !text(reply).contains("could not be read"))
+    #expect(site.visited.isEmpty)
   }
 
   @Test func `keeps calls apart in one resident worker`() async throws {
@@ -70,18 +83,22 @@ import Testing
     #expect(try text(facts).contains(#""duration":1.6"#))
   }
 
-  private func host(_ name: String, files: [String: String]) throws -> PluginHost {
+  private func host(_ name: String, files: [String: String], network: Set<String> = []) throws
+    -> PluginHost
+  {
     let plugin = folder.appending(path: "plugins/\(name)")
     let scratch = folder.appending(path: "tmp")
     for url in [plugin, scratch] {
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
     for (file, text) in files { try Data(text.utf8).write(to: plugin.appending(path: file)) }
-    return try PluginHost(
-      configuration: PluginConfiguration(
-        folder: folder.appending(path: "plugins").path, binaries: PluginRun.programs.path,
-        launcher: PluginRun.programs.appending(path: "richpush-exec").path,
-        temporaryFolder: scratch.path))
+    var configuration = PluginConfiguration(
+      folder: folder.appending(path: "plugins").path, binaries: PluginRun.programs.path,
+      launcher: PluginRun.programs.appending(path: "richpush-exec").path,
+      temporaryFolder: scratch.path)
+    configuration.network = network
+    configuration.readable = [PluginRun.repository.appending(path: "assets").path]
+    return try PluginHost(configuration: configuration)
   }
 
   private func text(_ reply: PluginReply) throws -> String {
