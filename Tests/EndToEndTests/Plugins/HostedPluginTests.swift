@@ -14,14 +14,14 @@ import Testing
       {"mode": "fastcgi", "verbs": ["validate", "render"], "query": ["view"], "network": true,
        "workers": {"max": 1}}
       """#
-    let settings = #"{"reach": ["\#(site.address)"]}"#
+    let settings = #"{"reach": ["localhost:\#(site.port)"]}"#
     let host = try host(
       "url", files: ["plugin.json": manifest, "settings.json": settings], network: ["url"])
     defer { try? FileManager.default.removeItem(at: folder) }
     for profile in [nil, "ios", "android", "watch", "web", "thumb"] {
       let reply = try await host.respond(
         to: PluginCall(
-          verb: .render, richType: "url", payload: "http://\(site.address)/",
+          verb: .render, richType: "url", payload: "http://localhost:\(site.port)/",
           options: PluginOptions(profile: profile)))
       #expect(try text(reply).contains(#""title":"Tea""#))
       #expect(reply.isStorable)
