@@ -1,3 +1,5 @@
+import Push
+
 /// What an operator says to `richpush serve`.
 package struct OriginConfiguration: Sendable {
   /// The name or address to listen on.
@@ -12,6 +14,14 @@ package struct OriginConfiguration: Sendable {
   package var plugins = "plugins"
   /// The folder with the programs of ours: `richpush-exec` and the plugins that ship.
   package var programs = "."
+  /// The PEM files of the TLS certificate and its key; nil for plain HTTP.
+  package var certificate: String?
+  /// See `certificate`.
+  package var key: String?
+  /// How much plugins are shut in: `standard`, `strict` or `off`.
+  package var sandbox = "standard"
+  /// The bytes that renditions may take on the disk.
+  package var renditionBytes = 10 << 30
   /// Whether any user whose password is the name may come in; only on loopback.
   package var isDemo = false
   /// The notification that the tutorial's empty POST creates.
@@ -24,6 +34,19 @@ package struct OriginConfiguration: Sendable {
     package var payload = "logo.png"
   }
 
+  /// The environment variables that ``usePush(_:environment:)`` reads.
+  package static let pushVariables = PushConfiguration.variables
+
+  /// The push services.
+  private(set) var push: PushConfiguration
+
+  /// Takes the services that a list such as `embedded,apns` names.
+  ///
+  /// - Throws: an error that names the variable that is missing or wrong.
+  package mutating func usePush(_ list: String, environment: [String: String]) throws {
+    push = try PushConfiguration(list, environment: environment)
+  }
+
   /// The defaults: the current folder, and port 8080 of loopback.
-  package init() {}
+  package init() throws { push = try PushConfiguration("embedded", environment: [:]) }
 }

@@ -3,11 +3,10 @@ import Synchronization
 
 /// Runs plugins: finds them, asks them within bounds, and answers for what they do.
 package final class PluginHost: Sendable {
-  private let configuration: PluginConfiguration
+  private let workplace: Workplace
   private let folder: PluginFolder
-  private let forker: Forker
-  private let poller: Poller
   private let gates = Mutex<[String: Gate]>([:])
+  private let pools = Mutex<[String: WorkerPool]>([:])
 
   /// Prepares a host; no plugin is run and no process is started until the first call.
   ///
@@ -21,17 +20,17 @@ package final class PluginHost: Sendable {
     guard let poller = Poller() else {
       throw .busy("The server has no descriptors left for plugins.")
     }
-    self.configuration = configuration
-    self.poller = poller
+    workplace = Workplace(
+      configuration: configuration, forker: Forker(launcher: configuration.launcher),
+      poller: poller)
     folder = PluginFolder(
       path: configuration.folder, binaries: configuration.binaries,
       ceiling: configuration.ceiling)
-    forker = Forker(launcher: configuration.launcher)
   }
 
   deinit {
-    forker.stop()
-    poller.close()
+    workplace.forker.stop()
+    workplace.poller.close()
   }
 
   /// The plugin of a rich type as it is at this moment; nil when there is none of that exact name.
@@ -44,6 +43,19 @@ package final class PluginHost: Sendable {
     folder.plugins()
   }
 
+  /// How well plugins are shut in here; starts the launcher to ask it.
+  ///
+  /// - Returns: What was asked for and what the kernel has.
+  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  package func sandboxReport() throws(PluginError) -> SandboxReport {
+    let line = try workplace.forker.sandbox()
+    let level = workplace.configuration.sandbox
+    guard let report = SandboxReport(level: level, launcherSays: line) else {
+      throw .busy("The launcher of plugins is of another version.")
+    }
+    return report
+  }
+
   /// Asks a plugin and waits for its whole answer.
   ///
   /// - Parameter call: The question; its task may be cancelled, which kills the plugin.
@@ -53,19 +65,22 @@ package final class PluginHost: Sendable {
     guard let plugin = plugin(call.richType) else {
       throw PluginError(status: 404, reason: "There is no plugin for \"\(call.richType)\".")
     }
+    let log = CallLog(call: call, write: workplace.configuration.log)
     do throws(Fault) {
       if let problem = plugin.problem { throw Verdict(on: plugin).broken(problem) }
       guard plugin.manifest.verbs.contains(call.verb) else {
         return try UnansweredVerb(plugin: plugin, call: call).reply()
       }
-      return try await ask(plugin, call)
+      return try await ask(plugin, call, log)
     } catch {
-      log(error, call)
+      log.fail(error)
       throw error.error
     }
   }
 
-  private func ask(_ plugin: Plugin, _ call: PluginCall) async throws(Fault) -> PluginReply {
+  private func ask(
+    _ plugin: Plugin, _ call: PluginCall, _ log: CallLog
+  ) async throws(Fault) -> PluginReply {
     let gate = gate(for: plugin)
     do throws(PluginError) {
       try await gate.enter()
@@ -73,50 +88,19 @@ package final class PluginHost: Sendable {
       throw Fault(error: error, cause: "its queue is full")
     }
     defer { gate.leave() }
-    guard let scratch = ScratchFolder(in: configuration.temporaryFolder) else {
-      throw Fault(
-        error: .busy("The server cannot make a temporary folder."),
-        cause: "no folder can be made in \(configuration.temporaryFolder)")
+    switch plugin.manifest.mode {
+    case .cgi:
+      return try await OneShotCall(plugin: plugin, call: call, workplace: workplace, log: log)
+        .reply()
+    case .fastcgi:
+      return try await ResidentCall(
+        plugin: plugin, call: call, pool: pool(for: plugin, log), workplace: workplace, log: log
+      ).reply()
     }
-    let answer: Result<PluginReply, Fault>
-    do throws(Fault) {
-      answer = .success(try await askOnce(plugin, call, scratch))
-    } catch {
-      answer = .failure(error)
-    }
-    await scratch.remove()
-    return try answer.get()
-  }
-
-  private func askOnce(
-    _ plugin: Plugin, _ call: PluginCall, _ scratch: ScratchFolder
-  ) async throws(Fault) -> PluginReply {
-    let limits = plugin.manifest.limits
-    let process: OneShot
-    do throws(PluginError) {
-      let environment = try Environment(
-        of: call, plugin: plugin, configuration: configuration, scratch: scratch.path)
-      let order = Order(
-        program: plugin.executable, folder: plugin.folder, deadline: .seconds(limits.seconds),
-        memoryMiB: limits.memoryMiB, cpuSeconds: limits.seconds + 1,
-        fileMiB: limits.outputMiB, environment: environment.variables)
-      process = try OneShot(
-        order, body: call.body,
-        answer: AnswerSpool(limit: limits.outputMiB << 20, folder: configuration.temporaryFolder),
-        forker: forker, poller: poller)
-    } catch {
-      throw Fault(error: error, cause: error.reason)
-    }
-    let outcome = await process.outcome()
-    complain(outcome.complaints, call)
-    try Verdict(on: plugin).judge(outcome.ending, outcome.malformation)
-    return try AnswerReader(
-      plugin: plugin, call: call, scratch: scratch,
-      temporaryFolder: configuration.temporaryFolder
-    ).reply(outcome.answer)
   }
 
   private func gate(for plugin: Plugin) -> Gate {
+    let configuration = workplace.configuration
     let places = min(plugin.manifest.workers.max ?? .max, configuration.concurrency)
     return gates.withLock { gates in
       if let gate = gates[plugin.richType], gate.places == places { return gate }
@@ -128,19 +112,18 @@ package final class PluginHost: Sendable {
     }
   }
 
-  private func log(_ fault: Fault, _ call: PluginCall) {
-    configuration.log("\(PluginHost.subject(of: call)): \(fault.error.status), \(fault.cause)")
-  }
-
-  private func complain(_ bytes: [UInt8], _ call: PluginCall) {
-    for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      configuration.log("\(PluginHost.subject(of: call)) says: \(line)")
+  private func pool(for plugin: Plugin, _ log: CallLog) -> WorkerPool {
+    let (pool, former) = pools.withLock { pools -> (WorkerPool, WorkerPool?) in
+      let former = pools[plugin.richType]
+      if let former, former.identity == plugin.identity { return (former, nil) }
+      let pool = WorkerPool(plugin: plugin) { [workplace] () throws(PluginError) in
+        try workplace.worker(of: plugin, log)
+      }
+      pools[plugin.richType] = pool
+      return (pool, former)
     }
-  }
-
-  private static func subject(of call: PluginCall) -> String {
-    let id = call.id.map { ", notification \($0)" } ?? ""
-    return "plugin \(call.richType), \(call.verb.rawValue)\(id)"
+    former?.close()
+    return pool
   }
 
   private static func absolute(_ path: String) -> String {

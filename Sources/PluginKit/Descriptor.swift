@@ -13,15 +13,19 @@ struct Descriptor {
   func read(atMost limit: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < limit {
-      let wanted = min(limit - bytes.count, 65_536)
-      let piece = try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
-        let start = buffer.baseAddress
-        count = try transferred { Glibc.read(number, start, wanted) }
-      }
+      let piece = try readOnce(atMost: min(limit - bytes.count, 65_536))
       if piece.isEmpty { break }
       bytes += piece
     }
     return bytes
+  }
+
+  /// Reads what is there, at least one byte; empty at the end.
+  func readOnce(atMost limit: Int) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      let start = buffer.baseAddress
+      count = try transferred { Glibc.read(number, start, limit) }
+    }
   }
 
   /// Writes all of `bytes`.

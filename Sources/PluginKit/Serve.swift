@@ -8,7 +8,9 @@ import Glibc
 ///
 /// - Parameter answer: Makes the answer of one request.
 public func serve(_ answer: @Sendable (PluginRequest) throws -> PluginResponse) -> Never {
-  exit(CGI.answerOnce(with: answer))
+  exit(
+    FastCGI.isWanted
+      ? FastCGI.answerAll(on: STDIN_FILENO, with: answer) : CGI.answerOnce(with: answer))
 }
 
 /// What `answer` says to the request, with the manifest for `describe` and refusals as answers.

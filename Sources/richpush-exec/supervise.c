@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,14 +29,18 @@ static long now(void) {
   return time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Sleeps until a signal, a shut status channel or `until`. True when the plugin is to stop. */
-static bool stop_wanted(int status, long until, const sigset_t *unblocked) {
+enum wish { go_on, stop, stop_now };
+
+/* Sleeps until a signal, a word from the server or `until`. */
+static enum wish wait_for_wish(int status, long until, const sigset_t *unblocked) {
   long left = until ? until - now() : 0;
   if (left < 0) left = 0;
   struct timespec timeout = {left / 1000, left % 1000 * 1000000};
-  struct pollfd channel = {.fd = status, .events = POLLRDHUP};
+  struct pollfd channel = {.fd = status, .events = POLLIN | POLLRDHUP};
   int count = ppoll(&channel, 1, until ? &timeout : NULL, unblocked);
-  return told_to_stop || (count > 0 && channel.revents != 0);
+  char word;
+  if (count > 0 && recv(status, &word, 1, MSG_DONTWAIT) == 1) return stop_now;
+  return told_to_stop || count > 0 ? stop : go_on;
 }
 
 struct ending {
@@ -44,38 +49,41 @@ struct ending {
   struct rusage usage;
 };
 
-static bool ended(pid_t plugin, struct ending *ending) {
-  if (wait4(plugin, &ending->wait_status, WNOHANG, &ending->usage) != plugin) return false;
+static bool ended(pid_t plugin, int options, struct ending *ending) {
+  if (wait4(plugin, &ending->wait_status, options, &ending->usage) != plugin) return false;
   bool exited = WIFEXITED(ending->wait_status);
   ending->how = exited ? "exited" : "killed";
   ending->value = exited ? WEXITSTATUS(ending->wait_status) : WTERMSIG(ending->wait_status);
   return true;
 }
 
-/* Waits for the plugin's own end, and brings it about at the deadline or when told to stop. */
+/* Waits for the plugin's own end, and brings it about at the deadline or when told to stop.
+ *
+ * A plugin that is dying of itself shuts its descriptors first, and the server may be quicker to say
+ * `stop_now` than the kernel is to report the death: hence a moment in which that still counts. */
 static struct ending follow(const struct order *order, pid_t plugin, int status,
                             const sigset_t *unblocked) {
+  enum { moment = 20 };
   struct ending ending = {0};
   const char *cause = NULL;
+  bool is_forced = false;
   long until = order->deadline ? now() + order->deadline : 0;
-  while (!ended(plugin, &ending)) {
-    bool stop = stop_wanted(status, until, unblocked);
-    if (ended(plugin, &ending)) break;
-    bool late = until && now() >= until;
-    if (!stop && !late) continue;
-    if (cause || late || !order->grace) {
-      if (!cause) cause = late ? "late" : "stopped";
+  while (!ended(plugin, WNOHANG, &ending)) {
+    enum wish wish = wait_for_wish(status, until, unblocked);
+    bool due = until && now() >= until;
+    if (wish == go_on && !due) continue;
+    if (cause) {
       family_kill(plugin);
-      waitpid(plugin, NULL, 0);
+      is_forced = ended(plugin, 0, &ending);
       break;
     }
-    cause = "stopped";
-    kill(-plugin, SIGTERM);
-    until = now() + order->grace;
+    cause = due ? "late" : "stopped";
+    if (!due && wish == stop && order->grace) kill(-plugin, SIGTERM);
+    until = now() + (due ? 0 : wish == stop ? order->grace : moment);
     status = -1;
     told_to_stop = 0;
   }
-  if (cause) ending.how = cause, ending.value = 0;
+  if (is_forced && WIFSIGNALED(ending.wait_status)) ending.how = cause, ending.value = 0;
   return ending;
 }
 

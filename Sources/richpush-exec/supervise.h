@@ -3,8 +3,8 @@
 
 /* Runs the plugin as a child, waits for its end, and leaves no descendant of it alive.
  *
- * `status` is the server's end of the matter, or -1: when it is shut, the plugin is stopped; when the
- * plugin has ended, one line is written to it:
+ * `status` is a socket to the server, or -1. When its other end is shut, the plugin is asked to stop; a
+ * byte from it kills the plugin at once. When the plugin has ended, one line is written to it:
  *
  *   exited CODE | killed SIGNAL | late 0 | stopped 0 | failed ERRNO,   then CPU-MICROSECONDS PEAK-KIB,
  *   and after `failed` the step that did.

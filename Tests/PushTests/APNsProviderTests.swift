@@ -216,7 +216,7 @@ import Testing
   }
 }
 
-extension Delivery {
+extension PushOutcome {
   /// The case's short name.
   fileprivate var summary: String {
     switch self {

@@ -80,7 +80,7 @@ import Testing
   @Test func `acts on every answer`() async throws {
     let hub = try StandIn("hub")
     let told = "Azure answered "
-    let cases: [(step: [String: Any], expected: Delivery)] = [
+    let cases: [(step: [String: Any], expected: PushOutcome)] = [
       (["status": 200], .delivered(reference: nil)),
       (["status": 400, "detail": "bad"], .rejected(reason: told + "400: bad")),
       (["status": 413, "detail": "big"], .rejected(reason: told + "413: big")),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct CircuitBreakerTests {
   private let start = Date(timeIntervalSince1970: 1_800_000_000)
-  private let outage = Delivery.unavailable(after: nil, reason: "500")
+  private let outage = PushOutcome.unavailable(after: nil, reason: "500")
 
   private func tripped() -> CircuitBreaker {
     var breaker = CircuitBreaker()

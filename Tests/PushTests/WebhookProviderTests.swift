@@ -33,7 +33,7 @@ import Testing
 
   @Test func `acts on every answer`() async throws {
     let hub = try StandIn("hub")
-    let cases: [(step: [String: Any], check: (Delivery) -> Bool)] = [
+    let cases: [(step: [String: Any], check: (PushOutcome) -> Bool)] = [
       (["status": 204], { $0 == .delivered(reference: nil) }),
       (["status": 302], { if case .laneStopped = $0 { true } else { false } }),
       (["status": 404], { if case .laneStopped = $0 { true } else { false } }),

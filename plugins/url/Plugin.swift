@@ -7,12 +7,23 @@ struct Plugin {
   static func main() {
     // libcurl turns international names into ASCII through the locale's character set.
     setlocale(LC_CTYPE, "C.UTF-8")
+    let settings = Settings.read()
+    let visits = Visits()
     serve { request in
       let source = try LinkSource.read(request)
       let link = try Link(source.url)
-      let card = Card(link, source)
-      return request.verb == .validate
-        ? try .json(CardFacts(card: card, advice: link.host.advice)) : try .json(card)
+      let fetcher = Fetcher(settings, patience: request.deadline)
+      let visit = visits.visit(link, by: fetcher)
+      switch request.query["view"] {
+      case nil, "": break
+      case "picture": return try visit.picture(by: fetcher)
+      case .some(let view): throw Refusal("There is no view \(view) of a link; there is picture.")
+      }
+      let card = Card(link, source, visit.page)
+      guard request.verb == .validate else {
+        return try .json(card, isFinal: visit.failure == nil)
+      }
+      return try .json(CardFacts(card: card, advice: link.host.advice + visit.advice))
     }
   }
 }

@@ -77,3 +77,10 @@ static inline CURL *ccurl_multi_next_finished(CURLM *multi, CURLcode *result) {
   }
   return NULL;
 }
+
+/* Asks `opener` for the socket of every address before it is connected to. */
+static inline void ccurl_set_socket_opener(CURL *handle, curl_opensocket_callback opener,
+                                           void *context) {
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, opener);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
+}

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import MediaTypes
 import PluginHost
 import Store
@@ -55,17 +56,11 @@ struct Assets: Sendable {
     guard file.size <= Self.largest else {
       throw Refusal(422, "The file is larger than \(Self.largest >> 20) MiB, which is the most.")
     }
-    let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
-    let descriptor = file.descriptor
-    let blob = try await Refusal.mapping {
-      try await store.blobs.add(copying: descriptor, limit: Self.largest)
-    }
+    let pinned = try await pin(file)
     var asset = Asset(
-      richType: richType, name: name.value, state: .ready, bytes: blob.size,
+      richType: richType, name: name.value, state: .ready, bytes: pinned.size,
       modified: file.modified, stamp: stamp)
-    (asset.blob, asset.type) = (blob.digest, type)
-    let pinned = Pinned(
-      digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
+    (asset.blob, asset.type) = (pinned.digest, pinned.type)
     do throws(Refusal) {
       asset.details = try await validation.details(
         Subject(richType: richType, message: "", payload: name.value, pinned: pinned))
@@ -74,6 +69,28 @@ struct Assets: Sendable {
       (asset.state, asset.reason) = (.refused, error.sentence)
     }
     return asset
+  }
+
+  /// Puts a file into the drop folder, when its plugin takes it.
+  ///
+  /// - Throws: `Refusal` with the plugin's sentence; then nothing has changed.
+  func put(_ path: String, _ richType: String, _ name: AssetName) async throws(Refusal) -> Asset {
+    let pinned = try await pin(AssetFile(folder: AT_FDCWD, name: path))
+    _ = try await validation.details(
+      Subject(richType: richType, message: "", payload: name.value, pinned: pinned))
+    try folder.put(path, richType, name)
+    return try await look(richType, name)
+  }
+
+  /// Keeps the file's bytes, and tells their type.
+  private func pin(_ file: borrowing AssetFile) async throws(Refusal) -> Pinned {
+    let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
+    let descriptor = file.descriptor
+    let blob = try await Refusal.mapping {
+      try await store.blobs.add(copying: descriptor, limit: Self.largest)
+    }
+    return Pinned(
+      digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
   }
 
   private func keep(_ asset: Asset, insteadOf known: Asset?) async throws(Refusal) {

@@ -8,6 +8,9 @@ final class Catalogue: Sendable {
   private let folder: DropFolder
   private let assets: Assets
   private let log: Log
+  private let arrivals: AsyncStream<Set<FolderWatch.Sight>>
+  private let sights: AsyncStream<Set<FolderWatch.Sight>>.Continuation
+  private let isLookPlanned = Mutex(false)
   private let work = Mutex<[Task<Void, Never>]>([])
   private let watch = Mutex<FolderWatch?>(nil)
   /// How often everything is looked at anyway: for network shares, which tell of no events.
@@ -15,12 +18,12 @@ final class Catalogue: Sendable {
 
   init(store: Store, folder: DropFolder, assets: Assets, log: Log) {
     (self.store, self.folder, self.assets, self.log) = (store, folder, assets, log)
+    (arrivals, sights) = AsyncStream.makeStream()
   }
 
   /// Begins to look: at everything once, then at what changes.
   func start() {
-    let (sights, continuation) = AsyncStream.makeStream(of: Set<FolderWatch.Sight>.self)
-    let watch = FolderWatch(folder.path) { continuation.yield($0) }
+    let watch = FolderWatch(folder.path) { [sights] in sights.yield($0) }
     if watch == nil {
       log(
         "the folder \(folder.path) is looked at every \(Self.interval): inotify has no watch left")
@@ -29,21 +32,19 @@ final class Catalogue: Sendable {
     work.withLock { work in
       work.append(
         Task.detached(priority: .utility) {
-          for await sights in sights {
-            if sights.contains(.everything) {
-              await self.reconcile()
-            } else {
-              for case .name(let name, let richType) in sights { await self.look(richType, name) }
-            }
+          for await sights in self.arrivals {
+            for case .name(let name, let richType) in sights { await self.look(richType, name) }
+            if sights.contains(.everything) { await self.reconcile() }
+            if sights.contains(.begun) { self.lookAgainSoon() }
           }
         })
       work.append(
         Task.detached(priority: .utility) {
           repeat {
-            continuation.yield([.everything])
+            self.sights.yield([.everything])
             try? await Task.sleep(for: Self.interval)
           } while !Task.isCancelled
-          continuation.finish()
+          self.sights.finish()
         })
     }
   }
@@ -81,13 +82,31 @@ final class Catalogue: Sendable {
       return shown
     }
     // A file that was written a moment ago may grow; its closing is an event of its own.
-    if !isEvent, folder.isFresh(richType, assetName) { return assetName.value }
+    if !isEvent, folder.isFresh(richType, assetName) {
+      lookAgainSoon()
+      return assetName.value
+    }
     do throws(Refusal) {
       _ = try await assets.look(richType, assetName)
       return assetName.value
     } catch {
       if error.status != 404 { log("\(richType)/\(assetName.value): \(error.sentence)") }
       return error.status == 404 ? nil : assetName.value
+    }
+  }
+
+  /// Looks at everything once what is being written now has had the time to be complete.
+  private func lookAgainSoon() {
+    guard
+      isLookPlanned.withLock({ isPlanned in
+        defer { isPlanned = true }
+        return !isPlanned
+      })
+    else { return }
+    Task.detached(priority: .utility) {
+      try? await Task.sleep(for: .seconds(2))
+      self.isLookPlanned.withLock { $0 = false }
+      self.sights.yield([.everything])
     }
   }
 

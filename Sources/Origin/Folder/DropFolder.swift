@@ -31,7 +31,7 @@ package struct DropFolder: Sendable {
   }
 
   /// How the disk spells a name: macOS stores the decomposed form of what it is given.
-  private static func spelling(of name: AssetName, in folder: Int32) -> String {
+  static func spelling(of name: AssetName, in folder: Int32) -> String {
     if faccessat(folder, name.value, F_OK, AT_SYMLINK_NOFOLLOW) == 0 { return name.value }
     let decomposed = name.value.decomposedStringWithCanonicalMapping
     return faccessat(folder, decomposed, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? decomposed : name.value

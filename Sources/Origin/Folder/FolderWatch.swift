@@ -9,6 +9,8 @@ final class FolderWatch: Sendable {
   enum Sight: Sendable, Hashable {
     /// A file was closed after writing, renamed, removed, or its permissions changed.
     case name(String, in: String)
+    /// A name appeared, whose bytes may still be coming.
+    case begun
     /// Something that only a look at everything can tell: a new folder, or lost events.
     case everything
   }
@@ -70,8 +72,8 @@ final class FolderWatch: Sendable {
       let isWhole = event.mask & UInt32(IN_CREATE) == 0 || event.mask & Self.isFolder != 0
       if folder.isEmpty || name.isEmpty || event.mask & Self.isFolder != 0 {
         sights.insert(.everything)
-      } else if isWhole {
-        sights.insert(.name(name, in: folder))
+      } else {
+        sights.insert(isWhole ? .name(name, in: folder) : .begun)
       }
       offset = end
     }

@@ -8,6 +8,8 @@ struct Exchange: Sendable {
   let parameters: [String]
   /// The body; empty for routes that take none.
   var body: [UInt8] = []
+  /// The body of a place that takes files.
+  var file: SavedBody?
 
   /// The notification id in the path: a decimal number that fits int32.
   func notificationID() throws(Refusal) -> Int {

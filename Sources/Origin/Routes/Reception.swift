@@ -1,58 +1,60 @@
 import HTTP
-import Synchronization
 
-/// Receives every request: finds its route, its caller, and turns refusals into answers.
+/// Receives every request: finds its place and its caller, and turns refusals into answers.
 struct Reception: Responder {
-  let routes: [Route]
+  let router: Router<Endpoint>
   let authenticator: Authenticator
   let health: Health
+  let temporaryFolder: String
   let log: Log
 
   func answer(_ request: Request) -> Answer {
     if let answer = health.answer(request) { return answer }
-    var allowed: [String] = []
-    for route in routes {
-      guard let parameters = route.parameters(request.segments) else { continue }
-      if route.method == request.method || route.method == "GET" && request.method == "HEAD" {
-        return admit(request, to: route, parameters)
-      }
-      allowed += route.method == "GET" ? ["GET", "HEAD"] : [route.method]
+    switch router.match(request) {
+    case .answered(let response): return .now(response)
+    case .found(let endpoint, let parameters): return admit(request, endpoint, parameters)
     }
-    guard !allowed.isEmpty else {
-      return .now(.problem(404, "There is nothing at this address."))
-    }
-    let fields: Fields = ["Allow": (allowed + ["OPTIONS"]).joined(separator: ", ")]
-    return .now(
-      request.method == "OPTIONS"
-        ? .empty(204, fields: fields)
-        : .problem(405, "This address does not take \(request.method).", fields: fields))
   }
 
-  private func admit(_ request: Request, to route: Route, _ parameters: [String]) -> Answer {
-    let authorization = request.fields["Authorization"]
-    let finding = authenticator.find(authorization)
-    let caller: @Sendable () async -> Caller?
-    switch finding {
+  private func admit(
+    _ request: Request, _ endpoint: Endpoint, _ parameters: [String]
+  ) -> Answer {
+    let authorization = request.fields["Authorization"] ?? ""
+    switch authenticator.find(authorization) {
     case .stranger: return .now(Self.unauthorized)
     case .unknown(let credentials):
-      caller = { await authenticator.verify(credentials, authorization ?? "") }
-    case .caller(let known):
-      let exchange = Exchange(request: request, caller: known, parameters: parameters)
+      return work(request, endpoint, parameters) {
+        await authenticator.verify(credentials, authorization)
+      }
+    case .caller(let caller):
       do {
-        if let response = try route.ready?(exchange) { return .now(response) }
+        let exchange = Exchange(request: request, caller: caller, parameters: parameters)
+        if let response = try endpoint.ready?(exchange) { return .now(response) }
       } catch { return .now(refusal(of: error, request)) }
-      caller = { known }
+      return work(request, endpoint, parameters) { caller }
     }
-    let answer: @Sendable ([UInt8]) async -> Response = { body in
+  }
+
+  /// Answers off the HTTP thread, once the body is there and the caller is known.
+  private func work(
+    _ request: Request, _ endpoint: Endpoint, _ parameters: [String],
+    for caller: @escaping @Sendable () async -> Caller?
+  ) -> Answer {
+    let answer: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
       guard let caller = await caller() else { return Self.unauthorized }
       do {
-        return try await route.handler(
-          Exchange(request: request, caller: caller, parameters: parameters, body: body))
+        return try await endpoint.handler(
+          Exchange(
+            request: request, caller: caller, parameters: parameters, body: body, file: file))
       } catch { return refusal(of: error, request) }
     }
-    return switch route.body {
-    case .none: .later(deadline: route.deadline) { await answer([]) }
-    case .memory(let limit): .reading(limit: limit, deadline: route.deadline, answer)
+    let deadline = endpoint.deadline
+    return switch endpoint.body {
+    case .none: .later(deadline: deadline) { await answer([], nil) }
+    case .memory(let limit):
+      .reading(limit: limit, deadline: deadline) { await answer($0, nil) }
+    case .file(let limit):
+      .saving(limit: limit, folder: temporaryFolder, deadline: deadline) { await answer([], $0) }
     }
   }
 

@@ -44,6 +44,8 @@ struct Environment {
       }
     add("REQUEST_METHOD", method)
     add("SCRIPT_NAME", "/" + call.richType)
+    add("SCRIPT_FILENAME", plugin.executable)  // php-cgi runs nothing without these two
+    add("REDIRECT_STATUS", "200")
     add("PATH_INFO", call.id.map { "/" + $0 } ?? "")
     let declared = call.query.filter { item in
       plugin.manifest.query.contains(item.name) || PluginOptions.names.contains(item.name)

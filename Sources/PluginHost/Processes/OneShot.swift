@@ -106,7 +106,10 @@ final class OneShot: Watcher {
         state.malformation = error
       }
     }
-    if state.malformation != nil { stop() }
+    if state.malformation != nil {
+      stop()
+      state.answer = AnswerSpool(limit: 0, folder: "")
+    }
     if isAtEnd || state.malformation != nil { forget(output, &state) }
   }
 

@@ -1,6 +1,6 @@
 import CLinux
-import Glibc
 import Foundation
+import Glibc
 import Synchronization
 
 /// Something that wants to know when its descriptors can be read or written.
@@ -19,6 +19,14 @@ final class Poller: Sendable {
     fileprivate let descriptor: Int32
   }
 
+  /// What a descriptor is watched for.
+  enum Direction: Sendable {
+    case input, both
+    fileprivate var events: UInt32 {
+      EPOLLIN.rawValue | EPOLLRDHUP.rawValue | (self == .both ? EPOLLOUT.rawValue : 0)
+    }
+  }
+
   private struct Watch {
     let watcher: any Watcher
     let descriptor: Int32
@@ -28,12 +36,18 @@ final class Poller: Sendable {
   private struct State {
     var watches: [UInt64: Watch] = [:]
     var last: UInt64 = 0
-    var isAsleep = false
+    /// No deadline is earlier; the thread sleeps no longer than to here.
+    var nextDeadline: ContinuousClock.Instant?
     var isClosed = false
-  }
 
-  /// How late a deadline may be noticed.
-  private static let tick: Int32 = 50
+    /// Whether the thread must be told to sleep less.
+    mutating func hasten(to deadline: ContinuousClock.Instant?) -> Bool {
+      guard let deadline else { return false }
+      if let nextDeadline, nextDeadline <= deadline { return false }
+      nextDeadline = deadline
+      return true
+    }
+  }
 
   private let queue: Descriptor
   private let alarm: Descriptor
@@ -46,7 +60,7 @@ final class Poller: Sendable {
     else { return nil }
     self.queue = queue
     self.alarm = alarm
-    control(EPOLL_CTL_ADD, alarm.number, EPOLLIN.rawValue, 0)
+    control(EPOLL_CTL_ADD, Ticket(number: 0, descriptor: alarm.number), .input)
     let thread = Thread { [self] in run() }
     thread.name = "plugins"
     thread.start()
@@ -61,35 +75,48 @@ final class Poller: Sendable {
     wake()
   }
 
-  /// Calls `watcher` whenever `descriptor` has something to read, or can be written if `isOutput`.
+  /// Calls `watcher` whenever `descriptor` is ready, and once when `deadline` has passed.
   func watch(
-    _ descriptor: Int32, isOutput: Bool = false, until deadline: ContinuousClock.Instant? = nil,
-    _ watcher: any Watcher
+    _ descriptor: Int32, for direction: Direction = .input,
+    until deadline: ContinuousClock.Instant? = nil, _ watcher: any Watcher
   ) -> Ticket {
-    let (number, isAsleep) = state.withLock { state in
+    let (number, isHurried) = state.withLock { state in
       state.last += 1
       state.watches[state.last] = Watch(
         watcher: watcher, descriptor: descriptor, deadline: deadline)
-      return (state.last, state.isAsleep && deadline != nil)
+      return (state.last, state.hasten(to: deadline))
     }
-    let events = (isOutput ? EPOLLOUT.rawValue : EPOLLIN.rawValue) | EPOLLRDHUP.rawValue
-    control(EPOLL_CTL_ADD, descriptor, events, number)
-    if isAsleep { wake() }
-    return Ticket(number: number, descriptor: descriptor)
+    let ticket = Ticket(number: number, descriptor: descriptor)
+    control(EPOLL_CTL_ADD, ticket, direction)
+    if isHurried { wake() }
+    return ticket
+  }
+
+  /// Watches a descriptor for something else.
+  func change(_ ticket: Ticket, to direction: Direction) {
+    control(EPOLL_CTL_MOD, ticket, direction)
+  }
+
+  /// Sets another deadline, or none.
+  func postpone(_ ticket: Ticket, until deadline: ContinuousClock.Instant?) {
+    let isHurried = state.withLock { state in
+      state.watches[ticket.number]?.deadline = deadline
+      return state.hasten(to: deadline)
+    }
+    if isHurried { wake() }
   }
 
   /// Ends a watch; call it before the descriptor is closed.
   func forget(_ ticket: Ticket) {
     guard state.withLock({ $0.watches.removeValue(forKey: ticket.number) }) != nil else { return }
-    control(EPOLL_CTL_DEL, ticket.descriptor, 0, 0)
+    control(EPOLL_CTL_DEL, ticket, .input)
   }
 
-  private func control(_ operation: Int32, _ descriptor: Int32, _ events: UInt32, _ number: UInt64)
-  {
+  private func control(_ operation: Int32, _ ticket: Ticket, _ direction: Direction) {
     var event = epoll_event()
-    event.events = events
-    event.data.u64 = number
-    epoll_ctl(queue.number, operation, descriptor, &event)
+    event.events = direction.events
+    event.data.u64 = ticket.number
+    epoll_ctl(queue.number, operation, ticket.descriptor, &event)
   }
 
   private func wake() {
@@ -98,18 +125,15 @@ final class Poller: Sendable {
 
   private func run() {
     var events = [epoll_event](repeating: epoll_event(), count: 128)
-    var nextCheck = ContinuousClock.now
     while true {
-      let (isClosed, isIdle) = state.withLock { state in
-        state.isAsleep = !state.watches.values.contains { $0.deadline != nil }
-        return (state.isClosed, state.isAsleep)
-      }
+      let (isClosed, next) = state.withLock { ($0.isClosed, $0.nextDeadline) }
       if isClosed { return }
-      let count = epoll_wait(queue.number, &events, Int32(events.count), isIdle ? -1 : Poller.tick)
+      let pause = next.map {
+        Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds + 1)
+      }
+      let count = epoll_wait(queue.number, &events, Int32(events.count), pause ?? -1)
       for event in events.prefix(Int(max(count, 0))) { deliver(event.data.u64) }
-      guard !isIdle, ContinuousClock.now >= nextCheck else { continue }
-      expire(at: .now)
-      nextCheck = .now + .milliseconds(Int(Poller.tick))
+      if let next, next <= .now { expire(at: .now) }
     }
   }
 
@@ -126,6 +150,7 @@ final class Poller: Sendable {
     let late = state.withLock { state in
       let late = state.watches.filter { $0.value.deadline.map { $0 <= now } ?? false }
       for number in late.keys { state.watches[number]?.deadline = nil }
+      state.nextDeadline = state.watches.values.compactMap(\.deadline).min()
       return late.values.map(\.watcher)
     }
     for watcher in late { watcher.expired() }

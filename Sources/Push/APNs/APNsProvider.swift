@@ -20,18 +20,18 @@ package struct APNsProvider: PushProvider {
     self.topic = topic
     self.endpoints = endpoints
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(trustAnchor: trustAnchor, connections: 4, patience: patience)
   }
 
   package var name: String { "apns" }
   package var capacity: Int { 500 }
   package var governsSilentPushes: Bool { true }
 
-  package func send(_ push: OutgoingPush) async -> Delivery {
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
     await send(push, to: endpoints)
   }
 
-  func send(_ push: OutgoingPush, to endpoints: [String]) async -> Delivery {
+  func send(_ push: OutgoingPush, to endpoints: [String]) async -> PushOutcome {
     guard case .device(let handle, "apns") = push.target, handle.allSatisfy(\.isHexDigit) else {
       return .rejected(reason: "APNs delivers to single Apple devices only.")
     }
@@ -44,7 +44,7 @@ package struct APNsProvider: PushProvider {
   }
 
   /// Sends the push to one environment; nil when the device's token is not known there.
-  private func send(_ push: OutgoingPush, to url: String) async -> Delivery? {
+  private func send(_ push: OutgoingPush, to url: String) async -> PushOutcome? {
     do {
       var issue = try token.issue(at: clock.now)
       var hasReconnected = false
@@ -52,7 +52,7 @@ package struct APNsProvider: PushProvider {
         switch try await answer(
           to: request(push, to: url, token: issue))
         {
-        case .final(let delivery): return delivery
+        case .final(let outcome): return outcome
         case .wrongEnvironment: return nil
         case .expiredProviderToken:
           guard let other = try token.replacement(for: issue, at: clock.now) else {
@@ -61,6 +61,9 @@ package struct APNsProvider: PushProvider {
                 + "the machine's clock is wrong.")
           }
           issue = other
+        case .leave(let outcome):
+          loop.reconnect()
+          return outcome
         case .reconnect(let then):
           loop.reconnect()
           guard !hasReconnected else { return then }

@@ -3,13 +3,15 @@ import FoundationEssentials
 /// What APNs answered, and what follows from it.
 enum APNsVerdict: Equatable {
   /// The push's fate is known.
-  case final(Delivery)
+  case final(PushOutcome)
   /// The token belongs to the other environment, or to none.
   case wrongEnvironment
   /// The provider token is too old, or a clock is wrong.
   case expiredProviderToken
   /// The connection is of no use any more; `then` holds if a new one is no better.
-  case reconnect(then: Delivery)
+  case reconnect(then: PushOutcome)
+  /// The connection is of no use for a while; the push's fate is known.
+  case leave(PushOutcome)
 
   private struct Complaint: Decodable {
     let reason: String
@@ -45,7 +47,7 @@ enum APNsVerdict: Equatable {
     case "UnrelatedKeyIdInToken":
       .reconnect(then: .laneStopped(reason: told + " The key is not of this connection's team."))
     case "TooManyProviderTokenUpdates":
-      .final(.unavailable(after: max(after ?? .zero, .seconds(60)), reason: told))
+      .leave(.unavailable(after: max(after ?? .zero, .seconds(60)), reason: told))
     case "TooManyRequests":
       .final(.retry(after: max(after ?? .zero, .seconds(30)), reason: told))
     case "IdleTimeout", "Shutdown": .reconnect(then: .unavailable(after: after, reason: told))

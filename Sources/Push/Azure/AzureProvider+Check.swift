@@ -17,7 +17,7 @@ extension AzureProvider: PushCheckable {
     }
   }
 
-  private func finding(_ delivery: Delivery) -> PushFinding {
+  private func finding(_ delivery: PushOutcome) -> PushFinding {
     switch delivery {
     case .delivered:
       PushFinding(service: name, isGood: true, sentence: "The hub takes pushes with this key.")

@@ -17,14 +17,15 @@ package struct AzureProvider: PushProvider {
   ) throws(PushError) {
     self.connection = connection
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: capacity, patience: patience)
   }
 
   package var name: String { "azure" }
-  package var capacity: Int { 32 }
+  package let capacity = 32
   package var governsSilentPushes: Bool { true }
 
-  package func send(_ push: OutgoingPush) async -> Delivery {
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
     if case .device(_, let platform) = push.target, platform != "apns" {
       return .rejected(reason: "Azure is given pushes for Apple devices only, not \(platform).")
     }

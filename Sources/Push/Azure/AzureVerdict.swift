@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// What an answer of Azure Notification Hubs means for a push.
 enum AzureVerdict {
-  static func delivery(for response: TransferResponse, at now: Date) -> Delivery {
+  static func delivery(for response: TransferResponse, at now: Date) -> PushOutcome {
     let after = HTTPTime.wait(response.fields["retry-after"], at: now)
     let told = "Azure answered \(response.status): \(detail(of: response))"
     switch response.status {

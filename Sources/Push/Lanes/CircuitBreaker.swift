@@ -27,7 +27,7 @@ package struct CircuitBreaker: Sendable {
   }
 
   /// Learns from an answer; late answers to pushes from before the pause change nothing.
-  package mutating func record(_ delivery: Delivery, at now: Date, random: Double) {
+  package mutating func record(_ delivery: PushOutcome, at now: Date, random: Double) {
     if let openUntil, now < openUntil { return }
     switch delivery {
     case .delivered, .retry, .deadToken, .rejected:

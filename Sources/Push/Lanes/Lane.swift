@@ -13,7 +13,7 @@ package final class Lane: Sendable {
 
   private struct Finished: Sendable {
     let job: PushJob
-    let delivery: Delivery
+    let delivery: PushOutcome
     let kind: PushText.Kind
     let note: String?
   }
@@ -25,7 +25,7 @@ package final class Lane: Sendable {
   }
 
   private let provider: any PushProvider
-  private let outbox: any Outbox
+  private let outbox: any PushQueue
   private let clock: any PushClock
   private let random: @Sendable () -> Double
   private let log: @Sendable (String) -> Void
@@ -34,7 +34,7 @@ package final class Lane: Sendable {
 
   /// A lane that is not running yet; `random` gives numbers between 0 and 1.
   package init(
-    provider: any PushProvider, outbox: any Outbox, clock: any PushClock = SystemClock(),
+    provider: any PushProvider, outbox: any PushQueue, clock: any PushClock = SystemClock(),
     random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
     log: @escaping @Sendable (String) -> Void
   ) {
@@ -62,11 +62,11 @@ package final class Lane: Sendable {
 
   /// Works until ``stop()``; cancelling the task cancels what is under way as well.
   package func run() async {
+    var work = LaneWork()
     await withDiscardingTaskGroup { group in
-      var work = LaneWork()
-      while true {
+      while !Task.isCancelled {
         await settleFinished(&work)
-        let isStopping = Task.isCancelled || state.withLock { $0.isStopping }
+        let isStopping = state.withLock { $0.isStopping }
         if isStopping, work.underWay == 0 { return }
         let jobs = isStopping ? [] : await lease(work)
         for job in jobs { start(job, &work, in: &group) }
@@ -74,6 +74,7 @@ package final class Lane: Sendable {
         if jobs.isEmpty { await rest(work) }
       }
     }
+    await settleFinished(&work)
   }
 }
 
@@ -96,7 +97,7 @@ extension Lane {
 
   private func start(_ job: PushJob, _ work: inout LaneWork, in group: inout DiscardingTaskGroup) {
     let now = clock.now
-    work.begin(job)
+    guard work.begin(job) else { return }
     if let expires = job.push.expires, expires <= now {
       return work.settle(job, .expired)
     }

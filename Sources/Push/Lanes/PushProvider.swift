@@ -1,5 +1,3 @@
-package import FoundationEssentials
-
 /// A push service: takes one push at a time and says what became of it.
 package protocol PushProvider: Sendable {
   /// The lane's name, as in `--push`: `apns`, `azure`, `webhook`.
@@ -12,21 +10,5 @@ package protocol PushProvider: Sendable {
   var governsSilentPushes: Bool { get }
 
   /// Sends one push; always answers within a minute or so, and at once when its task is cancelled.
-  func send(_ push: OutgoingPush) async -> Delivery
-}
-
-/// What became of one attempt to send a push.
-package enum Delivery: Sendable, Equatable {
-  /// The service took it; the reference is the service's own name for the push.
-  case delivered(reference: String?)
-  /// This push has to wait, for instance because its device gets too many; others may go on.
-  case retry(after: Duration?, reason: String)
-  /// The service is out of order or overloaded: the whole lane should slow down.
-  case unavailable(after: Duration?, reason: String)
-  /// The device is gone; forget its token unless it was registered again after `since`.
-  case deadToken(since: Date?, reason: String)
-  /// No repetition will ever help.
-  case rejected(reason: String)
-  /// The operator has to mend something first; jobs stay queued.
-  case laneStopped(reason: String)
+  func send(_ push: OutgoingPush) async -> PushOutcome
 }

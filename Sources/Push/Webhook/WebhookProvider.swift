@@ -18,14 +18,15 @@ package struct WebhookProvider: PushProvider {
     self.url = url
     self.secret = secret
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: capacity, patience: patience)
   }
 
   package var name: String { "webhook" }
-  package var capacity: Int { 32 }
+  package let capacity = 32
   package var governsSilentPushes: Bool { false }
 
-  package func send(_ push: OutgoingPush) async -> Delivery {
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
     do {
       let response = try await loop.send(request(for: push))
       return Self.delivery(for: response, at: clock.now)
@@ -63,7 +64,7 @@ package struct WebhookProvider: PushProvider {
       + #""push":\#(push.text.json)}"#
   }
 
-  private static func delivery(for response: TransferResponse, at now: Date) -> Delivery {
+  private static func delivery(for response: TransferResponse, at now: Date) -> PushOutcome {
     let after = HTTPTime.wait(response.fields["retry-after"], at: now)
     let told = "The webhook answered \(response.status): \(response.text.prefix(200))"
     return switch response.status {

@@ -21,6 +21,16 @@ enum ServeCommand: Command {
     .value("data", "FOLDER", "where the store is kept", default: "var"),
     .value("assets", "FOLDER", "the drop folder, a folder a rich type", default: "assets"),
     .value("plugins", "FOLDER", "where the plugins are", default: "plugins"),
+    .value(
+      "push", "LIST",
+      "push services: embedded, apns, azure, webhook; docs/PUSH.md names their variables",
+      default: "embedded"),
+    .value("tls-certificate", "FILE", "the certificate with its chain, PEM: serve HTTPS"),
+    .value("tls-key", "FILE", "its key, PEM; SIGHUP reads both anew"),
+    .value(
+      "sandbox", "LEVEL", "how plugins are shut in: standard, strict (all or nothing) or off",
+      default: "standard"),
+    .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
     .flag("demo", "lets in whoever has the user's name as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -29,17 +39,30 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     let address = try ListenAddress(arguments.required("listen"))
-    var configuration = OriginConfiguration()
+    var configuration = try OriginConfiguration()
     configuration.host = address.host
     configuration.port = address.port
     configuration.data = try arguments.required("data")
     configuration.assets = try arguments.required("assets")
     configuration.plugins = try arguments.required("plugins")
     configuration.programs = Programs.folder
+    configuration.certificate = arguments.string("tls-certificate")
+    configuration.key = arguments.string("tls-key")
+    configuration.sandbox = try arguments.required("sandbox")
+    guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
+      throw CommandLineError.usage("--sandbox is standard, strict or off")
+    }
+    configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
     configuration.standard.message = try arguments.required("default-message")
+    do {
+      try configuration.usePush(
+        arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+    } catch {
+      throw CommandLineError.usage("\(error)")
+    }
     if configuration.isDemo, !address.isLoopback {
       throw CommandLineError.usage(
         "--demo lets anybody in, so it only listens on 127.0.0.1, [::1] or localhost")
@@ -51,9 +74,15 @@ enum ServeCommand: Command {
     } catch {
       throw CommandLineError.failed("\(error)")
     }
-    Terminal.say("richpush: listening on http://\(address.shown(port: origin.port))")
+    let scheme = configuration.certificate == nil ? "http" : "https"
+    Terminal.say("richpush: listening on \(scheme)://\(address.shown(port: origin.port))")
     if configuration.isDemo { Terminal.say(hint(address.shown(port: origin.port))) }
-    await signals.next()
+    for await signal in signals.arrivals {
+      guard signal == SIGHUP else { break }
+      do {
+        try origin.reload(configuration)
+      } catch { Terminal.complain("the certificate stays as it was: \(error)") }
+    }
     await origin.stop()
   }
 

@@ -4,7 +4,7 @@ import Synchronization
 @testable import Push
 
 /// An outbox in memory that keeps the contract a store has to keep.
-final class MemoryOutbox: Outbox {
+final class MemoryOutbox: PushQueue {
   struct Failure: Error {}
 
   private struct Entry {

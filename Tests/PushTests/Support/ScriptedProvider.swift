@@ -8,12 +8,12 @@ final class ScriptedProvider: PushProvider {
   let name: String
   let capacity: Int
   let governsSilentPushes: Bool
-  private let script: @Sendable (OutgoingPush, Int) async -> Delivery
+  private let script: @Sendable (OutgoingPush, Int) async -> PushOutcome
   private let calls = Mutex<[OutgoingPush]>([])
 
   init(
     name: String = "scripted", capacity: Int = 10, governsSilentPushes: Bool = false,
-    script: @escaping @Sendable (_ push: OutgoingPush, _ call: Int) async -> Delivery
+    script: @escaping @Sendable (_ push: OutgoingPush, _ call: Int) async -> PushOutcome
   ) {
     self.name = name
     self.capacity = capacity
@@ -23,7 +23,7 @@ final class ScriptedProvider: PushProvider {
 
   var sent: [OutgoingPush] { calls.withLock { $0 } }
 
-  func send(_ push: OutgoingPush) async -> Delivery {
+  func send(_ push: OutgoingPush) async -> PushOutcome {
     let call = calls.withLock {
       $0.append(push)
       return $0.count

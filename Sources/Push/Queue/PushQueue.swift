@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// The durable queue that lanes work off; a store keeps it.
-package protocol Outbox: Sendable {
+package protocol PushQueue: Sendable {
   /// Takes up to `limit` jobs of the lane that are due at `now`, oldest first.
   ///
   /// Until `until` nobody else gets them; after that they are due again, as after a crash.

@@ -1,0 +1,63 @@
+import Glibc
+
+extension DropFolder {
+  /// Puts a copy of the file at `path` under a name, in one step: no reader sees half of it.
+  func put(_ path: String, _ richType: String, _ name: AssetName) throws(Refusal) {
+    let folder = try openMaking(richType)
+    defer { close(folder) }
+    let source = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard source >= 0 else { throw Self.failure("The upload is gone") }
+    defer { close(source) }
+    let temporary = ".upload-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    let target = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard target >= 0 else { throw Self.failure("The folder \(richType) cannot be written to") }
+    defer { close(target) }
+    do throws(Refusal) {
+      try Self.copy(source, target)
+      guard fsync(target) == 0, renameat(folder, temporary, folder, name.value) == 0,
+        fsync(folder) == 0
+      else { throw Self.failure("The file could not be kept") }
+    } catch {
+      unlinkat(folder, temporary, 0)
+      throw error
+    }
+  }
+
+  /// Removes a name.
+  ///
+  /// - Throws: `Refusal` 404 when there is none.
+  func remove(_ richType: String, _ name: AssetName) throws(Refusal) {
+    let folder = openFolder(richType)
+    guard folder >= 0 else { throw Refusal(404, "There is no folder \(richType) for assets.") }
+    defer { close(folder) }
+    guard unlinkat(folder, Self.spelling(of: name, in: folder), 0) == 0 else {
+      throw errno == ENOENT
+        ? Refusal(404, "There is no file \(name.value.quoted).")
+        : Self.failure("The file could not be removed")
+    }
+    fsync(folder)
+  }
+
+  private func openMaking(_ richType: String) throws(Refusal) -> Int32 {
+    let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard root >= 0 else { throw Self.failure("The drop folder cannot be opened") }
+    defer { close(root) }
+    mkdirat(root, richType, 0o755)
+    let folder = openFolder(richType)
+    guard folder >= 0 else { throw Self.failure("The folder \(richType) cannot be opened") }
+    return folder
+  }
+
+  private static func copy(_ source: Int32, _ target: Int32) throws(Refusal) {
+    while true {
+      let count = sendfile(target, source, nil, 1 << 20)
+      if count == 0 { return }
+      if count < 0, errno != EINTR { throw failure("The file could not be written") }
+    }
+  }
+
+  private static func failure(_ what: String) -> Refusal {
+    let isFull = errno == ENOSPC || errno == EDQUOT
+    return Refusal(isFull ? 507 : 503, "\(what): \(String(cString: strerror(errno))).")
+  }
+}

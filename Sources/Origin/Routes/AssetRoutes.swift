@@ -1,0 +1,72 @@
+import HTTP
+import Store
+
+/// `/api/assets`: what content teams dropped, and what became of it.
+struct AssetRoutes: Sendable {
+  let store: Store
+  let assets: Assets
+
+  /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
+  func list(_ exchange: Exchange) async throws -> Response {
+    try Self.admit(exchange)
+    let query = try exchange.query("limit", "after")
+    let limit = query["limit"].map { Int($0) ?? 0 } ?? 100
+    guard (1...1000).contains(limit) else {
+      throw Refusal(400, "limit is a whole number from 1 to 1000.")
+    }
+    var after: (richType: String, name: String)?
+    if let text = query["after"] {
+      let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { throw Refusal(400, "after is <richType>/<name>.") }
+      after = (parts[0], parts[1])
+    }
+    let found = try store.assets(
+      richType: exchange.parameters.first, limit: limit + 1, after: after)
+    let page = found.prefix(limit)
+    let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
+    return .json(
+      200, JSONValue.object(["assets": .array(page.map(\.json)), "next": .optional(next)]))
+  }
+
+  /// `GET /api/assets/<richType>/<name>`: one asset, as the folder has it now.
+  func one(_ exchange: Exchange) async throws -> Response {
+    let (richType, name) = try Self.admit(exchange)
+    return .json(200, try await assets.look(richType, name).json)
+  }
+
+  /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.
+  ///
+  /// A file that the plugin refuses changes nothing.
+  func put(_ exchange: Exchange) async throws -> Response {
+    let (richType, name) = try Self.admit(exchange)
+    guard let file = exchange.file, file.size > 0 else { throw Refusal(400, "The body is empty.") }
+    guard !AssetName.isTemporary(name.value) else {
+      throw Refusal(400, "\(name.value.quoted) is passed over: it looks like a temporary file's.")
+    }
+    let isNew = try store.asset(richType, name.value) == nil
+    let asset = try await assets.put(file.path, richType, name)
+    return .json(isNew ? 201 : 200, asset.json, fields: ["Location": exchange.request.target])
+  }
+
+  /// `DELETE /api/assets/<richType>/<name>`: the name is gone, notifications keep its content.
+  func delete(_ exchange: Exchange) async throws -> Response {
+    let (richType, name) = try Self.admit(exchange)
+    try assets.folder.remove(richType, name)
+    try await assets.forget(richType, name)
+    return .empty(204)
+  }
+
+  /// Only publishers get here, and only with what can be an asset's name.
+  @discardableResult private static func admit(
+    _ exchange: Exchange
+  ) throws(Refusal) -> (richType: String, name: AssetName) {
+    guard exchange.caller.mayPublish else {
+      throw Refusal(403, "The assets are for publishers to see and to change.")
+    }
+    let richType = exchange.parameters.first ?? "any"
+    guard DropFolder.isRichType(richType),
+      let name = AssetName(exchange.parameters.dropFirst().first ?? "any")
+    else { throw Refusal(400, "That cannot be the name of an asset.") }
+    return (richType, name)
+  }
+}

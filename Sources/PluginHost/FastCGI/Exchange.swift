@@ -1,0 +1,149 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One request to a resident worker, over a connection of its own.
+final class Exchange: Watcher {
+  /// How it went.
+  enum Ending: Sendable {
+    /// The worker ended the request (FastCGI 1.0 section 5.5).
+    case complete(status: UInt32, protocolStatus: UInt8)
+    /// The worker let go of the connection before that.
+    case broken
+    /// It wrote what it must not.
+    case malformed(Malformation)
+    case late
+    case cancelled
+  }
+
+  /// What came of it.
+  struct Outcome: Sendable {
+    let ending: Ending
+    let answer: AnswerSpool
+    let complaints: [UInt8]
+    /// Whether a byte of the reply had come; if not, another worker may be asked.
+    let hasBegun: Bool
+  }
+
+  private struct State {
+    var unsent: ArraySlice<UInt8>
+    var answer: AnswerSpool
+    var complaints: [UInt8] = []
+    var reader = RecordReader()
+    var hasBegun = false
+    var isCancelled = false
+    var ticket: Poller.Ticket?
+    var waiting: CheckedContinuation<Outcome, Never>?
+  }
+
+  private let socket: Descriptor
+  private let poller: Poller
+  private let deadline: ContinuousClock.Instant
+  private let state: Mutex<State>
+
+  init(
+    _ request: [UInt8], over socket: Descriptor, until deadline: ContinuousClock.Instant,
+    answer: AnswerSpool, poller: Poller
+  ) {
+    self.socket = socket
+    self.poller = poller
+    self.deadline = deadline
+    state = Mutex(State(unsent: request[...], answer: answer))
+  }
+
+  /// Sends the request and waits for its end.
+  func outcome() async -> Outcome {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        state.withLock { state in
+          state.waiting = continuation
+          if state.isCancelled { return finish(&state, .cancelled) }
+          send(&state)
+          state.ticket = poller.watch(
+            socket.number, for: state.unsent.isEmpty ? .input : .both, until: deadline, self)
+        }
+      }
+    } onCancel: {
+      state.withLock { state in
+        state.isCancelled = true
+        finish(&state, .cancelled)
+      }
+    }
+  }
+
+  func ready(_ descriptor: Int32) {
+    state.withLock { state in
+      guard state.waiting != nil else { return }
+      if !state.unsent.isEmpty {
+        send(&state)
+        if state.unsent.isEmpty, let ticket = state.ticket { poller.change(ticket, to: .input) }
+      }
+      receive(&state)
+    }
+  }
+
+  func expired() {
+    state.withLock { finish(&$0, .late) }
+  }
+
+  private func send(_ state: inout State) {
+    while !state.unsent.isEmpty {
+      let count = state.unsent.withUnsafeBytes {
+        Glibc.send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno == EINTR { continue }
+      // A worker may answer without reading; what it has said counts, so a refused write does not.
+      if count < 0, errno != EAGAIN { state.unsent = [] }
+      guard count > 0 else { return }
+      state.unsent = state.unsent.dropFirst(count)
+    }
+  }
+
+  private func receive(_ state: inout State) {
+    var ending: Ending?
+    var reader = state.reader
+    let isAtEnd = socket.drain { piece in
+      guard ending == nil else { return }
+      do throws(Malformation) {
+        try reader.read(piece) { event throws(Malformation) in
+          if ending == nil { ending = try Exchange.take(event, &state) }
+        }
+      } catch {
+        ending = .malformed(error)
+        state.answer = AnswerSpool(limit: 0, folder: "")
+      }
+    }
+    state.reader = reader
+    if let ending {
+      finish(&state, ending)
+    } else if isAtEnd {
+      finish(&state, .broken)
+    }
+  }
+
+  private static func take(
+    _ event: RecordReader.Event, _ state: inout State
+  ) throws(Malformation) -> Ending? {
+    switch event {
+    case .output(let bytes):
+      state.hasBegun = true
+      try state.answer.append(bytes)
+    case .errors(let bytes):
+      state.complaints += bytes.prefix(OneShot.mostComplaints - state.complaints.count)
+    case .end(let status, let protocolStatus):
+      return .complete(status: status, protocolStatus: protocolStatus)
+    }
+    return nil
+  }
+
+  private func finish(_ state: inout State, _ ending: Ending) {
+    guard let waiting = state.waiting else { return }
+    if let ticket = state.ticket { poller.forget(ticket) }
+    let outcome = Outcome(
+      ending: ending, answer: state.answer, complaints: state.complaints,
+      hasBegun: state.hasBegun)
+    state.waiting = nil
+    state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
+    waiting.resume(returning: outcome)
+  }
+}

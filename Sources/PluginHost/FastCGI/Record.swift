@@ -1,0 +1,64 @@
+/// The units of the FastCGI protocol (FastCGI 1.0, section 3.3).
+struct Record {
+  /// What a record carries (section 8).
+  enum Kind: UInt8 {
+    case beginRequest = 1
+    case abortRequest, endRequest, parameters, input, output, errors, data, getValues
+    case getValuesResult, unknownType
+  }
+
+  static let headerSize = 8
+  private static let mostContent = 65_528
+
+  /// All records of one request: its beginning, the parameters and the content.
+  ///
+  /// The connection is not kept, and the request's number is always 1: no multiplexing.
+  static func request(parameters: [(name: String, value: String)], body: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(.beginRequest, [0, 1, 0, 0, 0, 0, 0, 0], to: &bytes)
+    appendStream(.parameters, encoded(parameters)[...], to: &bytes)
+    appendStream(.input, body[...], to: &bytes)
+    return bytes
+  }
+
+  private static func appendStream(
+    _ kind: Kind, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
+  ) {
+    var rest = content
+    while !rest.isEmpty {
+      append(kind, rest.prefix(mostContent), to: &bytes)
+      rest = rest.dropFirst(mostContent)
+    }
+    append(kind, [], to: &bytes)
+  }
+
+  private static func append(
+    _ kind: Kind, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
+  ) {
+    let padding = -content.count & 7
+    bytes += [
+      1, kind.rawValue, 0, 1, UInt8(content.count >> 8), UInt8(content.count & 255),
+      UInt8(padding), 0,
+    ]
+    bytes += content
+    bytes += repeatElement(0, count: padding)
+  }
+
+  /// Name-value pairs: lengths below 128 in one byte, others in four (section 3.4).
+  private static func encoded(_ pairs: [(name: String, value: String)]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for (name, value) in pairs {
+      for count in [name.utf8.count, value.utf8.count] {
+        if count < 128 {
+          bytes.append(UInt8(count))
+        } else {
+          bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
+          bytes[bytes.count - 4] |= 0x80
+        }
+      }
+      bytes += name.utf8
+      bytes += value.utf8
+    }
+    return bytes
+  }
+}

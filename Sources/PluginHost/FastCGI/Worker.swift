@@ -1,0 +1,132 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// A resident process of a plugin, with a listening socket of its own as its descriptor 0.
+///
+/// It serves one request at a time. What it writes to its standard streams goes to the log.
+final class Worker: Watcher {
+  private struct State {
+    var requests = 0
+    var speaker: CallLog
+    var complaints = 0
+    var ending: Ending?
+    var waiting: [CheckedContinuation<Ending, Never>] = []
+    var life: Poller.Ticket?
+    var voice: Poller.Ticket?
+    var onRest: (@Sendable () -> Void)?
+  }
+
+  /// Holds the socket and the folders of its requests.
+  let folder: ScratchFolder
+  private let status: Descriptor
+  private let errors: Descriptor
+  private let poller: Poller
+  private let state: Mutex<State>
+
+  /// Starts a process.
+  ///
+  /// - Parameters:
+  ///   - folder: An empty folder of its own.
+  ///   - order: What to run.
+  ///   - log: Takes its lines until it has a request.
+  ///   - forker: Starts it.
+  ///   - poller: Waits for it.
+  /// - Throws: ``PluginError`` 503 when no process or descriptor can be had.
+  init(
+    folder: ScratchFolder, order: Order, log: CallLog, forker: Forker, poller: Poller
+  ) throws(PluginError) {
+    guard let status = Channel.socketPair(), let errors = Channel.pipe(),
+      let listener = UnixSocket.listener(in: folder.path)
+    else { throw .busy("The server has no descriptors left for the plugin.") }
+    try forker.send(order, [status.theirs, listener, errors.theirs, errors.theirs])
+    self.folder = folder
+    self.status = status.ours
+    self.errors = errors.ours
+    self.poller = poller
+    state = Mutex(State(speaker: log))
+    state.withLock { state in
+      state.life = poller.watch(self.status.number, self)
+      state.voice = poller.watch(self.errors.number, self)
+    }
+  }
+
+  /// How many requests it was given.
+  var requests: Int { state.withLock { $0.requests } }
+
+  /// Whether its process still runs, as far as is known.
+  var isAlive: Bool { state.withLock { $0.ending == nil } }
+
+  /// A new connection for the next request, of which `log` will speak; nil when it takes none.
+  func connection(for log: CallLog) -> Descriptor? {
+    state.withLock { state in
+      state.requests += 1
+      state.speaker = log
+      state.complaints = 0
+      state.onRest = nil
+      if let life = state.life { poller.postpone(life, until: nil) }
+    }
+    return UnixSocket.connection(in: folder.path)
+  }
+
+  /// Calls `action` when nothing was asked of it until `deadline`.
+  func rest(until deadline: ContinuousClock.Instant, then action: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      state.onRest = action
+      if let life = state.life { poller.postpone(life, until: deadline) }
+    }
+  }
+
+  /// Lets it end by itself: SIGTERM, and SIGKILL when the order's grace is over.
+  func retire() {
+    shutdown(status.number, Int32(SHUT_WR))
+  }
+
+  /// Ends it at once, with all it started, and says how it ended.
+  func kill() async -> Ending {
+    var now: UInt8 = 1
+    send(status.number, &now, 1, Int32(MSG_NOSIGNAL))
+    return await withCheckedContinuation { continuation in
+      let ending = state.withLock { state in
+        if state.ending == nil { state.waiting.append(continuation) }
+        return state.ending
+      }
+      if let ending { continuation.resume(returning: ending) }
+    }
+  }
+
+  func ready(_ descriptor: Int32) {
+    if descriptor == errors.number { return listen() }
+    let waiting = state.withLock { state in
+      let ending = Ending(report: status.contents(atMost: 4096) ?? [])
+      state.ending = ending
+      for ticket in [state.life, state.voice] { ticket.map(poller.forget) }
+      (state.life, state.voice) = (nil, nil)
+      defer { state.waiting = [] }
+      return state.waiting.map { ($0, ending) }
+    }
+    listen()
+    for (continuation, ending) in waiting { continuation.resume(returning: ending) }
+    Task { [folder] in await folder.remove() }
+  }
+
+  func expired() {
+    let action = state.withLock { $0.onRest }
+    action?()
+  }
+
+  private func listen() {
+    var heard: [UInt8] = []
+    let isAtEnd = errors.drain { heard += $0 }
+    let speaker = state.withLock { state in
+      if isAtEnd, let voice = state.voice {
+        poller.forget(voice)
+        state.voice = nil
+      }
+      heard = Array(heard.prefix(OneShot.mostComplaints - state.complaints))
+      state.complaints += heard.count
+      return state.speaker
+    }
+    speaker.complain(heard)
+  }
+}

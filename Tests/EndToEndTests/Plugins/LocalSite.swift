@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A web server of a few lines on a free port of 127.0.0.1, which says exactly what a test wants.
+final class LocalSite: Sendable {
+  /// Answers a request.
+  typealias Handler = @Sendable (Visitor) -> Void
+
+  let port: Int
+  private let listener: CInt
+  private let visits = Mutex<[String]>([])
+
+  /// The paths that were asked for, in order.
+  var visited: [String] { visits.withLock { $0 } }
+
+  var address: String { "127.0.0.1:\(port)" }
+
+  init(_ handler: @escaping Handler) throws {
+    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) | listen(listener, 16) | getsockname(listener, $0, &length)
+      }
+    }
+    guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+    self.listener = listener
+    port = Int(UInt16(bigEndian: address.sin_port))
+    Thread.detachNewThread { [weak self] in
+      while true {
+        let peer = accept(listener, nil, nil)
+        guard peer >= 0 else { return }
+        guard let self else {
+          close(peer)
+          return
+        }
+        self.serve(peer, handler)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, CInt(SHUT_RDWR))
+    close(listener)
+  }
+
+  private func serve(_ peer: CInt, _ handler: Handler) {
+    defer { close(peer) }
+    var request: [UInt8] = []
+    while !request.contains([13, 10, 13, 10]) {
+      var piece = [UInt8](repeating: 0, count: 4096)
+      let count = recv(peer, &piece, piece.count, 0)
+      guard count > 0 else { return }
+      request += piece.prefix(count)
+    }
+    let line = String(decoding: request, as: UTF8.self).split(separator: " ", maxSplits: 2)
+    let path = String(line[1])
+    visits.withLock { $0.append(path) }
+    handler(Visitor(path: path, peer: peer))
+  }
+}
+
+/// Somebody who asked a `LocalSite` for a path.
+struct Visitor {
+  let path: String
+  fileprivate let peer: CInt
+
+  /// Sends characters as a byte each, and says whether they went.
+  @discardableResult
+  func send(_ text: String) -> Bool {
+    let bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    return Glibc.send(peer, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
+  }
+
+  /// Says nothing until the visitor has gone.
+  func waitUntilGone() {
+    var byte: UInt8 = 0
+    while recv(peer, &byte, 1, 0) > 0 {}
+  }
+}
+
+/// A plugin folder as an operator would leave it who allows network and opens some inner hosts.
+struct OpenedFolder: ~Copyable {
+  let url: URL
+
+  init(network: Bool = true, reach: [String]) throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "richpush-url-\(UUID())")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    try Data(#"{"protocol": 1, "name": "url", "network": \#(network)}"#.utf8)
+      .write(to: url.appending(path: "plugin.json"))
+    try JSONSerialization.data(withJSONObject: ["reach": reach])
+      .write(to: url.appending(path: "settings.json"))
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
