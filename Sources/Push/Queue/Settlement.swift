@@ -18,7 +18,9 @@ package struct Settlement: Sendable, Equatable {
     case expired
   }
 
+  /// The job's number.
   package let job: Int
+  /// Its new state.
   package let outcome: Outcome
 
   package init(job: Int, outcome: Outcome) {
