@@ -18,9 +18,9 @@ package struct Settlement: Sendable, Equatable {
     case expired
   }
 
-  /// The job's number.
+  /// The number of the job.
   package let job: Int
-  /// Its new state.
+  /// What became of it.
   package let outcome: Outcome
 
   package init(job: Int, outcome: Outcome) {
