@@ -81,7 +81,9 @@ let package = Package(
     tests(of: "Imaging"),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["RichPushClient", "richpush", "richpush-exec", "img", "sound", "url"],
+      dependencies: [
+        "RichPushClient", "MediaTypes", "richpush", "richpush-exec", "img", "sound", "url",
+      ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],
