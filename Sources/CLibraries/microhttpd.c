@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gnutls/gnutls.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -55,10 +56,20 @@ void *cmicrohttpd_context(struct MHD_Connection *connection) {
   return info ? info->socket_context : NULL;
 }
 
-void *cmicrohttpd_tls_session(struct MHD_Connection *connection) {
+unsigned cmicrohttpd_connections(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info =
+      MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return info ? info->num_connections : 0;
+}
+
+void cmicrohttpd_write(struct MHD_Connection *connection, const void *bytes, size_t count) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-  return info ? info->tls_session : NULL;
+  if (info && info->tls_session) {
+    (void)gnutls_record_send(info->tls_session, bytes, count);
+  } else {
+    (void)send(cmicrohttpd_descriptor(connection), bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
 }
 
 const struct sockaddr *cmicrohttpd_address(struct MHD_Connection *connection) {

@@ -1,5 +1,6 @@
 import HTTP
 import PluginHost
+import Push
 import Store
 
 /// The application: every room, wired.
@@ -7,6 +8,7 @@ package final class Origin: Sendable {
   private let store: Store
   private let streams: PushStreams
   private let catalogue: Catalogue
+  private let lanes: Lanes
   private let server: Server
 
   /// Opens the store, finds the plugins and listens.
@@ -23,11 +25,13 @@ package final class Origin: Sendable {
     let folder = DropFolder(path: configuration.assets)
     let assets = Assets(store: store, folder: folder, validation: validation, log: log)
     let renderer = Renderer(store: store, host: host)
+    let providers = try configuration.push.providers()
+    lanes = Lanes(providers, outbox: store.outbox, log: log)
     let streams = PushStreams(store: store)
     store.observePushEvents { streams.hurry($0) }
     let publisher = Publisher(
       store: store, assets: assets, validation: validation, renderer: renderer,
-      audience: Audience(store: store))
+      announcement: Announcement(store: store, lanes: providers.map(\.name)))
     let api = API(
       registrations: Registrations(store: store),
       notifications: Notifications(
@@ -44,6 +48,7 @@ package final class Origin: Sendable {
     (listen.host, listen.port) = (configuration.host, configuration.port)
     server = try Server(listen, responder: reception) { log($0) }
     catalogue.start()
+    lanes.start()
   }
 
   /// The port that is listened on.
@@ -53,5 +58,6 @@ package final class Origin: Sendable {
   package func stop() async {
     catalogue.stop()
     await server.stop(grace: .seconds(10))
+    await lanes.stop()
   }
 }

@@ -1,3 +1,5 @@
+import Push
+
 /// What an operator says to `richpush serve`.
 package struct OriginConfiguration: Sendable {
   /// The name or address to listen on.
@@ -24,6 +26,19 @@ package struct OriginConfiguration: Sendable {
     package var payload = "logo.png"
   }
 
+  /// The environment variables that ``usePush(_:environment:)`` reads.
+  package static let pushVariables = PushConfiguration.variables
+
+  /// The push services.
+  private(set) var push: PushConfiguration
+
+  /// Takes the services that a list such as `embedded,apns` names.
+  ///
+  /// - Throws: an error that names the variable that is missing or wrong.
+  package mutating func usePush(_ list: String, environment: [String: String]) throws {
+    push = try PushConfiguration(list, environment: environment)
+  }
+
   /// The defaults: the current folder, and port 8080 of loopback.
-  package init() {}
+  package init() throws { push = try PushConfiguration("embedded", environment: [:]) }
 }

@@ -16,6 +16,12 @@ package struct PluginConfiguration: Sendable {
   package var queuePatience = Duration.seconds(2)
   /// The most a manifest can ask for.
   package var ceiling = Manifest.Limits(seconds: 30, memoryMiB: 1024, outputMiB: 64)
+  /// How far plugins are shut in.
+  package var sandbox = SandboxReport.Level.standard
+  /// Files and folders that plugins may read beside the system's programs and libraries.
+  package var readable: [String] = []
+  /// The rich types whose plugins get the network when their manifest asks for it.
+  package var network: Set<String> = []
   /// The public name of the server (SERVER_NAME).
   package var serverName = "localhost"
   /// The public port of the server (SERVER_PORT).

@@ -43,6 +43,19 @@ package final class PluginHost: Sendable {
     folder.plugins()
   }
 
+  /// How well plugins are shut in here; starts the launcher to ask it.
+  ///
+  /// - Returns: What was asked for and what the kernel has.
+  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  package func sandboxReport() throws(PluginError) -> SandboxReport {
+    let line = try workplace.forker.sandbox()
+    let level = workplace.configuration.sandbox
+    guard let report = SandboxReport(level: level, launcherSays: line) else {
+      throw .busy("The launcher of plugins is of another version.")
+    }
+    return report
+  }
+
   /// Asks a plugin and waits for its whole answer.
   ///
   /// - Parameter call: The question; its task may be cancelled, which kills the plugin.

@@ -25,6 +25,7 @@ package final class Store: Sendable {
   let folder: DataFolder
   let database: Database
   let now: @Sendable () -> Date
+  let upkeep = DiskQueue("store.upkeep")
   private let lock: Lock?
   private let pushObserver = Mutex<@Sendable ([String]) -> Void>({ _ in })
 
@@ -39,7 +40,7 @@ package final class Store: Sendable {
     lock = access == .owner ? Lock(descriptor: try folder.lock()) : nil
     if access == .owner { folder.sweepTemporaryFiles() }
     database = try Database(path: folder.database)
-    blobs = Blobs(in: folder)
+    blobs = Blobs(in: folder, now: now)
     outbox = Outbox(database, now: now)
     if access == .owner { outbox.releaseAbandonedLeases() }
     renditions = Renditions(in: folder, now: now)

@@ -30,14 +30,21 @@ static bool take(struct order *order, const char *word) {
       {"deadline", &order->deadline}, {"grace", &order->grace},
       {"data", &order->data},         {"cpu", &order->cpu},
       {"files", &order->files},       {"file-size", &order->file_size},
-      {"processes", &order->processes},
+      {"processes", &order->processes}, {"network", &order->network},
   };
   const char *value;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if ((value = value_of(word, texts[i].key))) return *texts[i].place = value, true;
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     if ((value = value_of(word, numbers[i].key))) return number(value, numbers[i].place);
-  return false;
+  if ((value = value_of(word, "read")))
+    return order->read_count < most_paths && (order->read[order->read_count++] = value);
+  if ((value = value_of(word, "write")))
+    return order->write_count < most_paths && (order->write[order->write_count++] = value);
+  if (!(value = value_of(word, "sandbox"))) return false;
+  order->strict = strcmp(value, "strict") == 0;
+  order->sandboxed = order->strict || strcmp(value, "standard") == 0;
+  return order->sandboxed || strcmp(value, "off") == 0;
 }
 
 bool order_read(struct order *order, char **words) {

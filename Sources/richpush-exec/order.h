@@ -10,11 +10,21 @@
  *   grace=MS             time between SIGTERM and SIGKILL when it is told to stop (0: SIGKILL at once)
  *   data=BYTES cpu=SECONDS files=N file-size=BYTES processes=N
  *                        resource limits (RLIMIT_DATA, CPU, NOFILE, FSIZE, NPROC); absent: inherited
+ *   sandbox=off|standard|strict
+ *                        none (the default); as much as the kernel has; all of it or no run
+ *   read=PATH write=PATH what it may read, and write, beside the system's programs and libraries;
+ *                        repeated
+ *   network=1            sockets of the Internet families are allowed
  */
+enum { most_paths = 32 };
+
 struct order {
   const char *program, *folder;
   long deadline, grace;
-  long data, cpu, files, file_size, processes;
+  long data, cpu, files, file_size, processes, network;
+  bool sandboxed, strict;
+  const char *read[most_paths], *write[most_paths];
+  int read_count, write_count;
   char **environment;
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "sandbox.h"
 
 static _Noreturn void give_up(struct failure *failure, const char *step) {
   failure->error = errno;
@@ -43,6 +46,20 @@ static void volunteer_for_the_oom_killer(void) {
   close(file);
 }
 
+/* A server that runs as root shares its files with its plugins, but none of its powers; with
+ * no_new_privs set, execve does not give them back. */
+static bool drop_capabilities(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+  return syscall(SYS_capset, &header, none) == 0;
+}
+
+static void shut_in(const struct order *order, struct failure *failure) {
+  if (!drop_capabilities()) give_up(failure, "capset");
+  if (!sandbox_files(order)) give_up(failure, "landlock");
+  if (!sandbox_calls(order)) give_up(failure, "seccomp");
+}
+
 _Noreturn void become_plugin(const struct order *order, const int streams[3], pid_t supervisor,
                              struct failure *failure) {
   setsid();
@@ -63,6 +80,7 @@ _Noreturn void become_plugin(const struct order *order, const int streams[3], pi
   limit(RLIMIT_FSIZE, order->file_size);
   limit(RLIMIT_NPROC, order->processes);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(failure, "no_new_privs");
+  if (order->sandboxed) shut_in(order, failure);
 
   char *arguments[] = {(char *)order->program, NULL};
   execve(order->program, arguments, order->environment);

@@ -1,4 +1,5 @@
 import Foundation
+import Origin
 import RichPushClient
 
 /// The program: it finds the command that was asked for, and runs it.
@@ -6,7 +7,7 @@ import RichPushClient
 struct RichPush {
   /// Every command, in the order of the help page; a new one is a file of its own and a word here.
   static var commands: [any Command.Type] {
-    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self]
+    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self, PushCommand.self]
   }
 
   static func main() async {
@@ -35,7 +36,9 @@ struct RichPush {
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
       return Terminal.say(HelpPage.text(of: command))
     }
-    try Arguments.refuseUnknownVariables(in: environment, among: commands.flatMap { $0.options })
+    try Arguments.refuseUnknownVariables(
+      in: environment, among: commands.flatMap { $0.options },
+      and: OriginConfiguration.pushVariables)
     try await command.run(Arguments(rest, environment: environment, for: command))
   }
 

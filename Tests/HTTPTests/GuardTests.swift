@@ -41,8 +41,8 @@ import Testing
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", [400]),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5,5\r\n\r\n", [400]),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", [413]),
-    ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\nHost: a\r\n\r\n", [414]),
-    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 14_000))\r\n\r\n", [431]),
+    ("GET /\(String(repeating: "a", count: 5000)) HTTP/1.1\r\nHost: a\r\n\r\n", [414]),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 9000))\r\n\r\n", [431]),
     ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 150))\r\n", [431]),
   ])
   func `refuses what is malformed or too large`(request: String, statuses: [Int]) async throws {

@@ -13,6 +13,7 @@ final class RawClient {
 
   private let descriptor: Int32
   private var received: [UInt8] = []
+  private var tls: TLSChannel?
 
   init(_ port: Int) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -30,7 +31,18 @@ final class RawClient {
     }
   }
 
+  /// A client over TLS; nil when the two sides cannot agree.
+  convenience init?(_ port: Int, tls priorities: String) {
+    self.init(port)
+    let tls = TLSChannel(descriptor, priorities: priorities)
+    guard tls.handshake() else { return nil }
+    self.tls = tls
+  }
+
   deinit { close(descriptor) }
+
+  /// The certificate that the server has shown, in DER.
+  var certificate: [UInt8] { tls?.certificate ?? [] }
 
   /// Sends a text; false when the other side takes no more.
   @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
@@ -39,7 +51,7 @@ final class RawClient {
     var rest = bytes[...]
     while !rest.isEmpty {
       let sent = rest.withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        tls?.send($0) ?? Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
       guard sent > 0 else { return false }
       rest = rest.dropFirst(sent)
@@ -113,7 +125,9 @@ final class RawClient {
 
   private func fill() -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
-    let count = recv(descriptor, &piece, piece.count, 0)
+    let count = piece.withUnsafeMutableBytes {
+      tls?.receive(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0)
+    }
     guard count > 0 else { return false }
     received += piece.prefix(count)
     return true

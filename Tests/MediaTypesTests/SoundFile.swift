@@ -43,16 +43,26 @@ enum SoundFile {
       + text("data") + [UInt8](repeating: 0xFF, count: 8) + data
   }
 
-  static func m4a(brand: String, seconds: Int, handler: String = "soun") -> [UInt8] {
+  static func m4a(
+    brand: String, seconds: Int, handler: String = "soun", configuration: [UInt8]? = nil
+  ) -> [UInt8] {
     let entry =
       big(0, 8) + big(0, 8) + big(2, 2) + big(16, 2) + big(0, 4) + big(44100, 2) + big(0, 2)
-    let tables = box("stsd", big(0, 4) + big(1, 4) + box("mp4a", entry))
+    let stream = configuration.map { box("esds", big(0, 4) + descriptors($0)) } ?? []
+    let tables = box("stsd", big(0, 4) + big(1, 4) + box("mp4a", entry + stream))
     let header = big(0, 4) + big(0, 8) + big(44100, 4) + big(44100 * seconds, 4) + big(0, 4)
     let media =
       box("mdhd", header) + box("hdlr", big(0, 8) + text(handler) + big(0, 8))
       + box("minf", box("stbl", tables))
     return box("ftyp", text(brand) + big(0, 4) + text("isom")) + box("mdat", big(0, 8))
       + box("moov", box("mvhd", header) + box("trak", box("mdia", media)))
+  }
+
+  /// The descriptors of an AAC stream, the first length written in four bytes as encoders do.
+  private static func descriptors(_ configuration: [UInt8]) -> [UInt8] {
+    let specific = [5, UInt8(configuration.count)] + configuration
+    let decoder = [4, UInt8(13 + specific.count), 0x40, 0x15] + big(0, 8) + big(0, 3) + specific
+    return [3, 0x80, 0x80, 0x80, UInt8(3 + decoder.count)] + big(1, 2) + [0] + decoder
   }
 
   private static func box(_ name: String, _ body: [UInt8]) -> [UInt8] {

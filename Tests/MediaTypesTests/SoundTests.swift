@@ -77,6 +77,19 @@ import Testing
     #expect(sound.duration == 3)
   }
 
+  @Test(
+    arguments: [
+      ([0x12, 0x08], 1, 44100), ([0x11, 0x90], 2, 48000), ([0x2B, 0x11, 0x88], 2, 48000),
+      ([0xEB, 0x09, 0x88], 2, 48000),
+    ] as [([UInt8], Int, Int)])
+  func `believes the AAC configuration and not the track's fields`(
+    configuration: [UInt8], channels: Int, rate: Int
+  ) throws {
+    let file = SoundFile.m4a(brand: "M4A ", seconds: 1, configuration: configuration)
+    let sound = try Sound.read(file)
+    #expect((sound.codec, sound.channels, sound.sampleRate) == (.aac, channels, rate))
+  }
+
   @Test func `tells a film from a sound in the same container`() {
     #expect(Sound.isSoundOnly(SoundFile.m4a(brand: "mp42", seconds: 1)))
     #expect(!Sound.isSoundOnly(SoundFile.m4a(brand: "mp42", seconds: 1, handler: "vide")))

@@ -68,6 +68,7 @@ import Testing
   }
 
   @Test func `leaves no descendant alive, not even in a session of its own`() async throws {
+    let workshop = try Workshop { $0.sandbox = .off }
     try workshop.script(
       "fork",
       """
@@ -105,10 +106,10 @@ import Testing
   }
 
   @Test func `kills the plugin when nobody waits any more`() async throws {
+    let workshop = try Workshop { $0.sandbox = .off }
     try workshop.script(
       "long", manifest: #"{"limits":{"seconds":30}}"#,
       "echo $$ > $TMPDIR/../pid.new; mv $TMPDIR/../pid.new $TMPDIR/../pid; sleep 600")
-    let workshop = workshop
     let call = Task { await workshop.status("long") }
     var text = ""
     while text.isEmpty {

@@ -183,6 +183,49 @@ import Testing
     #expect(outbox.history.count == 1)
   }
 
+  @Test func `abandons what is under way when its task is cancelled`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    for number in 0..<30 { outbox.add(.sample(number, to: "D\(number)")) }
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let (never, _) = AsyncStream<Void>.makeStream()
+    let provider = ScriptedProvider(capacity: 2) { _, _ in
+      signal.yield()
+      for await _ in never {}
+      return .unavailable(after: nil, reason: "cancelled")
+    }
+    let lane = lane(provider, outbox)
+    let task = Task { await lane.run() }
+    var starts = started.makeAsyncIterator()
+    _ = await starts.next()
+    _ = await starts.next()
+    task.cancel()
+    await task.value
+    #expect(provider.sent.count == 2)
+    #expect(outbox.history.count == 2)
+  }
+
+  @Test func `does not send a job twice at once when its lease ends too early`() async {
+    let outbox = MemoryOutbox(clock: clock)
+    outbox.add(.sample())
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let (gate, opened) = AsyncStream<Void>.makeStream()
+    let provider = ScriptedProvider { _, _ in
+      signal.yield()
+      for await _ in gate {}
+      return .delivered(reference: nil)
+    }
+    let start = clock.now
+    await running(lane(provider, outbox)) {
+      var starts = started.makeAsyncIterator()
+      _ = await starts.next()
+      while clock.now < start + 600 { await clock.advance() }
+      opened.finish()
+      await outbox.settled(1)
+    }
+    #expect(provider.sent.count == 1)
+    #expect(outbox.history.count == 1)
+  }
+
   @Test func `keeps silent pushes within three an hour and says so`() async {
     let outbox = MemoryOutbox(clock: clock)
     let alert = PushText.plainAlert("Look")

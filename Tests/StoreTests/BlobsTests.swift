@@ -28,8 +28,9 @@ import Testing
     let store = try scratch.open()
     let first = try await store.blobs.add(bytes: bytes)
     scratch.write(String(decoding: bytes, as: UTF8.self), to: "source")
-    let source = try Descriptor("\(scratch.folder)/source", O_RDONLY)
-    #expect(try await store.blobs.add(copying: source.number) == first)
+    let source = open("\(scratch.folder)/source", O_RDONLY)
+    defer { close(source) }
+    #expect(try await store.blobs.add(copying: source) == first)
     #expect(rename("\(scratch.folder)/source", "\(store.temporaryFolder)/taken") == 0)
     #expect(try await store.blobs.add(taking: "\(store.temporaryFolder)/taken") == first)
     #expect(scratch.files(in: "blobs").count == 1)
@@ -57,12 +58,13 @@ import Testing
   @Test func `leaves nothing of content beyond the limit`() async throws {
     let store = try scratch.open()
     scratch.write(String(repeating: "x", count: 1000), to: "source")
-    let source = try Descriptor("\(scratch.folder)/source", O_RDONLY)
-    await #expect { try await store.blobs.add(copying: source.number, limit: 999) } throws: {
+    let source = open("\(scratch.folder)/source", O_RDONLY)
+    defer { close(source) }
+    await #expect { try await store.blobs.add(copying: source, limit: 999) } throws: {
       ($0 as? StoreError)?.code == .tooLarge
     }
     #expect(scratch.files(in: "blobs").isEmpty && scratch.files(in: "tmp").isEmpty)
-    #expect(try await store.blobs.add(copying: source.number, limit: 1000).size == 1000)
+    #expect(try await store.blobs.add(copying: source, limit: 1000).size == 1000)
   }
 
   @Test func `leaves nothing half-done when the disk refuses`() async throws {

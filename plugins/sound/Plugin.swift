@@ -1,7 +1,7 @@
 import MediaTypes
 import PluginKit
 
-/// The rich type `sound`: says what a sound file is, and hands the original to the phone.
+/// The rich type `sound`: says what a sound file is, hands on the original, and draws it.
 @main
 struct Plugin {
   static func main() {
@@ -21,9 +21,21 @@ struct Plugin {
   ) throws -> PluginResponse {
     do {
       let sound = try Sound.read(file)
-      return switch request.verb {
-      case .validate: try .json(SoundFacts(sound, bytes: file.size))
-      case .render, .describe: .asset(type: sound.type.value)
+      let samples = SampleReader(sound, in: file)
+      if request.verb == .validate {
+        return try .json(SoundFacts(sound, samples, bytes: file.size))
+      }
+      switch request.query["view"] {
+      case nil, "": return .asset(type: sound.type.value)
+      case "waveform":
+        guard let samples else {
+          throw Refusal(
+            status: 415,
+            "A waveform is drawn of plain samples, and this is \(sound.codec.rawValue).")
+        }
+        return .document(try Waveform(samples, request).png(), type: "image/png")
+      case .some(let view):
+        throw Refusal("There is no view \(view) of a sound; there is waveform.")
       }
     } catch let error as SoundError {
       throw Refusal(error.reason)

@@ -8,11 +8,17 @@ struct Plugin {
     // libcurl turns international names into ASCII through the locale's character set.
     setlocale(LC_CTYPE, "C.UTF-8")
     let settings = Settings.read()
+    let visits = Visits()
     serve { request in
       let source = try LinkSource.read(request)
       let link = try Link(source.url)
-      let visit = Visit(link, request, settings)
-      if request.query["view"] == "picture" { return try visit.picture() }
+      let fetcher = Fetcher(settings, patience: request.deadline)
+      let visit = visits.visit(link, by: fetcher)
+      switch request.query["view"] {
+      case nil, "": break
+      case "picture": return try visit.picture(by: fetcher)
+      case .some(let view): throw Refusal("There is no view \(view) of a link; there is picture.")
+      }
       let card = Card(link, source, visit.page)
       guard request.verb == .validate else {
         return try .json(card, isFinal: visit.failure == nil)

@@ -1,21 +1,15 @@
 import PluginKit
 
-/// One visit to the page behind a link, where the operator allows network.
+/// One visit to the page behind a link.
 struct Visit {
   /// The page; nil without network, and when it could not be read.
   let page: Page?
   /// Why the page could not be read.
   let failure: String?
-  private let fetcher: Fetcher
 
-  /// The longest that a publisher waits for somebody else's server.
-  private static let patience = Duration.seconds(6)
-
-  init(_ link: Link, _ request: PluginRequest, _ settings: Settings) {
-    let patience = min(Self.patience, (request.deadline ?? Self.patience) - .seconds(1))
-    fetcher = Fetcher(
-      policy: AddressPolicy(reach: settings.reach), deadline: .now.advanced(by: patience))
-    guard settings.hasNetwork else {
+  /// Visits the page, or stays at home without a fetcher.
+  init(_ link: Link, by fetcher: Fetcher?) {
+    guard let fetcher else {
       (page, failure) = (nil, nil)
       return
     }
@@ -34,8 +28,8 @@ struct Visit {
   }
 
   /// The page's picture as a document of its own.
-  func picture() throws -> PluginResponse {
-    guard let link = page?.picture else {
+  func picture(by fetcher: Fetcher?) throws -> PluginResponse {
+    guard let fetcher, let link = page?.picture else {
       throw Refusal(
         status: failure == nil ? 404 : 503, "The page behind the link shows no picture.")
     }

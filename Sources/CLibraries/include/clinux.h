@@ -59,3 +59,6 @@ static inline ssize_t clinux_send(int socket, const void *bytes, size_t count,
   memcpy(CMSG_DATA(&control.header), descriptors, sizeof(int) * descriptor_count);
   return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
+
+/* Store: everything written to a file system is on its disk when this returns 0 (syncfs). */
+int syncfs(int descriptor);

@@ -21,11 +21,16 @@ struct cmicrohttpd_settings {
 struct MHD_Daemon *cmicrohttpd_start(const struct cmicrohttpd_settings *settings);
 
 /* MHD_get_connection_info is variadic too: the descriptor, the context of MHD_OPTION_NOTIFY_CONNECTION,
-   the GnuTLS session (NULL without TLS) and the peer's address. */
+   and the peer's address. */
 int cmicrohttpd_descriptor(struct MHD_Connection *connection);
 void *cmicrohttpd_context(struct MHD_Connection *connection);
-void *cmicrohttpd_tls_session(struct MHD_Connection *connection);
 const struct sockaddr *cmicrohttpd_address(struct MHD_Connection *connection);
+
+/* Connections a daemon has open (MHD_get_daemon_info). */
+unsigned cmicrohttpd_connections(struct MHD_Daemon *daemon);
+
+/* Writes bytes past MHD, through TLS where there is TLS, as far as that does not block. */
+void cmicrohttpd_write(struct MHD_Connection *connection, const void *bytes, size_t count);
 
 /* An address without its port as text (inet_ntop), empty when it is neither IPv4 nor IPv6. */
 void cmicrohttpd_write_address(const struct sockaddr *address, char text[64]);

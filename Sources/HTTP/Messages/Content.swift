@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// A file that is served as it is: never changed or cut short in place, for its pages are mapped.
-package struct Content: Sendable, Hashable {
+package final class Content: Sendable {
   package let path: String
   package let size: Int
   package let mediaType: String
@@ -40,8 +40,6 @@ package struct Content: Sendable, Hashable {
     self.fields = fields
   }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(path) }
-
   var quotedTag: String { "\"\(etag)\"" }
 
   /// The fields that a 304 repeats (RFC 9110, section 15.4.5).
@@ -60,4 +58,16 @@ package struct Content: Sendable, Hashable {
     for (name, value) in fields.items where all[name] == nil { all.append(name, value) }
     return all
   }
+}
+
+extension Content: Hashable {
+  package static func == (left: Content, right: Content) -> Bool {
+    left === right
+      || left.path == right.path && left.size == right.size && left.mediaType == right.mediaType
+        && left.etag == right.etag && left.lastModified == right.lastModified
+        && left.cacheControl == right.cacheControl && left.fileName == right.fileName
+        && left.fields == right.fields
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

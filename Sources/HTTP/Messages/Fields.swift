@@ -1,6 +1,6 @@
 /// Header fields in the order they came, looked up without regard to case (RFC 9110, section 5).
 package struct Fields: Sendable {
-  private struct Line {
+  private struct Line: Equatable {
     let name: Range<Int>
     let value: Range<Int>
   }
@@ -28,7 +28,10 @@ package struct Fields: Sendable {
       return text(lines[first].value)
     }
     set {
-      lines = lines.filter { !matches($0, name) }
+      if lines.contains(where: { matches($0, name) }) {
+        let others = lines.filter { !matches($0, name) }.map { (text($0.name), text($0.value)) }
+        self = others.reduce(into: Fields()) { $0.append($1.0, $1.1) }
+      }
       if let newValue { append(name, newValue) }
     }
   }
@@ -88,9 +91,13 @@ package struct Fields: Sendable {
   }
 
   /// Whether every line satisfies the rule, which sees the bytes of its name and value.
-  func allSatisfy(_ rule: (Slice<[UInt8]>, Slice<[UInt8]>) -> Bool) -> Bool {
-    lines.allSatisfy {
-      rule(Slice(base: bytes, bounds: $0.name), Slice(base: bytes, bounds: $0.value))
+  func allSatisfy(_ rule: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) -> Bool {
+    bytes.withUnsafeBytes { block in
+      lines.allSatisfy {
+        rule(
+          UnsafeRawBufferPointer(rebasing: block[$0.name]),
+          UnsafeRawBufferPointer(rebasing: block[$0.value]))
+      }
     }
   }
 
@@ -120,8 +127,7 @@ extension Fields: ExpressibleByDictionaryLiteral {
 
 extension Fields: Hashable {
   package static func == (left: Fields, right: Fields) -> Bool {
-    left.lines.count == right.lines.count
-      && zip(left.items, right.items).allSatisfy { $0.name == $1.name && $0.value == $1.value }
+    left.bytes == right.bytes && left.lines == right.lines
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(lines.count) }

@@ -10,13 +10,19 @@ package struct Query: Sendable {
   package subscript(_ name: String) -> String? { items.first { $0.name == name }?.value }
 
   /// Decodes what stands after the "?"; nil for an invalid escape, a NUL or bytes that are not UTF-8.
-  init?(encoded: Substring.UTF8View) {
+  init?(encoded: Span<UInt8>) {
     var items: [(name: String, value: String)] = []
-    for pair in encoded.split(separator: UInt8(ascii: "&")) {
-      let cut = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-      let rest = cut == pair.endIndex ? pair[cut...] : pair[pair.index(after: cut)...]
-      guard let name = PercentEncoding.decode(pair[..<cut], plusIsBlank: true),
-        let value = PercentEncoding.decode(rest, plusIsBlank: true)
+    var start = 0
+    for end in 0...encoded.count
+    where end == encoded.count || encoded[end] == UInt8(ascii: "&") {
+      defer { start = end + 1 }
+      guard start < end else { continue }
+      var cut = start
+      while cut < end, encoded[cut] != UInt8(ascii: "=") { cut += 1 }
+      let name = encoded.extracting(start..<cut)
+      let value = encoded.extracting(min(cut + 1, end)..<end)
+      guard let name = PercentEncoding.decode(name, plusIsBlank: true),
+        let value = PercentEncoding.decode(value, plusIsBlank: true)
       else { return nil }
       items.append((name, value))
     }

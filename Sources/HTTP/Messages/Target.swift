@@ -1,7 +1,7 @@
 /// A request target taken apart (RFC 9112, section 3.2), in origin, absolute or asterisk form.
 struct Target {
   /// The longest target that is read; longer ones are refused with 414.
-  static let limit = 8000
+  static let limit = 4000
 
   let segments: [String]
   let query: Query
@@ -11,41 +11,53 @@ struct Target {
   /// - Parameter raw: the target as it stood in the request line.
   /// - Throws: 400 for what no valid request line holds, 414 for what is too long.
   init(_ raw: String) throws(Refusal) {
-    guard raw.utf8.count <= Self.limit else {
+    let bytes = raw.utf8.span
+    guard bytes.count <= Self.limit else {
       throw Refusal(414, "The request target is longer than \(Self.limit) bytes.")
     }
-    guard raw.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {
-      throw Refusal(400, "The request target holds characters that must be percent-encoded.")
+    var mark = bytes.count
+    for index in bytes.indices.reversed() {
+      let byte = bytes[index]
+      guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "#") else {
+        throw Refusal(400, "The request target holds characters that must be percent-encoded.")
+      }
+      if byte == UInt8(ascii: "?") { mark = index }
     }
-    let origin = try Self.originForm(of: raw)
-    let mark = origin.firstIndex(of: UInt8(ascii: "?")) ?? origin.endIndex
-    var segments: [String] = []
-    for part in origin[..<mark].dropFirst().split(
-      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    {
-      guard let segment = PercentEncoding.decode(part) else { throw Self.badEscape }
-      segments.append(segment)
+    let start = try Self.startOfPath(raw)
+    guard let segments = Self.segments(bytes.extracting(min(start + 1, mark)..<mark)),
+      let query = mark == bytes.count
+        ? Query() : Query(encoded: bytes.extracting((mark + 1)..<bytes.count))
+    else {
+      throw Refusal(
+        400, "The request target holds an invalid percent-escape, a NUL or text that is not UTF-8.")
     }
-    self.segments = segments == [""] ? [] : segments
-    guard mark != origin.endIndex else {
-      query = Query()
-      return
-    }
-    guard let query = Query(encoded: origin[origin.index(after: mark)...]) else {
-      throw Self.badEscape
-    }
+    self.segments = segments
     self.query = query
   }
 
-  private static let badEscape = Refusal(
-    400, "The request target holds an invalid percent-escape, a NUL or text that is not UTF-8.")
-
-  private static func originForm(of raw: String) throws(Refusal) -> Substring.UTF8View {
-    if raw.utf8.first == UInt8(ascii: "/") || raw == "*" { return raw[...].utf8 }
+  /// Where the first "/" of the path stands, or would.
+  private static func startOfPath(_ raw: String) throws(Refusal) -> Int {
+    if raw.utf8.first == UInt8(ascii: "/") || raw == "*" { return 0 }
     for scheme in ["http://", "https://"] where raw.lowercased().hasPrefix(scheme) {
       let rest = raw.utf8.dropFirst(scheme.utf8.count)
-      return rest[(rest.firstIndex { "/?".utf8.contains($0) } ?? rest.endIndex)...]
+      let end = rest.firstIndex { "/?".utf8.contains($0) } ?? rest.endIndex
+      return raw.utf8.distance(from: raw.startIndex, to: end)
     }
     throw Refusal(400, "The request target must begin with \"/\".")
+  }
+
+  private static func segments(_ path: Span<UInt8>) -> [String]? {
+    guard !path.isEmpty else { return [] }
+    var segments: [String] = []
+    segments.reserveCapacity(4)
+    var start = 0
+    for index in 0...path.count where index == path.count || path[index] == UInt8(ascii: "/") {
+      guard let segment = PercentEncoding.decode(path.extracting(start..<index)) else {
+        return nil
+      }
+      segments.append(segment)
+      start = index + 1
+    }
+    return segments
   }
 }

@@ -1,24 +1,26 @@
 /// Percent-encoding (RFC 3986, section 2.1), decoded exactly once.
 enum PercentEncoding {
   /// The decoded text; nil for an invalid escape, a NUL or bytes that are not UTF-8.
-  static func decode(_ encoded: Substring.UTF8View, plusIsBlank: Bool = false) -> String? {
-    let isPlain = !encoded.contains {
-      $0 == UInt8(ascii: "%") || plusIsBlank && $0 == UInt8(ascii: "+")
+  static func decode(_ encoded: Span<UInt8>, plusIsBlank: Bool = false) -> String? {
+    if isPlain(encoded, plusIsBlank: plusIsBlank) {
+      guard let text = try? UTF8Span(validating: encoded) else { return nil }
+      return String(copying: text)
     }
-    if isPlain { return String(Substring(encoded)) }
     var decoded: [UInt8] = []
     decoded.reserveCapacity(encoded.count)
-    var rest = encoded[...]
-    while let byte = rest.popFirst() {
-      switch byte {
+    var index = 0
+    while index < encoded.count {
+      switch encoded[index] {
       case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit),
-          high | low != 0
+        guard index + 2 < encoded.count, let high = digit(encoded[index + 1]),
+          let low = digit(encoded[index + 2]), high | low != 0
         else { return nil }
         decoded.append(high << 4 | low)
+        index += 2
       case UInt8(ascii: "+") where plusIsBlank: decoded.append(UInt8(ascii: " "))
-      default: decoded.append(byte)
+      case let byte: decoded.append(byte)
       }
+      index += 1
     }
     return String(validating: decoded, as: UTF8.self)
   }
@@ -37,6 +39,14 @@ enum PercentEncoding {
       }
     }
     return encoded
+  }
+
+  private static func isPlain(_ encoded: Span<UInt8>, plusIsBlank: Bool) -> Bool {
+    for index in encoded.indices {
+      let byte = encoded[index]
+      if byte == UInt8(ascii: "%") || plusIsBlank && byte == UInt8(ascii: "+") { return false }
+    }
+    return true
   }
 
   private static func digit(_ byte: UInt8) -> UInt8? {

@@ -30,7 +30,7 @@ enum Callbacks {
         guard let target, let connection = connection(handle) else { return nil }
         connection.target = String(cString: target)
         connection.become(idle: false)
-        connection.hold(connection.worker.limits.head)
+        connection.hold(connection.worker.times.head)
         return nil
       }
 
@@ -44,8 +44,8 @@ enum Callbacks {
     return connection.advance(method: method, version: version, bytes: piece)
   }
 
-  static let completed: MHD_RequestCompletedCallback = { _, handle, _, _ in
-    connection(handle)?.completed()
+  static let completed: MHD_RequestCompletedCallback = { _, handle, _, reason in
+    connection(handle)?.completed(isComplete: reason == .REQUEST_TERMINATED_COMPLETED_OK)
   }
 
   private static func worker(_ context: UnsafeMutableRawPointer?) -> Worker? {

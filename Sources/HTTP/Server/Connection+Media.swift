@@ -37,21 +37,22 @@ extension Connection {
   private func send(
     _ ranges: ByteRanges, of content: Content, _ prepared: Prepared, with response: Response
   ) -> MHD_Result {
-    var fields = content.representationFields + response.fields
     switch ranges {
     case .whole:
       return queue(whole: content, prepared, with: response)
     case .unsatisfiable:
-      fields = response.fields
+      var fields = response.fields
       fields["Content-Range"] = "bytes */\(content.size)"
       return send(
         .problem(416, "The content has only \(content.size) bytes.", fields: fields))
     case .parts(let parts) where parts.count == 1:
+      var fields = content.representationFields + response.fields
       fields["Content-Type"] = content.mediaType
       fields["Content-Range"] = parts[0].contentRange(of: content.size)
       return queue(206, RawResponse(prepared.mapping, parts[0], fields: fields))
     case .parts(let parts):
       let multipart = Multipart(prepared.mapping, parts, mediaType: content.mediaType)
+      var fields = content.representationFields + response.fields
       fields["Content-Type"] = "multipart/byteranges; boundary=\(multipart.boundary)"
       return queue(206, RawResponse(multipart, fields: fields))
     }

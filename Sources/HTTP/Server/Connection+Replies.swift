@@ -13,19 +13,21 @@ extension Connection {
     case .content(let content):
       return send(content, with: response)
     case .events(let source):
+      step = .streaming
       let sink = EventSink(handle, limits: worker.limits)
       setStream(sink)
       let result = queue(response.status, RawResponse(sink, fields: response.fields))
       release()
       source.open(sink)
-      if worker.connections.isDraining { sink.close() }
+      if worker.connections.isDraining { sink.closeForNow() }
       return result
     }
   }
 
   /// Queues a response (MHD_queue_response), which may be used again.
   func queue(_ status: Int, _ response: borrowing RawResponse) -> MHD_Result {
-    hold(worker.limits.transfer, bytes: response.size)
+    hold(worker.times.transfer(of: response.size))
+    reply = (status, response.size)
     return MHD_queue_response(handle, UInt32(status), response.handle)
   }
 
@@ -33,12 +35,13 @@ extension Connection {
   func hangUp(_ response: Response) -> MHD_Result {
     leavesBytesUnread = true
     step = .answered
-    guard case .bytes(let body) = response.body, !worker.isSecure else { return .NO }
+    guard case .bytes(let body) = response.body else { return .NO }
     var head = "HTTP/1.1 \(response.status) \(Problem.title(of: response.status))\r\n"
     for (name, value) in response.fields.items { head += "\(name): \(value)\r\n" }
     head += "Date: \(HTTPDate.text(.now))\r\nX-Content-Type-Options: nosniff\r\n"
     head += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
     write(Array(head.utf8) + body)
+    reply = (response.status, body.count)
     return .NO
   }
 }

@@ -12,7 +12,10 @@ extension Connection {
     method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
     bytes: UnsafeRawBufferPointer
   ) -> MHD_Result {
-    if case .head = step { return begin(method: String(cString: method), String(cString: version)) }
+    if case .head = step {
+      if worker.observe != nil { begun = .now }
+      return begin(method: String(cString: method), String(cString: version))
+    }
     return bytes.isEmpty ? finish() : take(bytes)
   }
 
@@ -45,8 +48,8 @@ extension Connection {
     }
     switch request.body {
     case .none: release()
-    case .sized(let size): hold(worker.limits.transfer, bytes: size)
-    case .chunked: hold(worker.limits.transfer, bytes: limitOfBody)
+    case .sized(let size): hold(worker.times.transfer(of: size))
+    case .chunked: hold(worker.times.transfer(of: limitOfBody))
     }
     return .YES
   }
@@ -71,7 +74,7 @@ extension Connection {
         step = .dropping(left: left - bytes.count, next)
       case .reading(let buffer): try buffer.append(bytes)
       case .saving(let file): try file.append(bytes)
-      case .head, .waiting, .answered: break
+      case .head, .waiting, .answered, .streaming: break
       }
       return .YES
     } catch {
@@ -92,14 +95,14 @@ extension Connection {
       guard let response = suspended.answer else { return .YES }
       setSuspended(nil)
       return send(response)
-    case .head, .answered: return .YES
+    case .head, .answered, .streaming: return .YES
     }
   }
 
   private func suspend(
     _ deadline: Duration, _ work: @escaping @Sendable () async -> Response
   ) -> MHD_Result {
-    hold(deadline)
+    hold(deadline.milliseconds)
     let suspended = Suspended(handle)
     step = .waiting(suspended)
     setSuspended(suspended)

@@ -15,6 +15,9 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   var target = ""
   var step = Step.head
   var request: Request?
+  /// The status and size of the answer, and when its request had come.
+  var reply: (status: Int, bytes: Int)?
+  var begun: ContinuousClock.Instant?
   /// Whether bytes may be on their way that nobody will read: closing must then not reset.
   var leavesBytesUnread = false
 
@@ -38,6 +41,8 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
     /// The connection is suspended until the answer is there.
     case waiting(Suspended)
     case answered
+    /// The answer is a stream of events.
+    case streaming
   }
 
   /// What follows a body that nobody wants.
@@ -51,15 +56,14 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
     self.worker = worker
     descriptor = cmicrohttpd_descriptor(handle)
     peer = Address.text(cmicrohttpd_address(handle))
-    hold(worker.limits.head)
+    hold(worker.times.head)
   }
 
   // MARK: - Deadlines
 
   /// The current phase must be over in that time.
-  func hold(_ duration: Duration, bytes: Int = 0) {
-    let transfer = bytes / max(1, worker.limits.bytesPerSecond) * 1000
-    deadline.store(Ticks.now + duration.milliseconds + transfer, ordering: .relaxed)
+  func hold(_ milliseconds: Int) {
+    deadline.store(Ticks.now + milliseconds, ordering: .relaxed)
   }
 
   /// The current phase may last.
@@ -99,19 +103,30 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
 
   /// Writes past libmicrohttpd, for what it would not say.
   func write(_ bytes: [UInt8]) {
-    let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-    _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
+    bytes.withUnsafeBytes { cmicrohttpd_write(handle, $0.baseAddress, $0.count) }
   }
 
   /// The answer has left, or its connection has failed.
-  func completed() {
-    stream?.end()
-    setStream(nil)
+  func completed(isComplete: Bool) {
+    report(isComplete: isComplete)
+    if case .streaming = step {
+      stream?.end()
+      setStream(nil)
+    }
     request = nil
     step = .head
-    hold(worker.limits.idle)
+    hold(worker.times.idle)
     become(idle: true)
     if worker.connections.isDraining { stopReading() }
+  }
+
+  private func report(isComplete: Bool) {
+    defer { reply = nil }
+    guard let observe = worker.observe, let reply, let begun else { return }
+    observe(
+      Exchange(
+        request: request, peer: peer, status: reply.status, bytes: reply.bytes,
+        duration: ContinuousClock.now - begun, isComplete: isComplete))
   }
 
   /// Called just before the descriptor is closed.

@@ -5,6 +5,7 @@ import Glibc
 final class Daemon: Sendable {
   /// libmicrohttpd guards it with its own locks.
   private nonisolated(unsafe) let handle: OpaquePointer
+  private let listener: Int32
   /// Retained as long as callbacks may come.
   private nonisolated(unsafe) let context: Unmanaged<Worker>
 
@@ -14,7 +15,7 @@ final class Daemon: Sendable {
     var settings = cmicrohttpd_settings()
     settings.listener = listener
     settings.connections = UInt32(configuration.limits.connections)
-    settings.memory = 32 * 1024
+    settings.memory = 16 * 1024  // cleared after every request, so no more than is needed
     settings.context = context.toOpaque()
     settings.admit = Callbacks.admit
     settings.connected = Callbacks.connected
@@ -28,6 +29,7 @@ final class Daemon: Sendable {
       throw ServerError(code: .cannotStart, reason: "The HTTP server cannot start: \(reason).")
     }
     self.handle = handle
+    self.listener = listener
   }
 
   private static func start(
@@ -36,7 +38,7 @@ final class Daemon: Sendable {
     guard let tls else { return cmicrohttpd_start(&settings) }
     return tls.certificate.withCString { certificate in
       tls.key.withCString { key in
-        "SECURE128:-VERS-TLS1.0:-VERS-TLS1.1:%SERVER_PRECEDENCE".withCString { priorities in
+        "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE".withCString { priorities in
           settings.certificate = certificate
           settings.key = key
           settings.priorities = priorities
@@ -45,6 +47,12 @@ final class Daemon: Sendable {
       }
     }
   }
+
+  /// Connections that are still open.
+  var openConnections: Int { Int(cmicrohttpd_connections(handle)) }
+
+  /// Another descriptor of the listening socket, for a successor; -1 when there is none.
+  func duplicateListener() -> Int32 { fcntl(listener, F_DUPFD_CLOEXEC, 0) }
 
   /// Accepts no more connections (MHD_quiesce_daemon).
   func quiesce() {

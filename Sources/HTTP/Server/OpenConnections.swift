@@ -44,15 +44,17 @@ final class OpenConnections: Sendable {
 
   /// Ends what has taken too long and lets quiet streams say that they are alive.
   func tick(_ now: Int) {
-    let late = table.withLock { table in
-      table.all.values.filter { connection in
-        guard connection.passedDeadline(now) else { return false }
-        if !connection.isSuspended { connection.cut() }
-        return connection.isSuspended
+    var late: [Connection] = []
+    var streams: [EventSink] = []
+    table.withLock { table in
+      for connection in table.all.values {
+        if let stream = connection.stream { streams.append(stream) }
+        guard connection.passedDeadline(now) else { continue }
+        if connection.isSuspended { late.append(connection) } else { connection.cut() }
       }
     }
     for connection in late { connection.settleLate() }
-    for connection in snapshot() { connection.stream?.beat(now) }
+    for stream in streams { stream.beat(now) }
   }
 
   /// Closes idle connections and streams; the others follow as soon as they have been answered.
@@ -61,7 +63,7 @@ final class OpenConnections: Sendable {
     table.withLock {
       for connection in $0.all.values where connection.isIdle { connection.stopReading() }
     }
-    for connection in snapshot() { connection.stream?.close() }
+    for connection in snapshot() { connection.stream?.closeForNow() }
   }
 
   /// Ends everything that is still open: what is being worked on is answered with 503.

@@ -1,13 +1,12 @@
-import CMicroHTTPD
 import Dispatch
-import Glibc
+import Synchronization
 
 /// An HTTP server over libmicrohttpd: several single-thread event loops that share one port.
 package final class Server: Sendable {
   /// The port it listens on.
   package let port: Int
 
-  private let daemons: [Daemon]
+  private let loops: Mutex<EventLoops>
   private let connections: OpenConnections
   /// A dispatch source may be used from any thread.
   private nonisolated(unsafe) let clock: any DispatchSourceTimer
@@ -18,22 +17,22 @@ package final class Server: Sendable {
   ///   - configuration: where to listen and what to allow.
   ///   - responder: what answers.
   ///   - log: told what an operator should know, a line at a time.
-  /// - Throws: `ServerError` when the address cannot be had or the certificate is no good.
+  ///   - observe: told of every answer when it is over, on an HTTP thread; must not block.
+  /// - Throws: `ServerError` when the address cannot be had.
   package init(
     _ configuration: ServerConfiguration, responder: any Responder,
-    log: @escaping @Sendable (String) -> Void
+    log: @escaping @Sendable (String) -> Void, observe: (@Sendable (Exchange) -> Void)? = nil
   ) throws {
     let listeners = try Listeners.open(configuration)
     let connections = OpenConnections(limits: configuration.limits)
-    var daemons: [Daemon] = []
-    for listener in listeners.descriptors {
-      let worker = Worker(
-        configuration: configuration, responder: responder, connections: connections, log: log)
-      daemons.append(
-        try Daemon(listener: listener, worker: worker, configuration: configuration))
+    var loops = EventLoops(configuration: configuration) {
+      Worker(
+        configuration: configuration, responder: responder, connections: connections, log: log,
+        observe: observe)
     }
+    try loops.start(on: listeners.descriptors)
     port = Int(listeners.port)
-    self.daemons = daemons
+    self.loops = Mutex(loops)
     self.connections = connections
     clock = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "http.deadlines"))
     clock.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
@@ -44,19 +43,27 @@ package final class Server: Sendable {
   /// Connections that are open now.
   package var openConnections: Int { connections.count }
 
+  /// Serves another certificate to every connection from now on; those that are open keep theirs.
+  ///
+  /// - Parameter identity: the new certificate and key.
+  /// - Throws: `ServerError` when they cannot be used; the old ones then stay.
+  package func reload(_ identity: TLSIdentity) throws {
+    try loops.withLock { loops throws(ServerError) in try loops.renew(identity) }
+  }
+
   /// Stops: accepts nothing more, answers what it has begun, closes streams, and then ends.
   ///
   /// - Parameter grace: how long answers may take; what is not finished then gets a 503 or is cut.
   package func stop(grace: Duration) async {
-    for daemon in daemons { daemon.quiesce() }
+    loops.withLock { $0.quiesce() }
     connections.drain()
     await connectionsClose(within: grace)
     connections.end()
     await connectionsClose(within: .seconds(2))
     clock.cancel()
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { [daemons] in
-        for daemon in daemons { daemon.stop() }
+      DispatchQueue.global().async {
+        self.loops.withLock { $0.stop() }
         continuation.resume()
       }
     }

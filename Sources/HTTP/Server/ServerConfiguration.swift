@@ -46,14 +46,3 @@ package struct ServerConfiguration: Sendable {
     self.limits = limits
   }
 }
-
-/// A certificate chain and its private key, in PEM.
-package struct TLSIdentity: Sendable {
-  package let certificate: String
-  package let key: String
-
-  package init(certificate: String, key: String) {
-    self.certificate = certificate
-    self.key = key
-  }
-}

@@ -50,6 +50,12 @@ package final class EventSink: Sendable {
     }
   }
 
+  /// Ends the stream and asks its client to come back soon, for the server is about to stop.
+  func closeForNow() {
+    send(Array("retry: 1000\n\n".utf8))
+    close()
+  }
+
   /// Bytes that the other side has not taken yet.
   package var backlog: Int { state.withLock { $0.waiting.count - $0.position } }
 

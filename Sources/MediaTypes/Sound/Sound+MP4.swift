@@ -8,7 +8,8 @@ extension Sound {
     }
     for track in movie.all("trak") {
       guard let media = track["mdia"], media["hdlr"]?.octets(12).code(at: 8) == "soun",
-        let entry = media["minf"]?["stbl"]?["stsd"]?.octets(64), entry.count >= 44
+        let entries = media["minf"]?["stbl"]?["stsd"],
+        case let entry = entries.octets(64), entry.count >= 44
       else { continue }
       let (length, scale) = media["mdhd"].flatMap(timing) ?? (0, 1)
       let fragments = movie["mvex"]?["mehd"].flatMap { fragmentLength($0) }
@@ -17,9 +18,11 @@ extension Sound {
         length > 0
         ? Double(length) / Double(scale) : Double(fragments ?? 0) / Double(movieScale)
       let sample = SampleEntry(entry, in: media)
+      let stream = elementaryStream(entries, isExtended: entry.big(at: 24, count: 2) == 1)
       return try Sound(
-        type: type, codec: sample.codec, channels: sample.channels,
-        sampleRate: sample.rate, duration: seconds)
+        type: type, codec: stream?.codec ?? sample.codec,
+        channels: stream?.channels ?? sample.channels,
+        sampleRate: stream?.sampleRate ?? sample.rate, duration: seconds)
     }
     throw SoundError(
       code: .notSound, reason: "The file is MPEG-4 or QuickTime without a sound track.")
@@ -30,6 +33,14 @@ extension Sound {
     let tracks = Boxes(source, in: 0..<source.size)["moov"]?.all("trak") ?? []
     let kinds = tracks.map { $0["mdia"]?["hdlr"]?.octets(12).code(at: 8) }
     return kinds.contains("soun") && !kinds.contains("vide")
+  }
+
+  /// The `esds` box behind the fields of the first entry, in QuickTime files inside a `wave` box.
+  private static func elementaryStream(
+    _ entries: Boxes<some ByteSource>, isExtended: Bool
+  ) -> ElementaryStream? {
+    let inside = entries.dropping(isExtended ? 60 : 44)
+    return (inside["esds"] ?? inside["wave"]?["esds"]).flatMap { ElementaryStream($0.octets(128)) }
   }
 
   /// The length and its units a second, in `mvhd` and `mdhd` of either version.
@@ -66,6 +77,11 @@ private struct Boxes<Source: ByteSource> {
   subscript(name: String) -> Boxes? {
     Chunks(source, in: range, layout: .iso).first { $0.id == name }
       .map { Boxes(source, in: $0.body) }
+  }
+
+  /// The same behind so many bytes of fields.
+  func dropping(_ count: Int) -> Boxes {
+    Boxes(source, in: min(range.lowerBound + count, range.upperBound)..<range.upperBound)
   }
 
   func octets(_ count: Int) -> Octets {

@@ -12,6 +12,8 @@ struct Draft: Sendable {
   var to: [String]
   var expires: Date?
   var idempotencyKey: String?
+  /// What the push looks like that announces it.
+  var form = PushForm.silent
 
   /// The longest message, in bytes.
   static let longestMessage = 16_384
@@ -35,6 +37,7 @@ struct Draft: Sendable {
     audience = try Self.expression(to)
     expires = try members.time("expires")
     idempotencyKey = try members.string("idempotencyKey")
+    form = try Self.form(&members)
     try members.finish()
     try check(now: now)
   }
@@ -87,6 +90,20 @@ struct Draft: Sendable {
     case nil: throw Refusal(400, "to is missing: such as [\"username:alice\"].")
     default: throw Refusal(400, "to is an array of tags, or a tag expression.")
     }
+  }
+
+  private static func form(_ members: inout JSONMembers) throws(Refusal) -> PushForm {
+    guard let name = try members.string("form") else { return .silent }
+    guard let form = PushForm(rawValue: name) else {
+      let names = PushForm.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Refusal(400, "form is one of \(names), not \(name.quoted).")
+    }
+    return form
+  }
+
+  /// What a push says of the notification with this id.
+  func content(_ id: Int) -> PushContent {
+    PushContent(id: id, message: message, richType: richType)
   }
 
   private static func expression(_ to: [String]) throws(Refusal) -> TagExpression {

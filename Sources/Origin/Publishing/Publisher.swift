@@ -8,7 +8,7 @@ struct Publisher: Sendable {
   let assets: Assets
   let validation: Validation
   let renderer: Renderer
-  let audience: Audience
+  let announcement: Announcement
 
   /// Creates the notification; when this returns, it and its pushes survive a power cut.
   ///
@@ -20,8 +20,8 @@ struct Publisher: Sendable {
     if let key, let known = try store.notification(for: key, sender: sender) {
       return (known, false)
     }
-    let recipients = try audience.users(draft.audience)
-    guard !recipients.isEmpty else { throw Refusal(422, "to matches nobody.") }
+    let addressees = try announcement.addressees(draft.audience)
+    guard !addressees.users.isEmpty else { throw Refusal(422, "to matches nobody.") }
     var new = NewNotification(
       message: draft.message, richType: draft.richType, payload: draft.payload)
     let plugin = try validation.plugin(draft.richType)
@@ -43,12 +43,10 @@ struct Publisher: Sendable {
       _ = try await renderer.rendered(
         Wish(subject: subject, options: options, plugin: plugin, user: ""))
     }
-    (new.sender, new.recipients, new.to) = (sender, recipients, draft.to)
+    (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     (new.expires, new.idempotencyKey) = (draft.expires, key)
-    new.push = { id in
-      let content = PushContent(id: id, message: draft.message, richType: draft.richType)
-      return PushForm.silent.text(of: content).json
-    }
+    new.push = { draft.form.text(of: draft.content($0)).json }
+    new.pushes = announcement.pushes(of: draft, to: addressees.devices)
     return try await store.create(new)
   }
 

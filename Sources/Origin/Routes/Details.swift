@@ -19,12 +19,27 @@ struct Details: Sendable {
     }
     members["receipts"] = .array(
       receipts.filter { isOverseer || $0.user == caller.name }.map(\.json))
+    if isOverseer {
+      members["deliveries"] = .array(try store.outbox.deliveries(of: id).map(\.json))
+    }
     members["renditions"] = .object(
       Dictionary(
         uniqueKeysWithValues: Profile.all.map {
           ($0.name, .string("/api/notifications/\(id)?profile=\($0.name)"))
         }))
     return .json(200, JSONValue.object(members))
+  }
+}
+
+extension Delivery {
+  /// What became of the push to one device.
+  fileprivate var json: JSONValue {
+    .object([
+      "job": .number(Double(job)), "lane": .string(lane), "user": .optional(user),
+      "registration": .optional(registration), "state": .string(state.rawValue),
+      "attempts": .number(Double(attempts)), "updated": .time(updated),
+      "reference": .optional(reference), "reason": .optional(reason),
+    ])
   }
 }
 

@@ -41,6 +41,8 @@ struct OneShotCall: Sendable {
     return Order(
       program: plugin.executable, folder: plugin.folder, deadline: .seconds(limits.seconds),
       memoryMiB: limits.memoryMiB, cpuSeconds: limits.seconds + 1, fileMiB: limits.outputMiB,
+      sandbox: workplace.sandbox(
+        for: plugin, own: call.asset.map { [$0.path] } ?? [], writable: scratch.path),
       environment: try Environment(
         of: call, plugin: plugin, configuration: workplace.configuration, scratch: scratch.path
       ).variables)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What every call needs: the launcher, the poller and the operator's bounds.
 struct Workplace: Sendable {
   let configuration: PluginConfiguration
@@ -14,6 +16,15 @@ struct Workplace: Sendable {
     return scratch
   }
 
+  /// What a process of the plugin may reach: its own files, the operator's extras, and `own`.
+  func sandbox(for plugin: Plugin, own: [String], writable: String) -> Order.Sandbox {
+    Order.Sandbox(
+      level: configuration.sandbox,
+      readable: plugin.roots + own + configuration.readable + SharedLibraries.folders,
+      writable: writable,
+      network: plugin.manifest.network && configuration.network.contains(plugin.richType))
+  }
+
   /// Where an answer of the plugin's is collected.
   func spool(for plugin: Plugin) -> AnswerSpool {
     AnswerSpool(
@@ -25,11 +36,16 @@ struct Workplace: Sendable {
     guard let folder = ScratchFolder(in: configuration.temporaryFolder) else {
       throw .busy("The server cannot make a temporary folder.")
     }
+    let (tmp, incoming) = (folder.path + "/tmp", folder.path + "/in")
+    guard mkdir(tmp, 0o700) == 0, mkdir(incoming, 0o700) == 0 else {
+      throw .busy("The server cannot make a temporary folder.")
+    }
     let limits = plugin.manifest.limits
     let order = Order(
       program: plugin.executable, folder: plugin.folder, grace: .seconds(2),
       memoryMiB: limits.memoryMiB, fileMiB: limits.outputMiB,
-      environment: Environment.usual + [("TMPDIR", folder.path), ("HOME", folder.path)])
+      sandbox: sandbox(for: plugin, own: [incoming], writable: tmp),
+      environment: Environment.usual + [("TMPDIR", tmp), ("HOME", tmp)])
     return try Worker(folder: folder, order: order, log: log, forker: forker, poller: poller)
   }
 }

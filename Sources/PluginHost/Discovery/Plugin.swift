@@ -8,6 +8,8 @@ package struct Plugin: Sendable, Hashable {
   package let executable: String
   /// The folder it runs in.
   package let folder: String
+  /// The files and folders it consists of.
+  let roots: [String]
   /// The SHA-256 of everything it consists of, in hexadecimal; another one is another plugin.
   package let identity: String
   /// Why it cannot be used, in one sentence; nil when it can.

@@ -93,7 +93,7 @@ final class PluginFolder: Sendable {
     }
     let plugin = Plugin(
       richType: name, manifest: manifest, executable: executable, folder: folder,
-      identity: inventory?.identity ?? "", problem: problem)
+      roots: roots, identity: inventory?.identity ?? "", problem: problem)
     let stamps = inventory?.stamps ?? []
     let isSettled = problem == nil && stamps.allSatisfy(\.isSettled)
     return Entry(plugin: plugin, stamps: isSettled ? stamps : [])

@@ -25,7 +25,7 @@ struct ResidentCall: Sendable {
     } catch {
       throw Fault(error: error, cause: error.reason)
     }
-    guard let scratch = ScratchFolder(in: worker.folder.path) else {
+    guard let scratch = ScratchFolder(in: worker.folder.path + "/tmp") else {
       _ = await worker.kill()
       throw Fault(error: .busy("The server cannot make a temporary folder."), cause: "no folder")
     }
@@ -45,7 +45,11 @@ struct ResidentCall: Sendable {
     _ worker: Worker, _ scratch: ScratchFolder, until deadline: ContinuousClock.Instant
   ) async throws(Fault) -> Exchange.Outcome? {
     let request: [UInt8]
+    let loan: AssetLoan
     do throws(PluginError) {
+      loan = try AssetLoan(of: call.asset, in: worker.folder.path + "/in")
+      var call = call
+      call.asset = loan.asset
       let environment = try Environment(
         of: call, plugin: plugin, configuration: workplace.configuration, scratch: scratch.path)
       request = Record.request(parameters: environment.variables, body: call.body)
@@ -53,6 +57,7 @@ struct ResidentCall: Sendable {
       pool.giveBack(worker)
       throw Fault(error: error, cause: error.reason)
     }
+    defer { loan.end() }
     guard let connection = worker.connection(for: log) else { return nil }
     return await Exchange(
       request, over: connection, until: deadline, answer: workplace.spool(for: plugin),

@@ -12,6 +12,7 @@ final class Forker: Sendable {
   private struct Running {
     let process: Process
     let socket: Descriptor
+    let sandbox: String
   }
 
   private struct State {
@@ -35,7 +36,7 @@ final class Forker: Sendable {
         status: 413, reason: "The message and payload are too long for a plugin's environment.")
     }
     for _ in 0..<2 {
-      let socket = try self.socket()
+      let socket = try running().socket
       let sent = withExtendedLifetime(descriptors) {
         clinux_send(
           socket.number, words, words.count, descriptors.map(\.number), descriptors.count)
@@ -52,18 +53,25 @@ final class Forker: Sendable {
     state.withLock { $0.running = nil }
   }
 
-  private func socket() throws(PluginError) -> Descriptor {
-    let socket = state.withLock { state -> Descriptor? in
-      if let running = state.running { return running.socket }
+  /// What the launcher says of this kernel (`sandbox.h`).
+  ///
+  /// - Throws: ``PluginError`` 503 when there is no launcher.
+  func sandbox() throws(PluginError) -> String {
+    try running().sandbox
+  }
+
+  private func running() throws(PluginError) -> Running {
+    let running = state.withLock { state -> Running? in
+      if let running = state.running { return running }
       if let last = state.startedAt, .now - last < .milliseconds(200) { return nil }
       state.startedAt = .now
       state.running = start()
-      return state.running?.socket
+      return state.running
     }
-    guard let socket else {
+    guard let running else {
       throw .busy("The launcher of plugins, \(launcher), cannot be started.")
     }
-    return socket
+    return running
   }
 
   private func start() -> Running? {
@@ -79,6 +87,17 @@ final class Forker: Sendable {
     process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
     process.standardOutput = FileHandle.nullDevice
     guard (try? process.run()) != nil else { return nil }
-    return Running(process: process, socket: ours)
+    guard let greeting = greeting(from: ours) else { return nil }
+    return Running(process: process, socket: ours, sandbox: greeting)
+  }
+
+  /// The first packet of a launcher that has come up; nil when it does not within five seconds.
+  private func greeting(from socket: Descriptor) -> String? {
+    var patience = timeval(tv_sec: 5, tv_usec: 0)
+    setsockopt(
+      socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = recv(socket.number, &bytes, bytes.count, 0)
+    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }
 }

@@ -9,7 +9,18 @@ struct Order {
   var memoryMiB: Int
   var cpuSeconds: Int?
   var fileMiB: Int
+  var sandbox: Sandbox
   var environment: [(name: String, value: String)]
+
+  /// What it may reach.
+  struct Sandbox {
+    var level: SandboxReport.Level
+    /// Files and folders.
+    var readable: [String]
+    /// Its TMPDIR.
+    var writable: String
+    var network: Bool
+  }
 
   /// No order is longer: the kernel takes packets of about 200 KiB, and one variable of 128 KiB.
   static let mostBytes = 160 * 1024
@@ -22,6 +33,9 @@ struct Order {
     ]
     if let deadline { words.append("deadline=\(deadline.milliseconds)") }
     if let cpuSeconds { words.append("cpu=\(cpuSeconds)") }
+    words += ["sandbox=\(sandbox.level.rawValue)", "write=\(sandbox.writable)"]
+    words += sandbox.readable.map { "read=\($0)" }
+    if sandbox.network { words.append("network=1") }
     words.append("--")
     words += environment.map { "\($0.name)=\($0.value)" }
     let count = words.reduce(0) { $0 + $1.utf8.count + 1 }

@@ -20,7 +20,7 @@ package struct APNsProvider: PushProvider {
     self.topic = topic
     self.endpoints = endpoints
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(trustAnchor: trustAnchor, connections: 4, patience: patience)
   }
 
   package var name: String { "apns" }
@@ -52,7 +52,7 @@ package struct APNsProvider: PushProvider {
         switch try await answer(
           to: request(push, to: url, token: issue))
         {
-        case .final(let delivery): return delivery
+        case .final(let outcome): return outcome
         case .wrongEnvironment: return nil
         case .expiredProviderToken:
           guard let other = try token.replacement(for: issue, at: clock.now) else {
@@ -61,6 +61,9 @@ package struct APNsProvider: PushProvider {
                 + "the machine's clock is wrong.")
           }
           issue = other
+        case .leave(let outcome):
+          loop.reconnect()
+          return outcome
         case .reconnect(let then):
           loop.reconnect()
           guard !hasReconnected else { return then }

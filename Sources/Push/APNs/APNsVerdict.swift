@@ -10,6 +10,8 @@ enum APNsVerdict: Equatable {
   case expiredProviderToken
   /// The connection is of no use any more; `then` holds if a new one is no better.
   case reconnect(then: PushOutcome)
+  /// The connection is of no use for a while; the push's fate is known.
+  case leave(PushOutcome)
 
   private struct Complaint: Decodable {
     let reason: String
@@ -45,7 +47,7 @@ enum APNsVerdict: Equatable {
     case "UnrelatedKeyIdInToken":
       .reconnect(then: .laneStopped(reason: told + " The key is not of this connection's team."))
     case "TooManyProviderTokenUpdates":
-      .final(.unavailable(after: max(after ?? .zero, .seconds(60)), reason: told))
+      .leave(.unavailable(after: max(after ?? .zero, .seconds(60)), reason: told))
     case "TooManyRequests":
       .final(.retry(after: max(after ?? .zero, .seconds(30)), reason: told))
     case "IdleTimeout", "Shutdown": .reconnect(then: .unavailable(after: after, reason: told))

@@ -17,11 +17,12 @@ package struct AzureProvider: PushProvider {
   ) throws(PushError) {
     self.connection = connection
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: capacity, patience: patience)
   }
 
   package var name: String { "azure" }
-  package var capacity: Int { 32 }
+  package let capacity = 32
   package var governsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {

@@ -62,11 +62,11 @@ package final class Lane: Sendable {
 
   /// Works until ``stop()``; cancelling the task cancels what is under way as well.
   package func run() async {
+    var work = LaneWork()
     await withDiscardingTaskGroup { group in
-      var work = LaneWork()
-      while true {
+      while !Task.isCancelled {
         await settleFinished(&work)
-        let isStopping = Task.isCancelled || state.withLock { $0.isStopping }
+        let isStopping = state.withLock { $0.isStopping }
         if isStopping, work.underWay == 0 { return }
         let jobs = isStopping ? [] : await lease(work)
         for job in jobs { start(job, &work, in: &group) }
@@ -74,6 +74,7 @@ package final class Lane: Sendable {
         if jobs.isEmpty { await rest(work) }
       }
     }
+    await settleFinished(&work)
   }
 }
 
@@ -96,7 +97,7 @@ extension Lane {
 
   private func start(_ job: PushJob, _ work: inout LaneWork, in group: inout DiscardingTaskGroup) {
     let now = clock.now
-    work.begin(job)
+    guard work.begin(job) else { return }
     if let expires = job.push.expires, expires <= now {
       return work.settle(job, .expired)
     }

@@ -13,9 +13,11 @@ struct LaneWork {
   /// Leased jobs whose outcome is not known yet.
   var underWay: Int { jobs.count - settlements.count }
 
-  mutating func begin(_ job: PushJob) {
-    jobs[job.id] = job
+  /// Takes a job in hand; false when it is, because its lease ended while it was being sent.
+  mutating func begin(_ job: PushJob) -> Bool {
+    guard jobs.updateValue(job, forKey: job.id) == nil else { return false }
     if job.push.text.kind == .background { wakes[job.push.target, default: 0] += 1 }
+    return true
   }
 
   mutating func settle(_ job: PushJob, _ outcome: Settlement.Outcome) {

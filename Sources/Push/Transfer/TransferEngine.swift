@@ -21,7 +21,7 @@ final class TransferEngine: Sendable {
   /// Only the thread uses it, but for `curl_multi_wakeup`, which any thread may call.
   nonisolated(unsafe) private let multi: UnsafeMutableRawPointer
 
-  init(trustAnchor: String?, patience: Duration) throws(PushError) {
+  init(trustAnchor: String?, connections: Int, patience: Duration) throws(PushError) {
     guard Self.isReady, let multi = curl_multi_init() else {
       throw PushError(.unreachable, "libcurl could not be started.")
     }
@@ -29,7 +29,7 @@ final class TransferEngine: Sendable {
     self.trustAnchor = trustAnchor
     self.patience = patience
     ccurl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-    ccurl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 4)
+    ccurl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
     ccurl_multi_set_number(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
   }
 

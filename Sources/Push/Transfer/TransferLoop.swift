@@ -6,11 +6,14 @@ import Synchronization
 final class TransferLoop: Sendable {
   private let engine: TransferEngine
 
-  /// A loop that gives up on a request after `patience`.
+  /// A loop with so many connections to each host, that gives up on a request after `patience`.
   ///
   /// It trusts the system's certificates and those in the PEM file `trustAnchor`.
-  init(trustAnchor: String? = nil, patience: Duration = .seconds(30)) throws(PushError) {
-    engine = try TransferEngine(trustAnchor: trustAnchor, patience: patience)
+  init(
+    trustAnchor: String?, connections: Int, patience: Duration
+  ) throws(PushError) {
+    engine = try TransferEngine(
+      trustAnchor: trustAnchor, connections: connections, patience: patience)
     try engine.launch()
   }
 

@@ -18,11 +18,12 @@ package struct WebhookProvider: PushProvider {
     self.url = url
     self.secret = secret
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: capacity, patience: patience)
   }
 
   package var name: String { "webhook" }
-  package var capacity: Int { 32 }
+  package let capacity = 32
   package var governsSilentPushes: Bool { false }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -21,17 +22,21 @@ package struct Blob: Sendable, Hashable {
 /// time after its last addition, so that there is time to refer to it.
 package final class Blobs: Sendable {
   let folder: DataFolder
+  let files: DigestFolder
+  let now: @Sendable () -> Date
   /// Held while a blob's age is renewed, or found too old and the blob removed.
   let ages = Mutex<Void>(())
   private let disk = DiskQueue("store.blobs")
 
-  init(in folder: DataFolder) {
+  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
     self.folder = folder
+    self.now = now
+    files = DigestFolder(path: folder.blobs)
   }
 
   /// Where a blob's bytes are, whether or not it is stored.
   package func path(of digest: Digest) -> String {
-    "\(folder.blobs)/\(digest.hex.prefix(2))/\(digest.hex)"
+    files.path(of: digest)
   }
 
   /// The size of a stored blob in bytes, or nil when there is no such blob.
@@ -47,7 +52,7 @@ package final class Blobs: Sendable {
       if try isStored(blob) { return blob }
       var file = try TemporaryFile(in: folder)
       try file.write(bytes)
-      try file.rename(to: path(of: blob.digest))
+      try file.rename(to: path(of: blob.digest), notedAt: now())
       return blob
     }
   }
@@ -67,7 +72,7 @@ package final class Blobs: Sendable {
       }
       let blob = Blob(digest: file.finish(), size: file.size)
       if try isStored(blob) { return blob }
-      try file.rename(to: path(of: blob.digest))
+      try file.rename(to: path(of: blob.digest), notedAt: now())
       return blob
     }
   }
@@ -80,9 +85,10 @@ package final class Blobs: Sendable {
       defer { unlink(path) }
       let descriptor = try Descriptor(path, O_RDONLY | O_NOFOLLOW)
       var digest = RunningDigest()
-      try Descriptor.read(descriptor.number) { piece throws(StoreError) in digest.add(piece) }
+      try descriptor.read { piece throws(StoreError) in digest.add(piece) }
       let blob = Blob(digest: digest.finish(), size: Int(try descriptor.status().st_size))
       if try isStored(blob) { return blob }
+      _ = Folder.note(now(), on: path)
       try descriptor.synchronize(path: path)
       try Folder.renameDurably(path, to: self.path(of: blob.digest))
       return blob
@@ -91,13 +97,13 @@ package final class Blobs: Sendable {
 
   /// Whether content is stored, with its age renewed: it will not be collected for a while.
   func renew(_ digest: Digest) -> Bool {
-    ages.withLock { _ in utimensat(AT_FDCWD, path(of: digest), nil, 0) == 0 }
+    ages.withLock { _ in Folder.note(now(), on: path(of: digest)) }
   }
 
   /// Whether a blob is stored for good: the one who renamed it may not have come to the `fsync`.
   private func isStored(_ blob: Blob) throws(StoreError) -> Bool {
     guard size(of: blob.digest) == blob.size, renew(blob.digest) else { return false }
-    try Folder.synchronize("\(folder.blobs)/\(blob.digest.hex.prefix(2))")
+    try files.synchronize(around: blob.digest)
     return true
   }
 }

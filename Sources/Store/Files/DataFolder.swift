@@ -13,6 +13,11 @@ struct DataFolder: Sendable {
     }
   }
 
+  /// A folder that is only read, and made by nobody.
+  init(existing path: String) {
+    self.path = path
+  }
+
   var database: String { "\(path)/richpush.db" }
   var blobs: String { "\(path)/blobs" }
   var renditions: String { "\(path)/renditions" }
@@ -23,12 +28,26 @@ struct DataFolder: Sendable {
   /// The kernel releases it with the process, however that ends.
   func lock() throws(StoreError) -> Descriptor {
     let lock = try Descriptor("\(path)/lock", O_RDWR | O_CREAT)
-    guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
+    guard lock.lock(LOCK_EX | LOCK_NB) else {
       throw StoreError(
         .inUse,
         "the data folder \(path) is in use by another richpush; stop it or choose another folder")
     }
     return lock
+  }
+
+  /// Runs `body` while no process collects blobs; many may hold the collection off at once.
+  func holdingOffCollection<R>(_ body: () throws -> R) throws -> R {
+    let lock = try Descriptor("\(path)/collection.lock", O_RDWR | O_CREAT)
+    guard lock.lock(LOCK_SH) else { throw StoreError("lock", "\(path)/collection.lock") }
+    return try withExtendedLifetime(lock) { try body() }
+  }
+
+  /// Runs `body` as the only collection; returns nil when one runs already or is held off.
+  func collecting<R>(_ body: () throws -> R) throws -> R? {
+    let lock = try Descriptor("\(path)/collection.lock", O_RDWR | O_CREAT)
+    guard lock.lock(LOCK_EX | LOCK_NB) else { return nil }
+    return try withExtendedLifetime(lock) { try body() }
   }
 
   /// Removes what an earlier process left half-written.

@@ -1,6 +1,9 @@
+import CLinux
 import Glibc
 
 /// An open file, closed with its owner.
+///
+/// Work on it through its methods: they keep it open for as long as they run, as `number` does not.
 struct Descriptor: ~Copyable {
   let number: Int32
 
@@ -17,6 +20,14 @@ struct Descriptor: ~Copyable {
     var status = stat()
     guard fstat(number, &status) == 0 else { throw StoreError("examine", "an open file") }
     return status
+  }
+
+  /// Locks the file until it is closed; false when that fails, or would have to wait (`flock`).
+  func lock(_ operation: Int32) -> Bool {
+    while flock(number, operation) != 0 {
+      if errno != EINTR { return false }
+    }
+    return true
   }
 
   /// Writes every byte (`write`), however often the kernel takes only a part.
@@ -43,13 +54,25 @@ struct Descriptor: ~Copyable {
   /// The file as text, or as much of it as `limit` bytes are.
   func text(limit: Int) throws(StoreError) -> String {
     var bytes: [UInt8] = []
-    try Self.read(number) { piece throws(StoreError) in
+    try read { piece throws(StoreError) in
       bytes.append(contentsOf: piece.prefix(limit - bytes.count))
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Calls `body` with each piece of a file from its beginning to its end (`pread`).
+  /// Returns once everything on this file's file system would survive a power cut (`syncfs`).
+  func synchronizeFileSystem(path: String) throws(StoreError) {
+    guard syncfs(number) == 0 else { throw StoreError("make durable", path) }
+  }
+
+  /// Calls `body` with each piece of the file from its beginning to its end.
+  func read(
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try Self.read(number, body)
+  }
+
+  /// Calls `body` with each piece of an open file that somebody else closes (`pread`).
   static func read(
     _ number: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -14,4 +14,11 @@ struct DiskQueue: Sendable {
       queue.async { continuation.resume(with: Result(catching: body)) }
     }
   }
+
+  /// Runs blocking work that can't fail.
+  func run<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: body()) }
+    }
+  }
 }

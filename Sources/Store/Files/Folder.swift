@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// What the store does with folders and names.
@@ -6,6 +7,11 @@ enum Folder {
   static func make(_ path: String) throws(StoreError) {
     guard mkdir(path, 0o755) != 0 else { return try synchronize(parent(of: path)) }
     guard errno == EEXIST else { throw StoreError("make the folder", path) }
+  }
+
+  /// Makes the folder that a file is to lie in unless it is there.
+  static func makeParent(of path: String) throws(StoreError) {
+    try make(parent(of: path))
   }
 
   /// Returns once the names in a folder would survive a power cut (`fsync`).
@@ -17,7 +23,7 @@ enum Folder {
   static func rename(_ source: String, to target: String) throws(StoreError) {
     guard Glibc.rename(source, target) != 0 else { return }
     guard errno == ENOENT else { throw StoreError("rename a new file to", target) }
-    try make(parent(of: target))
+    try makeParent(of: target)
     guard Glibc.rename(source, target) == 0 else {
       throw StoreError("rename a new file to", target)
     }
@@ -27,6 +33,15 @@ enum Folder {
   static func renameDurably(_ source: String, to target: String) throws(StoreError) {
     try rename(source, to: target)
     try synchronize(parent(of: target))
+  }
+
+  /// Notes a moment as a file's time; false when there is no such file (`utimensat`).
+  static func note(_ moment: Date, on path: String) -> Bool {
+    let seconds = moment.timeIntervalSince1970
+    let time = timespec(
+      tv_sec: Int(seconds.rounded(.down)),
+      tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+    return utimensat(AT_FDCWD, path, [time, time], 0) == 0
   }
 
   /// The names in a folder without `.` and `..`; none when there is no such folder (`readdir`).

@@ -8,9 +8,10 @@ import Synchronization
 /// last, and says how many bytes there must be, so that a half-written rendition is none.
 package final class Renditions: Sendable {
   let folder: DataFolder
+  let files: DigestFolder
   private let now: @Sendable () -> Date
   private let known = Mutex<[Digest: Rendition]>([:])
-  private let disk = DiskQueue("store.renditions")
+  let disk = DiskQueue("store.renditions")
   /// Held while the two names of a rendition appear or vanish.
   let names = Mutex<Void>(())
 
@@ -22,18 +23,22 @@ package final class Renditions: Sendable {
   init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
     self.folder = folder
     self.now = now
+    files = DigestFolder(path: folder.renditions)
   }
 
   /// The rendition stored under a key, or nil; one system call when it was asked for before.
   package func rendition(_ key: Digest) -> Rendition? {
-    guard let rendition = known.withLock({ $0[key] }) ?? read(key) else { return nil }
+    let remembered = known.withLock { $0[key] }
+    guard let rendition = remembered ?? stored(key) else { return nil }
     var status = stat()
     guard stat(rendition.path, &status) == 0, Int(status.st_size) == rendition.size else {
       forget(key)
       return nil
     }
-    if now().timeIntervalSince1970 - Double(status.st_mtim.tv_sec) > Self.renewal {
-      utimensat(AT_FDCWD, rendition.path, nil, 0)
+    if remembered == nil { remember(rendition, key) }
+    let moment = now()
+    if moment.timeIntervalSince(status.modified) > Self.renewal {
+      _ = Folder.note(moment, on: rendition.path)
     }
     return rendition
   }
@@ -49,7 +54,7 @@ package final class Renditions: Sendable {
       defer { unlink(file) }
       let descriptor = try Descriptor(file, O_RDONLY | O_NOFOLLOW)
       var digest = RunningDigest()
-      try Descriptor.read(descriptor.number) { piece throws(StoreError) in digest.add(piece) }
+      try descriptor.read { piece throws(StoreError) in digest.add(piece) }
       let rendition = Rendition(
         path: path(of: key), contentType: contentType, size: Int(try descriptor.status().st_size),
         digest: digest.finish(), fields: fields, created: now().wholeSeconds)
@@ -73,17 +78,21 @@ package final class Renditions: Sendable {
     }
   }
 
-  /// Forgets a rendition, and removes what there is of it.
-  func forget(_ key: Digest) {
+  /// Forgets a rendition and removes what there is of it, unless it was used meanwhile.
+  @discardableResult
+  func forget(_ key: Digest, ifUnusedSince moment: Date = .distantFuture) -> Bool {
     names.withLock { _ in
+      var status = stat()
+      if stat(path(of: key), &status) == 0, status.modified >= moment { return false }
       known.withLock { $0[key] = nil }
       unlink(path(of: key) + ".head")
       unlink(path(of: key))
+      return true
     }
   }
 
   func path(of key: Digest) -> String {
-    "\(folder.renditions)/\(key.hex.prefix(2))/\(key.hex)"
+    files.path(of: key)
   }
 
   private func publish(
@@ -96,22 +105,20 @@ package final class Renditions: Sendable {
     var head = try TemporaryFile(in: folder)
     try head.write(Array(rendition.head.utf8))
     return try names.withLock { _ throws(StoreError) in
-      if let first = read(key), first.hasBody { return first }
+      if let first = stored(key), first.hasBody { return first }
+      _ = Folder.note(now(), on: file)
       try Folder.rename(file, to: rendition.path)
       try Folder.rename(head.path, to: rendition.path + ".head")
-      remember(rendition, key)
       return rendition
     }
   }
 
-  private func read(_ key: Digest) -> Rendition? {
-    let path = path(of: key)
-    guard let head = try? Descriptor(path + ".head", O_RDONLY | O_NOFOLLOW),
-      let text = try? head.text(limit: 1 << 16),
-      let rendition = Rendition(path: path, head: text)
+  /// What a head on the disk says, whether or not the bytes are there.
+  func stored(_ key: Digest) -> Rendition? {
+    guard let head = try? Descriptor(path(of: key) + ".head", O_RDONLY | O_NOFOLLOW),
+      let text = try? head.text(limit: 1 << 16)
     else { return nil }
-    remember(rendition, key)
-    return rendition
+    return Rendition(path: path(of: key), head: text)
   }
 
   private func remember(_ rendition: Rendition, _ key: Digest) {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// A new file in `tmp/`: it gets its real name when it is whole, or vanishes with its owner.
@@ -35,8 +36,9 @@ struct TemporaryFile: ~Copyable {
     try descriptor.synchronize(path: path)
   }
 
-  /// Gives the file its real name; bytes and name would survive a power cut.
-  func rename(to target: String) throws(StoreError) {
+  /// Gives the file its real name and a time; bytes and name would survive a power cut.
+  func rename(to target: String, notedAt moment: Date) throws(StoreError) {
+    _ = Folder.note(moment, on: path)
     try synchronize()
     try Folder.renameDurably(path, to: target)
   }

@@ -4,7 +4,12 @@ import CSQLite
 struct Connection: ~Copyable {
   /// What a connection is for.
   enum Purpose {
-    case reading, writing
+    /// Queries only.
+    case reading
+    /// Everything; the database is made when there is none.
+    case writing
+    /// `VACUUM INTO`, which needs a connection that may write.
+    case copying
   }
 
   /// The C handle, for the parts of SQLite that have no wrapper here.
@@ -14,7 +19,8 @@ struct Connection: ~Copyable {
   /// Opens the database at `path` with the settings every connection of the store has.
   static func open(_ path: String, for purpose: Purpose) throws(StoreError) -> Connection {
     var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    let creation = purpose == .writing ? SQLITE_OPEN_CREATE : 0
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | creation
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError(opened, "open \(path)")
@@ -28,6 +34,8 @@ struct Connection: ~Copyable {
       try connection.script("PRAGMA query_only = ON")
     case .writing:
       try connection.script("PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864")
+    case .copying:
+      break
     }
     // In WAL mode only FULL syncs at every commit.
     try connection.script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")

@@ -45,9 +45,9 @@ struct Arguments: Sendable {
 
   /// Refuses a `RICHPUSH_…` variable that no command reads: it is a typing error nobody would see.
   static func refuseUnknownVariables(
-    in environment: [String: String], among options: [Option]
+    in environment: [String: String], among options: [Option], and others: [String]
   ) throws(CommandLineError) {
-    let known = Set(options.map(\.variable))
+    let known = Set(options.map(\.variable) + others)
     let unknown = environment.keys.filter { $0.hasPrefix("RICHPUSH_") && !known.contains($0) }
     guard let name = unknown.min() else { return }
     throw .usage(

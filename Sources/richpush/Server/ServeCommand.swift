@@ -21,6 +21,10 @@ enum ServeCommand: Command {
     .value("data", "FOLDER", "where the store is kept", default: "var"),
     .value("assets", "FOLDER", "the drop folder, a folder a rich type", default: "assets"),
     .value("plugins", "FOLDER", "where the plugins are", default: "plugins"),
+    .value(
+      "push", "LIST",
+      "push services: embedded, apns, azure, webhook; docs/PUSH.md names their variables",
+      default: "embedded"),
     .flag("demo", "lets in whoever has the user's name as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -29,7 +33,7 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     let address = try ListenAddress(arguments.required("listen"))
-    var configuration = OriginConfiguration()
+    var configuration = try OriginConfiguration()
     configuration.host = address.host
     configuration.port = address.port
     configuration.data = try arguments.required("data")
@@ -40,6 +44,12 @@ enum ServeCommand: Command {
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
     configuration.standard.message = try arguments.required("default-message")
+    do {
+      try configuration.usePush(
+        arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+    } catch {
+      throw CommandLineError.usage("\(error)")
+    }
     if configuration.isDemo, !address.isLoopback {
       throw CommandLineError.usage(
         "--demo lets anybody in, so it only listens on 127.0.0.1, [::1] or localhost")

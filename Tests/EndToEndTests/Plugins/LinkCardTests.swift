@@ -83,7 +83,7 @@ import Testing
 
   @Test func `gives up on a server that never answers`() throws {
     let site = try LocalSite { $0.waitUntilGone() }
-    let run = try Self.visit(site, "/", deadline: .milliseconds(1500))
+    let run = try Self.visit(site, "/", variables: ["RICH_DEADLINE_MS": "1500"])
     let advice = try #require(run.json["advice"] as? [String])
     #expect(advice.contains { $0.contains("Timeout") })
     #expect(run.status == 200)
@@ -110,12 +110,12 @@ import Testing
 
   private static func visit(
     _ site: LocalSite, _ path: String, verb: String = "validate", query: String = "",
-    deadline: Duration? = nil
+    variables: [String: String] = [:]
   ) throws -> PluginRun {
     let folder = try OpenedFolder(reach: [site.address])
     return try PluginRun(
       "url", verb: verb, payload: "http://\(site.address)\(path)", query: query,
-      folder: folder.url, deadline: deadline)
+      folder: folder.url, variables: variables)
   }
 
   private static func advice(_ site: LocalSite, _ path: String) throws -> String {

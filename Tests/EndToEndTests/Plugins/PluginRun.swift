@@ -29,7 +29,7 @@ struct PluginRun {
   /// Runs the program that handles a rich type, in the folder with its manifest.
   init(
     _ richType: String, verb: String, payload: String = "", asset: URL? = nil,
-    query: String = "", folder: URL? = nil, deadline: Duration? = nil
+    query: String = "", folder: URL? = nil, variables: [String: String] = [:]
   ) throws {
     let process = Process()
     process.executableURL = Self.programs.appending(path: richType)
@@ -43,8 +43,7 @@ struct PluginRun {
     environment["RICH_ASSET_SIZE"] = try asset.map {
       "\(try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)"
     }
-    environment["RICH_DEADLINE_MS"] = deadline.map { "\(Int($0 / .milliseconds(1)))" }
-    process.environment = environment
+    process.environment = environment.merging(variables) { $1 }
     process.standardInput = FileHandle.nullDevice
     let (output, errors) = try Self.spawning.withLock { _ in
       let pipes = (Pipe(), Pipe())

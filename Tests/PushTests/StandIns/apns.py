@@ -4,9 +4,12 @@ usage: apns.py FOLDER
 FOLDER receives the team's new key as key.p8 and the certificate authority as ca.pem.
 Standard output: one JSON object per line, first {"port": …}, then an answer per command.
 Standard input: one command per line:
+  {"do": "reset"}                      forgets all that was said and seen
   {"do": "rules", "rules": {"<device token or *>": [step, …]}}   the last step stays
   {"do": "settings", "streams": N}     SETTINGS_MAX_CONCURRENT_STREAMS on every connection
   {"do": "key", "pem": "…"}            replaces the team's key
+  {"do": "chaos", "rate": 0.1, "seed": 1}  makes that share of all calls fail, in every way
+  {"do": "delivered"}                  answers with the id of every push that was taken
   {"do": "requests"}                   answers with everything that came since the last time
 A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds,
 "headers": {…}, "act": "answer|reset|goaway|drop|silence"}.
@@ -15,7 +18,9 @@ A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seco
 import asyncio
 import base64
 import json
+import random
 import re
+import shutil
 import sys
 import time
 
@@ -33,6 +38,14 @@ from certificates import server_context
 KEY_ID, TEAM_ID, TOPIC = "ABC123DEFG", "DEF123GHIJ", "com.example.richpush"
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
+FAULTS = [
+    {"status": 500, "reason": "InternalServerError"},
+    {"status": 503, "reason": "ServiceUnavailable"},
+    {"status": 429, "reason": "TooManyRequests"},
+    {"status": 200, "delay": 0.3},
+    {"act": "reset"}, {"act": "goaway"}, {"act": "drop"}, {"act": "silence"},
+]
+
 
 class Refusal(Exception):
     def __init__(self, status, reason):
@@ -46,10 +59,15 @@ def decoded(part):
 
 class Service:
     def __init__(self, public_key):
-        self.public_key = public_key
-        self.rules, self.requests, self.connections = {}, [], set()
+        self.team_key = public_key
+        self.connections = set()
+        self.reset()
+
+    def reset(self):
+        self.public_key = self.team_key
+        self.rules, self.requests, self.delivered = {}, [], []
         self.opened, self.most_streams = 0, 0
-        self.streams = 100
+        self.streams, self.chaos = 100, 0
 
     def check_token(self, authorization, connection):
         if not authorization.startswith("bearer "):
@@ -108,6 +126,8 @@ class Service:
         return match[1]
 
     def step(self, token):
+        if random.random() < self.chaos:
+            return dict(random.choice(FAULTS))
         steps = self.rules.get(token) or self.rules.get("*") or [{"status": 200}]
         return steps.pop(0) if len(steps) > 1 else steps[0]
 
@@ -181,6 +201,7 @@ class Connection(asyncio.Protocol):
         fields = [(":status", str(step["status"])), ("apns-id", headers.get("apns-id", ""))]
         fields += list(step.get("headers", {}).items())
         if step["status"] == 200:
+            self.service.delivered.append(headers["apns-id"])
             return self.h2.send_headers(stream, fields, end_stream=True)
         body = {"reason": step["reason"]}
         if "timestamp" in step:
@@ -207,7 +228,9 @@ class Connection(asyncio.Protocol):
 
 
 def obey(service, command):
-    if command["do"] == "rules":
+    if command["do"] == "reset":
+        service.reset()
+    elif command["do"] == "rules":
         service.rules = command["rules"]
     elif command["do"] == "settings":
         service.streams = command["streams"]
@@ -216,6 +239,11 @@ def obey(service, command):
     elif command["do"] == "key":
         service.public_key = serialization.load_pem_private_key(
             command["pem"].encode(), None).public_key()
+    elif command["do"] == "chaos":
+        random.seed(command["seed"])
+        service.chaos = command["rate"]
+    elif command["do"] == "delivered":
+        return {"ids": service.delivered, "opened": service.opened}
     elif command["do"] == "requests":
         seen, service.requests = service.requests, []
         most, service.most_streams = service.most_streams, 0
@@ -241,4 +269,7 @@ async def main(folder):
         print(json.dumps(obey(service, json.loads(line))), flush=True)
 
 
-asyncio.run(main(sys.argv[1]))
+try:
+    asyncio.run(main(sys.argv[1]))
+finally:
+    shutil.rmtree(sys.argv[1])

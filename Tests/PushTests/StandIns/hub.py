@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import shutil
 import sys
 import threading
 import time
@@ -128,6 +129,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 def obey(server, command):
     with server.lock:
+        if command["do"] == "reset":
+            server.rules, server.requests = {}, []
+            return {}
         if command["do"] == "rules":
             server.rules = command["rules"]
             return {}
@@ -148,4 +152,7 @@ def main(folder):
         print(json.dumps(obey(server, json.loads(line))), flush=True)
 
 
-main(sys.argv[1])
+try:
+    main(sys.argv[1])
+finally:
+    shutil.rmtree(sys.argv[1])

@@ -1,15 +1,50 @@
 import Foundation
+import Synchronization
 import Testing
 
-/// A push service in Python, run for one test; see `Tests/PushTests/StandIns`.
+/// A push service in Python, lent to one test; see `Tests/PushTests/StandIns`.
 final class StandIn {
+  private static let idle = Mutex<[String: [StandInProcess]]>([:])
+
+  private let name: String
+  private let service: StandInProcess
+
+  /// Takes a `<name>.py` that is idle, or starts one with a folder of its own.
+  init(_ name: String) throws {
+    self.name = name
+    service = try Self.idle.withLock { $0[name]?.popLast() } ?? StandInProcess(name)
+    try tell(["do": "reset"])
+  }
+
+  deinit {
+    Self.idle.withLock { $0[name, default: []].append(service) }
+  }
+
+  var port: Int { service.port }
+  var folder: String { service.folder }
+  var certificates: String { folder + "/ca.pem" }
+  var url: String { "https://localhost:\(port)" }
+
+  @discardableResult func tell(_ command: [String: Any]) throws -> [String: Any] {
+    try service.tell(command)
+  }
+
+  /// Sets what is answered, by device token (`*` for all others): steps in turn, the last stays.
+  func answer(_ rules: [String: [[String: Any]]]) throws {
+    try tell(["do": "rules", "rules": rules])
+  }
+}
+
+/// The process behind a stand-in; it ends when its standard input is closed.
+///
+/// Unchecked: one test has it at a time.
+private final class StandInProcess: @unchecked Sendable {
   let port: Int
   let folder: String
   private let process = Process()
   private let commands = Pipe()
   private let answers: UnsafeMutablePointer<FILE>
 
-  /// Starts `<name>.py` with a folder of its own for keys and certificates.
   init(_ name: String) throws {
     let scripts = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "StandIns")
@@ -29,26 +64,10 @@ final class StandIn {
     port = try #require(first["port"] as? Int)
   }
 
-  deinit {
-    try? commands.fileHandleForWriting.close()
-    process.terminate()
-    process.waitUntilExit()
-    fclose(answers)
-    try? FileManager.default.removeItem(atPath: folder)
-  }
-
-  var certificates: String { folder + "/ca.pem" }
-  var url: String { "https://localhost:\(port)" }
-
-  @discardableResult func tell(_ command: [String: Any]) throws -> [String: Any] {
+  func tell(_ command: [String: Any]) throws -> [String: Any] {
     let line = try JSONSerialization.data(withJSONObject: command) + Data("\n".utf8)
     try commands.fileHandleForWriting.write(contentsOf: line)
     return try Self.readObject(answers)
-  }
-
-  /// Sets what is answered, by device token (`*` for all others): steps in turn, the last stays.
-  func answer(_ rules: [String: [[String: Any]]]) throws {
-    try tell(["do": "rules", "rules": rules])
   }
 
   private static func readObject(_ file: UnsafeMutablePointer<FILE>) throws -> [String: Any] {

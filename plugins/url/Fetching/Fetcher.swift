@@ -2,11 +2,20 @@ import CCurl
 
 /// Fetches what stands behind a link, following redirects by hand so that each is checked anew.
 struct Fetcher {
-  let policy: AddressPolicy
+  private let policy: AddressPolicy
   /// When everything must be over.
-  let deadline: ContinuousClock.Instant
+  private let deadline: ContinuousClock.Instant
 
   private static let mostRedirects = 5
+  /// The longest that a publisher waits for somebody else's server.
+  private static let longest = Duration.seconds(6)
+
+  /// A fetcher that is done well before the server's own patience ends; nil without network.
+  init?(_ settings: Settings, patience: Duration?) {
+    guard settings.hasNetwork else { return nil }
+    policy = AddressPolicy(reach: settings.reach)
+    deadline = .now.advanced(by: min(Self.longest, (patience ?? Self.longest) - .seconds(1)))
+  }
 
   /// The answer with status 200 behind the link, and the link it stood behind in the end.
   func fetch(_ link: Link, accept: String, limit: Int) throws -> (link: Link, answer: Answer) {

@@ -1,0 +1,45 @@
+/// How well plugins are shut in here: what was asked for and what the kernel has.
+package struct SandboxReport: Sendable, Hashable {
+  /// How much of a sandbox is asked for.
+  package enum Level: String, Sendable, CaseIterable {
+    /// As much as the kernel has.
+    case standard
+    /// All of it; without a part of it no plugin runs.
+    case strict
+    /// None: plugins may do what the server may.
+    case off
+  }
+
+  package let level: Level
+  /// The version of Landlock's interface; 0 where there is none.
+  package let landlock: Int
+  /// Whether system calls can be filtered.
+  package let seccomp: Bool
+
+  /// Reads what the launcher says of the kernel; nil when it says nothing.
+  init?(level: Level, launcherSays line: String) {
+    let words = line.split(whereSeparator: \.isWhitespace)
+    guard words.count == 4, words[0] == "landlock", words[2] == "seccomp",
+      let landlock = Int(words[1])
+    else { return nil }
+    self.level = level
+    self.landlock = landlock
+    seccomp = words[3] == "1"
+  }
+
+  /// What a plugin can do although it should not, each in one sentence.
+  package var gaps: [String] {
+    guard level != .off else { return ["The sandbox is off: plugins may do what the server may."] }
+    var gaps: [String] = []
+    if landlock < 1 { gaps.append("Files are not fenced off: this kernel has no Landlock.") }
+    if landlock > 0, landlock < 3 {
+      gaps.append("Files elsewhere can be cut short: Landlock 3 (Linux 6.2) would prevent it.")
+    }
+    if landlock < 6 {
+      gaps.append(
+        "The server's own processes can be signalled: Landlock 6 (Linux 6.12) would prevent it.")
+    }
+    if !seccomp { gaps.append("The network and system calls are open: there is no seccomp here.") }
+    return gaps
+  }
+}

@@ -1,0 +1,45 @@
+import FoundationEssentials
+import Glibc
+
+/// A folder of files named by digests, fanned out by their first two digits: `ab/abcd…`.
+struct DigestFolder: Sendable {
+  let path: String
+
+  /// A file found on a walk.
+  struct Entry {
+    let path: String
+    let name: String
+    let size: Int
+    let modified: Date
+  }
+
+  /// Where the file of that name is, whether or not there is one.
+  func path(of digest: Digest) -> String {
+    "\(path)/\(digest.hex.prefix(2))/\(digest.hex)"
+  }
+
+  /// Makes a file's new name durable.
+  func synchronize(around digest: Digest) throws(StoreError) {
+    try Folder.synchronize("\(path)/\(digest.hex.prefix(2))")
+  }
+
+  /// Calls `body` with every file; one that vanishes meanwhile may be left out.
+  func forEachFile(_ body: (Entry) throws -> Void) rethrows {
+    for fan in Folder.names(in: path).sorted() {
+      for name in Folder.names(in: "\(path)/\(fan)") {
+        let path = "\(path)/\(fan)/\(name)"
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+        try body(
+          Entry(path: path, name: name, size: Int(status.st_size), modified: status.modified))
+      }
+    }
+  }
+}
+
+extension stat {
+  /// When the file's content, or its use, was last noted.
+  var modified: Date {
+    Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9)
+  }
+}

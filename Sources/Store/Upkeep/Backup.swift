@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Glibc
+
+extension Store {
+  /// Copies everything but the renditions into a new folder, as it is at one moment.
+  ///
+  /// The store stays in use meanwhile. The folder appears when the copy is whole and durable; it is
+  /// a data folder itself. Content on the same file system is linked and takes no further space.
+  package func backup(to path: String) async throws {
+    try await upkeep.run { [self] in
+      try folder.holdingOffCollection {
+        try Backup.build(path) { target in
+          try Backup.copyDatabase(from: folder, to: target)
+          try Backup.copyBlobs(from: folder, to: target, verifying: false)
+        }
+      }
+    }
+  }
+
+  /// Makes a data folder from a backup; there must be nothing at `path`, or an empty folder.
+  ///
+  /// Every piece of content is compared with its name before the folder appears.
+  package static func restore(from backup: String, to path: String) throws {
+    let source = DataFolder(existing: backup)
+    try Backup.build(path) { target in
+      try Backup.copyDatabase(from: source, to: target)
+      try Backup.copyBlobs(from: source, to: target, verifying: true)
+    }
+  }
+}
+
+/// The steps that a backup and a restoration share.
+private enum Backup {
+  /// Fills a folder under another name and gives it its own once it is whole and on the disk.
+  static func build(_ path: String, _ fill: (DataFolder) throws -> Void) throws {
+    guard Folder.names(in: path).isEmpty else {
+      throw StoreError(.conflict, "\(path) is not empty; name a folder that does not exist yet")
+    }
+    let unfinished = "\(path).unfinished"
+    try? FileManager.default.removeItem(atPath: unfinished)
+    do {
+      let target = try DataFolder(unfinished)
+      try fill(target)
+      try Descriptor(unfinished, O_RDONLY | O_DIRECTORY)
+        .synchronizeFileSystem(path: unfinished)
+      try Folder.renameDurably(unfinished, to: path)
+    } catch {
+      try? FileManager.default.removeItem(atPath: unfinished)
+      throw error
+    }
+  }
+
+  /// Copies the database as it is at one moment, and verifies the copy.
+  static func copyDatabase(from source: DataFolder, to target: DataFolder) throws {
+    try Connection.open(source.database, for: .copying).run("VACUUM INTO ?", target.database)
+    let verdict = try Connection.open(target.database, for: .reading).value(
+      "PRAGMA integrity_check(1)", as: String.self)
+    guard verdict == "ok" else {
+      throw StoreError(.damaged, "the database is damaged (\(verdict ?? "no verdict"))")
+    }
+  }
+
+  /// Brings along every blob that the database of `target` refers to.
+  static func copyBlobs(
+    from source: DataFolder, to target: DataFolder, verifying: Bool
+  ) throws {
+    let (from, to) = (DigestFolder(path: source.blobs), DigestFolder(path: target.blobs))
+    let digests = try Connection.open(target.database, for: .reading).all(
+      """
+      SELECT blob FROM notification WHERE blob IS NOT NULL
+      UNION SELECT blob FROM asset WHERE blob IS NOT NULL
+      """
+    ) { try $0.next(Digest.self) }
+    for digest in digests where access(from.path(of: digest), R_OK) == 0 {
+      if verifying, try Digest(ofFile: from.path(of: digest)) != digest {
+        throw StoreError(.damaged, "\(from.path(of: digest)) is damaged; use another backup")
+      }
+      try copy(from.path(of: digest), to: to.path(of: digest))
+    }
+  }
+
+  /// Links a blob, which never changes, or copies it where linking is not possible.
+  private static func copy(_ source: String, to target: String) throws(StoreError) {
+    try Folder.makeParent(of: target)
+    if link(source, target) == 0 { return }
+    let from = try Descriptor(source, O_RDONLY | O_NOFOLLOW)
+    let to = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL)
+    try from.read { piece throws(StoreError) in
+      try to.write(piece, path: target)
+    }
+  }
+}

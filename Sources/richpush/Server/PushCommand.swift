@@ -1,0 +1,71 @@
+import Foundation
+import Origin
+
+/// `richpush push`: the pushes on their way, and the services that carry them.
+enum PushCommand: Command {
+  static let name = "push"
+  static let summary = "checks push services; lists, replays and cancels pushes"
+  static let help = """
+      richpush push check --push apns        proves key, clock, topic and address; reaches no device
+      richpush push list --state failed      the newest pushes: job, notification, lane, user, state
+      richpush push replay [JOB]             tries a dead letter again, or all of them
+      richpush push cancel JOB               calls a push off that has not been sent
+
+    The services' settings come from the environment, see docs/PUSH.md. list, replay and cancel
+    work beside a running server.
+    """
+  static let options: [Option] = [
+    .value("data", "FOLDER", "where the store is kept", default: "var"),
+    .value("push", "LIST", "the services to check", default: "embedded"),
+    .value("state", "STATE", "queued, sent, failed, expired or cancelled"),
+    .value("limit", "NUMBER", "how many pushes to list", default: "50"),
+  ]
+  static let operands = ["check|list|replay|cancel", "[JOB]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let job = try arguments.operands.dropFirst().first.map { text in
+      guard let job = Int(text) else {
+        throw CommandLineError.usage("JOB is a number from push list, not '\(text)'")
+      }
+      return job
+    }
+    do {
+      switch (arguments.operands[0], job) {
+      case ("check", nil): try await check(arguments)
+      case ("list", nil): try list(arguments)
+      case ("replay", _):
+        let count = try await PushDesk(data: arguments.required("data")).replay(job)
+        Terminal.say("\(count) due again")
+      case ("cancel", let job?):
+        try await PushDesk(data: arguments.required("data")).cancel(job)
+        Terminal.say("cancelled \(job)")
+      default: throw CommandLineError.usage("it is push check, list, replay [JOB] or cancel JOB")
+      }
+    } catch let error as PushDeskError {
+      throw CommandLineError.failed(error.reason)
+    }
+  }
+
+  private static func check(_ arguments: Arguments) async throws {
+    let findings = await PushDesk.check(
+      try arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+    for finding in findings {
+      Terminal.say("\(finding.isGood ? "good" : "bad ") \(finding.service): \(finding.sentence)")
+    }
+    if findings.contains(where: { !$0.isGood }) {
+      throw CommandLineError.failed("not everything is as it must be")
+    }
+  }
+
+  private static func list(_ arguments: Arguments) throws {
+    let desk = try PushDesk(data: arguments.required("data"))
+    let lines = try desk.list(
+      state: arguments.string("state"), limit: arguments.integer("limit") ?? 50)
+    Terminal.say(
+      ["job", "notification", "lane", "user", "state", "attempts", "reason"]
+        .joined(separator: "\t"))
+    for line in lines {
+      Terminal.say(([String(line.job)] + line.cells).joined(separator: "\t"))
+    }
+  }
+}

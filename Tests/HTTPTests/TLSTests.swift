@@ -1,0 +1,57 @@
+import Testing
+
+@testable import HTTP
+
+@Suite struct TLSTests {
+  private static let answer: @Sendable (Request) -> Answer = { request in
+    request.method == "POST"
+      ? .reading(limit: 4, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") }
+      : .now(.text(200, "\(request.isSecure)"))
+  }
+
+  @Test func `serves HTTPS from TLS 1.2 up`() async throws {
+    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+      for version in ["1.2", "1.3"] {
+        let client = try #require(
+          RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS\(version)"))
+        #expect(client.ask("GET", "/").text == "true")
+        #expect(client.ask("POST", "/", body: "abcd").text == "abcd")
+      }
+      #expect(RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS1.1:%COMPAT") == nil)
+    }
+  }
+
+  @Test func `refuses a body beyond the limit over TLS too`() async throws {
+    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+      let client = try #require(RawClient(served.port, tls: "NORMAL"))
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")
+      #expect(client.reply().status == 413)
+    }
+  }
+
+  @Test func `shows new connections a new certificate and keeps the old connections`() async throws
+  {
+    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+      let old = try #require(RawClient(served.port, tls: "NORMAL"))
+      #expect(old.ask("GET", "/").status == 200)
+      for identity in [try TestIdentities.two(), try TestIdentities.one()] {
+        let before = try #require(RawClient(served.port, tls: "NORMAL")).certificate
+        try served.server.reload(identity)
+        for _ in 0..<10 {
+          let client = try #require(RawClient(served.port, tls: "NORMAL"))
+          #expect(client.certificate != before)
+          #expect(client.ask("GET", "/").status == 200)
+        }
+        #expect(old.ask("GET", "/").status == 200)
+      }
+    }
+  }
+
+  @Test func `refuses a certificate with another's key`() throws {
+    let (one, two) = (try TestIdentities.one(), try TestIdentities.two())
+    let error = #expect(throws: ServerError.self) {
+      try TLSIdentity(certificate: one.certificate, key: two.key)
+    }
+    #expect(error?.code == .badCertificate)
+  }
+}

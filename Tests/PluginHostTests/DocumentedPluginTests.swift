@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import PluginHost
+
+/// Every plugin that `docs/PLUGINS.md` shows, run as it stands there.
+@Suite struct DocumentedPluginTests {
+  private static let page = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/PLUGINS.md")
+
+  private let workshop: Workshop
+  private let examples: [String: String]
+
+  init() throws {
+    workshop = try Workshop()
+    examples = try Self.examples(in: String(contentsOf: Self.page, encoding: .utf8))
+  }
+
+  /// The fenced blocks that name a file, by that name.
+  private static func examples(in text: String) -> [String: String] {
+    var found: [String: String] = [:]
+    for block in text.components(separatedBy: "\n```").dropFirst() {
+      let lines = block.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      let info = lines[0].split(separator: " ")
+      if info.count == 2, lines.count == 2 { found[String(info[1])] = lines[1] + "\n" }
+    }
+    return found
+  }
+
+  @Test(arguments: [
+    "coupon", "coupon-py", "coupon-wsgi", "coupon-pl", "coupon-php", "coupon-c", "coupon-swift",
+  ])
+  func `makes the same card in every language`(name: String) async throws {
+    try install(name)
+    let card = try await answer(name, payload: "SUMMER25")
+    #expect(card == ["code": "SUMMER25", "text": "Show this at the till."])
+    for payload in ["", "no", "A\"B", "$(id)", "; rm -rf /"] {
+      let error = await #expect(throws: PluginError.self) {
+        try await answer(name, payload: payload)
+      }
+      #expect(error?.status == 422)
+      #expect(error?.reason.hasPrefix("A coupon is capital letters") == true)
+    }
+    #expect(workshop.log.isEmpty || !workshop.log.contains("502"))
+  }
+
+  @Test func `refuses before the push once it has a manifest`() async throws {
+    try workshop.write("plugins/coupon/coupon", try example("plugins/coupon"))
+    try workshop.write(
+      "plugins/coupon/plugin.json", try example("plugins/coupon/plugin.json"), mode: 0o644)
+    #expect(try await answer("coupon", payload: "A1", verb: .validate)["code"] == "A1")
+    await #expect(throws: PluginError.self) {
+      try await answer("coupon", payload: "a", verb: .validate)
+    }
+  }
+
+  @Test func `sends files and redirects`() async throws {
+    for name in ["document", "wordcount", "map"] { try install(name) }
+    let asset = try workshop.asset("three short words", type: "text/plain")
+    let call = PluginCall(verb: .render, richType: "document", id: "7", asset: asset)
+    #expect(try await workshop.text(call) == "(asset)")
+    let count = PluginCall(verb: .render, richType: "wordcount", id: "7", asset: asset)
+    #expect(try await workshop.text(count) == "3\n")
+    let reply = try await workshop.host.respond(
+      to: PluginCall(verb: .render, richType: "map", id: "7", payload: "52.5,13.4"))
+    #expect(reply.location == "https://www.openstreetmap.org/?query=52.5,13.4")
+  }
+
+  private func example(_ path: String) throws -> String {
+    try #require(examples[path], "docs/PLUGINS.md has no example \(path)")
+  }
+
+  /// Puts an example where the page says, compiled where it is a program's text.
+  private func install(_ name: String) throws {
+    if let script = examples["plugins/\(name)"] {
+      try workshop.write("plugins/\(name)", script)
+    } else if let text = examples["plugins/\(name).c"] {
+      let source = try workshop.write("\(name).c", text)
+      try run("/usr/bin/cc", "-Wall", "-Werror", "-o", "\(workshop.folder)/plugins/\(name)", source)
+    } else {
+      let source = try workshop.write("\(name).swift", try example("plugins/\(name).swift"))
+      let build = (Workshop.launcher as NSString).deletingLastPathComponent
+      let objects = try FileManager.default.contentsOfDirectory(atPath: "\(build)/PluginKit.build")
+        .filter { $0.hasSuffix(".o") }.map { "\(build)/PluginKit.build/\($0)" }
+      try run(
+        "/usr/bin/env",
+        ["swiftc", "-parse-as-library", "-module-name", "Coupon", "-swift-version", "6"]
+          + ["-I", "\(build)/Modules", "-o", "\(workshop.folder)/plugins/\(name)", source] + objects
+      )
+    }
+  }
+
+  private func run(_ program: String, _ arguments: String...) throws {
+    try run(program, arguments)
+  }
+
+  private func run(_ program: String, _ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+  }
+
+  private func answer(
+    _ name: String, payload: String, verb: PluginCall.Verb = .render
+  ) async throws -> [String: String] {
+    let call = PluginCall(
+      verb: verb, richType: name, id: "7", payload: payload, body: Array(payload.utf8))
+    let text = try await workshop.text(call)
+    return try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import Push
+
+@Suite struct ChaosTests {
+  @Test func `delivers every push to a service that fails a tenth of all calls`() async throws {
+    let apns = try StandIn("apns")
+    let provider = try APNsProvider(
+      key: APNsKey(
+        pem: String(contentsOfFile: apns.folder + "/key.p8", encoding: .utf8),
+        keyID: "ABC123DEFG", teamID: "DEF123GHIJ"),
+      topic: "com.example.richpush", endpoints: [apns.url], trustAnchor: apns.certificates,
+      patience: .seconds(2))
+    // Time flies a hundred times as fast for pauses, not for the service.
+    let outbox = MemoryOutbox(clock: HastyClock())
+    try apns.tell(["do": "chaos", "rate": 0.1, "seed": 6])
+    let count = 400
+    for number in 0..<count {
+      outbox.add(.sample(number, to: String(format: "%04x", number), collapseID: "n\(number)"))
+    }
+    let lane = Lane(
+      provider: provider, outbox: outbox, clock: HastyClock(), random: { 0.5 }, log: { _ in })
+    let task = Task { await lane.run() }
+    while lane.status.delivered < count, lane.status.failed == 0 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    lane.stop()
+    await task.value
+    let ids = try #require(try apns.tell(["do": "delivered"])["ids"] as? [String])
+    #expect(Set(ids).count == count)
+    #expect(lane.status.failed == 0)
+    #expect(lane.status.retried > 0)
+    #expect(lane.status.inFlight == 0)
+  }
+}
+
+/// A clock on which every pause is a hundredth of its length.
+private struct HastyClock: PushClock {
+  private static let start = Date()
+
+  var now: Date { Self.start + Date().timeIntervalSince(Self.start) * 100 }
+
+  func sleep(until deadline: Date) async throws {
+    try await Task.sleep(for: .seconds(max(0, deadline.timeIntervalSince(now) / 100)))
+  }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Store
+
+@Suite struct BackupTests {
+  private let scratch = Scratch()
+  private var target: String { "\(scratch.folder)/copy" }
+
+  private func create(_ count: Int, in store: Store) async throws {
+    for index in 0..<count {
+      var new = NewNotification.any(to: "alice")
+      new.blob = try await store.blobs.add(bytes: Array("content \(index % 5)".utf8))
+      _ = try await store.create(new)
+    }
+  }
+
+  @Test func `brings back everything there was at one moment, under load`() async throws {
+    let store = try scratch.open()
+    try await create(20, in: store)
+    async let load: Void = create(60, in: store)
+    try await store.backup(to: target)
+    try await load
+    let restored = "\(scratch.folder)/restored"
+    try Store.restore(from: target, to: restored)
+
+    let copy = try Store(folder: restored)
+    let inbox = try copy.inbox(of: "alice", limit: 100)
+    #expect(inbox.count >= 20)
+    // One moment: nothing is missing below the newest.
+    #expect(inbox.map(\.notification.id) == Array((0..<inbox.count).reversed()))
+    #expect(try copy.pushEvents(for: "alice", after: 0, limit: 100).count == inbox.count)
+    #expect(try await copy.check().findings.isEmpty)
+    #expect(try await copy.create(.any(to: "alice")).notification.id == inbox.count)
+  }
+
+  @Test func `holds off the collection of content meanwhile`() async throws {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: [1])
+    scratch.pass(7200)
+    let backup = open("\(scratch.folder)/collection.lock", O_RDWR | O_CREAT, 0o600)
+    defer { close(backup) }
+    #expect(flock(backup, LOCK_SH) == 0)
+    #expect(try await store.collect(Retention()).blobs == 0)
+    #expect(flock(backup, LOCK_UN) == 0)
+    #expect(try await store.collect(Retention()).blobs == 1)
+    #expect(store.blobs.size(of: blob.digest) == nil)
+  }
+
+  @Test func `leaves nothing behind when it fails`() async throws {
+    let store = try scratch.open()
+    try await create(1, in: store)
+    await #expect(throws: StoreError.self) {
+      try await store.backup(to: "\(scratch.folder)/nowhere/copy")
+    }
+    #expect(throws: StoreError.self) {
+      try Store.restore(from: "\(scratch.folder)/tmp", to: target)
+    }
+    #expect(access(target, F_OK) != 0 && access("\(target).unfinished", F_OK) != 0)
+  }
+
+  @Test func `writes over nothing`() async throws {
+    let store = try scratch.open()
+    try await store.backup(to: target)
+    await #expect { try await store.backup(to: target) } throws: {
+      ($0 as? StoreError)?.code == .conflict
+    }
+    #expect { try Store.restore(from: target, to: scratch.folder) } throws: {
+      ($0 as? StoreError)?.code == .conflict
+    }
+  }
+
+  @Test func `refuses a backup whose content is damaged`() async throws {
+    let store = try scratch.open()
+    try await create(1, in: store)
+    try await store.backup(to: target)
+    let name = try #require(scratch.files(in: "copy/blobs").first)
+    scratch.write("damaged", to: "copy/blobs/\(name)")
+    #expect { try Store.restore(from: target, to: "\(scratch.folder)/restored") } throws: {
+      ($0 as? StoreError)?.code == .damaged
+    }
+  }
+}

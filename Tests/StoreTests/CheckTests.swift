@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Store
+
+@Suite struct CheckTests {
+  private let scratch = Scratch()
+
+  private func filled() async throws -> (store: Store, blob: Blob, rendition: Rendition) {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: Array("content".utf8))
+    var new = NewNotification.any(to: "alice")
+    new.blob = blob
+    _ = try await store.create(new)
+    var asset = Asset(
+      richType: "img", name: "a.png", state: .ready, bytes: 7, modified: scratch.now, stamp: "s")
+    asset.blob = blob.digest
+    try await store.putAsset(asset)
+    let rendition = try await store.renditions.store(
+      Digest(of: "key"), bytes: [1, 2, 3], contentType: "image/png")
+    scratch.pass(100)
+    return (store, blob, rendition)
+  }
+
+  /// Changes a byte without changing size or time.
+  private func corrupt(_ path: String) throws {
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    let file = open(path, O_WRONLY)
+    defer { close(file) }
+    #expect(pwrite(file, "X", 1, 0) == 1)
+    futimens(file, [status.st_atim, status.st_mtim])
+  }
+
+  @Test func `finds nothing wrong with a sound store`() async throws {
+    let report = try await filled().store.check(repairing: true)
+    #expect(report.findings.isEmpty && report.blobs == 1 && report.renditions == 1)
+  }
+
+  @Test func `says what is damaged and touches nothing unless told to`() async throws {
+    let (store, blob, rendition) = try await filled()
+    try corrupt(store.blobs.path(of: blob.digest))
+    try corrupt(rendition.path)
+    let before = scratch.files()
+    let report = try await store.check()
+    #expect(report.findings.count == 2 && !report.isSound)
+    #expect(scratch.files() == before)
+  }
+
+  @Test func `makes a damaged rendition be made again`() async throws {
+    let (store, _, rendition) = try await filled()
+    try corrupt(rendition.path)
+    #expect(try await store.check(repairing: true).isSound)
+    #expect(store.renditions.rendition(Digest(of: "key")) == nil)
+    #expect(try await store.check().findings.isEmpty)
+  }
+
+  @Test func `sets damaged content aside and has the asset taken in again`() async throws {
+    let (store, blob, _) = try await filled()
+    try corrupt(store.blobs.path(of: blob.digest))
+    let report = try await store.check(repairing: true)
+    // The notification's reference stays open until somebody adds the content again.
+    #expect(report.findings.map(\.isRepaired) == [true, true, false])
+    #expect(try store.asset("img", "a.png")?.stamp == "")
+    #expect(scratch.files().contains("damaged/\(blob.digest)"))
+    _ = try await store.blobs.add(bytes: Array("content".utf8))
+    #expect(try await store.check().findings.isEmpty)
+  }
+
+  @Test func `names files that are not the store's`() async throws {
+    let (store, _, _) = try await filled()
+    mkdir("\(scratch.folder)/blobs/zz", 0o755)
+    scratch.write("?", to: "blobs/zz/stray")
+    let report = try await store.check()
+    #expect(report.findings.count == 1 && report.findings[0].sentence.contains("zz/stray"))
+  }
+}

@@ -1,0 +1,120 @@
+import FoundationEssentials
+import Testing
+
+@testable import Store
+
+@Suite struct CollectTests {
+  private let scratch = Scratch()
+  private let retention = Retention()
+
+  @Test func `removes expired notifications with everything that hangs on them`() async throws {
+    let store = try scratch.open()
+    _ = try await store.putRegistration(
+      "1", user: "alice", platform: "apns", handle: "AA", tags: [])
+    var new = NewNotification.any(to: "alice")
+    new.expires = scratch.now.addingTimeInterval(60)
+    new.idempotencyKey = IdempotencyKey("k", request: [])
+    new.pushes = [NewPush(lane: "apns", target: .devices(["1"]), kind: "alert") { "\($0)" }]
+    _ = try await store.create(new)
+    _ = try await store.create(.any(to: "alice"))
+    scratch.pass(61)
+    #expect(try await store.collect(retention).notifications == 1)
+    #expect(try store.inbox(of: "alice", limit: 9).map(\.notification.id) == [1])
+    #expect(try store.receipts(of: 0).isEmpty && store.outbox.deliveries(of: 0).isEmpty)
+    #expect(try await store.create(new).notification.id == 2)
+  }
+
+  @Test func `removes content only when nobody refers to it and its grace is over`() async throws {
+    let store = try scratch.open()
+    let pinned = try await store.blobs.add(bytes: [1])
+    let named = try await store.blobs.add(bytes: [2])
+    let loose = try await store.blobs.add(bytes: [3, 3])
+    var new = NewNotification.any(to: "alice")
+    new.blob = pinned
+    _ = try await store.create(new)
+    var asset = Asset(
+      richType: "img", name: "a", state: .ready, bytes: 1, modified: scratch.now, stamp: "")
+    asset.blob = named.digest
+    try await store.putAsset(asset)
+
+    #expect(try await store.collect(retention).blobs == 0)
+    scratch.pass(3601)
+    let collection = try await store.collect(retention)
+    #expect(collection.blobs == 1 && collection.blobBytes == 2)
+    #expect(store.blobs.size(of: loose.digest) == nil)
+    #expect(store.blobs.size(of: pinned.digest) == 1 && store.blobs.size(of: named.digest) == 1)
+  }
+
+  @Test func `keeps content that was added again`() async throws {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: [1])
+    scratch.pass(3601)
+    _ = try await store.blobs.add(bytes: [1])
+    #expect(try await store.collect(retention).blobs == 0)
+    #expect(store.blobs.size(of: blob.digest) == 1)
+  }
+
+  @Test func `never takes content away from those who add it meanwhile`() async throws {
+    let store = try scratch.open()
+    var eager = retention
+    eager.blobGrace = 0
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { [eager] in
+        for _ in 0..<30 {
+          // Everything that was added before now is too old.
+          self.scratch.pass(1)
+          _ = try await store.collect(eager)
+        }
+      }
+      for writer in 0..<4 {
+        group.addTask {
+          for round in 0..<30 {
+            var new = NewNotification.any(to: "alice")
+            new.blob = try await store.blobs.add(bytes: [UInt8(round % 7), UInt8(writer % 2)])
+            // Gone before it was referred to is an honest answer with a grace of nothing.
+            guard let created = try? await store.create(new) else { continue }
+            let blob = try #require(created.notification.blob)
+            #expect(store.blobs.size(of: blob.digest) == 2)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await store.check().findings.isEmpty)
+  }
+
+  @Test func `removes the coldest renditions until the rest fits`() async throws {
+    let store = try scratch.open()
+    let keys = (0..<4).map { Digest(of: "\($0)") }
+    for key in keys {
+      _ = try await store.renditions.store(
+        key, bytes: [UInt8](repeating: 0, count: 10_000), contentType: "image/png")
+      scratch.pass(1000)
+    }
+    scratch.pass(4000)
+    _ = store.renditions.rendition(keys[0])
+    var tight = retention
+    tight.renditionBytes = 21_000
+    #expect(try await store.collect(tight).renditions == 2)
+    #expect(keys.map { store.renditions.rendition($0) != nil } == [true, false, false, true])
+    tight.renditionBytes = 0
+    #expect(try await store.collect(tight).renditions == 0)
+  }
+
+  @Test func `forgets events, settled jobs and keys when they are old`() async throws {
+    let store = try scratch.open()
+    var new = NewNotification.any(to: "alice")
+    new.idempotencyKey = IdempotencyKey("k", request: [])
+    new.pushes = [NewPush(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    _ = try await store.create(new)
+    let job = try await store.outbox.lease(lane: "azure", limit: 1, until: scratch.now)[0].id
+    try await store.outbox.settle([(job, .rejected(reason: "no"))])
+    scratch.pass(retention.historyAge + 1)
+    _ = try await store.create(.any(to: "alice"))
+    _ = try await store.collect(retention)
+    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).map(\.notificationID) == [1])
+    #expect(try store.outbox.deliveries(of: 0).isEmpty)
+    #expect(try await store.create(new).isNew)
+    #expect(try store.inbox(of: "alice", limit: 9).count == 3)
+  }
+}

@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Store
+
+/// A second process of these tests writes as fast as it can, and is killed in the middle of it.
+@Suite(.serialized) struct CrashTests {
+  private static let variable = "RICHPUSH_TEST_CRASH_FOLDER"
+  private let scratch = Scratch()
+
+  @Test(arguments: [1, 40, 150])
+  func `keeps what was acknowledged before a kill, whole`(_ enough: Int) async throws {
+    let acknowledged = try killWriter(after: enough)
+    #expect(acknowledged.count >= enough)
+
+    let store = try Store(folder: scratch.folder)
+    #expect(scratch.files(in: "tmp").isEmpty)
+    let inbox = try store.inbox(of: "alice", limit: 100_000)
+    #expect(Set(acknowledged).isSubset(of: Set(inbox.map(\.notification.id))))
+    // Nothing half-done: each has its content, its event and its job.
+    #expect(inbox.map(\.notification.id) == Array((0..<inbox.count).reversed()))
+    let events = try store.pushEvents(for: "alice", after: 0, limit: 100_000)
+    #expect(events.compactMap(\.notificationID) == Array(0..<inbox.count))
+    #expect(try store.outbox.jobs(in: .queued, limit: 100_000).count == inbox.count)
+    #expect(try await store.check().findings.isEmpty)
+    #expect(try await store.create(.any(to: "alice")).notification.id == inbox.count)
+  }
+
+  @Test(.enabled(if: getenv(variable) != nil))
+  func `writes until it is killed`() async throws {
+    let folder = try #require(getenv(Self.variable).map { String(cString: $0) })
+    let store = try Store(folder: folder)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          while true {
+            var new = NewNotification.any(to: "alice")
+            let content = (0..<64).map { _ in UInt8.random(in: 0...255) }
+            new.blob = try await store.blobs.add(bytes: content)
+            new.pushes = [NewPush(lane: "l", target: .audience("a"), kind: "k") { "\($0)" }]
+            let id = try await store.create(new).notification.id
+            _ = "acknowledged \(id)\n".withCString { write(STDOUT_FILENO, $0, strlen($0)) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Kills the writing process once it has acknowledged `enough`, and returns all it acknowledged.
+  private func killWriter(after enough: Int) throws -> [Int] {
+    var pipes: [Int32] = [0, 0]
+    guard pipe(&pipes) == 0 else { throw StoreError("make", "a pipe") }
+    let output = try #require(fdopen(pipes[0], "r"))
+    defer { fclose(output) }
+
+    let child = try spawnWriter(output: pipes[1], unwanted: pipes[0])
+    close(pipes[1])
+    var acknowledged: [Int] = []
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    while getline(&line, &capacity, output) > 0, let text = line.map({ String(cString: $0) }) {
+      let words = text.split(whereSeparator: \.isWhitespace)
+      guard words.count == 2, words[0] == "acknowledged", let id = Int(words[1]) else { continue }
+      acknowledged.append(id)
+      if acknowledged.count == enough { kill(child, SIGKILL) }
+    }
+    var status: Int32 = 0
+    #expect(waitpid(child, &status, 0) == child)
+    return acknowledged
+  }
+
+  private func spawnWriter(output: Int32, unwanted: Int32) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addclose(&actions, unwanted)
+    let arguments = [
+      CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter",
+      "writes until it is killed",
+    ]
+    let environment = ["\(Self.variable)=\(scratch.folder)", "PATH=/usr/bin:/bin"]
+    let argv = arguments.map { strdup($0) } + [nil]
+    let envp = environment.map { strdup($0) } + [nil]
+    defer { for string in argv + envp { free(string) } }
+    var child: pid_t = 0
+    let status = posix_spawn(&child, "/proc/self/exe", &actions, nil, argv, envp)
+    guard status == 0 else { throw StoreError(errno: status, "start", arguments[0]) }
+    return child
+  }
+}
