@@ -15,6 +15,7 @@ package struct Fields: Sendable {
   /// How many field lines there are.
   package var count: Int { lines.count }
 
+  /// Whether there is no field.
   package var isEmpty: Bool { lines.isEmpty }
 
   /// The value of the field, its lines joined by ", " (RFC 9110, section 5.3); setting replaces all.

@@ -7,6 +7,7 @@ package struct CleanCopy: Sendable {
     case bytes([UInt8])
   }
 
+  /// What the copy is made of, in order.
   package private(set) var pieces: [Piece] = []
   /// What was cut, in words; empty when the source is clean as it is.
   package private(set) var removed: [String] = []

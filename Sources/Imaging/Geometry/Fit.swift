@@ -11,5 +11,6 @@ package struct FocalPoint: Hashable, Sendable {
   package let x: Double
   package let y: Double
 
+  /// The middle of the picture.
   package static let centre = FocalPoint(x: 0.5, y: 0.5)
 }

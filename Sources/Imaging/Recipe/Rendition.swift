@@ -9,7 +9,9 @@ package struct Rendition: Sendable {
     case encoded([UInt8])
   }
 
+  /// The encoded picture, or the source unchanged.
   package let content: Content
+  /// The media type of the content.
   package let mediaType: String
   /// As it is seen, upright.
   package let size: PixelSize

@@ -25,7 +25,9 @@ package struct PluginCall: Sendable {
     }
   }
 
+  /// What is asked.
   package var verb: Verb
+  /// The plugin that is asked.
   package var richType: String
   /// The notification's id; nil when a dropped file is validated.
   package var id: String?

@@ -20,6 +20,7 @@ package struct Manifest: Sendable, Hashable {
     package var requests = 1000
   }
 
+  /// The version its author gave it.
   package var version = ""
   /// A file name in the plugin's folder, or beside the `richpush` binary; nil means the rich type.
   package var executable: String?

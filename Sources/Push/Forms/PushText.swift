@@ -12,6 +12,7 @@ package struct PushText: Sendable, Hashable {
     package var priority: Int { self == .background ? 5 : 10 }
   }
 
+  /// How a push service has to treat it.
   package let kind: Kind
   /// The exact JSON text.
   package let json: String

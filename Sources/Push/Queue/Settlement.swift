@@ -18,7 +18,9 @@ package struct Settlement: Sendable, Equatable {
     case expired
   }
 
+  /// The number of the job.
   package let job: Int
+  /// What became of it.
   package let outcome: Outcome
 
   package init(job: Int, outcome: Outcome) {

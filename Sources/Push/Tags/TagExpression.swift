@@ -13,6 +13,7 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
   /// The most tags in an expression with `&&` or `!` in it.
   package static let mixedLimit = 6
 
+  /// The expression as a tree.
   package let root: Node
 
   /// Reads an expression; the error says what is wrong and where.
