@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A program of ours while it runs: its lines, its end.
+/// A program while it runs, one of ours or one with a whole path: its lines, its end.
 final class Child: Sendable {
   /// What a program left behind.
   struct Result: Sendable {
@@ -24,7 +24,8 @@ final class Child: Sendable {
   ) throws {
     let scratch = try Scratch()
     let process = Process()
-    process.executableURL = try Package.program(program)
+    process.executableURL =
+      program.hasPrefix("/") ? URL(filePath: program) : try Package.program(program)
     process.arguments = arguments
     process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
     process.currentDirectoryURL = scratch.folder
