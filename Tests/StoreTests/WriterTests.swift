@@ -1,3 +1,6 @@
+import CSQLite
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import Store
@@ -23,6 +26,48 @@ import Testing
     }
     #expect(failures == 60)
     #expect(try store.users().count == 60)
+  }
+
+  @Test func `commits what waits together at one stroke`() async throws {
+    let store = try scratch.open()
+    let commits = Commits()
+    try await store.database.write { connection in
+      _ = sqlite3_commit_hook(
+        connection.handle,
+        { commits in
+          guard let commits else { return 0 }
+          Unmanaged<Commits>.fromOpaque(commits).takeUnretainedValue().count
+            .add(1, ordering: .relaxed)
+          return 0
+        }, Unmanaged.passUnretained(commits).toOpaque())
+    }
+    let before = commits.count.load(ordering: .relaxed)
+    let gate = DispatchSemaphore(value: 0)
+    store.database.writeSoon { _ in gate.wait() }
+    for index in 0..<50 {
+      store.database.writeSoon { connection in
+        try connection.run("INSERT INTO user VALUES (?, '', 'device', 0)", "user\(index)")
+      }
+    }
+    gate.signal()
+    try await store.addUser("last", hash: "", role: .device)
+    #expect(try store.users().count == 51)
+    #expect(commits.count.load(ordering: .relaxed) - before <= 3)
+    try await store.database.write { connection in
+      _ = sqlite3_commit_hook(connection.handle, nil, nil)
+    }
+  }
+
+  @Test func `syncs the log at every commit`() async throws {
+    let store = try scratch.open()
+    let settings = try await store.database.write { connection in
+      [
+        try connection.value("PRAGMA journal_mode", as: String.self),
+        try connection.value("PRAGMA synchronous", as: String.self),
+        try connection.value("PRAGMA foreign_keys", as: String.self),
+      ]
+    }
+    #expect(settings == ["wal", "2", "1"])
   }
 
   @Test func `undoes a change that fails half-way`() async throws {
@@ -57,4 +102,8 @@ import Testing
       _ = try connection.value("PRAGMA max_page_count = \(pages)", as: Int.self)
     }
   }
+}
+
+private final class Commits: Sendable {
+  let count = Atomic(0)
 }
