@@ -14,6 +14,14 @@ package struct OriginConfiguration: Sendable {
   package var plugins = "plugins"
   /// The folder with the programs of ours: `richpush-exec` and the plugins that ship.
   package var programs = "."
+  /// The PEM files of the TLS certificate and its key; nil for plain HTTP.
+  package var certificate: String?
+  /// See `certificate`.
+  package var key: String?
+  /// How much plugins are shut in: `standard`, `strict` or `off`.
+  package var sandbox = "standard"
+  /// The bytes that renditions may take on the disk.
+  package var renditionBytes = 10 << 30
   /// Whether any user whose password is the name may come in; only on loopback.
   package var isDemo = false
   /// The notification that the tutorial's empty POST creates.

@@ -6,6 +6,8 @@ struct Announcement: Sendable {
   let store: Store
   /// The lanes that pushes go out by, besides the embedded gateway.
   let lanes: [String]
+  /// Whether the embedded gateway tells the devices that listen to it.
+  let isEmbedded: Bool
 
   /// Who an expression of tags means.
   struct Addressees: Sendable {

@@ -45,7 +45,7 @@ struct Publisher: Sendable {
     }
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     (new.expires, new.idempotencyKey) = (draft.expires, key)
-    new.push = { draft.form.text(of: draft.content($0)).json }
+    if announcement.isEmbedded { new.push = { draft.form.text(of: draft.content($0)).json } }
     new.pushes = announcement.pushes(of: draft, to: addressees.devices)
     return try await store.create(new)
   }

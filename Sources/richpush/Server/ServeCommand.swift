@@ -25,6 +25,12 @@ enum ServeCommand: Command {
       "push", "LIST",
       "push services: embedded, apns, azure, webhook; docs/PUSH.md names their variables",
       default: "embedded"),
+    .value("tls-certificate", "FILE", "the certificate with its chain, PEM: serve HTTPS"),
+    .value("tls-key", "FILE", "its key, PEM; SIGHUP reads both anew"),
+    .value(
+      "sandbox", "LEVEL", "how plugins are shut in: standard, strict (all or nothing) or off",
+      default: "standard"),
+    .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
     .flag("demo", "lets in whoever has the user's name as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -40,6 +46,13 @@ enum ServeCommand: Command {
     configuration.assets = try arguments.required("assets")
     configuration.plugins = try arguments.required("plugins")
     configuration.programs = Programs.folder
+    configuration.certificate = arguments.string("tls-certificate")
+    configuration.key = arguments.string("tls-key")
+    configuration.sandbox = try arguments.required("sandbox")
+    guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
+      throw CommandLineError.usage("--sandbox is standard, strict or off")
+    }
+    configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
@@ -61,19 +74,27 @@ enum ServeCommand: Command {
     } catch {
       throw CommandLineError.failed("\(error)")
     }
-    Terminal.say("richpush: listening on http://\(address.shown(port: origin.port))")
-    if configuration.isDemo { Terminal.say(hint(address.shown(port: origin.port))) }
-    await signals.next()
+    let scheme = configuration.certificate == nil ? "http" : "https"
+    Terminal.say("richpush: listening on \(scheme)://\(address.shown(port: origin.port))")
+    if configuration.isDemo {
+      Terminal.say(hint("\(scheme)://\(address.shown(port: origin.port))"))
+    }
+    for await signal in signals.arrivals {
+      guard signal == SIGHUP else { break }
+      do {
+        try origin.reload(configuration)
+      } catch { Terminal.complain("the certificate stays as it was: \(error)") }
+    }
     await origin.stop()
   }
 
   private static func hint(_ address: String) -> String {
     let program = ProcessInfo.processInfo.arguments[0]
-    let server = address == "127.0.0.1:8080" ? "" : " --server http://\(address)"
+    let server = address == "http://127.0.0.1:8080" ? "" : " --server \(address)"
     return """
 
       In a second terminal, a phone:     \(program) device --user alice\(server)
-      In a third, send it a picture:     curl -u alice:alice -X POST http://\(address)/api/notifications -d ''
+      In a third, send it a picture:     curl -u alice:alice -X POST \(address)/api/notifications -d ''
       """
   }
 }

@@ -1,26 +1,22 @@
 import Dispatch
 import Foundation
 
-/// SIGTERM and SIGINT as something to wait for; SIGPIPE is ignored.
+/// SIGTERM, SIGINT and SIGHUP as something to wait for; SIGPIPE is ignored.
 struct Signals {
-  private let arrivals: AsyncStream<Void>
+  /// The numbers of the signals that came.
+  let arrivals: AsyncStream<Int32>
   private let sources: [any DispatchSourceSignal]
 
   init() {
     signal(SIGPIPE, SIG_IGN)
-    let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
+    let (arrivals, continuation) = AsyncStream.makeStream(of: Int32.self)
     self.arrivals = arrivals
-    sources = [SIGTERM, SIGINT].map { number in
+    sources = [SIGTERM, SIGINT, SIGHUP].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield() }
+      source.setEventHandler { continuation.yield(number) }
       source.activate()
       return source
     }
-  }
-
-  /// Waits for one.
-  func next() async {
-    for await _ in arrivals { return }
   }
 }
