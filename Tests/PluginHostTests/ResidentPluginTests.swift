@@ -131,7 +131,8 @@ import Testing
   func `ends a call with the status and cause of the event table`(
     what: String, body: String, status: Int, cause: String
   ) async throws {
-    try workshop.resident("bad", manifest: #""limits":{"seconds":2,"outputMiB":1},"workers":{"max":1}"#, body)
+    try workshop.resident(
+      "bad", manifest: #""limits":{"seconds":2,"outputMiB":1},"workers":{"max":1}"#, body)
     #expect(await workshop.status("bad") == status, "\(what)")
     #expect(workshop.log.contains(cause), "\(what): \(workshop.log)")
     try workshop.resident("good", "syswrite $c, ok('fine');")
