@@ -23,6 +23,7 @@ package final class PluginHost: Sendable {
     workplace = Workplace(
       configuration: configuration, forker: Forker(launcher: configuration.launcher),
       poller: poller)
+    workplace.tidy()
     folder = PluginFolder(
       path: configuration.folder, binaries: configuration.binaries,
       ceiling: configuration.ceiling)

@@ -31,6 +31,7 @@ static bool take(struct order *order, const char *word) {
       {"data", &order->data},         {"cpu", &order->cpu},
       {"files", &order->files},       {"file-size", &order->file_size},
       {"processes", &order->processes}, {"network", &order->network},
+      {"space", &order->space},
   };
   const char *value;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -48,7 +49,8 @@ static bool take(struct order *order, const char *word) {
 }
 
 bool order_read(struct order *order, char **words) {
-  *order = (struct order){.data = -1, .cpu = -1, .files = -1, .file_size = -1, .processes = -1};
+  *order = (struct order){
+      .data = -1, .cpu = -1, .files = -1, .file_size = -1, .processes = -1, .space = -1};
   for (; *words && strcmp(*words, "--") != 0; words++)
     if (!take(order, *words)) return false;
   order->environment = *words ? words + 1 : words;

@@ -8,8 +8,10 @@
  *   folder=PATH          the working directory
  *   deadline=MS          killed after so many milliseconds (0: never)
  *   grace=MS             time between SIGTERM and SIGKILL when it is told to stop (0: SIGKILL at once)
- *   data=BYTES cpu=SECONDS files=N file-size=BYTES processes=N
- *                        resource limits (RLIMIT_DATA, CPU, NOFILE, FSIZE, NPROC); absent: inherited
+ *   data=BYTES cpu=SECONDS files=N file-size=BYTES
+ *                        resource limits (RLIMIT_DATA, CPU, NOFILE, FSIZE); absent: inherited
+ *   processes=N space=BYTES
+ *                        killed when its descendants are more, or the folders it may write hold more
  *   sandbox=off|standard|strict
  *                        none (the default); as much as the kernel has; all of it or no run
  *   read=PATH write=PATH what it may read, and write, beside the system's programs and libraries;
@@ -21,7 +23,7 @@ enum { most_paths = 32 };
 struct order {
   const char *program, *folder;
   long deadline, grace;
-  long data, cpu, files, file_size, processes, network;
+  long data, cpu, files, file_size, processes, space, network;
   bool sandboxed, strict;
   const char *read[most_paths], *write[most_paths];
   int read_count, write_count;

@@ -78,7 +78,6 @@ _Noreturn void become_plugin(const struct order *order, const int streams[3], pi
   limit(RLIMIT_CPU, order->cpu);
   limit(RLIMIT_NOFILE, order->files);
   limit(RLIMIT_FSIZE, order->file_size);
-  limit(RLIMIT_NPROC, order->processes);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(failure, "no_new_privs");
   if (order->sandboxed) shut_in(order, failure);
 

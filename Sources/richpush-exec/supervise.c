@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "family.h"
+#include "greed.h"
 #include "plugin.h"
 
 static volatile sig_atomic_t told_to_stop = 0;
@@ -63,14 +64,18 @@ static bool ended(pid_t plugin, int options, struct ending *ending) {
  * `stop_now` than the kernel is to report the death: hence a moment in which that still counts. */
 static struct ending follow(const struct order *order, pid_t plugin, int status,
                             const sigset_t *unblocked) {
-  enum { moment = 20 };
+  enum { moment = 20, glance = 100, long_glance = 1000 };
   struct ending ending = {0};
   const char *cause = NULL;
   bool is_forced = false;
+  enum greed greed = modest;
   long until = order->deadline ? now() + order->deadline : 0;
   while (!ended(plugin, WNOHANG, &ending)) {
-    enum wish wish = wait_for_wish(status, until, unblocked);
+    long look = now() + (order->deadline ? glance : long_glance);
+    enum wish wish = wait_for_wish(status, until && until < look ? until : look, unblocked);
     bool due = until && now() >= until;
+    if (!cause && now() >= look) greed = greed_of(order);
+    if (greed) cause = "greedy", due = true;
     if (wish == go_on && !due) continue;
     if (cause) {
       family_kill(plugin);
@@ -83,7 +88,7 @@ static struct ending follow(const struct order *order, pid_t plugin, int status,
     status = -1;
     told_to_stop = 0;
   }
-  if (is_forced && WIFSIGNALED(ending.wait_status)) ending.how = cause, ending.value = 0;
+  if (is_forced && WIFSIGNALED(ending.wait_status)) ending.how = cause, ending.value = greed;
   return ending;
 }
 

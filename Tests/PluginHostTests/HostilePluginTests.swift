@@ -37,6 +37,13 @@ import Testing
     ("goes to a script", "printf 'Location: javascript:alert(1)\\n\\n'", 502, "Location"),
     ("has a control byte", "printf 'Content-Type: a/b\\001\\n\\n'", 502, "x1"),
     ("has an endless header", "yes 'X-A: b' | head -c 100000; sleep 60", 502, "16384"),
+    ("forks without end", "f() { while :; do f & done; sleep 5; }; f", 502, "64 processes"),
+    ("eats memory", "exec perl -e 'my $x = \"x\" x 700_000_000; sleep 9'", 502, "status 1"),
+    (
+      "fills the disk",
+      "for i in 1 2 3 4 5 6 7 8 9 10; do head -c 19000000 /dev/zero > $TMPDIR/$i; done; sleep 9",
+      502, "144 MiB"
+    ),
     ("writes 1 GB", "\(head); head -c 1000000000 /dev/zero", 502, "20 MiB"),
     (
       "sends a file of the system's", "\(head) | sed '$d'; echo X-Sendfile: /etc/passwd; echo", 502,

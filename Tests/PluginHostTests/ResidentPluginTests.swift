@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("hangs", "sleep 60;", 504, "deadline of 1 s"),
+    ("hangs", "sleep 60;", 504, "deadline of 2 s"),
     (
       "hangs after its header", "syswrite $c, rec(6, \"Content-Type: a/b\\n\\n\"); sleep 60;", 504,
       "deadline"
@@ -124,14 +124,15 @@ import Testing
     (
       "writes without end",
       "syswrite $c, rec(6, \"Content-Type: a/b\\n\\n\"); while (1) { syswrite $c, rec(6, 'x' x 65000) or exit }",
-      502, "20 MiB"
+      502, "1 MiB"
     ),
     ("answers nothing", "syswrite $c, rec(6, '') . rec(3, \"\\0\" x 8);", 502, "wrote nothing"),
   ])
   func `ends a call with the status and cause of the event table`(
     what: String, body: String, status: Int, cause: String
   ) async throws {
-    try workshop.resident("bad", manifest: #""limits":{"seconds":1},"workers":{"max":1}"#, body)
+    try workshop.resident(
+      "bad", manifest: #""limits":{"seconds":2,"outputMiB":1},"workers":{"max":1}"#, body)
     #expect(await workshop.status("bad") == status, "\(what)")
     #expect(workshop.log.contains(cause), "\(what): \(workshop.log)")
     try workshop.resident("good", "syswrite $c, ok('fine');")

@@ -41,6 +41,7 @@ struct OneShotCall: Sendable {
     return Order(
       program: plugin.executable, folder: plugin.folder, deadline: .seconds(limits.seconds),
       memoryMiB: limits.memoryMiB, cpuSeconds: limits.seconds + 1, fileMiB: limits.outputMiB,
+      spaceMiB: Order.spaceMiB(for: limits),
       sandbox: workplace.sandbox(
         for: plugin, own: call.asset.map { [$0.path] } ?? [], writable: scratch.path),
       environment: try Environment(

@@ -28,6 +28,9 @@ struct Verdict {
     case .killed(let signal): throw broken("it was killed by signal \(signal)")
     case .failed(let code, let step):
       throw broken("it could not be started: \(step), errno \(code)")
+    case .tooManyProcesses: throw broken("it had more than \(Order.mostProcesses) processes")
+    case .tooMuchSpace:
+      throw broken("its TMPDIR held more than \(Order.spaceMiB(for: plugin.manifest.limits)) MiB")
     case .stopped: throw broken("it was stopped")
     case .lost: throw broken("its supervisor was lost")
     }

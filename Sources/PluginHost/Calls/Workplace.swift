@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 
 /// What every call needs: the launcher, the poller and the operator's bounds.
@@ -45,6 +46,7 @@ struct Workplace: Sendable {
     let order = Order(
       program: plugin.executable, folder: plugin.folder, grace: .seconds(2),
       memoryMiB: limits.memoryMiB, fileMiB: limits.outputMiB,
+      spaceMiB: Order.spaceMiB(for: limits),
       sandbox: sandbox(for: plugin, own: [incoming], writable: tmp),
       environment: Environment.usual + [("TMPDIR", tmp), ("HOME", tmp)]
         + (php(plugin)?.ofProcess ?? []))
@@ -53,5 +55,16 @@ struct Workplace: Sendable {
 
   private func php(_ plugin: Plugin) -> PHPVariables? {
     PHPVariables(of: plugin, temporaryFolder: configuration.temporaryFolder)
+  }
+
+  /// Removes what a server that was killed left behind; the folder is the host's own.
+  func tidy() {
+    let folder = configuration.temporaryFolder
+    guard let place = Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else { return }
+    let names = FolderListing(place).texts
+    DispatchQueue.global(qos: .utility).async {
+      for name in names where name.hasPrefix("plugin-") { FolderRemoval.remove(name, in: folder) }
+      for name in names where name.hasPrefix("answer-") { unlink("\(folder)/\(name)") }
+    }
   }
 }

@@ -4,6 +4,10 @@ enum Ending: Sendable, Hashable {
   case killed(signal: Int)
   /// It was killed at its deadline.
   case late
+  /// It was killed because it had more processes than it may.
+  case tooManyProcesses
+  /// It was killed because its TMPDIR held more than it may.
+  case tooMuchSpace
   /// It was stopped because the host said so.
   case stopped
   /// It never ran: the `errno` and the step that failed.
@@ -23,6 +27,7 @@ enum Ending: Sendable, Hashable {
     case "killed": self = .killed(signal: value)
     case "late": self = .late
     case "stopped": self = .stopped
+    case "greedy": self = value == 1 ? .tooManyProcesses : .tooMuchSpace
     case "failed": self = .failed(value, step: words.count > 4 ? String(words[4]) : "order")
     default: self = .lost
     }

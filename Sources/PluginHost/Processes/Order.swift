@@ -9,6 +9,7 @@ struct Order {
   var memoryMiB: Int
   var cpuSeconds: Int?
   var fileMiB: Int
+  var spaceMiB: Int
   var sandbox: Sandbox
   var environment: [(name: String, value: String)]
 
@@ -22,6 +23,14 @@ struct Order {
     var network: Bool
   }
 
+  /// A plugin with more descendants than this is a fork bomb.
+  static let mostProcesses = 64
+
+  /// What the TMPDIR may hold in all: some files as large as the largest answer.
+  static func spaceMiB(for limits: Manifest.Limits) -> Int {
+    4 * limits.outputMiB + 64
+  }
+
   /// No order is longer: the kernel takes packets of about 200 KiB, and one variable of 128 KiB.
   static let mostBytes = 160 * 1024
 
@@ -30,6 +39,7 @@ struct Order {
     var words = [
       "program=\(program)", "folder=\(folder)", "grace=\(grace.milliseconds)",
       "data=\(memoryMiB << 20)", "file-size=\(fileMiB << 20)", "files=256",
+      "processes=\(Order.mostProcesses)", "space=\(spaceMiB << 20)",
     ]
     if let deadline { words.append("deadline=\(deadline.milliseconds)") }
     if let cpuSeconds { words.append("cpu=\(cpuSeconds)") }
