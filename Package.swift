@@ -82,7 +82,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "RichPushClient", "MediaTypes", "richpush", "richpush-exec", "img", "sound", "url",
+        "RichPushClient", "MediaTypes", "PluginHost", "richpush", "richpush-exec", "img", "sound",
+        "url",
       ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -24,6 +24,8 @@ public struct PluginRequest: Sendable {
   public var dpr: Double?
   /// The most bytes the caller can take.
   public var maxBytes: Int?
+  /// Whether the operator granted the network that the manifest asks for.
+  public var hasNetwork: Bool
   /// The canonical options and the query names that the manifest declares, decoded.
   public var query: [String: String]
   /// The payload of a `validate`, byte for byte; empty otherwise.
@@ -62,6 +64,7 @@ public struct PluginRequest: Sendable {
     fit = parameter("RICH_FIT")
     dpr = parameter("RICH_DPR").flatMap { Double($0) }
     maxBytes = parameter("RICH_MAX_BYTES").flatMap { Int($0) }
+    hasNetwork = parameter("RICH_NETWORK") == "1"
     query = QueryString.decoded(parameter("QUERY_STRING") ?? "")
     deadline = parameter("RICH_DEADLINE_MS").flatMap { Int($0) }.map { .milliseconds($0) }
     temporaryFolder = parameter("TMPDIR") ?? "/tmp"

@@ -72,8 +72,11 @@ import Testing
 
   /// Puts an example where the page says, compiled where it is a program's text.
   private func install(_ name: String) throws {
+    let files = examples.filter { $0.key.hasPrefix("plugins/\(name)/") }
     if let script = examples["plugins/\(name)"] {
       try workshop.write("plugins/\(name)", script)
+    } else if !files.isEmpty {
+      for (path, text) in files { try workshop.write(path, text) }
     } else if let text = examples["plugins/\(name).c"] {
       let source = try workshop.write("\(name).c", text)
       try run("/usr/bin/cc", "-Wall", "-Werror", "-o", "\(workshop.folder)/plugins/\(name)", source)

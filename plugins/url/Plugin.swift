@@ -7,12 +7,12 @@ struct Plugin {
   static func main() {
     // libcurl turns international names into ASCII through the locale's character set.
     setlocale(LC_CTYPE, "C.UTF-8")
-    let settings = Settings.read()
+    let reach = Reach.read()
     let visits = Visits()
     serve { request in
       let source = try LinkSource.read(request)
       let link = try Link(source.url)
-      let fetcher = Fetcher(settings, patience: request.deadline)
+      let fetcher = Fetcher(request, reach: reach)
       let visit = visits.visit(link, by: fetcher)
       switch request.query["view"] {
       case nil, "": break

@@ -12,13 +12,15 @@ package struct SampleLayout: Sendable, Hashable {
     case alaw
     /// One byte of G.711, American curve.
     case ulaw
+    /// Packets of 34 bytes with 64 samples of one channel (Apple's IMA 4:1).
+    case ima4
   }
 
   /// The stretch of the file, whole frames only.
   package let bytes: Range<Int>
   /// How a sample is written.
   package let format: Format
-  /// 1, 2, 3, 4 or 8.
+  /// 1, 2, 3, 4 or 8; with IMA 4:1 the 34 bytes of a packet.
   package let bytesPerSample: Int
   /// Whether the most significant byte comes first.
   package let isBigEndian: Bool
@@ -34,6 +36,7 @@ package struct SampleLayout: Sendable, Hashable {
       case .alaw, .ulaw, .unsignedInteger: [1]
       case .signedInteger: [1, 2, 3, 4]
       case .float: [4, 8]
+      case .ima4: [34]
       }
     guard widths.contains(bytesPerSample), (1...255).contains(channels) else { return nil }
     let frame = bytesPerSample * channels
@@ -45,5 +48,8 @@ package struct SampleLayout: Sendable, Hashable {
   }
 
   /// How many instants were sampled.
-  package var frames: Int { bytes.count / (bytesPerSample * channels) }
+  package var frames: Int { bytes.count / (bytesPerSample * channels) * framesPerUnit }
+
+  /// How many instants the smallest readable unit holds: 64 in a packet of IMA 4:1, else one.
+  package var framesPerUnit: Int { format == .ima4 ? 64 : 1 }
 }

@@ -26,8 +26,9 @@ extension Sound {
         bytes: start..<body.upperBound, format: format, bytesPerSample: coding.bytesPerSample,
         isBigEndian: coding.isBigEndian, channels: channels)
     }
-    // The frames that are there count, not those that a cut file promises; MA4 packets hold 64.
-    let held = samples.map { min(frames, $0.frames) } ?? frames * (coding.codec == .ima4 ? 64 : 1)
+    // A packet of IMA 4:1 counts as one frame; and what is there counts, not what a cut file claims.
+    let claimed = frames * (coding.codec == .ima4 ? 64 : 1)
+    let held = samples.map { min(claimed, $0.frames) } ?? claimed
     return try Sound(
       type: type, codec: coding.codec, channels: channels, sampleRate: Int(rate),
       duration: Double(held) / rate, samples: samples)
@@ -49,10 +50,15 @@ private struct AIFFCoding {
       case "fl32", "FL32", "fl64", "FL64": (.float, .float)
       case "alaw", "ALAW": (.alaw, .alaw)
       case "ulaw", "ULAW": (.ulaw, .ulaw)
-      case "ima4": (.ima4, nil)
+      case "ima4": (.ima4, .ima4)
       default: (.other, nil)
       }
-    bytesPerSample = codec == .alaw || codec == .ulaw ? 1 : (bits + 7) / 8
+    bytesPerSample =
+      switch codec {
+      case .alaw, .ulaw: 1
+      case .ima4: 34
+      default: (bits + 7) / 8
+      }
     isBigEndian = compression != "sowt"
   }
 }

@@ -69,6 +69,7 @@ private struct CAFDescription {
     case .float: .float
     case .alaw: .alaw
     case .ulaw: .ulaw
+    case .ima4: .ima4
     default: nil
     }
   }
@@ -76,7 +77,8 @@ private struct CAFDescription {
   func sound(_ type: MediaType, data: Range<Int>, packetFrames: Int?) throws(SoundError) -> Sound {
     let samples = sampleFormat.flatMap {
       SampleLayout(
-        bytes: data, format: $0, bytesPerSample: (bits + 7) / 8, isBigEndian: flags & 2 == 0,
+        bytes: data, format: $0, bytesPerSample: codec == .ima4 ? 34 : (bits + 7) / 8,
+        isBigEndian: flags & 2 == 0,
         channels: channels)
     }
     let frames: Double =

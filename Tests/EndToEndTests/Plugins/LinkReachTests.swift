@@ -60,9 +60,10 @@ import Testing
 
   @Test func `stays silent without the operator's leave`() throws {
     let site = try LocalSite { visitor in visitor.send("HTTP/1.1 204 No Content\r\n\r\n") }
-    let folder = try OpenedFolder(network: false, reach: [site.address])
+    let folder = try OpenedFolder(reach: [site.address])
     let run = try PluginRun(
-      "url", verb: "render", payload: "http://\(site.address)/", folder: folder.url)
+      "url", verb: "render", payload: "http://\(site.address)/", folder: folder.url,
+      hasNetwork: false)
     #expect(run.status == 200)
     #expect(site.visited.isEmpty)
   }

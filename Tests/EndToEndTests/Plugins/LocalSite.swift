@@ -83,15 +83,13 @@ struct Visitor {
   }
 }
 
-/// A plugin folder as an operator would leave it who allows network and opens some inner hosts.
+/// A folder of the url plugin's in which the operator opened some inner hosts.
 struct OpenedFolder: ~Copyable {
   let url: URL
 
-  init(network: Bool = true, reach: [String]) throws {
+  init(reach: [String]) throws {
     url = FileManager.default.temporaryDirectory.appending(path: "richpush-url-\(UUID())")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    try Data(#"{"protocol": 1, "name": "url", "network": \#(network)}"#.utf8)
-      .write(to: url.appending(path: "plugin.json"))
     try JSONSerialization.data(withJSONObject: ["reach": reach])
       .write(to: url.appending(path: "settings.json"))
   }

@@ -29,7 +29,8 @@ struct PluginRun {
   /// Runs the program that handles a rich type, in the folder with its manifest.
   init(
     _ richType: String, verb: String, payload: String = "", asset: URL? = nil,
-    query: String = "", folder: URL? = nil, variables: [String: String] = [:]
+    query: String = "", folder: URL? = nil, hasNetwork: Bool = true,
+    variables: [String: String] = [:]
   ) throws {
     let process = Process()
     process.executableURL = Self.programs.appending(path: richType)
@@ -43,6 +44,7 @@ struct PluginRun {
     environment["RICH_ASSET_SIZE"] = try asset.map {
       "\(try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)"
     }
+    environment["RICH_NETWORK"] = folder != nil && hasNetwork ? "1" : nil
     process.environment = environment.merging(variables) { $1 }
     process.standardInput = FileHandle.nullDevice
     let (output, errors) = try Self.spawning.withLock { _ in

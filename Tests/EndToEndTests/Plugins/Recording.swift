@@ -20,6 +20,8 @@ struct Recording: Sendable, CustomTestStringConvertible {
       advice: [alert("float", "WAV")]),
     Recording(testDescription: "µ-law", bytes: wav([0x0F, 0xFF], tag: 7, bits: 8)),
     Recording(testDescription: "A-law", bytes: wav([0x25, 0xD5], tag: 6, bits: 8)),
+    Recording(
+      testDescription: "IMA 4:1", bytes: ima4([0x40, 0x00] + [UInt8](repeating: 0, count: 32))),
     Recording(testDescription: "big-endian 16", bytes: aiff([0x40, 0x00, 0xC0, 0x00])),
   ]
 
@@ -41,6 +43,16 @@ struct Recording: Sendable, CustomTestStringConvertible {
     let common: [UInt8] = [0, 1, 0, 0, 0, 2, 0, 16, 0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     return [UInt8]("FORM".utf8) + [0, 0, 0, 46] + [UInt8]("AIFFCOMM".utf8) + [0, 0, 0, 18] + common
       + [UInt8]("SSND".utf8) + [0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0] + samples
+  }
+
+  /// An AIFF-C file of one packet, whose first sample is the one its head says.
+  private static func ima4(_ packet: [UInt8]) -> [UInt8] {
+    let common: [UInt8] = [0, 1, 0, 0, 0, 1, 0, 16, 0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
+    return [UInt8]("FORM".utf8) + [0, 0, 0, 86] + [UInt8]("AIFCCOMM".utf8) + [0, 0, 0, 24] + common
+      + [UInt8]("ima4".utf8) + [0, 0] + [UInt8]("SSND".utf8) + [
+        0, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0, 0,
+      ]
+      + packet
   }
 
   private static func alert(_ codec: String, _ name: String) -> String {

@@ -42,6 +42,13 @@ import Testing
     #expect(advice.contains { $0.contains(warning) })
   }
 
+  @Test func `warns in the card itself of a name that imitates another`() throws {
+    let card = try PluginRun("url", verb: "render", payload: "https://аррӏе.com").json
+    #expect((card["warning"] as? String)?.contains("looks like apple") == true)
+    let honest = try PluginRun("url", verb: "render", payload: "https://apple.com").json
+    #expect(honest["warning"] == nil)
+  }
+
   @Test(arguments: [
     "https://example.com", "https://日本語.jp", "https://пример.рф", "https://한국.kr",
     "https://ελλάδα.gr",

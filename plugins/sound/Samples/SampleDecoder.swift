@@ -24,6 +24,7 @@ struct SampleDecoder {
         : Float(bitPattern: bits(bytes, at: offset))
     case .alaw: Float(Self.alaw(bytes[offset])) / 32768
     case .ulaw: Float(Self.ulaw(bytes[offset])) / 32768
+    case .ima4: 0  // samples of a packet hang together; IMAPacket reads them
     }
   }
 

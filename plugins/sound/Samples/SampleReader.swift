@@ -4,6 +4,7 @@ import MediaTypes
 struct SampleReader {
   private let file: OpenFile
   private let layout: SampleLayout
+  private let decoder: SampleDecoder
 
   private static let framesPerBlock = 8192
 
@@ -12,6 +13,7 @@ struct SampleReader {
     guard let layout = sound.samples, layout.frames > 0 else { return nil }
     self.file = file
     self.layout = layout
+    decoder = SampleDecoder(layout)
   }
 
   /// How many instants were sampled.
@@ -19,23 +21,43 @@ struct SampleReader {
 
   /// Gives each instant's loudest channel in order: its number and how far it is from silence.
   func forEachFrame(_ body: (_ frame: Int, _ level: Float) -> Void) {
-    let width = layout.bytesPerSample
-    let frameBytes = width * layout.channels
-    let decode = SampleDecoder(layout)
-    for first in stride(from: 0, to: frames, by: Self.framesPerBlock) {
-      let count = min(Self.framesPerBlock, frames - first)
+    let unit = layout.bytesPerSample * layout.channels
+    let perBlock = Self.framesPerBlock / layout.framesPerUnit
+    for first in stride(from: 0, to: layout.bytes.count / unit, by: perBlock) {
+      let start = layout.bytes.lowerBound + first * unit
       let block = file.read(
-        at: layout.bytes.lowerBound + first * frameBytes, count: count * frameBytes)
+        at: start, count: min(perBlock * unit, layout.bytes.upperBound - start))
+      let frame = first * layout.framesPerUnit
       block.withUnsafeBytes { bytes in
-        for frame in 0..<bytes.count / frameBytes {
-          var level: Float = 0
-          for channel in 0..<layout.channels {
-            let sample = decode.value(bytes, at: frame * frameBytes + channel * width)
-            level = max(level, sample.isFinite ? abs(sample) : 0)
+        for index in 0..<bytes.count / unit {
+          let place = frame + index * layout.framesPerUnit
+          if layout.format == .ima4 {
+            packets(bytes, at: index * unit).enumerated().forEach { body(place + $0, $1) }
+          } else {
+            body(place, level(bytes, at: index * unit))
           }
-          body(first + frame, min(level, 1))
         }
       }
     }
+  }
+
+  /// The loudest channel of one instant.
+  private func level(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Float {
+    var level: Float = 0
+    for channel in 0..<layout.channels {
+      let sample = decoder.value(bytes, at: offset + channel * layout.bytesPerSample)
+      level = max(level, sample.isFinite ? abs(sample) : 0)
+    }
+    return min(level, 1)
+  }
+
+  /// The loudest channel of each instant in a packet for every channel.
+  private func packets(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> [Float] {
+    var levels = [Float](repeating: 0, count: layout.framesPerUnit)
+    for channel in 0..<layout.channels {
+      let start = offset + channel * layout.bytesPerSample
+      IMAPacket.raise(&levels, by: bytes[start..<start + layout.bytesPerSample])
+    }
+    return levels
   }
 }

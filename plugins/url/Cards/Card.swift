@@ -6,6 +6,8 @@ struct Card: Encodable {
   let host: String
   /// The host as a reader sees it, where that differs.
   let displayHost: String?
+  /// Why the host may not be the one it looks like.
+  let warning: String?
   private(set) var title: String?
   private(set) var description: String?
   /// What the site calls itself.
@@ -19,6 +21,7 @@ struct Card: Encodable {
     url = link.url
     host = link.host.ascii
     displayHost = link.host.unicode == link.host.ascii ? nil : link.host.unicode
+    warning = link.host.suspicions.first
     title = source.title ?? page?.facts.title
     description = source.description ?? page?.facts.description
     site = page?.facts.site

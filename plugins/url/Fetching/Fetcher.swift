@@ -1,4 +1,5 @@
 import CCurl
+import PluginKit
 
 /// Fetches what stands behind a link, following redirects by hand so that each is checked anew.
 struct Fetcher {
@@ -11,10 +12,11 @@ struct Fetcher {
   private static let longest = Duration.seconds(6)
 
   /// A fetcher that is done well before the server's own patience ends; nil without network.
-  init?(_ settings: Settings, patience: Duration?) {
-    guard settings.hasNetwork else { return nil }
-    policy = AddressPolicy(reach: settings.reach)
-    deadline = .now.advanced(by: min(Self.longest, (patience ?? Self.longest) - .seconds(1)))
+  init?(_ request: PluginRequest, reach: Set<String>) {
+    guard request.hasNetwork else { return nil }
+    policy = AddressPolicy(reach: reach)
+    let patience = (request.deadline ?? Self.longest) - .seconds(1)
+    deadline = .now.advanced(by: min(Self.longest, patience))
   }
 
   /// The answer with status 200 behind the link, and the link it stood behind in the end.

@@ -31,11 +31,11 @@ struct HostName {
     if !ascii.contains(".") || ascii.hasSuffix(".local") || ascii.hasSuffix(".internal") {
       advice.append("The host \(ascii) is known in one network only; phones may not find it.")
     }
-    for label in unicode.split(separator: ".") {
-      if let reason = Homograph.suspicion(of: label) { advice.append(reason) }
-    }
-    return advice
+    return advice + suspicions
   }
+
+  /// Why parts of the name may be meant to be taken for something else.
+  var suspicions: [String] { unicode.split(separator: ".").compactMap(Homograph.suspicion) }
 
   private static func decoded(_ label: Substring) -> String {
     guard label.hasPrefix("xn--") else { return String(label) }
