@@ -82,9 +82,12 @@ extension RichPushClient {
   /// The user's pushes as they come, from now on or after the event that was handled last.
   ///
   /// It reconnects by itself, resumes without loss (`Last-Event-ID`), and ends only by an error that
-  /// waiting cannot mend, such as a wrong password, or when its task is cancelled.
-  public func events(after lastEventID: String? = nil) -> PushEvents {
-    PushEvents(client: self, lastEventID: lastEventID)
+  /// waiting cannot mend, such as a wrong password, or when its task is cancelled. `connected` is
+  /// called whenever a connection stands: what is pushed from then on will come.
+  public func events(
+    after lastEventID: String? = nil, connected: @escaping @Sendable () -> Void = {}
+  ) -> PushEvents {
+    PushEvents(client: self, lastEventID: lastEventID, connected: connected)
   }
 }
 

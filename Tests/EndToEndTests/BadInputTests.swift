@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// Everything a careless or hostile hand can send: a clear refusal each, and a server that lives on.
-@Suite struct BadInputTests {
+@Suite(.timeLimit(.minutes(5))) struct BadInputTests {
   @Test func `refuses payloads that are no asset of ours`() async throws {
     try await RunningServer.lend { server in
       try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "secret.png")

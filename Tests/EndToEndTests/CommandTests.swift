@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// The program as somebody types it.
-@Suite struct CommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandTests {
   @Test(arguments: [
     (["devic"], "did you mean 'device'"),
     (["device", "--usr", "a"], "did you mean '--user'"),
@@ -79,6 +79,28 @@ import Testing
       #expect(try tutorial.notify("alice", text: "hi").status == 200)
       #expect(await lines.next() == "alert \"From alice: hi\"")
       #expect(await phone.exitCode() == 0)
+    }
+  }
+
+  @Test func `goes on where it stopped, and starts afresh with another server`() async throws {
+    let scratch = try Scratch()
+    for round in ["first", "second"] {
+      try await RunningServer.lend { server in
+        let listen = [
+          "device", "--user", "alice", "--folder", scratch.folder.path, "--count", "1",
+          "--server", server.endpoint.absoluteString,
+        ]
+        let phone = try Child("richpush", listen)
+        var lines = phone.lines.makeAsyncIterator()
+        #expect(await lines.next()?.contains("listens") == true)
+        _ = try await server.client("alice").create(.logo(to: "alice", "\(round), awake"))
+        #expect(await lines.next()?.contains("\(round), awake") == true)
+        #expect(await phone.exitCode() == 0)
+        _ = try await server.client("alice").create(.logo(to: "alice", "\(round), asleep"))
+        let later = try await Child.run("richpush", listen)
+        #expect(later.output.last?.contains("\(round), asleep") == true)
+        #expect(later.output.count == 2)
+      }
     }
   }
 

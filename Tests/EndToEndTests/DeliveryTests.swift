@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// What was acknowledged arrives: once, in order, unchanged, whatever happens to the server.
-@Suite struct DeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
   private static let clients = 8
   private static let each = 25
 

@@ -4,7 +4,7 @@ import RichPushClient
 import Testing
 
 /// From a file in a folder to media on a phone, for every rich type there is.
-@Suite struct MediaTests {
+@Suite(.timeLimit(.minutes(5))) struct MediaTests {
   @Test func `makes thumbnails of the right type and size, whatever a file is called`()
     async throws
   {

@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// A rich type is an executable: a good one works at once, a bad one hurts nobody.
-@Suite struct PluginTests {
+@Suite(.timeLimit(.minutes(5))) struct PluginTests {
   @Test func `takes a new rich type that is dropped while it runs`() async throws {
     try await RunningServer.lend { server in
       let alice = server.client("alice")

@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// The unmodified iOS client of the tutorials against the real server, with all its traps.
-@Suite struct TutorialTests {
+@Suite(.timeLimit(.minutes(5))) struct TutorialTests {
   private static let handle = String(repeating: "0A1B2C3D", count: 8)
 
   @Test func `serves the tutorial's client from registration to picture`() async throws {

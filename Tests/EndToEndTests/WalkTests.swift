@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// The README's walk does what it says: its commands are run as they stand there.
-@Suite struct WalkTests {
+@Suite(.timeLimit(.minutes(5))) struct WalkTests {
   @Test func `leads a stranger from the tutorial's call to a type of their own`() async throws {
     let readme = String(decoding: try Package.bytes("README.md"), as: UTF8.self)
     let walk = try #require(readme.firstMatch(of: #/(?s)## A walk(.*?)\n## /#)).1

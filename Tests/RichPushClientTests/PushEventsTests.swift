@@ -35,6 +35,17 @@ import Testing
     #expect(server.requests.map { $0.fields["last-event-id"] }.prefix(3) == ["6", "7", "8"])
   }
 
+  @Test func `says each time that a connection stands`() async throws {
+    let server = try StandIn { _, connection in connection.send(Self.head + "data: a\n\n") }
+    let (connections, mark) = AsyncStream.makeStream(of: Void.self)
+    var events = client(of: server).events { mark.yield() }.makeAsyncIterator()
+    for _ in 0..<2 { _ = try await events.next() }
+    mark.finish()
+    var count = 0
+    for await _ in connections { count += 1 }
+    #expect(count == 2)
+  }
+
   @Test func `waits and comes back when the server is busy or down`() async throws {
     let server = try StandIn { request, connection in
       switch request.fields["last-event-id"] {

@@ -83,6 +83,20 @@ import Testing
     #expect(assets.first?.reason == "no")
   }
 
+  @Test func `leafs through the inbox`() async throws {
+    let server = try StandIn { request, connection in
+      let isFirst = !request.target.contains("before")
+      connection.answer(
+        200, [],
+        #"{"notifications":[],"next":"#
+          + (isFirst ? #""/api/notifications?before=7&limit=2"}"# : "null}"))
+    }
+    let first = try await client(of: server).inbox(limit: 2)
+    let second = try #require(try await client(of: server).page(after: first))
+    #expect(try await client(of: server).page(after: second) == nil)
+    #expect(server.requests.last?.target == "/api/notifications?before=7&limit=2")
+  }
+
   @Test(arguments: [
     (400, RichPushError.Code.refused), (403, .unauthorized),
     (404, .notFound), (413, .refused), (429, .unavailable), (503, .unavailable),

@@ -28,14 +28,18 @@ final class PushStream: EventSource {
   }
 
   func open(_ sink: EventSink) {
-    state.withLock { $0.sink = sink }
+    let last = state.withLock { state in
+      state.sink = sink
+      return state.last
+    }
     sink.onClose { [weak self] in
       guard let self else { return }
       closed(self)
     }
     // A slow reader gets the next batch when it has taken this one, so nothing piles up for it.
     sink.onDrain { [weak self] in self?.pump() }
-    sink.send(Array(": \(user)\n\n".utf8))
+    // An id without data: a listener that is cut off before its first push can resume all the same.
+    sink.send(Array("id: \(last)\n\n".utf8))
     pump()
   }
 

@@ -16,14 +16,13 @@ final class PushStreams: Sendable {
   /// `Last-Event-ID` resumes after that event; without one only what comes from now on is sent.
   func get(_ exchange: Exchange) throws -> Response {
     _ = try exchange.query()
-    let last: Int
+    var last = try store.latestPushEvent()
     if let text = exchange.request.fields["Last-Event-ID"], !text.isEmpty {
       guard let sequence = Int(text), sequence >= 0 else {
         throw Refusal(400, "Last-Event-ID is the id of an event of this stream.")
       }
-      last = sequence
-    } else {
-      last = try store.latestPushEvent()
+      // An id beyond the last one is another store's: nothing of it is known here.
+      last = min(sequence, last)
     }
     let stream = PushStream(user: exchange.caller.name, after: last, store: store) { [weak self] in
       self?.remove($0)

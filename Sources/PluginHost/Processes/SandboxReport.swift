@@ -10,6 +10,7 @@ package struct SandboxReport: Sendable, Hashable {
     case off
   }
 
+  /// How much of the sandbox was asked for.
   package let level: Level
   /// The version of Landlock's interface; 0 where there is none.
   package let landlock: Int

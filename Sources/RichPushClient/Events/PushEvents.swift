@@ -8,22 +8,29 @@ import Foundation
 public struct PushEvents: AsyncSequence, Sendable {
   let client: RichPushClient
   let lastEventID: String?
+  let connected: @Sendable () -> Void
 
   /// Starts to listen.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(client: client, parser: EventStreamParser(lastEventID: lastEventID ?? ""))
+    Iterator(
+      client: client, parser: EventStreamParser(lastEventID: lastEventID ?? ""),
+      connected: connected)
   }
 
   /// One listener: it holds a connection, and opens another when that one ends.
   public struct Iterator: AsyncIteratorProtocol {
     private let client: RichPushClient
+    private let connected: @Sendable () -> Void
     private var parser: EventStreamParser
     private var pending: ArraySlice<PushEvent> = []
     private var connection: EventConnection?
     private var pause = Pause()
 
-    init(client: RichPushClient, parser: EventStreamParser) {
+    init(
+      client: RichPushClient, parser: EventStreamParser, connected: @escaping @Sendable () -> Void
+    ) {
       self.client = client
+      self.connected = connected
       self.parser = parser
     }
 
@@ -51,7 +58,9 @@ public struct PushEvents: AsyncSequence, Sendable {
       }
       switch part {
       case .answer(_, let error?): throw error
-      case .answer: pause.reset()
+      case .answer:
+        pause.reset()
+        connected()
       case .bytes(let data): try read(data)
       }
     }

@@ -22,10 +22,11 @@ struct Device {
   mutating func run(count: Int?) async throws {
     state.register(as: try await client.register(handle: state.handle))
     try state.save(to: folder)
-    Terminal.say(
-      "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)")
+    let greeting =
+      "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)"
+    let events = client.events(after: state.lastEvent) { Terminal.say(greeting) }
     var left = count ?? Int.max
-    for try await event in client.events(after: state.lastEvent) {
+    for try await event in events {
       await handle(event.push)
       state.lastEvent = event.id
       try state.save(to: folder)
