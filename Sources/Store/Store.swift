@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Synchronization
 
 /// What the server remembers: tables in SQLite, content in files, all in one data folder.
 ///
@@ -27,7 +26,7 @@ package final class Store: Sendable {
   let now: @Sendable () -> Date
   let upkeep = DiskQueue("store.upkeep")
   private let lock: Lock?
-  private let pushObserver = Mutex<@Sendable ([String]) -> Void>({ _ in })
+  private let pushObserver = Observer<[String]>()
 
   /// Opens the store in a folder, which is made if need be.
   ///
@@ -55,11 +54,11 @@ package final class Store: Sendable {
   /// It only hurries: whoever delivers events reads them from the store. A later observer replaces
   /// an earlier one.
   package func observePushEvents(_ body: @escaping @Sendable ([String]) -> Void) {
-    pushObserver.withLock { $0 = body }
+    pushObserver.observe(body)
   }
 
   func tellPushObserver(_ users: [String]) {
-    if !users.isEmpty { pushObserver.withLock { $0 }(users) }
+    if !users.isEmpty { pushObserver.tell(users) }
   }
 
   private final class Lock: Sendable {

@@ -7,7 +7,10 @@ import RichPushClient
 struct RichPush {
   /// Every command, in the order of the help page; a new one is a file of its own and a word here.
   static var commands: [any Command.Type] {
-    [ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self, PushCommand.self]
+    [
+      ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self, PushCommand.self,
+      StoreCommand.self, PluginCommand.self,
+    ]
   }
 
   static func main() async {

@@ -41,9 +41,9 @@ import Testing
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", [400]),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5,5\r\n\r\n", [400]),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", [413]),
-    ("GET /\(String(repeating: "a", count: 5000)) HTTP/1.1\r\nHost: a\r\n\r\n", [414]),
-    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 9000))\r\n\r\n", [431]),
-    ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 150))\r\n", [431]),
+    ("GET /\(String(repeating: "a", count: 3500)) HTTP/1.1\r\nHost: a\r\n\r\n", [414]),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 6500))\r\n\r\n", [431]),
+    ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 80))\r\n", [431]),
   ])
   func `refuses what is malformed or too large`(request: String, statuses: [Int]) async throws {
     try await Served.with({ _ in .now(.text(200, "reached")) }) { served in
@@ -65,6 +65,22 @@ import Testing
       let client = RawClient(served.port)
       client.send(request)
       #expect(client.reply().text == segments)
+    }
+  }
+
+  @Test(arguments: [
+    ("GET /\(String(repeating: "a", count: 100_000)) HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 100_000))\r\n\r\n", 431),
+    ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 9000))\r\n", 431),
+  ])
+  func `lets the sender of far too much read why it is refused`(
+    request: String, status: Int
+  ) async throws {
+    try await Served.with({ _ in .now(.text(200, "reached")) }) { served in
+      let client = RawClient(served.port)
+      client.send(request)
+      #expect(client.reply().status == status)
+      #expect(client.isClosed())
     }
   }
 }

@@ -24,7 +24,7 @@ import Testing
   func `finds the handler and its parameters`(
     method: String, target: String, expected: String
   ) throws {
-    guard case .found(let handler, let parameters) = router.match(try Request(method, target))
+    guard case .found(let handler, let parameters, _) = router.match(try Request(method, target))
     else {
       Issue.record("nothing was found")
       return

@@ -163,8 +163,6 @@ import Testing
   func `runs PHP unmodified`(mode: String) async throws {
     try workshop.write("plugins/php/plugin.json", "{\"mode\":\"\(mode)\"}", mode: 0o644)
     try workshop.write(
-      "plugins/php/php.ini", "opcache.lockfile_path=${TMPDIR}\n", mode: 0o644)
-    try workshop.write(
       "plugins/php/php",
       "#!/usr/bin/php-cgi\n<?php header('Content-Type: text/plain'); echo $_SERVER['RICH_ID'];")
     #expect(try await workshop.text("php") == "7")

@@ -1,7 +1,7 @@
 /// A request target taken apart (RFC 9112, section 3.2), in origin, absolute or asterisk form.
 struct Target {
   /// The longest target that is read; longer ones are refused with 414.
-  static let limit = 4000
+  static let limit = 3000
 
   let segments: [String]
   let query: Query

@@ -1,5 +1,5 @@
 /// The paths of a table of routes as a tree of segments; the first node is the root.
-struct PathTree: Sendable {
+@usableFromInline struct PathTree: Sendable {
   private struct Node: Sendable {
     var literals: [(text: String, next: Int)] = []
     var parameter: Int?
@@ -15,7 +15,7 @@ struct PathTree: Sendable {
   }
 
   /// The node that a path leads to and what its parameters are; nil for an unknown path.
-  func walk(_ segments: [String]) -> (node: Int, parameters: [String])? {
+  @usableFromInline func walk(_ segments: [String]) -> (node: Int, parameters: [String])? {
     var node = 0
     var parameters: [String] = []
     for segment in segments {
@@ -31,11 +31,11 @@ struct PathTree: Sendable {
     return nodes[node].routes.isEmpty ? nil : (node, parameters)
   }
 
-  func route(at node: Int, _ method: String) -> Int? {
+  @usableFromInline func route(at node: Int, _ method: String) -> Int? {
     nodes[node].routes.first { $0.method == method }?.index
   }
 
-  func methods(at node: Int) -> [String] { nodes[node].routes.map(\.method) }
+  @usableFromInline func methods(at node: Int) -> [String] { nodes[node].routes.map(\.method) }
 
   private mutating func step(_ segment: RouteSegment, from node: Int) -> Int {
     switch segment {

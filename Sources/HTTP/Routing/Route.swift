@@ -20,7 +20,7 @@ package struct Route<Handler: Sendable>: Sendable {
   }
 
   /// The path as people write it, such as "/api/notifications/{}".
-  package var pattern: String {
+  var pattern: String {
     path.reduce(into: "") { text, segment in
       switch segment {
       case .literal(let literal): text += "/\(literal)"

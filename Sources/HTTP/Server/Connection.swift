@@ -132,6 +132,7 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   /// Called just before the descriptor is closed.
   func willClose() {
     worker.connections.remove(self)
-    if leavesBytesUnread { Linger.close(after: descriptor) }
+    // A request without a reply of ours was refused by libmicrohttpd itself, which reads no further.
+    if leavesBytesUnread || !isIdle && reply == nil { Linger.close(after: descriptor) }
   }
 }

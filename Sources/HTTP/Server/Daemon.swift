@@ -15,7 +15,7 @@ final class Daemon: Sendable {
     var settings = cmicrohttpd_settings()
     settings.listener = listener
     settings.connections = UInt32(configuration.limits.connections)
-    settings.memory = 16 * 1024  // cleared after every request, so no more than is needed
+    settings.memory = 12 * 1024  // cleared after every request, so no more than is needed
     settings.context = context.toOpaque()
     settings.admit = Callbacks.admit
     settings.connected = Callbacks.connected

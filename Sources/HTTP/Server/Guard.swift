@@ -1,8 +1,8 @@
 /// What libmicrohttpd lets through and RFC 9110 and 9112 do not, above all what smuggles requests.
 enum Guard {
   /// The most bytes that the fields of a request may have; more is refused with 431.
-  static let fieldsLimit = 8 * 1024
-  static let linesLimit = 100
+  static let fieldsLimit = 6 * 1024
+  static let linesLimit = 64
 
   /// Checks a head and tells what body follows it.
   ///

@@ -23,6 +23,7 @@ package final class Server: Sendable {
     _ configuration: ServerConfiguration, responder: any Responder,
     log: @escaping @Sendable (String) -> Void, observe: (@Sendable (Exchange) -> Void)? = nil
   ) throws {
+    DescriptorLimit.raise()
     let listeners = try Listeners.open(configuration)
     let connections = OpenConnections(limits: configuration.limits)
     var loops = EventLoops(configuration: configuration) {

@@ -13,6 +13,8 @@ struct Environment {
     addOptions(call.options)
     let isOnline = plugin.manifest.network && configuration.network.contains(plugin.richType)
     add("RICH_NETWORK", isOnline ? "1" : nil)
+    let php = PHPVariables(of: plugin, temporaryFolder: configuration.temporaryFolder)
+    variables += php.map { $0.ofRequest + $0.ofProcess } ?? []
     variables += [("TMPDIR", scratch), ("HOME", scratch)] + Environment.usual
     guard variables.allSatisfy({ !$0.value.utf8.contains(0) }) else {
       throw PluginError(status: 422, reason: "The message or payload contains a NUL character.")
@@ -46,8 +48,6 @@ struct Environment {
       }
     add("REQUEST_METHOD", method)
     add("SCRIPT_NAME", "/" + call.richType)
-    add("SCRIPT_FILENAME", plugin.executable)  // php-cgi runs nothing without these two
-    add("REDIRECT_STATUS", "200")
     add("PATH_INFO", call.id.map { "/" + $0 } ?? "")
     let declared = call.query.filter { item in
       plugin.manifest.query.contains(item.name) || PluginOptions.names.contains(item.name)

@@ -2,10 +2,17 @@ import Synchronization
 
 /// Lets a bounded number of calls through at a time and a bounded number wait.
 final class Gate: Sendable {
+  private struct Waiter {
+    let ticket: Int
+    let deadline: ContinuousClock.Instant
+    let turn: CheckedContinuation<Bool, Never>
+  }
+
   private struct State {
     var free: Int
-    var waiting: [(ticket: Int, turn: CheckedContinuation<Bool, Never>)] = []
+    var waiting: [Waiter] = []
     var lastTicket = 0
+    var isWatched = false
   }
 
   private let state: Mutex<State>
@@ -34,11 +41,6 @@ final class Gate: Sendable {
       state.lastTicket += 1
       return state.lastTicket
     }
-    let timer = Task {
-      try await Task.sleep(for: patience)
-      giveUp(ticket)
-    }
-    defer { timer.cancel() }
     let isMyTurn = await withTaskCancellationHandler {
       await withCheckedContinuation { join($0, ticket) }
     } onCancel: {
@@ -58,16 +60,35 @@ final class Gate: Sendable {
   }
 
   private func join(_ turn: CheckedContinuation<Bool, Never>, _ ticket: Int) {
-    let answer = state.withLock { state -> Bool? in
+    let deadline = ContinuousClock.now + patience
+    let (answer, isFirst) = state.withLock { state -> (Bool?, Bool) in
       if state.free > 0 {
         state.free -= 1
-        return true
+        return (true, false)
       }
-      guard state.waiting.count < queueLength, !Task.isCancelled else { return false }
-      state.waiting.append((ticket, turn))
-      return nil
+      guard state.waiting.count < queueLength, !Task.isCancelled else { return (false, false) }
+      state.waiting.append(Waiter(ticket: ticket, deadline: deadline, turn: turn))
+      defer { state.isWatched = true }
+      return (nil, !state.isWatched)
     }
     if let answer { turn.resume(returning: answer) }
+    if isFirst { Task { await watch(from: deadline) } }
+  }
+
+  /// Sends away whose patience has ended; one task does it for all, as long as anybody waits.
+  private func watch(from first: ContinuousClock.Instant) async {
+    var next: ContinuousClock.Instant? = first
+    while let deadline = next {
+      try? await Task.sleep(until: deadline)
+      let late = state.withLock { state in
+        let late = state.waiting.prefix { $0.deadline <= .now }
+        state.waiting.removeFirst(late.count)
+        next = state.waiting.first?.deadline
+        state.isWatched = next != nil
+        return late
+      }
+      for waiter in late { waiter.turn.resume(returning: false) }
+    }
   }
 
   private func giveUp(_ ticket: Int) {

@@ -20,7 +20,8 @@ struct Workplace: Sendable {
   func sandbox(for plugin: Plugin, own: [String], writable: String) -> Order.Sandbox {
     Order.Sandbox(
       level: configuration.sandbox,
-      readable: plugin.roots + own + configuration.readable + SharedLibraries.folders,
+      readable: plugin.roots + own + configuration.readable + SharedLibraries.folders
+        + (php(plugin).map { [$0.settings] } ?? []),
       writable: writable,
       network: plugin.manifest.network && configuration.network.contains(plugin.richType))
   }
@@ -45,7 +46,12 @@ struct Workplace: Sendable {
       program: plugin.executable, folder: plugin.folder, grace: .seconds(2),
       memoryMiB: limits.memoryMiB, fileMiB: limits.outputMiB,
       sandbox: sandbox(for: plugin, own: [incoming], writable: tmp),
-      environment: Environment.usual + [("TMPDIR", tmp), ("HOME", tmp)])
+      environment: Environment.usual + [("TMPDIR", tmp), ("HOME", tmp)]
+        + (php(plugin)?.ofProcess ?? []))
     return try Worker(folder: folder, order: order, log: log, forker: forker, poller: poller)
+  }
+
+  private func php(_ plugin: Plugin) -> PHPVariables? {
+    PHPVariables(of: plugin, temporaryFolder: configuration.temporaryFolder)
   }
 }

@@ -30,7 +30,13 @@ struct MediaRange: Hashable {
   /// Whether a browser would run what such a document contains; never served as media.
   static func isActive(_ mediaType: String) -> Bool {
     let essence = essence(of: mediaType)
-    return ["text/html", "text/xml", "application/xml", "text/css"].contains(essence)
-      || essence.hasSuffix("+xml") || essence.contains("script") || essence.contains("x-shockwave")
+    return active.contains(essence) || essence.hasSuffix("+xml")
   }
+
+  private static let active: Set<String> = [
+    "text/html", "text/xml", "application/xml", "text/css", "text/javascript",
+    "application/javascript", "application/x-javascript", "text/ecmascript",
+    "application/ecmascript", "text/vbscript", "application/x-shockwave-flash",
+    "application/x-httpd-php", "multipart/x-mixed-replace",
+  ]
 }

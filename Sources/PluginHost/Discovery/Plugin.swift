@@ -6,6 +6,8 @@ package struct Plugin: Sendable, Hashable {
   package let manifest: Manifest
   /// The absolute path of its executable.
   package let executable: String
+  /// What its first line says runs it, when it is a script: `#!/usr/bin/php-cgi` without the `#!`.
+  let interpreter: String?
   /// The folder it runs in.
   package let folder: String
   /// The files and folders it consists of.

@@ -46,7 +46,7 @@ final class PluginFolder: Sendable {
     if stamp.isFolder { return readFolder(name, at: stamp.path) }
     guard stamp.isRegularFile else { return nil }
     let problem = stamp.isExecutable ? nil : "\(stamp.path) is not executable (chmod +x)"
-    return entry(
+    return makeEntry(
       name, manifest: Manifest(), executable: stamp.path, folder: path, roots: [stamp.path],
       problem: problem)
   }
@@ -75,12 +75,12 @@ final class PluginFolder: Sendable {
       problem = problem ?? "\(executable) is not executable (chmod +x)"
     }
     let isElsewhere = executable != "\(folder)/\(fileName)"
-    return entry(
+    return makeEntry(
       name, manifest: manifest, executable: executable, folder: folder,
       roots: [folder] + (isElsewhere ? [executable] : []), problem: problem)
   }
 
-  private func entry(
+  private func makeEntry(
     _ name: String, manifest: Manifest, executable: String, folder: String, roots: [String],
     problem: String?
   ) -> Entry {
@@ -92,10 +92,22 @@ final class PluginFolder: Sendable {
       problem = problem ?? error.reason
     }
     let plugin = Plugin(
-      richType: name, manifest: manifest, executable: executable, folder: folder,
-      roots: roots, identity: inventory?.identity ?? "", problem: problem)
+      richType: name, manifest: manifest, executable: executable,
+      interpreter: PluginFolder.interpreter(of: executable), folder: folder, roots: roots,
+      identity: inventory?.identity ?? "", problem: problem)
     let stamps = inventory?.stamps ?? []
     let isSettled = problem == nil && stamps.allSatisfy(\.isSettled)
     return Entry(plugin: plugin, stamps: isSettled ? stamps : [])
+  }
+
+  private static func interpreter(of executable: String) -> String? {
+    guard let file = Descriptor(open(executable, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
+      return nil
+    }
+    var line = [UInt8](repeating: 0, count: 256)
+    let count = Glibc.read(file.number, &line, line.count)
+    guard count > 2, line.starts(with: "#!".utf8) else { return nil }
+    let text = line[2..<count].prefix { $0 != UInt8(ascii: "\n") }
+    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -25,24 +25,30 @@ struct ResidentCall: Sendable {
     } catch {
       throw Fault(error: error, cause: error.reason)
     }
-    guard let scratch = ScratchFolder(in: worker.folder.path + "/tmp") else {
-      _ = await worker.kill()
-      throw Fault(error: .busy("The server cannot make a temporary folder."), cause: "no folder")
-    }
     let answer: Result<PluginReply?, Fault>
     do throws(Fault) {
-      let outcome = try await ask(worker, scratch, until: deadline)
-      answer = .success(try await read(outcome, of: worker, scratch, isLast: isLast))
+      let outcome = try await ask(worker, until: deadline)
+      answer = .success(try await read(outcome, of: worker, isLast: isLast))
     } catch {
       answer = .failure(error)
     }
-    await scratch.remove()
+    await release(worker)
     return try answer.get()
+  }
+
+  /// Back to the pool with an empty TMPDIR; a worker that makes that impossible has to go.
+  private func release(_ worker: Worker) async {
+    guard worker.isAlive else { return }
+    if await worker.scratch.empty() {
+      pool.giveBack(worker)
+    } else {
+      worker.retire()
+    }
   }
 
   /// Nil when the worker takes no connection.
   private func ask(
-    _ worker: Worker, _ scratch: ScratchFolder, until deadline: ContinuousClock.Instant
+    _ worker: Worker, until deadline: ContinuousClock.Instant
   ) async throws(Fault) -> Exchange.Outcome? {
     let request: [UInt8]
     let loan: AssetLoan
@@ -51,10 +57,10 @@ struct ResidentCall: Sendable {
       var call = call
       call.asset = loan.asset
       let environment = try Environment(
-        of: call, plugin: plugin, configuration: workplace.configuration, scratch: scratch.path)
+        of: call, plugin: plugin, configuration: workplace.configuration,
+        scratch: worker.scratch.path)
       request = Record.request(parameters: environment.variables, body: call.body)
     } catch {
-      pool.giveBack(worker)
       throw Fault(error: error, cause: error.reason)
     }
     defer { loan.end() }
@@ -67,14 +73,13 @@ struct ResidentCall: Sendable {
 
   /// Nil when another worker may be asked.
   private func read(
-    _ outcome: Exchange.Outcome?, of worker: Worker, _ scratch: ScratchFolder, isLast: Bool
+    _ outcome: Exchange.Outcome?, of worker: Worker, isLast: Bool
   ) async throws(Fault) -> PluginReply? {
     guard let outcome, case .complete(let status, let protocolStatus) = outcome.ending else {
       let ending = await worker.kill()
       pool.lose(worker)
       return try fail(outcome, ending, isLast: isLast)
     }
-    pool.giveBack(worker)
     log.complain(outcome.complaints)
     if protocolStatus == 2 {
       throw Fault(error: .busy("The plugin \(plugin.richType) is overloaded."), cause: "overloaded")
@@ -84,7 +89,7 @@ struct ResidentCall: Sendable {
     }
     try verdict.judge(.exited(Int(status)), nil)
     return try AnswerReader(
-      plugin: plugin, call: call, scratch: scratch,
+      plugin: plugin, call: call, scratch: worker.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)
   }

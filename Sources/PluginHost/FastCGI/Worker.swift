@@ -17,8 +17,10 @@ final class Worker: Watcher {
     var onRest: (@Sendable () -> Void)?
   }
 
-  /// Holds the socket and the folders of its requests.
+  /// Holds the socket, the assets lent to it (`in`) and its TMPDIR (`tmp`).
   let folder: ScratchFolder
+  /// Where it may write; emptied after each request.
+  let scratch: ScratchFolder
   private let status: Descriptor
   private let errors: Descriptor
   private let poller: Poller
@@ -41,6 +43,7 @@ final class Worker: Watcher {
     else { throw .busy("The server has no descriptors left for the plugin.") }
     try forker.send(order, [status.theirs, listener, errors.theirs, errors.theirs])
     self.folder = folder
+    scratch = ScratchFolder(existing: "tmp", in: folder.path)
     self.status = status.ours
     self.errors = errors.ours
     self.poller = poller

@@ -6,10 +6,17 @@ import Glibc
 /// No more than a few descriptors are open at a time: an inner folder is moved up to the top before
 /// it is looked into, so that depth costs nothing. Symbolic links are removed, never followed.
 enum FolderRemoval {
+  /// Removes the folder `name` in `parent`.
   static func remove(_ name: String, in parent: String) {
-    guard let place = Descriptor(clinux_open_place(AT_FDCWD, parent)),
-      let top = opened(name, in: place)
-    else { return }
+    guard let place = Descriptor(clinux_open_place(AT_FDCWD, parent)) else { return }
+    empty(name, in: place)
+    unlinkat(place.number, name, AT_REMOVEDIR)
+  }
+
+  /// Removes all that the folder `name` in `parent` holds; true when nothing is left.
+  @discardableResult
+  static func empty(_ name: String, in parent: Descriptor) -> Bool {
+    guard let top = opened(name, in: parent) else { return false }
     let prefix = String(UInt64.random(in: .min ... .max), radix: 36)
     var count = 0
     func empty(_ folder: Descriptor) {
@@ -28,7 +35,7 @@ enum FolderRemoval {
       empty(inner)
       unlinkat(top.number, "\(prefix)-\(done)", AT_REMOVEDIR)
     }
-    unlinkat(place.number, name, AT_REMOVEDIR)
+    return FolderListing(top).names.isEmpty
   }
 
   private static func opened(_ name: String, in folder: Descriptor) -> Descriptor? {

@@ -16,6 +16,13 @@ struct ScratchFolder: Sendable {
     guard mkdir(path, 0o700) == 0 else { return nil }
   }
 
+  /// A folder that is there already and stays.
+  init(existing name: String, in parent: String) {
+    self.parent = parent
+    self.name = name
+    path = "\(parent)/\(name)"
+  }
+
   /// A regular file in the folder, opened for reading without following any link.
   ///
   /// - Parameter file: A path as the plugin named it: absolute, or relative to the folder.
@@ -40,6 +47,20 @@ struct ScratchFolder: Sendable {
       DispatchQueue.global(qos: .utility).async {
         FolderRemoval.remove(name, in: parent)
         done.resume()
+      }
+    }
+  }
+
+  /// Removes all that is in the folder, off the caller's thread when there is something.
+  ///
+  /// - Returns: Whether the folder is empty now.
+  func empty() async -> Bool {
+    let folder = Descriptor(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+    if let folder, FolderListing(folder).names.isEmpty { return true }
+    return await withCheckedContinuation { done in
+      DispatchQueue.global(qos: .utility).async {
+        let place = Descriptor(clinux_open_place(AT_FDCWD, parent))
+        done.resume(returning: place.map { FolderRemoval.empty(name, in: $0) } ?? false)
       }
     }
   }

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Synchronization
 
 /// The pushes on their way out: one job for each device, worked off by lanes, at least once.
 ///
@@ -10,7 +9,7 @@ package final class Outbox: Sendable {
   let now: @Sendable () -> Date
   /// Whose leases these are: a lease that ended and went to another may not be settled any more.
   let owner = UUID().uuidString
-  private let observer = Mutex<@Sendable (Set<String>) -> Void>({ _ in })
+  private let observer = Observer<Set<String>>()
 
   init(_ database: Database, now: @escaping @Sendable () -> Date) {
     self.database = database
@@ -21,11 +20,11 @@ package final class Outbox: Sendable {
   ///
   /// A later observer replaces an earlier one. Jobs that another process commits are not told.
   package func observe(_ body: @escaping @Sendable (Set<String>) -> Void) {
-    observer.withLock { $0 = body }
+    observer.observe(body)
   }
 
   func tellObserver(_ lanes: Set<String>) {
-    if !lanes.isEmpty { observer.withLock { $0 }(lanes) }
+    if !lanes.isEmpty { observer.tell(lanes) }
   }
 
   /// Takes up to `limit` jobs of the lane that are due, oldest first, until a moment.

@@ -71,6 +71,6 @@ extension Connection {
   /// How many devices carry a tag; a common one is not counted to its end.
   private func count(of tag: String) throws -> Int {
     try value(
-      "SELECT count(*) FROM (SELECT 1 FROM registration_tag WHERE tag = ? LIMIT 10000)", tag) ?? 0
+      "SELECT count(*) FROM (SELECT 1 FROM registration_tag WHERE tag = ? LIMIT 1000)", tag) ?? 0
   }
 }

@@ -45,11 +45,7 @@ extension Store {
   package func withdraw(_ id: Int) async throws -> Bool {
     let moment = now()
     return try await database.write { connection in
-      try connection.run(
-        """
-        UPDATE job SET state = 'cancelled', updated = ?
-        WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
-        """, moment, id)
+      try connection.cancelJobs(of: id, at: moment)
       return try connection.run(
         "UPDATE notification SET expires = ?1 WHERE id = ?2 AND (expires IS NULL OR expires > ?1)",
         moment, id) == 1

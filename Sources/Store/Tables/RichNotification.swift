@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A rich push message, as it was created; it never changes.
+/// A rich push message, as it was created; it does not change once somebody has fetched it.
 package struct RichNotification: Sendable, Equatable {
   /// The id: from 0 upwards, without gaps, within 32 bits, never used twice.
   package let id: Int

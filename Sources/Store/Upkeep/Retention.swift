@@ -2,9 +2,7 @@ package import FoundationEssentials
 
 /// How long what nobody needs any more is kept.
 package struct Retention: Sendable {
-  /// The bytes that renditions may take.
-  ///
-  /// The coldest beyond that go. Nil is no limit.
+  /// The bytes that renditions may take, or nil for no limit; the coldest beyond that go.
   package var renditionBytes: Int?
   /// How long a rendition is safe after its last use, in seconds.
   package var renditionGrace: TimeInterval = 3600

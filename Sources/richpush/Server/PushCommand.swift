@@ -61,11 +61,7 @@ enum PushCommand: Command {
     let desk = try PushDesk(data: arguments.required("data"))
     let lines = try desk.list(
       state: arguments.string("state"), limit: arguments.integer("limit") ?? 50)
-    Terminal.say(
-      ["job", "notification", "lane", "user", "state", "attempts", "reason"]
-        .joined(separator: "\t"))
-    for line in lines {
-      Terminal.say(([String(line.job)] + line.cells).joined(separator: "\t"))
-    }
+    let head = ["JOB", "NOTIFICATION", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"]
+    Terminal.say(Table.text([head] + lines.map { [String($0.job)] + $0.cells }))
   }
 }

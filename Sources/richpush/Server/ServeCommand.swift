@@ -76,7 +76,9 @@ enum ServeCommand: Command {
     }
     let scheme = configuration.certificate == nil ? "http" : "https"
     Terminal.say("richpush: listening on \(scheme)://\(address.shown(port: origin.port))")
-    if configuration.isDemo { Terminal.say(hint(address.shown(port: origin.port))) }
+    if configuration.isDemo {
+      Terminal.say(hint("\(scheme)://\(address.shown(port: origin.port))"))
+    }
     for await signal in signals.arrivals {
       guard signal == SIGHUP else { break }
       do {
@@ -88,11 +90,11 @@ enum ServeCommand: Command {
 
   private static func hint(_ address: String) -> String {
     let program = ProcessInfo.processInfo.arguments[0]
-    let server = address == "127.0.0.1:8080" ? "" : " --server http://\(address)"
+    let server = address == "http://127.0.0.1:8080" ? "" : " --server \(address)"
     return """
 
       In a second terminal, a phone:     \(program) device --user alice\(server)
-      In a third, send it a picture:     curl -u alice:alice -X POST http://\(address)/api/notifications -d ''
+      In a third, send it a picture:     curl -u alice:alice -X POST \(address)/api/notifications -d ''
       """
   }
 }

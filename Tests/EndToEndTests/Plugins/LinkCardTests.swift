@@ -86,10 +86,13 @@ import Testing
       "<", ">", "=", "\"", "'", "/", "<!--", "-->", "<meta ", "<title>", "</title>", "<script>",
       "content=", "property=og:title ", "&", "&#", "&#x110000;", "&#xD800;", "\u{0}", " ", "x",
     ]
-    var dice = SystemRandomNumberGenerator()
-    let page = (0..<5000).map { _ in pieces.randomElement(using: &dice) ?? "" }.joined()
+    var seed = 1
+    let page = (0..<5000).map { _ in
+      seed = (seed * 48271) % 0x7FFF_FFFF
+      return pieces[seed % pieces.count]
+    }.joined()
     let site = try LocalSite { visitor in visitor.send(Self.head + page) }
-    #expect(try Self.visit(site, "/").json["host"] as? String == "127.0.0.1", "\(page)")
+    #expect(try Self.visit(site, "/").json["host"] as? String == "127.0.0.1")
   }
 
   @Test func `cuts a page that never ends`() throws {

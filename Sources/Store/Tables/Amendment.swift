@@ -1,0 +1,63 @@
+import FoundationEssentials
+
+extension Store {
+  /// Gives a notification that nobody has fetched yet another content; nil when it is too late.
+  ///
+  /// Id, recipients and time of creation stay. What has not been sent of the old pushes never is;
+  /// push event and pushes of `new` go out instead, and replace on a device what has been sent.
+  package func amend(
+    _ id: Int, with new: NewNotification
+  ) async throws -> RichNotification? {
+    let moment = now()
+    let blobs = blobs
+    let amended = try await database.write {
+      connection -> (notification: RichNotification, recipients: [String])? in
+      if let blob = new.blob, !blobs.renew(blob.digest) {
+        throw StoreError(.missing, "the content of the notification is gone; try again")
+      }
+      let notification = try connection.update(id, with: new, at: moment)
+      guard let notification else { return nil }
+      try connection.cancelJobs(of: id, at: moment)
+      let recipients = try connection.all(
+        "SELECT user FROM recipient WHERE notification = ? ORDER BY user", id
+      ) { try $0.next(String.self) }
+      if let data = new.push?(id) {
+        try connection.insertPushEvents(
+          for: recipients, notification: id, data: data, created: moment)
+      }
+      for push in new.pushes {
+        try connection.insert(push, notification: id, expires: new.expires, created: moment)
+      }
+      return (notification, recipients)
+    }
+    guard let amended else { return nil }
+    if new.push != nil { tellPushObserver(amended.recipients) }
+    outbox.tellObserver(Set(new.pushes.map(\.lane)))
+    return amended.notification
+  }
+}
+
+extension Connection {
+  /// Calls off what has not been sent of a notification.
+  func cancelJobs(of notification: Int, at moment: Date) throws {
+    try run(
+      """
+      UPDATE job SET state = 'cancelled', updated = ?
+      WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
+      """, moment, notification)
+  }
+
+  fileprivate func update(
+    _ id: Int, with new: NewNotification, at moment: Date
+  ) throws -> RichNotification? {
+    try first(
+      """
+      UPDATE notification SET message = ?, rich_type = ?, payload = ?, details = ?, blob = ?,
+        blob_size = ?, blob_type = ?, expires = ?
+      WHERE id = ? AND (expires IS NULL OR expires > ?) AND NOT EXISTS (
+        SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+      RETURNING \(RichNotification.columns)
+      """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
+      new.blobType, new.expires, id, moment, read: RichNotification.init)
+  }
+}
