@@ -4,13 +4,14 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps serve build test check lint warnings docs install clean
+.PHONY: help deps serve build test check lint warnings docs bench soak install clean
 
-# What the build needs, what `richpush serve` uses when it is there, and what the tests run.
-PACKAGES := libmicrohttpd-dev libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
-  libcurl4-gnutls-dev libgnutls28-dev libseccomp-dev libcrypt-dev \
-  bubblewrap curl \
-  python3 python3-h2 php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev
+# What the build needs; what the tests run; what the benchmarks compare with.
+BUILD_PACKAGES := libmicrohttpd-dev libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
+  libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev curl
+TEST_PACKAGES := python3 python3-h2 php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev
+BENCH_PACKAGES := nginx wrk
+PACKAGES = $(BUILD_PACKAGES)
 
 PREFIX ?= /usr/local
 SOURCES := Sources Tests plugins Package.swift
@@ -39,6 +40,9 @@ deps: ## install the Debian packages that are missing
 	install() { $$as_root env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y --no-install-recommends $$missing </dev/null; }
 	install || { $$as_root apt-get update </dev/null && install; }
+
+test bench soak check docs warnings: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
+bench: PACKAGES += $(BENCH_PACKAGES)
 
 build: deps ## build the program and its plugins for use
 	swift build -c release
@@ -74,6 +78,16 @@ docs: deps ## the public documentation is complete and has no broken link
 	  docc convert --warnings-as-errors --output-path .build/docs/$$library \
 	    --additional-symbol-graph-dir .build/docs/$$library.symbols \
 	    --fallback-display-name $$library --fallback-bundle-identifier richpush.$$library
+	done
+
+bench: build ## how fast it is, beside nginx on the same machine
+	Tests/Benchmarks/media.sh
+
+soak: deps ## the tests of the whole, again and again for MINUTES=10
+	swift build --build-tests
+	end=$$(($$(date +%s) + $${MINUTES:-10} * 60))
+	while [ $$(date +%s) -lt $$end ]; do
+	  swift test --skip-build --disable-xctest --no-parallel --filter EndToEndTests </dev/null
 	done
 
 install: build ## copy the program and its plugins to PREFIX (/usr/local)

@@ -25,10 +25,11 @@ package struct Limits: Sendable {
         .tooLarge, "The picture is \(size) pixels; the longest edge allowed is \(edge).")
     }
     guard size.width * size.height <= megapixels * 1_000_000 else {
-      let millions = (size.width * size.height + 500_000) / 1_000_000
+      let tenths = (size.pixels + 99_999) / 100_000
       throw ImagingError(
         .tooLarge,
-        "The picture is \(size) pixels, \(millions) megapixels; at most \(megapixels) are allowed.")
+        "The picture is \(size) pixels, \(tenths / 10).\(tenths % 10) megapixels; at most \(megapixels) are allowed."
+      )
     }
   }
 

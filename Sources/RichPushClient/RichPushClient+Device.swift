@@ -36,6 +36,12 @@ extension RichPushClient {
     return try await value(request("GET", ["api", "notifications"], query: query))
   }
 
+  /// The page of the inbox behind this one; nil when this is the last.
+  public func page(after inbox: Inbox) async throws -> Inbox? {
+    guard let next = inbox.next else { return nil }
+    return try await value(request("GET", address: endpoint.absoluteString + next)) as Inbox
+  }
+
   /// A notification in its JSON form, with what the plugin said about its media.
   public func details(_ id: Int) async throws -> RichNotification {
     try await value(request("GET", ["api", "notifications", String(id), "details"]))

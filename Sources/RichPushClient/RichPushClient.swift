@@ -37,9 +37,7 @@ public struct RichPushClient: Sendable {
     _ method: String, _ segments: [String], query: [(name: String, value: String)] = [],
     json: (any Encodable)? = nil
   ) throws(RichPushError) -> URLRequest {
-    var request = URLRequest(url: try url(segments, query: query))
-    request.httpMethod = method
-    request.setValue(authorization, forHTTPHeaderField: "Authorization")
+    var request = try request(method, address: address(segments, query: query))
     guard let json else { return request }
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     do {
@@ -69,17 +67,22 @@ public struct RichPushClient: Sendable {
     try JSONCoding.value(in: try await send(request))
   }
 
-  private func url(
-    _ segments: [String], query: [(name: String, value: String)]
-  ) throws(RichPushError) -> URL {
-    let root = endpoint.absoluteString
+  /// A request to an address that is escaped already.
+  func request(_ method: String, address: String) throws(RichPushError) -> URLRequest {
+    guard let url = URL(string: address) else {
+      throw RichPushError(.malformed, "\(address) is no address.")
+    }
+    var request = URLRequest(url: url)
+    request.httpMethod = method
+    request.setValue(authorization, forHTTPHeaderField: "Authorization")
+    return request
+  }
+
+  private func address(_ segments: [String], query: [(name: String, value: String)]) -> String {
     let path = segments.map { "/" + $0.escapedForURL }.joined()
     let pairs = query.map { $0.name.escapedForURL + "=" + $0.value.escapedForURL }
-    let text = root + path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
-    guard let url = URL(string: text) else {
-      throw RichPushError(.malformed, "\(text) is no address.")
-    }
-    return url
+    return endpoint.absoluteString + path
+      + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
   }
 }
 

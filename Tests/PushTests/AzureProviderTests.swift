@@ -111,6 +111,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [("AB12", "gcm"), ("AB12\r\nX: y", "apns"), ("", "apns")])
+  func `delivers nothing but Apple's devices`(handle: String, platform: String) async throws {
+    let hub = try StandIn("hub")
+    let push = OutgoingPush(
+      id: "1", target: .device(handle: handle, platform: platform), text: .plainAlert("hi"))
+    #expect(
+      try await provider(hub).send(push)
+        == .rejected(reason: "Azure is given pushes for Apple devices only."))
+  }
+
   @Test func `stops the lane when the key is wrong`() async throws {
     let hub = try StandIn("hub")
     let delivery = try await provider(hub, key: "wrong").send(.sample())

@@ -6,6 +6,7 @@ struct RenderCommand {
   private var paths: [String] = []
   private var options = Options()
   private var explains = false
+  private var repetitions = 1
 
   /// Does what the arguments say and ends the process: 0, 64 for wrong usage, 65 for a refused picture.
   static func run(_ arguments: [String]) -> Never {
@@ -29,7 +30,11 @@ struct RenderCommand {
         guard let value = rest.popFirst() else {
           throw ImagingError(.invalidOption, "\(argument) needs a value.")
         }
-        try options.set(String(argument.dropFirst(2)), value)
+        if argument == "--repeat" {
+          repetitions = max(1, Int(value) ?? 1)
+        } else {
+          try options.set(String(argument.dropFirst(2)), value)
+        }
       } else {
         paths.append(argument)
       }
@@ -38,14 +43,23 @@ struct RenderCommand {
       throw ImagingError(
         .invalidOption,
         "Usage: img render IN OUT [--profile P] [--width N] [--height N] [--fit contain|cover] "
-          + "[--focus X,Y] [--dpr N] [--max-bytes N] [--explain]")
+          + "[--focus X,Y] [--dpr N] [--max-bytes N] "
+          + "[--explain] [--repeat N]")
     }
   }
 
   private func render() throws(ImagingError) {
+    let clock = ContinuousClock()
     let source = try SourceFile(path: paths[0])
-    let rendition = try Recipe(options).render(source)
+    var fastest = Duration.seconds(Int64.max)
+    var rendition = try Recipe(options).render(source)
+    for _ in 1..<repetitions {
+      let start = clock.now
+      rendition = try Recipe(options).render(SourceFile(path: paths[0]))
+      fastest = min(fastest, clock.now - start)
+    }
     try write(rendition.bytes(from: source), to: paths[1])
+    if repetitions > 1 { print("fastest: \(Int(fastest / .microseconds(1))) us") }
     guard explains else { return }
     for step in rendition.steps {
       let microseconds = Int(step.duration / .microseconds(1))

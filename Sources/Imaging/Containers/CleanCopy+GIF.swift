@@ -13,9 +13,9 @@ extension CleanCopy {
       default: keep(block.range)
       }
       position = block.range.upperBound
-      if block.kind == .trailer { return close(source, at: position, isComplete: true) }
+      if block.kind == .trailer { break }
     }
-    close(source, at: position, isComplete: false)
+    close(source, at: position)
   }
 }
 

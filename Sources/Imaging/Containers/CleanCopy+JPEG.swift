@@ -1,13 +1,11 @@
 extension CleanCopy {
   mutating func cutJPEG(_ source: SourceFile) {
     var end = 0
-    var isComplete = false
     for segment in JPEGSegments(source) {
       cut(segment, of: source)
       end = segment.range.upperBound
-      isComplete = segment.marker == JPEGSegment.end
     }
-    close(source, at: end, isComplete: isComplete)
+    close(source, at: end)
   }
 
   private mutating func cut(_ segment: JPEGSegment, of source: SourceFile) {

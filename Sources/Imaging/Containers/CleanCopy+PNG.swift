@@ -8,7 +8,6 @@ extension CleanCopy {
   mutating func cutPNG(_ source: SourceFile) {
     keep(0..<min(8, source.size))
     var end = 8
-    var isComplete = false
     for chunk in PNGChunks(source) {
       if Self.needed.contains(chunk.type) {
         keep(chunk.range)
@@ -18,9 +17,8 @@ extension CleanCopy {
         note(["tEXt", "zTXt", "iTXt"].contains(chunk.type) ? "text" : chunk.type)
       }
       end = chunk.range.upperBound
-      isComplete = chunk.type == "IEND"
     }
-    close(source, at: end, isComplete: isComplete)
+    close(source, at: end)
   }
 
   private mutating func cutExif(_ chunk: PNGChunk, of source: SourceFile) {

@@ -59,9 +59,8 @@ package struct CleanCopy: Sendable {
     if !removed.contains(what) { removed.append(what) }
   }
 
-  /// Keeps the tail of a file that broke off, and cuts what stands behind its end.
-  mutating func close(_ source: SourceFile, at end: Int, isComplete: Bool) {
-    guard end < source.size else { return }
-    if isComplete { note("data behind the picture's end") } else { keep(end..<source.size) }
+  /// Cuts what stands behind the end, or behind the last part that makes sense.
+  mutating func close(_ source: SourceFile, at end: Int) {
+    if end < source.size { note("data behind the picture's end") }
   }
 }

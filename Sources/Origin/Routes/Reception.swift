@@ -12,7 +12,7 @@ struct Reception: Responder {
     if let answer = health.answer(request) { return answer }
     switch router.match(request) {
     case .answered(let response): return .now(response)
-    case .found(let endpoint, let parameters): return admit(request, endpoint, parameters)
+    case .found(let endpoint, let parameters, _): return admit(request, endpoint, parameters)
     }
   }
 

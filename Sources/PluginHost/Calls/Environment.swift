@@ -11,10 +11,10 @@ struct Environment {
     addRequest(call, plugin)
     addCall(call, deadline: plugin.manifest.limits.seconds * 1000)
     addOptions(call.options)
-    let isOnline = plugin.manifest.network && configuration.network.contains(plugin.richType)
-    add("RICH_NETWORK", isOnline ? "1" : nil)
     let php = PHPVariables(of: plugin, temporaryFolder: configuration.temporaryFolder)
     variables += php.map { $0.ofRequest + $0.ofProcess } ?? []
+    let isOnline = plugin.manifest.network && configuration.network.contains(plugin.richType)
+    add("RICH_NETWORK", isOnline ? "1" : nil)
     variables += [("TMPDIR", scratch), ("HOME", scratch)] + Environment.usual
     guard variables.allSatisfy({ !$0.value.utf8.contains(0) }) else {
       throw PluginError(status: 422, reason: "The message or payload contains a NUL character.")

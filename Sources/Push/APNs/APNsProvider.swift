@@ -32,7 +32,7 @@ package struct APNsProvider: PushProvider {
   }
 
   func send(_ push: OutgoingPush, to endpoints: [String]) async -> PushOutcome {
-    guard case .device(let handle, "apns") = push.target, handle.allSatisfy(\.isHexDigit) else {
+    guard let handle = push.target.appleToken else {
       return .rejected(reason: "APNs delivers to single Apple devices only.")
     }
     for endpoint in endpoints {

@@ -26,8 +26,8 @@ package struct AzureProvider: PushProvider {
   package var governsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
-    if case .device(_, let platform) = push.target, platform != "apns" {
-      return .rejected(reason: "Azure is given pushes for Apple devices only, not \(platform).")
+    if case .device = push.target, push.target.appleToken == nil {
+      return .rejected(reason: "Azure is given pushes for Apple devices only.")
     }
     do {
       return AzureVerdict.delivery(for: try await post(push), at: clock.now)

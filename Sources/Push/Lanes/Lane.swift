@@ -7,7 +7,7 @@ import Synchronization
 /// while a settlement is being committed is settled together in the next one.
 package final class Lane: Sendable {
   private static let leaseTime: TimeInterval = 120
-  private static let idleTime: TimeInterval = 30
+  private static let idleTime: TimeInterval = 5
   private static let attempts = 16
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(900))
 

@@ -8,6 +8,14 @@ package struct OutgoingPush: Sendable, Hashable {
     case device(handle: String, platform: String)
     /// Every device that the service itself has registered for the tags (Azure only).
     case audience(TagExpression)
+
+    /// The token of an Apple device, as hexadecimal digits; nil for everything else.
+    var appleToken: String? {
+      guard case .device(let handle, "apns") = self, !handle.isEmpty,
+        handle.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+      else { return nil }
+      return handle
+    }
   }
 
   /// A lower-case UUID; the same on every repetition, so that a device can tell a duplicate.

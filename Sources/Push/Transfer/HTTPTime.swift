@@ -12,7 +12,7 @@ enum HTTPTime {
 
   /// The `Retry-After` field (RFC 9110 section 10.2.3): seconds or a date; a day at most.
   static func wait(_ text: String?, at now: Date) -> Duration? {
-    let seconds = text.flatMap { Double($0) } ?? read(text)?.timeIntervalSince(now)
+    let seconds = text.flatMap { Int($0) }.map(Double.init) ?? read(text)?.timeIntervalSince(now)
     return seconds.map { .seconds(min(max(0, $0), 86_400)) }
   }
 }

@@ -35,7 +35,8 @@ final class Transfer: @unchecked Sendable {
           handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
       }
     }
-    for field in request.fields {
+    // A field with a control character could become two, so it is left out.
+    for field in request.fields where field.value.utf8.allSatisfy({ $0 >= 0x20 }) {
       headers = curl_slist_append(headers, "\(field.name): \(field.value)")
     }
     ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, headers)

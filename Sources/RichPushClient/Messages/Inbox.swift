@@ -2,6 +2,6 @@
 public struct Inbox: Sendable, Decodable {
   /// The notifications, the newest first.
   public let notifications: [RichNotification]
-  /// What to give as `before` for the next page; nil on the last one.
-  public let next: Int?
+  /// Where the next page is, as a path on the server; nil on the last one.
+  public let next: String?
 }

@@ -22,7 +22,8 @@ struct Device {
   mutating func run(count: Int?) async throws {
     state.register(as: try await client.register(handle: state.handle))
     try state.save(to: folder)
-    Terminal.say("\(client.user) listens at \(client.endpoint), media goes to \(folder.path)")
+    Terminal.say(
+      "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)")
     var left = count ?? Int.max
     for try await event in client.events(after: state.lastEvent) {
       await handle(event.push)
@@ -42,9 +43,9 @@ struct Device {
       let received = ReceivedMedia(try await fetch(id))
       let file = folder.appending(path: received.fileName(id: id))
       try received.media.bytes.write(to: file, options: .atomic)
-      let time = (clock.now - start).formatted(
-        .units(allowed: [.milliseconds], width: .narrow))
-      Terminal.say("\(title): \(received.summary), \(time) from push to picture, \(file.path)")
+      let time = Int((clock.now - start) / .milliseconds(1))
+      Terminal.say(
+        "\(title): \(received.summary), \(time) ms from push to picture, \(file.relativePath)")
       viewer?.show(file)
     } catch {
       Terminal.say("\(title): failed: \(error)")

@@ -1,11 +1,11 @@
 @testable import Imaging
 
 /// A picture drawn by a function, and files made of it by our own encoders.
-struct Canvas {
+struct Canvas: Sendable {
   typealias Pixel = (red: Int, green: Int, blue: Int, alpha: Int)
 
   let size: PixelSize
-  let pixel: (Int, Int) -> Pixel
+  let pixel: @Sendable (Int, Int) -> Pixel
 
   /// Smooth colours with some detail: no two places look the same.
   static func scene(_ width: Int, _ height: Int) -> Canvas {

@@ -1,0 +1,129 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// The program as somebody types it.
+@Suite struct CommandTests {
+  @Test(arguments: [
+    (["devic"], "did you mean 'device'"),
+    (["device", "--usr", "a"], "did you mean '--user'"),
+    (["device"], "--user is missing"),
+    (["device", "--user"], "--user needs a value"),
+    (["device", "--user", "a", "--user", "b"], "given twice"),
+    (["device", "--user", "a", "--open=yes"], "takes no value"),
+    (["device", "--user", "a", "--count", "many"], "whole number"),
+    (["device", "--user", "a", "--server", "ftp://x"], "http://"),
+    (["device", "--user", "a", "more"], "one word too many"),
+    (["notify", "--payload", "x", "m"], "nobody would get it"),
+    (["notify", "--to", "a", "--tags", "b", "--payload", "x", "m"], "exclude"),
+    (["notify", "--to", "a"], "MESSAGE is missing"),
+    (["notify", "--to", "a", "--payload", "x", "--expires", "soon", "m"], "12h"),
+    (["serve", "--demo", "--listen", "0.0.0.0:0"], "127.0.0.1"),
+    (["serve", "--prot", "1"], "unknown flag"),
+  ])
+  func `refuses what it does not understand with a sentence and 64`(
+    words: [String], sentence: String
+  ) async throws {
+    let result = try await Child.run("richpush", words)
+    #expect(result.exitCode == 64)
+    #expect(result.errors.hasPrefix("richpush: ") && result.errors.contains(sentence))
+    #expect(result.errors.split(separator: "\n").count == 1)
+    #expect(result.output.isEmpty)
+  }
+
+  @Test func `refuses a variable that nothing reads`() async throws {
+    let result = try await Child.run(
+      "richpush", ["device", "--user", "a"], environment: ["RICHPUSH_SEVER": "x"])
+    #expect(result.exitCode == 64)
+    #expect(result.errors.contains("RICHPUSH_SERVER"))
+  }
+
+  @Test func `explains itself and every command`() async throws {
+    let page = try await Child.run("richpush", ["--help"])
+    #expect(page.exitCode == 0)
+    for name in ["serve", "device", "notify", "user"] {
+      #expect(page.output.contains { $0.hasPrefix("  \(name) ") })
+      let help = try await Child.run("richpush", [name, "--help"])
+      #expect(help.exitCode == 0)
+      #expect(help.output.first?.hasPrefix("richpush \(name): ") == true)
+      #expect(help.output.contains("Flags:"))
+    }
+  }
+
+  @Test func `plays a phone that shows what came`() async throws {
+    try await RunningServer.lend { server in
+      let folder = try server.scratch.makeFolder("phone")
+      let account = ["--server", server.endpoint.absoluteString]
+      let phone = try Child(
+        "richpush",
+        ["device", "--user", "alice", "--folder", folder.path, "--count", "3"] + account)
+      var lines = phone.lines.makeAsyncIterator()
+      #expect(await lines.next()?.hasPrefix("alice listens at http://127.0.0.1:") == true)
+
+      let tutorial = try TutorialClient(port: server.port, user: "alice")
+      #expect(try tutorial.sendRichNotification().status == 200)
+      let first = try #require(await lines.next())
+      #expect(first.hasPrefix("#0 img \"Check this image out!\": image/png, 512x512, 29.5 kB, "))
+      let logo = [UInt8](try Data(contentsOf: folder.appending(path: "0.png")))
+      #expect(logo == (try Package.bytes("assets/img/logo.png")))
+
+      try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "assets/img/new.jpg")
+      let notify = try await Child.run(
+        "richpush",
+        ["notify", "--to", "alice", "--type", "img", "--payload", "new.jpg", "Look at this"],
+        environment: ["RICHPUSH_SERVER": server.endpoint.absoluteString])
+      #expect(notify.exitCode == 0, "\(notify.errors)")
+      #expect(notify.output == ["#1 to username:alice: /api/notifications/1"])
+      #expect(await lines.next()?.contains("image/jpeg, 1200x800") == true)
+
+      #expect(try tutorial.notify("alice", text: "hi").status == 200)
+      #expect(await lines.next() == "alert \"From alice: hi\"")
+      #expect(await phone.exitCode() == 0)
+    }
+  }
+
+  @Test func `tells by its exit code why it failed`() async throws {
+    try await RunningServer.lend { server in
+      let words = ["notify", "--to", "a", "--server", server.endpoint.absoluteString, "m"]
+      let wrong = try await Child.run(
+        "richpush", words + ["--payload", "logo.png", "--password", "wrong"])
+      #expect(wrong.exitCode == 77)
+      let missing = try await Child.run("richpush", words + ["--payload", "missing.png"])
+      #expect(missing.exitCode == 65)
+      #expect(missing.errors.contains("missing.png"))
+    }
+    let nobody = try await Child.run(
+      "richpush", ["device", "--user", "a", "--server", "http://127.0.0.1:1"])
+    #expect(nobody.exitCode == 69)
+  }
+
+  @Test func `keeps users with their roles`() async throws {
+    try await RunningServer.lend(flags: []) { scratch in
+      let data = scratch.folder.appending(path: "var").path
+      for (name, role) in [("dora", "device"), ("paul", "publisher")] {
+        let added = try await Child.run(
+          "richpush", ["user", "add", name, "--role", role, "--data", data],
+          input: "secret of \(name)\n")
+        #expect(added.exitCode == 0, "\(added.errors)")
+      }
+    } to: { server in
+      let dora = RichPushClient(
+        endpoint: server.endpoint, user: "dora", password: "secret of dora")
+      let paul = RichPushClient(
+        endpoint: server.endpoint, user: "paul", password: "secret of paul")
+      let sent = try await paul.create(.logo(to: "dora"))
+      #expect(try await dora.media(sent.id).contentType == "image/png")
+      let refused = await #expect(throws: RichPushError.self) {
+        try await dora.create(.logo(to: "paul"))
+      }
+      #expect(refused?.status == 403)
+      let stranger = await #expect(throws: RichPushError.self) {
+        try await server.client("dora").inbox()
+      }
+      #expect(stranger?.code == .unauthorized)
+      let data = server.scratch.folder.appending(path: "var").path
+      let list = try await Child.run("richpush", ["user", "list", "--data", data])
+      #expect(list.output == ["dora\tdevice", "paul\tpublisher"])
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// A connection on which a test writes the very bytes a client sends.
+final class RawConnection {
+  /// An answer, taken apart no further than needed.
+  struct Answer {
+    let status: Int
+    let fields: [String: String]
+    let body: [UInt8]
+    var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  private let socket: Int32
+  private var received: [UInt8] = []
+
+  init(port: Int) throws {
+    socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var patience = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    try #require(connected == 0)
+  }
+
+  deinit { close(socket) }
+
+  /// Sends bytes; false when the server has closed.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  /// Sends a head, to which Host and the empty line are added, and a body; gives the answer.
+  func exchange(_ head: String, body: [UInt8] = []) throws -> Answer {
+    send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8) + body)
+    return try answer()
+  }
+
+  /// The next answer on this connection.
+  func answer() throws -> Answer {
+    let end = Array("\r\n\r\n".utf8)
+    while received.firstRange(of: end) == nil { try receive() }
+    let headEnd = try #require(received.firstRange(of: end))
+    let lines = String(decoding: received[..<headEnd.lowerBound], as: UTF8.self)
+      .components(separatedBy: "\r\n")
+    let status = try #require(lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    let pairs = lines.dropFirst().map { line in
+      let parts = line.split(separator: ":", maxSplits: 1)
+      return (parts[0].lowercased(), parts.last?.trimmingCharacters(in: .whitespaces) ?? "")
+    }
+    let fields = Dictionary(pairs) { "\($0), \($1)" }
+    let length = try #require(Int(fields["content-length"] ?? ""), "no Content-Length: \(lines)")
+    received.removeSubrange(..<headEnd.upperBound)
+    while received.count < length { try receive() }
+    defer { received.removeSubrange(..<length) }
+    return Answer(status: status, fields: fields, body: Array(received[..<length]))
+  }
+
+  private func receive() throws {
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(socket, &piece, piece.count, 0)
+    try #require(count > 0, "the server closed after \(String(decoding: received, as: UTF8.self))")
+    received += piece[..<count]
+  }
+}

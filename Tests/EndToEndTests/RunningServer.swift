@@ -1,0 +1,109 @@
+import Foundation
+import RichPushClient
+import Synchronization
+import Testing
+
+/// The real `richpush serve --demo` on a port of its own, with folders of its own.
+final class RunningServer: Sendable {
+  let scratch: Scratch
+  private let state: Mutex<(child: Child, port: Int)>
+
+  var port: Int { state.withLock { $0.port } }
+  var endpoint: URL { URL(string: "http://127.0.0.1:\(port)") ?? Package.root }
+  private var child: Child { state.withLock { $0.child } }
+  /// What it logged since its last start.
+  var log: String { child.errors }
+
+  /// Starts a server, lends it to the body, and expects it to end cleanly afterwards.
+  static func lend(
+    flags: [String] = ["--demo"], prepare: (Scratch) async throws -> Void = { _ in },
+    to body: (RunningServer) async throws -> Void
+  ) async throws {
+    let scratch = try Scratch()
+    for path in ["assets/img/logo.png", "assets/img/beach.jpg"] {
+      try scratch.drop(Package.bytes(path), as: path)
+    }
+    for path in ["assets/sound/chime.wav", "assets/url/welcome.url"]
+    where FileManager.default.fileExists(atPath: Package.root.appending(path: path).path) {
+      try scratch.drop(Package.bytes(path), as: path)
+    }
+    for name in ["img", "sound", "url"] {
+      let path = "plugins/\(name)/plugin.json"
+      try scratch.drop(Package.bytes(path), as: path)
+    }
+    try await prepare(scratch)
+    let server = try await RunningServer(scratch: scratch, flags: flags)
+    try await body(server)
+    server.child.send(SIGTERM)
+    let exitCode = await server.child.exitCode()
+    #expect(exitCode == 0, "SIGTERM ended the server with \(exitCode): \(server.log)")
+  }
+
+  private init(scratch: Scratch, flags: [String]) async throws {
+    self.scratch = scratch
+    let (child, port) = try await Self.start(scratch, flags: flags, port: 0)
+    state = Mutex((child, port))
+  }
+
+  /// Ends the server by a signal and starts it again on the same port and data.
+  func restart(by signal: Int32) async throws {
+    child.send(signal)
+    let exitCode = await child.exitCode()
+    #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
+    let (child, port) = try await Self.start(scratch, flags: ["--demo"], port: port)
+    state.withLock { $0 = (child, port) }
+  }
+
+  private static func start(
+    _ scratch: Scratch, flags: [String], port: Int
+  ) async throws -> (Child, Int) {
+    let folder = scratch.folder.path
+    let child = try Child(
+      "richpush",
+      ["serve", "--listen", "127.0.0.1:\(port)", "--data", folder + "/var"]
+        + ["--assets", folder + "/assets", "--plugins", folder + "/plugins"] + flags)
+    var lines = child.lines.makeAsyncIterator()
+    let line = await lines.next() ?? ""
+    let prefix = "richpush: listening on http://127.0.0.1:"
+    try #require(line.hasPrefix(prefix), "first line: '\(line)', log: \(child.errors)")
+    return (child, try #require(Int(line.dropFirst(prefix.count))))
+  }
+
+  /// The API as a user of the demonstration, whose password is the name.
+  func client(_ user: String) -> RichPushClient {
+    RichPushClient(endpoint: endpoint, user: user, password: user)
+  }
+
+  /// The server is well: it says so, and still makes pictures.
+  func expectHealthy() async throws {
+    let health = try RawConnection(port: port).exchange("GET /healthz HTTP/1.1\r\n")
+    #expect(health.status == 200)
+    let bob = client("bob")
+    let notification = try await bob.create(.logo(to: "bob"))
+    let media = try await bob.media(notification.id, options: MediaOptions(width: 96))
+    #expect(media.contentType == "image/png")
+  }
+}
+
+extension NewNotification {
+  /// The sample picture, for one user.
+  static func logo(to user: String, _ message: String = "Look") -> NewNotification {
+    NewNotification(message, richType: "img", payload: "logo.png", to: .users([user]))
+  }
+}
+
+/// Waits until something becomes true that another process brings about, and gives up after a while.
+func eventually(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: () async throws -> Bool
+) async throws {
+  let clock = ContinuousClock()
+  let deadline = clock.now + .seconds(30)
+  while try await !condition() {
+    guard clock.now < deadline else {
+      Issue.record(what, sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(20))
+  }
+}
