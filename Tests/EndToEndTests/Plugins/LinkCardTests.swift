@@ -73,6 +73,28 @@ import Testing
     #expect(refused.text.contains("image/svg+xml"))
   }
 
+  @Test func `keeps a title short however it is made`() throws {
+    let accents = String(repeating: "&#769;", count: 5000)
+    let site = try LocalSite { visitor in visitor.send(Self.head + "<title>a\(accents)</title>") }
+    let title = try #require(Self.visit(site, "/").json["title"] as? String)
+    #expect(title.unicodeScalars.count == 200)
+    #expect(title.hasSuffix("…"))
+  }
+
+  @Test func `survives markup that makes no sense`() throws {
+    let pieces = [
+      "<", ">", "=", "\"", "'", "/", "<!--", "-->", "<meta ", "<title>", "</title>", "<script>",
+      "content=", "property=og:title ", "&", "&#", "&#x110000;", "&#xD800;", "\u{0}", " ", "x",
+    ]
+    var seed = 1
+    let page = (0..<5000).map { _ in
+      seed = (seed * 48271) % 0x7FFF_FFFF
+      return pieces[seed % pieces.count]
+    }.joined()
+    let site = try LocalSite { visitor in visitor.send(Self.head + page) }
+    #expect(try Self.visit(site, "/").json["host"] as? String == "127.0.0.1")
+  }
+
   @Test func `cuts a page that never ends`() throws {
     let site = try LocalSite { visitor in
       guard visitor.send(Self.head + "<title>Endless</title>") else { return }

@@ -38,6 +38,8 @@ struct PageFacts {
     let line = String(String.UnicodeScalarView(visible)).split(whereSeparator: \.isWhitespace)
       .joined(separator: " ")
     if line.isEmpty { return nil }
-    return line.count > longest ? line.prefix(longest - 1) + "…" : line
+    // Counted in scalars: one character can be a letter under a thousand accents.
+    guard line.unicodeScalars.count > longest else { return line }
+    return String(line.unicodeScalars.prefix(longest - 1)) + "…"
   }
 }
