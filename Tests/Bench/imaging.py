@@ -6,8 +6,8 @@
 IMG is the built executable (default .build/release/img). The pictures come from the Debian packages
 mate-backgrounds and plasma-workspace-wallpapers, which are fetched with apt-get and unpacked, not
 installed; the tools from libjpeg-turbo-progs, netpbm and libvips-tools; pyvips[binary], numpy and Pillow
-from PyPI, in a virtual environment. What is missing is left out. Every number is the fastest of ROUNDS rounds, in which
-all take turns, one thread each; a ratio above 1 means that img is faster.
+from PyPI, in a virtual environment. What is missing is left out. Every number is
+processor time, the least of ROUNDS rounds in which all take turns; a ratio above 1 means that img is faster.
 """
 import glob, os, re, subprocess, sys, time
 
@@ -53,9 +53,13 @@ def pictures():
 
 
 def clock(work):
-    start = time.perf_counter()
+    """Processor seconds of this process and its children: what else the machine does is not in them."""
+    def used():
+        t = os.times()
+        return time.process_time() + t.children_user + t.children_system
+    start = used()
     work()
-    return time.perf_counter() - start
+    return used() - start
 
 
 def run(*arguments):
@@ -63,7 +67,7 @@ def run(*arguments):
 
 
 def in_process(path, width):
-    """Seconds of one thumbnail inside a warm process, by the clock of that process."""
+    """Processor seconds of one thumbnail inside a warm process."""
     out = run(IMG, "render", path, "/dev/null", "--width", str(width), "--repeat", "4")
     return int(re.search(r"fastest: (\d+)", out)[1]) / 1e6
 

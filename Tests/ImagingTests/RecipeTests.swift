@@ -60,6 +60,16 @@ import Testing
     #expect(rendition.mediaType == "image/png")
   }
 
+  @Test func `a very tall PNG is shrunk without being kept`() throws {
+    let tall = Canvas(size: PixelSize(64, 2000)) { _, y in
+      y < 1000 ? (240, 30, 30, 255) : (30, 30, 240, 255)
+    }
+    let rendition = try Recipe.render(tall.png(), ("height", "40"))
+    #expect(rendition.size == PixelSize(1, 40))
+    let pixels = try Decoded(rendition.encoded)
+    #expect(pixels[0, 10][0] == 240 && pixels[0, 30][2] == 240)
+  }
+
   @Test func `grey stays grey`() throws {
     let rendition = try Recipe.render(Canvas.scene(300, 200).greyJPEG(), ("width", "100"))
     #expect(try Decoded(rendition.encoded).model == .grey)

@@ -61,6 +61,13 @@ import Testing
     #expect(error?.reason.contains("export it as JPEG") == true)
   }
 
+  @Test func `a truncated GIF is refused`() {
+    let head = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 255, 255, 255, 0, 0, 0]
+    let image: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2, 0x44, 0x0A, 0]
+    #expect(Self.refusal(head + image)?.reason.contains("truncated") == true)
+    #expect(Self.refusal(head + image + [0x3B]) == nil)
+  }
+
   @Test func `a file cut anywhere gives a picture or a sentence`() throws {
     let whole = [
       try Canvas.scene(40, 30).jpeg(), try Canvas.scene(24, 16).png(),

@@ -61,26 +61,53 @@ final class PNGReader {
     try call { codec_png_start(codec, sixteen ? 1 : 0, &info, $0) }
   }
 
-  /// Decodes rows into the resampler until it has what it needs, through a transform of 16-bit samples if
-  /// there is one.
-  func read(
-    into resampler: PlaneResampler, premultiplying: Bool, through transform: ColourTransform?
-  ) throws(ImagingError) {
+  /// What is done to the rows on their way to the resampler.
+  struct Passage {
+    /// Applied to 16-bit samples.
+    var transform: ColourTransform?
+    /// Whether colours are multiplied by alpha.
+    var premultiplies = false
+    /// Rows that are averaged into one.
+    var averaged = 1
+  }
+
+  /// Decodes rows into the resampler until it has what it needs.
+  func read(into resampler: PlaneResampler, _ passage: Passage) throws(ImagingError) {
+    guard passage.averaged == 1 else { return try readAverages(into: resampler, passage) }
     var left = size.height
     while left > 0, !resampler.isComplete {
       let count = min(Self.band, left)
-      let slot = resampler.slot
-      if let transform {
-        try readWide(count, to: slot, stride: resampler.slotStride, transform)
-      } else {
-        try call { codec_png_rows(codec, slot, resampler.slotStride, Int32(count), $0) }
-      }
-      if premultiplying {
-        for row in 0..<count { codec_premultiply(slot + row * resampler.slotStride, size.width) }
-      }
+      try read(count, to: resampler.slot, stride: resampler.slotStride, passage)
       resampler.receive(count)
       left -= count
     }
+  }
+
+  private func readAverages(
+    into resampler: PlaneResampler, _ passage: Passage
+  ) throws(ImagingError) {
+    let bytes = size.width * (passage.transform?.outputChannels ?? channels)
+    let average = RowAverage(of: passage.averaged, bytes: bytes)
+    let row = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes)
+    defer { row.deallocate() }
+    for y in 0..<size.height where !resampler.isComplete {
+      try read(1, to: row, stride: bytes, passage)
+      let isDue = average.add(row)
+      guard isDue || y == size.height - 1, average.take(into: resampler.slot) else { continue }
+      resampler.receive(1)
+    }
+  }
+
+  private func read(
+    _ count: Int, to rows: UnsafeMutablePointer<UInt8>, stride: Int, _ passage: Passage
+  ) throws(ImagingError) {
+    if let transform = passage.transform {
+      try readWide(count, to: rows, stride: stride, transform)
+    } else {
+      try call { codec_png_rows(codec, rows, stride, Int32(count), $0) }
+    }
+    guard passage.premultiplies else { return }
+    for index in 0..<count { codec_premultiply(rows + index * stride, size.width) }
   }
 
   /// What the samples mean as they come.

@@ -15,8 +15,15 @@ struct Anatomy {
     switch kind {
     case .jpeg: readJPEG(source, limits: limits)
     case .png: readPNG(source)
+    case .gif: readGIF(source)
     default: break
     }
+  }
+
+  private mutating func readGIF(_ source: SourceFile) {
+    let kinds = GIFBlocks(source).map(\.kind)
+    isAnimated = kinds.count { $0 == .image } > 1
+    isComplete = kinds.last == .trailer && kinds.contains(.image)
   }
 
   private mutating func readJPEG(_ source: SourceFile, limits: Limits) {

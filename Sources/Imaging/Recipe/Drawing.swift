@@ -48,18 +48,23 @@ struct Drawing {
     _ reader: PNGReader, through transform: ColourTransform? = nil
   ) throws(ImagingError) -> Raster {
     let channels = transform?.outputChannels ?? reader.channels
-    let premultiplies = channels == 4 && window != Window(target)
+    let shrink = window.height / Double(target.height)
+    let passage = PNGReader.Passage(
+      transform: transform, premultiplies: channels == 4 && window != Window(target),
+      averaged: shrink > 16 ? Int(shrink / 8) : 1)  // beyond that the ring would grow with the source
+    let height = (reader.size.height + passage.averaged - 1) / passage.averaged
     let resampler = PlaneResampler(
       PlaneResampler.Input(
-        size: reader.size, channels: channels, rowBytes: reader.size.width * channels,
-        band: PNGReader.band, isPremultiplied: premultiplies),
+        size: PixelSize(reader.size.width, height), channels: channels,
+        rowBytes: reader.size.width * channels, band: passage.averaged == 1 ? PNGReader.band : 1,
+        isPremultiplied: passage.premultiplies),
       columns: weights(
         of: reader.info.width, from: window.x, window.width, to: target.width, scale: 1,
         multiple: channels == 1 ? 8 : 2),
       rows: weights(
-        of: reader.info.height, from: window.y, window.height, to: target.height, scale: 1,
-        multiple: 1))
-    try reader.read(into: resampler, premultiplying: premultiplies, through: transform)
+        of: Int32(height), from: window.y, window.height, to: target.height,
+        scale: 1 / Double(passage.averaged), multiple: 1))
+    try reader.read(into: resampler, passage)
     let model: ColourModel = channels == 4 ? .rgba : channels == 3 ? .rgb : .grey
     return Raster(planes: [resampler.plane.turned(orientation)], model: model)
   }

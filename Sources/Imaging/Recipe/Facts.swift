@@ -31,6 +31,10 @@ package struct Facts: Sendable {
     case .gif:
       size = try Self.size(source, kind)
       try limits.check(size)
+      guard anatomy.isComplete else {
+        throw ImagingError(
+          .damaged, "The GIF is truncated: it breaks off after \(source.size) bytes.")
+      }
       colour = "palette"
       isTransparent = false
       advice.append("A GIF is sent as it is; a PNG or JPEG is cut to each device's size.")

@@ -24,7 +24,4 @@ package enum Profile: String, Sendable, CaseIterable {
     case .thumb: 24_000
     }
   }
-
-  /// Whether an animation is shown as one there, so that it passes through.
-  var showsAnimation: Bool { self == .ios || self == .web }
 }
