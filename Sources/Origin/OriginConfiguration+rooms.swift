@@ -10,6 +10,7 @@ extension OriginConfiguration {
       folder: plugins, binaries: programs, launcher: programs + "/richpush-exec",
       temporaryFolder: store.temporaryFolder)
     configuration.sandbox = SandboxReport.Level(rawValue: sandbox) ?? .standard
+    configuration.network = network
     configuration.log = { log($0) }
     return configuration
   }

@@ -20,6 +20,8 @@ package struct OriginConfiguration: Sendable {
   package var key: String?
   /// How much plugins are shut in: `standard`, `strict` or `off`.
   package var sandbox = "standard"
+  /// The rich types whose plugins may open connections, when their manifests ask for it.
+  package var network: Set<String> = []
   /// The bytes that renditions may take on the disk.
   package var renditionBytes = 10 << 30
   /// Whether any user whose password is the name may come in; only on loopback.

@@ -49,9 +49,10 @@ struct Drawing {
   ) throws(ImagingError) -> Raster {
     let channels = transform?.outputChannels ?? reader.channels
     let shrink = window.height / Double(target.height)
+    // Rows are averaged beyond a shrink of 16, where the ring would grow with the source.
     let passage = PNGReader.Passage(
       transform: transform, premultiplies: channels == 4 && window != Window(target),
-      averaged: shrink > 16 ? Int(shrink / 8) : 1)  // beyond that the ring would grow with the source
+      averaged: shrink > 16 ? Int(shrink / 8) : 1)
     let height = (reader.size.height + passage.averaged - 1) / passage.averaged
     let resampler = PlaneResampler(
       PlaneResampler.Input(

@@ -30,6 +30,7 @@ enum ServeCommand: Command {
     .value(
       "sandbox", "LEVEL", "how plugins are shut in: standard, strict (all or nothing) or off",
       default: "standard"),
+    .list("network", "TYPE", "a rich type whose plugin may open connections, such as url"),
     .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
     .flag("demo", "lets in whoever has the user's name as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
@@ -52,6 +53,7 @@ enum ServeCommand: Command {
     guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
       throw CommandLineError.usage("--sandbox is standard, strict or off")
     }
+    configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.standard.richType = try arguments.required("default-type")
