@@ -2,23 +2,20 @@
 package struct Profile: Sendable, Hashable {
   /// What the query says: `profile=ios`.
   package let name: String
-  /// The widest and highest picture, in pixels.
-  package let edge: Int
-  /// How a picture fills the square: `contain` or `cover`.
-  package let fit: Fit
+  /// The widest picture, in pixels.
+  package let width: Int
+  /// The highest picture, in pixels.
+  package let height: Int
   /// The largest rendition, in bytes.
   package let maxBytes: Int
 
-  /// Every profile there is.
-  ///
-  /// The ceilings are the phones': an iOS attachment image is at most 10 MB
-  /// (`UNNotificationAttachment`), Firebase shows at most 1 MB on Android.
+  /// Every profile there is; `docs/IMAGES.md` says why.
   package static let all = [
-    Profile(name: "ios", edge: 1170, fit: .contain, maxBytes: 10_000_000),
-    Profile(name: "android", edge: 1080, fit: .contain, maxBytes: 1_000_000),
-    Profile(name: "watch", edge: 400, fit: .contain, maxBytes: 64_000),
-    Profile(name: "web", edge: 1920, fit: .contain, maxBytes: 2_000_000),
-    Profile(name: "thumb", edge: 160, fit: .cover, maxBytes: 32_000),
+    Profile(name: "ios", width: 1170, height: 1170, maxBytes: 10_000_000),
+    Profile(name: "android", width: 1440, height: 1440, maxBytes: 1_000_000),
+    Profile(name: "watch", width: 400, height: 480, maxBytes: 60_000),
+    Profile(name: "web", width: 1920, height: 1920, maxBytes: 2_000_000),
+    Profile(name: "thumb", width: 160, height: 160, maxBytes: 24_000),
   ]
 
   /// The profile of this name, or nil.

@@ -57,7 +57,7 @@ struct RenditionOptions: Sendable, Hashable {
     width = width.map { Ladder.snap(Int((Double($0) * scale).rounded(.up))) }
     height = height.map { Ladder.snap(Int((Double($0) * scale).rounded(.up))) }
     let isSized = width != nil || height != nil || profile != nil
-    if !isSized || fit == profile?.fit ?? .contain { fit = nil }
+    if !isSized || fit == .contain { fit = nil }
   }
 
   private static func pixels(_ name: String, _ value: String) throws(Refusal) -> Int {
@@ -81,8 +81,8 @@ struct RenditionOptions: Sendable, Hashable {
   var limits: PluginOptions {
     let sized = width != nil || height != nil
     return PluginOptions(
-      profile: profile?.name, width: sized ? width : profile?.edge,
-      height: sized ? height : profile?.edge, fit: (fit ?? profile?.fit)?.rawValue, dpr: nil,
+      profile: profile?.name, width: sized ? width : profile?.width,
+      height: sized ? height : profile?.height, fit: fit?.rawValue, dpr: nil,
       maxBytes: profile?.maxBytes)
   }
 }
