@@ -59,7 +59,8 @@ let package = Package(
     room("Push", on: ["HTTP", "CLibraries"]),
     room("PluginHost", on: ["HTTP", "CLibraries"]),
     room("Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "CLibraries"]),
-    room("RichPushClient"),
+    room(
+      "RichPushClient", on: [.target(name: "CLibraries", condition: .when(platforms: [.linux]))]),
     room("PluginKit"),
     room("Imaging", on: ["CCodecs"]),
     .executableTarget(

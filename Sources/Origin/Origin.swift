@@ -18,6 +18,7 @@ package final class Origin: Sendable {
     let store = try Store(folder: configuration.data)
     let host = try PluginHost(configuration: configuration.plugins(for: store, log: log))
     try configuration.announceSandbox(of: host, log: log)
+    if host.plugins().isEmpty { log("there are no plugins in \(configuration.plugins)") }
     let providers = try configuration.push.providers()
     let lanes = Lanes(providers, outbox: store.outbox, log: log)
     let assets = Assets(
@@ -36,11 +37,11 @@ package final class Origin: Sendable {
         store: store, publisher: publisher, standard: configuration.standard),
       media: Media(store: store, host: host, renderer: renderer), details: Details(store: store),
       assets: AssetRoutes(store: store, assets: assets), streams: streams)
+    let authenticator = Authenticator(store: store, isDemo: configuration.isDemo)
     let metrics = Metrics()
     let health = Health(store: store, metrics: metrics, streams: streams, lanes: lanes)
     let reception = Reception(
-      router: Router(api.routes),
-      authenticator: Authenticator(store: store, isDemo: configuration.isDemo), health: health,
+      router: Router(api.routes), authenticator: authenticator, health: health,
       temporaryFolder: store.temporaryFolder, log: log)
     server = try Server(
       configuration.server(), responder: reception, log: { log($0) }, observe: metrics.count)
@@ -48,7 +49,8 @@ package final class Origin: Sendable {
     self.lanes = lanes
     catalogue = Catalogue(store: store, folder: assets.folder, assets: assets, log: log)
     let keeper = Housekeeping(
-      store: store, renditionBytes: configuration.renditionBytes, log: log)
+      store: store, renditionBytes: configuration.renditionBytes, authenticator: authenticator,
+      streams: streams, log: log)
     housekeeping = Mutex(Task.detached(priority: .background) { await keeper.run() })
     catalogue.start()
     lanes.start()

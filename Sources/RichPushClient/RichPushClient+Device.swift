@@ -83,9 +83,10 @@ extension RichPushClient {
   ///
   /// It reconnects by itself, resumes without loss (`Last-Event-ID`), and ends only by an error that
   /// waiting cannot mend, such as a wrong password, or when its task is cancelled. `connected` is
-  /// called whenever a connection stands: what is pushed from then on will come.
+  /// called whenever a connection stands, with the id to go on behind: what is pushed from then on
+  /// will come.
   public func events(
-    after lastEventID: String? = nil, connected: @escaping @Sendable () -> Void = {}
+    after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
     PushEvents(client: self, lastEventID: lastEventID, connected: connected)
   }

@@ -64,7 +64,8 @@ import Testing
   @Test func `hands memory to C in few places`() {
     let allowed = [
       "Sources/HTTP/Server/", "Sources/HTTP/Streams/", "Sources/Push/Transfer/",
-      "Sources/Store/SQLite/", "Sources/PluginHost/", "plugins/url/",
+      "Sources/Store/SQLite/", "Sources/PluginHost/", "Sources/RichPushClient/Events/",
+      "plugins/url/",
     ]
     for file in Repository.files(in: "Sources", "plugins", endingIn: ".swift")
     where file.text.contains("Unmanaged") {

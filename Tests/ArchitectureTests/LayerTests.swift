@@ -24,7 +24,7 @@ import Testing
     Room("Sources/PluginHost", "HTTP", "CGnuTLS", "CLinux"),
     Room("Sources/MediaTypes"),
     Room("Sources/HTTP", "CMicroHTTPD", "CGnuTLS", "CLinux"),
-    Room("Sources/RichPushClient"),
+    Room("Sources/RichPushClient", "CCurl"),
     Room("Sources/PluginKit"),
     Room("Sources/Imaging", "CCodecs"),
     Room("plugins/img", "Imaging", "MediaTypes", "PluginKit"),

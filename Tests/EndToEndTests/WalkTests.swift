@@ -26,7 +26,7 @@ import Testing
       #expect(result.exitCode == 0, "\(result.errors)")
       let said = [
         "image/png, 512x512", "image/jpeg, 1200x800", "sound \"Ding\": audio/wav",
-        "https://www.swift.org/", "coupon \"For you\": application/json",
+        "https://www.swift.org/", "coupon \"For you\": text/plain",
       ]
       for expected in said {
         let line = await lines.next() ?? ""

@@ -38,7 +38,7 @@ import Testing
   @Test func `says each time that a connection stands`() async throws {
     let server = try StandIn { _, connection in connection.send(Self.head + "data: a\n\n") }
     let (connections, mark) = AsyncStream.makeStream(of: Void.self)
-    var events = client(of: server).events { mark.yield() }.makeAsyncIterator()
+    var events = client(of: server).events { _ in mark.yield() }.makeAsyncIterator()
     for _ in 0..<2 { _ = try await events.next() }
     mark.finish()
     var count = 0

@@ -49,6 +49,14 @@ static inline void ccurl_set_socket_habits(CURL *handle) {
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, 20L);
 }
 
+/* Asks `progress` now and then, once a second at least, whether to go on. */
+static inline void ccurl_set_progress(CURL *handle, curl_xferinfo_callback progress,
+                                      void *context) {
+  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, context);
+  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+}
+
 static inline long ccurl_status(CURL *handle) {
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);

@@ -14,6 +14,8 @@ final class Authenticator: Sendable {
 
   private struct Remembered {
     let caller: Caller
+    /// The hash that was verified; nil for a guest of the demonstration.
+    let hash: String?
     let until: ContinuousClock.Instant
   }
 
@@ -38,7 +40,7 @@ final class Authenticator: Sendable {
     guard let credentials = Credentials(authorization) else { return .stranger }
     if isDemo, credentials.password == credentials.name {
       let caller = Caller(name: credentials.name, role: .publisher)
-      remember(caller, as: authorization)
+      remember(caller, hash: nil, as: authorization)
       return .caller(caller)
     }
     return .unknown(credentials)
@@ -57,20 +59,36 @@ final class Authenticator: Sendable {
     }
     guard isRight, let user else { return nil }
     let caller = Caller(name: user.name, role: user.role)
-    remember(caller, as: authorization)
+    remember(caller, hash: user.hash, as: authorization)
     return caller
   }
 
-  /// Forgets every remembered password: after a user was changed or removed.
-  func forget() { remembered.withLock { $0.removeAll() } }
+  /// Forgets whoever was removed or changed in the store meanwhile, by another process too.
+  ///
+  /// - Returns: the names of those who were forgotten.
+  func forgetChanged() -> Set<String> {
+    guard remembered.withLock({ $0.values.contains { $0.hash != nil } }),
+      let users = try? store.users()
+    else { return [] }
+    let known = Dictionary(users.map { ($0.name, $0) }) { $1 }
+    return remembered.withLock { table in
+      let stale = table.filter { _, one in
+        guard let hash = one.hash else { return false }
+        let user = known[one.caller.name]
+        return user?.hash != hash || user?.role != one.caller.role
+      }
+      for authorization in stale.keys { table[authorization] = nil }
+      return Set(stale.values.map(\.caller.name))
+    }
+  }
 
-  private func remember(_ caller: Caller, as authorization: String) {
+  private func remember(_ caller: Caller, hash: String?, as authorization: String) {
     remembered.withLock { table in
       if table.count >= Self.capacity {
         table = table.filter { $0.value.until > .now }
         if table.count >= Self.capacity { table.removeAll() }
       }
-      table[authorization] = Remembered(caller: caller, until: .now + Self.memory)
+      table[authorization] = Remembered(caller: caller, hash: hash, until: .now + Self.memory)
     }
   }
 

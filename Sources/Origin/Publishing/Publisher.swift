@@ -30,7 +30,8 @@ struct Publisher: Sendable {
     if let asset = try await asset(draft, plugin) {
       guard asset.state == .ready, let digest = asset.blob, let type = asset.type else {
         throw Refusal(
-          422, "The asset \(asset.name.quoted) is not usable: \(asset.reason ?? "not ready").")
+          422, "The asset \(asset.name.quoted) is not usable. \(asset.reason ?? "It is not ready.")"
+        )
       }
       subject.pinned = Pinned(
         digest: digest, size: asset.bytes, type: type, path: store.blobs.path(of: digest))
@@ -39,15 +40,26 @@ struct Publisher: Sendable {
     } else {
       new.details = try await validation.details(subject)
     }
-    for options in [.none] + Profile.all.map(RenditionOptions.init) where !plugin.manifest.perUser {
-      _ = try await renderer.rendered(
-        Wish(subject: subject, options: options, plugin: plugin, user: ""))
-    }
+    if !plugin.manifest.perUser { try await prepare(subject, plugin) }
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     (new.expires, new.idempotencyKey) = (draft.expires, key)
     if announcement.isEmbedded { new.push = { draft.form.text(of: draft.content($0)).json } }
     new.pushes = announcement.pushes(of: draft, to: addressees.devices)
     return try await store.create(new)
+  }
+
+  /// Makes what the devices will ask for, so that nobody waits for it after the push.
+  ///
+  /// A profile that cannot be met is no reason not to send the others; a plugin that fails is.
+  private func prepare(_ subject: Subject, _ plugin: Plugin) async throws(Refusal) {
+    for options in [.none] + Profile.all.map(RenditionOptions.init) {
+      do throws(Refusal) {
+        _ = try await renderer.rendered(
+          Wish(subject: subject, options: options, plugin: plugin, user: ""))
+      } catch {
+        guard options.profile != nil, error.status == 422 else { throw error }
+      }
+    }
   }
 
   /// The asset that the payload names; nil when the payload is literal content.

@@ -33,6 +33,8 @@ struct Validation: Sendable {
     if let plugin = host.plugin(richType) { return plugin }
     let known = host.plugins().map(\.richType).sorted().joined(separator: ", ")
     throw Refusal(
-      422, "There is no plugin for the rich type \(richType.quoted); there are \(known).")
+      422,
+      "There is no plugin for the rich type \(richType.quoted); there are: \(known.isEmpty ? "none" : known)."
+    )
   }
 }

@@ -43,6 +43,9 @@ final class PushStream: EventSource {
     pump()
   }
 
+  /// Ends the stream.
+  func close() { state.withLock { $0.sink }?.close() }
+
   /// Sends what is new, on another thread; one look at a time.
   func pump() {
     let mustStart = state.withLock { state in

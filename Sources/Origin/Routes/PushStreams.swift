@@ -38,6 +38,13 @@ final class PushStreams: Sendable {
     for stream in streams { stream.pump() }
   }
 
+  /// Ends the streams of these users: they have to show their credentials again.
+  func close(_ users: Set<String>) {
+    let streams = open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] }
+    }
+    for stream in streams { stream.close() }
+  }
+
   /// The number of open streams.
   var count: Int { open.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 

@@ -8,7 +8,7 @@ import Foundation
 public struct PushEvents: AsyncSequence, Sendable {
   let client: RichPushClient
   let lastEventID: String?
-  let connected: @Sendable () -> Void
+  let connected: @Sendable (String) -> Void
 
   /// Starts to listen.
   public func makeAsyncIterator() -> Iterator {
@@ -20,14 +20,16 @@ public struct PushEvents: AsyncSequence, Sendable {
   /// One listener: it holds a connection, and opens another when that one ends.
   public struct Iterator: AsyncIteratorProtocol {
     private let client: RichPushClient
-    private let connected: @Sendable () -> Void
+    private let connected: @Sendable (String) -> Void
     private var parser: EventStreamParser
     private var pending: ArraySlice<PushEvent> = []
     private var connection: EventConnection?
     private var pause = Pause()
+    private var isGreeted = false
 
     init(
-      client: RichPushClient, parser: EventStreamParser, connected: @escaping @Sendable () -> Void
+      client: RichPushClient, parser: EventStreamParser,
+      connected: @escaping @Sendable (String) -> Void
     ) {
       self.client = client
       self.connected = connected
@@ -60,8 +62,11 @@ public struct PushEvents: AsyncSequence, Sendable {
       case .answer(_, let error?): throw error
       case .answer:
         pause.reset()
-        connected()
-      case .bytes(let data): try read(data)
+        isGreeted = false
+      case .bytes(let data):
+        try read(data)
+        if !isGreeted { connected(parser.lastEventID) }
+        isGreeted = true
       }
     }
 

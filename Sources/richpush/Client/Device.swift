@@ -24,7 +24,11 @@ struct Device {
     try state.save(to: folder)
     let greeting =
       "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)"
-    let events = client.events(after: state.lastEvent) { Terminal.say(greeting) }
+    let (start, folder) = (state, folder)
+    let events = client.events(after: state.lastEvent) { id in
+      Terminal.say(greeting)
+      try? start.save(to: folder, resumingAfter: id)
+    }
     var left = count ?? Int.max
     for try await event in events {
       await handle(event.push)

@@ -20,7 +20,7 @@ enum DeviceCommand: Command {
       .flag("open", "show each picture with this desktop's viewer"),
       .value("count", "N", "end after N pushes"),
       .value("profile", "NAME", "fetch media cut for 'ios', 'android', 'watch', 'web' or 'thumb'"),
-      .value("width", "POINTS", "fetch media at most this wide"),
+      .value("width", "POINTS", "fetch pictures this wide, or the next size up there is"),
       .value("height", "POINTS", "fetch media at most this high"),
       .value("fit", "HOW", "'contain' or 'cover' the box of width and height"),
       .value("dpr", "FACTOR", "pixels per point of the screen"),

@@ -29,6 +29,14 @@ struct DeviceState: Codable {
     registration = id
   }
 
+  /// Remembers where a phone stands that has just begun to listen and has handled no push yet.
+  func save(to folder: URL, resumingAfter id: String) throws {
+    guard lastEvent == nil, DeviceState(folder: folder).lastEvent == nil else { return }
+    var state = self
+    state.lastEvent = id
+    try state.save(to: folder)
+  }
+
   /// Writes the state, whole or not at all.
   func save(to folder: URL) throws {
     let data = try JSONEncoder().encode(self)

@@ -12,6 +12,18 @@ enum Terminal {
     write("richpush: \(line)", to: .standardError)
   }
 
+  /// Reads a line that nobody should see: a terminal shows the prompt and echoes nothing.
+  static func readSecret(_ prompt: String) -> String? {
+    var usual = termios()
+    guard tcgetattr(STDIN_FILENO, &usual) == 0 else { return readLine() }
+    complain(prompt)
+    var silent = usual
+    silent.c_lflag &= ~tcflag_t(ECHO)
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+    defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &usual) }
+    return readLine()
+  }
+
   /// A reader that went away (`richpush device | head -1`) is no error of ours.
   private static func write(_ line: String, to file: FileHandle) {
     try? file.write(contentsOf: Data("\(line)\n".utf8))

@@ -39,8 +39,7 @@ enum UserCommand: Command {
   }
 
   private static func password() throws -> String {
-    if isatty(STDIN_FILENO) == 1 { Terminal.complain("the password, then Enter:") }
-    guard let line = readLine(), !line.isEmpty else {
+    guard let line = Terminal.readSecret("the password, then Enter:"), !line.isEmpty else {
       throw CommandLineError.usage("the password is one line on standard input")
     }
     return line
