@@ -104,6 +104,24 @@ import Testing
     }
   }
 
+  @Test func `misses nothing while it is off, though it never got a push before`() async throws {
+    try await RunningServer.lend { server in
+      let folder = try server.scratch.makeFolder("phone")
+      let listen = [
+        "device", "--user", "alice", "--folder", folder.path, "--count", "1",
+        "--server", server.endpoint.absoluteString,
+      ]
+      let phone = try Child("richpush", listen)
+      var lines = phone.lines.makeAsyncIterator()
+      #expect(await lines.next()?.contains("listens") == true)
+      phone.send(SIGKILL)
+      _ = await phone.exitCode()
+      _ = try await server.client("alice").create(.logo(to: "alice", "asleep"))
+      let later = try await Child.run("richpush", listen)
+      #expect(later.output.last?.contains("asleep") == true)
+    }
+  }
+
   @Test func `tells by its exit code why it failed`() async throws {
     try await RunningServer.lend { server in
       let words = ["notify", "--to", "a", "--server", server.endpoint.absoluteString, "m"]

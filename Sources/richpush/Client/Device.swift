@@ -26,8 +26,8 @@ struct Device {
       "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)"
     let (start, folder) = (state, folder)
     let events = client.events(after: state.lastEvent) { id in
-      Terminal.say(greeting)
       try? start.save(to: folder, resumingAfter: id)
+      Terminal.say(greeting)
     }
     var left = count ?? Int.max
     for try await event in events {
