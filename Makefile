@@ -9,7 +9,7 @@ SHELL := /bin/bash
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libmicrohttpd-dev libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
   libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev curl
-TEST_PACKAGES := python3 python3-h2 php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev
+TEST_PACKAGES := python3 python3-h2 python3-cryptography php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev
 BENCH_PACKAGES := nginx wrk
 PACKAGES = $(BUILD_PACKAGES)
 
