@@ -81,7 +81,7 @@ docs: deps ## the public documentation is complete and has no broken link
 	done
 
 bench: build ## how fast it is, beside nginx on the same machine
-	Tests/Benchmarks/media.sh
+	Tests/Bench/media.sh
 
 soak: deps ## the tests of the whole, again and again for MINUTES=10
 	swift build --build-tests

@@ -35,7 +35,8 @@ package final class Origin: Sendable {
       registrations: Registrations(store: store),
       notifications: Notifications(
         store: store, publisher: publisher, standard: configuration.standard),
-      media: Media(store: store, host: host, renderer: renderer), details: Details(store: store),
+      media: Media(store: store, host: host, renderer: renderer, fetches: Fetches(store: store)),
+      details: Details(store: store),
       assets: AssetRoutes(store: store, assets: assets), streams: streams)
     let authenticator = Authenticator(store: store, isDemo: configuration.isDemo)
     let metrics = Metrics()

@@ -37,8 +37,6 @@ final class PNGReader {
   var channels: Int { Int(info.channels) }
   /// Whether the file has 16 bits for each sample.
   var isSixteen: Bool { info.depth == 16 }
-  /// Whether colours come from a palette.
-  var isPalette: Bool { info.colour_type == 3 }
 
   /// The colour space by iCCP, sRGB, gAMA and cHRM, in that order (PNG third edition, 4.3).
   var colourSpace: ColourSpace {

@@ -33,7 +33,7 @@ struct Announcement: Sendable {
   /// The pushes to the devices, one a lane.
   func pushes(of draft: Draft, to devices: Set<Device>) -> [NewPush] {
     lanes.compactMap { lane in
-      let reached = devices.filter { $0.platform != nil && Self.reaches($0.platform, by: lane) }
+      let reached = devices.filter { $0.platform.map { Self.reaches($0, by: lane) } ?? false }
       guard !reached.isEmpty else { return nil }
       let text = { @Sendable (id: Int) in draft.form.text(of: draft.content(id)) }
       var push = NewPush(
@@ -48,7 +48,7 @@ struct Announcement: Sendable {
   }
 
   /// A gateway of the operator's own decides for itself; the others push to Apple's devices.
-  private static func reaches(_ platform: String?, by lane: String) -> Bool {
+  private static func reaches(_ platform: String, by lane: String) -> Bool {
     lane == "webhook" || platform == "apns"
   }
 

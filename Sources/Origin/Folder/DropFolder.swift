@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PluginHost
 
 /// The folder content teams drop files into: `<richType>/<name>`, read by descriptor only.
 package struct DropFolder: Sendable {
@@ -9,7 +10,7 @@ package struct DropFolder: Sendable {
   /// The rich types that have a folder.
   func richTypes() -> [String] {
     Self.entries(of: Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-      .filter { Self.isRichType($0) && !Self.isClosed(openFolder($0)) }
+      .filter { Plugin.isName($0) && !Self.isClosed(openFolder($0)) }
       .sorted()
   }
 
@@ -39,21 +40,11 @@ package struct DropFolder: Sendable {
 
   /// A descriptor of the rich type's folder, or -1.
   func openFolder(_ richType: String) -> Int32 {
-    guard Self.isRichType(richType) else { return -1 }
+    guard Plugin.isName(richType) else { return -1 }
     let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { return -1 }
     defer { close(root) }
     return openat(root, richType, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-  }
-
-  /// Whether the text can name a rich type: `[a-z][a-z0-9-]{0,31}`.
-  package static func isRichType(_ text: String) -> Bool {
-    guard (1...32).contains(text.utf8.count), let first = text.utf8.first else { return false }
-    return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first)
-      && text.utf8.allSatisfy {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
-      }
   }
 
   private static func isClosed(_ descriptor: Int32) -> Bool {

@@ -36,6 +36,11 @@ struct JSONMembers {
   mutating func strings(_ name: String) throws(Refusal) -> [String]? {
     guard let value = take(name) else { return nil }
     guard case .array(let items) = value else { throw Refusal(400, "\(name) is not an array.") }
+    return try Self.strings(items, name)
+  }
+
+  /// The items of the array that `name` holds, when all of them are texts.
+  static func strings(_ items: [JSONValue], _ name: String) throws(Refusal) -> [String] {
     var texts: [String] = []
     for item in items {
       guard case .string(let text) = item else {

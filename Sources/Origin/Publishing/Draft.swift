@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PluginHost
 import Push
 
 /// A notification that a back end asks for, read and checked as far as its own text goes.
@@ -56,7 +57,7 @@ struct Draft: Sendable {
     guard payload.utf8.count <= Self.longestPayload else {
       throw Refusal(413, "payload has more than \(Self.longestPayload) bytes.")
     }
-    guard DropFolder.isRichType(richType) else {
+    guard Plugin.isName(richType) else {
       throw Refusal(422, "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
     }
     if let expires, expires <= now { throw Refusal(400, "expires lies in the past.") }
@@ -80,11 +81,7 @@ struct Draft: Sendable {
     switch members.take("to") {
     case .string(let expression): return [expression]
     case .array(let items):
-      var tags: [String] = []
-      for item in items {
-        guard case .string(let tag) = item else { throw Refusal(400, "to holds a non-string.") }
-        tags.append(tag)
-      }
+      let tags = try JSONMembers.strings(items, "to")
       guard !tags.isEmpty else { throw Refusal(400, "to names nobody.") }
       return tags
     case nil: throw Refusal(400, "to is missing: such as [\"username:alice\"].")

@@ -1,4 +1,5 @@
 import HTTP
+import PluginHost
 import Store
 
 /// `/api/assets`: what content teams dropped, and what became of it.
@@ -64,7 +65,7 @@ struct AssetRoutes: Sendable {
       throw Refusal(403, "The assets are for publishers to see and to change.")
     }
     let richType = exchange.parameters.first ?? "any"
-    guard DropFolder.isRichType(richType),
+    guard Plugin.isName(richType),
       let name = AssetName(exchange.parameters.dropFirst().first ?? "any")
     else { throw Refusal(400, "That cannot be the name of an asset.") }
     return (richType, name)

@@ -8,6 +8,7 @@ struct Media: Sendable {
   let store: Store
   let host: PluginHost
   let renderer: Renderer
+  let fetches: Fetches
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
@@ -30,7 +31,7 @@ struct Media: Sendable {
 
   private func fetched(_ wish: Wish, _ exchange: Exchange) {
     guard exchange.request.method == "GET", let id = wish.subject.id else { return }
-    store.recordFetched(id, user: exchange.caller.name)
+    fetches.note(id, by: exchange.caller.name)
   }
 
   private func wish(_ exchange: Exchange) throws -> Wish {

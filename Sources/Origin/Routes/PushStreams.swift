@@ -33,20 +33,20 @@ final class PushStreams: Sendable {
 
   /// Looks for new events of these users, because the store says there are some.
   func hurry(_ users: [String]) {
-    let streams = open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] }
-    }
-    for stream in streams { stream.pump() }
+    for stream in streams(of: users) { stream.pump() }
   }
 
   /// Ends the streams of these users: they have to show their credentials again.
   func close(_ users: Set<String>) {
-    let streams = open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] }
-    }
-    for stream in streams { stream.close() }
+    for stream in streams(of: users) { stream.close() }
   }
 
   /// The number of open streams.
   var count: Int { open.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
+  private func streams(of users: some Sequence<String>) -> [PushStream] {
+    open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] } }
+  }
 
   private func remove(_ stream: PushStream) {
     open.withLock { open in

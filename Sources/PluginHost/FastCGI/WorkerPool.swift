@@ -28,9 +28,6 @@ final class WorkerPool: Sendable {
     self.start = start
   }
 
-  /// How many workers wait for work.
-  var idleCount: Int { state.withLock { $0.idle.count } }
-
   /// A worker for one request; return it with `giveBack` or report it with `lose`.
   ///
   /// - Throws: ``PluginError`` 503 while workers keep dying, with the time until the next try.
