@@ -4,19 +4,23 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps serve build test check lint warnings docs bench soak install clean
+.PHONY: help deps serve build tools test check lint warnings docs bench soak fuzz install clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libmicrohttpd-dev libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
-  libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev curl
-TEST_PACKAGES := python3 python3-h2 python3-cryptography php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev
-BENCH_PACKAGES := nginx wrk
+  libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev libmpg123-dev libfaad-dev curl
+TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
+  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl
+BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl
 PACKAGES = $(BUILD_PACKAGES)
 
 PREFIX ?= /usr/local
 SOURCES := Sources Tests plugins Package.swift
 RELEASE := .build/release
 PLUGINS := img sound url
+# What `make bench` measures, each a program Tests/Bench/<name>.*; ONLY="media push" chooses.
+BENCHES := imaging pictures media plugins push folder
+TOOLS := .build/tools
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' \
@@ -41,7 +45,27 @@ deps: ## install the Debian packages that are missing
 	  apt-get install -y --no-install-recommends $$missing </dev/null; }
 	install || { $$as_root apt-get update </dev/null && install; }
 
-test bench soak check docs warnings: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
+tools: $(TOOLS)/ready
+$(TOOLS)/ready: Tests/requirements.txt | deps
+	python3 -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/requirements.txt
+	mkdir -p $(TOOLS)/share
+	$(TOOLS)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+	  --dest $(TOOLS)/share "$$(grep ^pypng Tests/requirements.txt)"  # its source carries PngSuite
+	tar -xzf $(TOOLS)/share/pypng-*.tar.gz -C $(TOOLS)/share --strip-components 2 --wildcards '*/pngsuite.py'
+	touch $@
+
+# The peers of img: programs from Debian, and from PyPI what Tests/Bench/requirements.txt says.
+BENCH_TOOLS := .build/bench-tools
+BENCHES += pictures
+BENCH_PACKAGES += libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools
+
+$(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
+	python3 -m venv --system-site-packages $(BENCH_TOOLS)
+	$(BENCH_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/Bench/requirements.txt
+	touch $@
+
+tools test bench soak fuzz check docs warnings: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
 bench: PACKAGES += $(BENCH_PACKAGES)
 
 build: deps ## build the program and its plugins for use
@@ -50,7 +74,7 @@ build: deps ## build the program and its plugins for use
 serve: build ## build, and run the server of the demonstration on 127.0.0.1:8080
 	$(RELEASE)/richpush serve --demo
 
-test: deps ## build and run all tests; what failed stands at the end
+test: deps tools ## build and run all tests; what failed stands at the end
 	@mkdir -p .build
 	swift build --build-tests
 	status=0
@@ -80,15 +104,20 @@ docs: deps ## the public documentation is complete and has no broken link
 	    --fallback-display-name $$library --fallback-bundle-identifier richpush.$$library
 	done
 
-bench: build ## how fast it is, beside nginx on the same machine
-	Tests/Bench/media.sh
-
-soak: deps ## the tests of the whole, again and again for MINUTES=10
-	swift build --build-tests
-	end=$$(($$(date +%s) + $${MINUTES:-10} * 60))
-	while [ $$(date +%s) -lt $$end ]; do
-	  swift test --skip-build --disable-xctest --no-parallel --filter EndToEndTests </dev/null
+bench: build $(BENCH_TOOLS)/ready ## how fast it is, beside its peers on the same machine (ONLY="media push")
+	export PATH=$$PWD/$(BENCH_TOOLS)/bin:$$PATH
+	missed=
+	for bench in $(or $(ONLY),$(BENCHES)); do
+	  for program in Tests/Bench/$$bench.*; do echo "== $$bench"; $$program || missed="$$missed $$bench"; done
 	done
+	[ -z "$$missed" ] || { echo "missed a target:$$missed"; exit 1; }
+
+soak: deps tools ## the long proofs: chaos, herds, thousands of files, killed half-way
+	swift build --build-tests
+	RICHPUSH_SOAK=1 swift test --skip-build --disable-xctest --no-parallel --filter SoakTests </dev/null
+
+fuzz: deps ## hostile bytes into every parser for SECONDS=60 each
+	for program in Tests/Fuzz/*.sh; do SECONDS_EACH=$(or $(SECONDS),60) $$program; done
 
 install: build ## copy the program and its plugins to PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins

@@ -14,8 +14,11 @@ let strictC: [CSetting] = [
 ]
 
 /// A room of the floor plan in `docs/ARCHITECTURE.md`: a library of ours and what it stands on.
-func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func room(
+  _ name: String, on dependencies: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
 /// A plugin: an executable of its own, in `plugins/<richType>/` beside its manifest.
@@ -49,6 +52,7 @@ let package = Package(
     .target(
       name: "CCodecs", cSettings: strictC + [.unsafeFlags(["-O3"])],
       linkerSettings: ["png", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
+    .systemLibrary(name: "CSound"),
     .executableTarget(
       name: "richpush-exec", cSettings: strictC,
       linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
@@ -58,33 +62,38 @@ let package = Package(
     room("Store", on: ["CLibraries"]),
     room("Push", on: ["HTTP", "CLibraries"]),
     room("PluginHost", on: ["HTTP", "CLibraries"]),
-    room("Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "CLibraries"]),
+    room("PluginBench", on: ["PluginHost", "MediaTypes"]),
+    room(
+      "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "CLibraries"],
+      resources: [.embedInCode("Description/openapi.json")]),
     room(
       "RichPushClient", on: [.target(name: "CLibraries", condition: .when(platforms: [.linux]))]),
     room("PluginKit"),
     room("Imaging", on: ["CCodecs"]),
     .executableTarget(
-      name: "richpush", dependencies: ["Origin", "RichPushClient", "MediaTypes"],
+      name: "richpush", dependencies: ["Origin", "PluginBench", "RichPushClient", "MediaTypes"],
       swiftSettings: strict),
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit"]),
-    plugin("sound", on: ["Imaging", "MediaTypes", "PluginKit"]),
+    plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit"]),
     plugin("url", on: ["CLibraries", "MediaTypes", "PluginKit"]),
 
     tests(of: "HTTP", on: ["CLibraries"]),
     tests(of: "MediaTypes"),
     tests(of: "Store"),
-    tests(of: "Push", on: ["HTTP"], exclude: ["StandIns"]),
+    .target(
+      name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
+    tests(of: "Push", on: ["HTTP", "StandIns"]),
     tests(of: "PluginHost", on: ["HTTP", "richpush-exec"]),
     tests(of: "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP"]),
     tests(of: "RichPushClient"),
     tests(of: "PluginKit"),
-    tests(of: "Imaging"),
+    tests(of: "Imaging", on: ["img"], exclude: ["Fixtures/pngs.py"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "RichPushClient", "MediaTypes", "PluginHost", "richpush", "richpush-exec", "img", "sound",
-        "url",
+        "RichPushClient", "MediaTypes", "PluginHost", "PluginBench", "StandIns", "richpush",
+        "richpush-exec", "img", "sound", "url",
       ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -33,10 +33,12 @@ void codec_inks_to_rgb(const uint8_t *cmyk, int inverted, uint8_t *rgb, int widt
 struct codec_colour {
   cmsContext context;
   cmsHTRANSFORM transform;
+  int copies_alpha, sixteen; /* LittleCMS copies alpha only beside as many colours as come out */
 };
 
-static cmsUInt32Number input_format(const codec_pixels *pixels) {
+static cmsUInt32Number input_format(const codec_pixels *pixels, int of_grey) {
   cmsUInt32Number bytes = BYTES_SH(pixels->sixteen ? 2 : 1);
+  if (of_grey && pixels->channels == 4) return COLORSPACE_SH(PT_GRAY) | EXTRA_SH(3) | CHANNELS_SH(1) | bytes;
   switch (pixels->channels) {
   case 1: return COLORSPACE_SH(PT_GRAY) | CHANNELS_SH(1) | bytes;
   case 3: return COLORSPACE_SH(PT_RGB) | CHANNELS_SH(3) | bytes;
@@ -46,8 +48,10 @@ static cmsUInt32Number input_format(const codec_pixels *pixels) {
   }
 }
 
-static cmsColorSpaceSignature space(const codec_pixels *pixels) {
-  return pixels->channels == 1 ? cmsSigGrayData : pixels->inks ? cmsSigCmykData : cmsSigRgbData;
+/* A grey picture with alpha comes as RGBA whose colours are equal. */
+static int suits(cmsColorSpaceSignature space, const codec_pixels *pixels) {
+  if (space == cmsSigGrayData) return pixels->channels == 1 || (pixels->channels == 4 && !pixels->inks);
+  return space == (pixels->inks ? cmsSigCmykData : cmsSigRgbData) && pixels->channels >= 3;
 }
 
 /* Takes the profile over. */
@@ -55,12 +59,15 @@ static codec_colour *connect(cmsContext context, cmsHPROFILE from, const codec_p
   codec_colour *colour = NULL;
   cmsHPROFILE to = cmsCreate_sRGBProfileTHR(context);
   int has_alpha = pixels->channels == 4 && !pixels->inks;
-  if (from && to && cmsGetColorSpace(from) == space(pixels) && (colour = calloc(1, sizeof *colour))) {
+  if (from && to && suits(cmsGetColorSpace(from), pixels) && (colour = calloc(1, sizeof *colour))) {
+    int of_grey = cmsGetColorSpace(from) == cmsSigGrayData;
     colour->context = context;
+    colour->sixteen = pixels->sixteen;
+    colour->copies_alpha = has_alpha && of_grey;
     colour->transform = cmsCreateTransformTHR(
-      context, from, input_format(pixels), to, has_alpha ? TYPE_RGBA_8 : TYPE_RGB_8,
+      context, from, input_format(pixels, of_grey), to, has_alpha ? TYPE_RGBA_8 : TYPE_RGB_8,
       INTENT_RELATIVE_COLORIMETRIC,
-      cmsFLAGS_BLACKPOINTCOMPENSATION | (has_alpha ? cmsFLAGS_COPY_ALPHA : 0));
+      cmsFLAGS_BLACKPOINTCOMPENSATION | (has_alpha && !of_grey ? cmsFLAGS_COPY_ALPHA : 0));
   }
   if (from) cmsCloseProfile(from);
   if (to) cmsCloseProfile(to);
@@ -79,14 +86,17 @@ codec_colour *codec_colour_of_profile(
 }
 
 codec_colour *codec_colour_of_curve(
-  const double *curve, const double *chromaticities, const codec_pixels *pixels
+  const double *curve, const float *table, size_t entries, const double *chromaticities,
+  const codec_pixels *pixels
 ) {
   cmsContext context = cmsCreateContext(NULL, NULL);
   if (!context) return NULL;
   const double *c = chromaticities;
   cmsCIExyY white = {c[0], c[1], 1};
   cmsCIExyYTRIPLE primaries = {{c[2], c[3], 1}, {c[4], c[5], 1}, {c[6], c[7], 1}};
-  cmsToneCurve *tone = cmsBuildParametricToneCurve(context, curve[1] != 0 ? 4 : 1, curve);
+  cmsToneCurve *tone = entries > 0
+    ? cmsBuildTabulatedToneCurveFloat(context, (cmsUInt32Number)entries, table)
+    : cmsBuildParametricToneCurve(context, curve[1] != 0 ? 4 : 1, curve);
   cmsHPROFILE profile = NULL;
   if (tone && pixels->channels == 1) {
     profile = cmsCreateGrayProfileTHR(context, &white, tone);
@@ -100,6 +110,12 @@ codec_colour *codec_colour_of_curve(
 
 void codec_colour_apply(const codec_colour *colour, const void *from, uint8_t *to, size_t pixels) {
   cmsDoTransform(colour->transform, from, to, (cmsUInt32Number)pixels);
+  if (!colour->copies_alpha) return;
+  const uint8_t *narrow = from;
+  const uint16_t *wide = from;
+  for (size_t i = 3; i < 4 * pixels; i += 4) {
+    to[i] = colour->sixteen ? (uint8_t)((wide[i] * 255u + 32767) / 65535) : narrow[i];
+  }
 }
 
 void codec_colour_close(codec_colour *colour) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "jpeg_error.h"
+#include "jpeg_reduced.h"
 
 enum { BUFFER = 1 << 16 };
 
@@ -19,6 +20,8 @@ struct codec_jpeg {
   struct jpeg_progress_mgr progress;
   struct input input;
   int scan_limit;
+  struct jpeg_reduced reduced; /* when it has bands, they are the picture */
+  codec_plane planes[CODEC_PLANES];
 };
 
 static void begin_source(j_decompress_ptr codec) { (void)codec; }
@@ -105,7 +108,7 @@ codec_jpeg *codec_jpeg_open(codec_source source, codec_jpeg_info *info, char *me
     .progressive = codec->progressive_mode,
     .adobe = codec->saw_Adobe_marker,
   };
-  if (codec->num_components > CODEC_PLANES) {
+  if (codec->num_components != 1 && codec->num_components != 3 && codec->num_components != 4) {
     snprintf(message, CODEC_MESSAGE, "%d colour components", codec->num_components);
     codec_jpeg_close(jpeg);
     return NULL;
@@ -115,6 +118,16 @@ codec_jpeg *codec_jpeg_open(codec_source source, codec_jpeg_info *info, char *me
     info->vertical[i] = codec->comp_info[i].v_samp_factor;
   }
   return jpeg;
+}
+
+/* As after the header: what was read behind it is forgotten. */
+static void begin_again(codec_jpeg *jpeg) {
+  jpeg_abort_decompress(&jpeg->codec);
+  jpeg->input.at = 0;
+  jpeg->input.manager.bytes_in_buffer = 0;
+  jpeg->reduced.bands = 0;
+  jpeg->failure.health = (codec_jpeg_health){0};
+  jpeg_read_header(&jpeg->codec, TRUE);
 }
 
 /* At 1/8 luma uses its DC coefficient alone and chroma, decoded at up to 2/8, the 2x2 corner: once those
@@ -137,6 +150,12 @@ int codec_jpeg_start(
   struct jpeg_decompress_struct *codec = &jpeg->codec;
   if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
   jpeg->scan_limit = scan_limit;
+  if (eighths <= 2) {
+    int done = jpeg_reduced_read(codec, eighths, &jpeg->reduced, info->planes);
+    memcpy(jpeg->planes, info->planes, sizeof jpeg->planes);
+    if (done > 0) return 0;
+    begin_again(jpeg);
+  }
   codec->scale_num = (unsigned)eighths;
   codec->scale_denom = 8;
   codec->out_color_space = codec->jpeg_color_space;
@@ -149,6 +168,7 @@ int codec_jpeg_start(
     int event;
     do {
       event = jpeg_consume_input(codec);
+      watch((j_common_ptr)codec); /* libjpeg does not call it here */
       if (event == JPEG_SCAN_COMPLETED && is_exact_at_eighth(codec)) break;
     } while (event != JPEG_REACHED_EOI && event != JPEG_SUSPENDED);
     jpeg_start_output(codec, codec->input_scan_number);
@@ -171,6 +191,7 @@ int codec_jpeg_start(
 int codec_jpeg_band(codec_jpeg *jpeg, const codec_band *band, char *message) {
   struct jpeg_decompress_struct *codec = &jpeg->codec;
   if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
+  if (jpeg->reduced.bands) return jpeg_reduced_band(&jpeg->reduced, jpeg->planes, codec->num_components, band);
   if (codec->output_scanline >= codec->output_height) return 0;
   JSAMPROW rows[CODEC_PLANES][MAX_SAMP_FACTOR * DCTSIZE];
   JSAMPARRAY planes[CODEC_PLANES];
@@ -183,10 +204,36 @@ int codec_jpeg_band(codec_jpeg *jpeg, const codec_band *band, char *message) {
   return jpeg_read_raw_data(codec, planes, lines) > 0;
 }
 
+int codec_jpeg_start_rows(codec_jpeg *jpeg, int scan_limit, char *message) {
+  struct jpeg_decompress_struct *codec = &jpeg->codec;
+  if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
+  jpeg->scan_limit = scan_limit;
+  codec->out_color_space = codec->num_components == 1 ? JCS_GRAYSCALE
+    : codec->num_components == 3                      ? JCS_RGB
+                                                      : JCS_CMYK;
+  codec->do_block_smoothing = FALSE;
+  jpeg_start_decompress(codec);
+  return 0;
+}
+
+int codec_jpeg_row(codec_jpeg *jpeg, uint8_t *row, char *message) {
+  struct jpeg_decompress_struct *codec = &jpeg->codec;
+  if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
+  if (codec->output_scanline >= codec->output_height) return 0;
+  JSAMPROW rows[] = {row};
+  return jpeg_read_scanlines(codec, rows, 1) > 0;
+}
+
 int codec_jpeg_finish(codec_jpeg *jpeg, char *message) {
+  if (jpeg->reduced.bands) return 0; /* it was read to its end */
   if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
   if (jpeg->codec.output_scanline >= jpeg->codec.output_height) {
-    if (jpeg->codec.buffered_image) jpeg_finish_output(&jpeg->codec);
+    struct jpeg_decompress_struct *codec = &jpeg->codec;
+    while (codec->buffered_image && !jpeg_input_complete(codec)) {
+      if (jpeg_consume_input(codec) == JPEG_SUSPENDED) break;
+      watch((j_common_ptr)codec);
+    }
+    if (codec->buffered_image) jpeg_finish_output(codec);
     jpeg_finish_decompress(&jpeg->codec);
   }
   return 0;

@@ -1,7 +1,5 @@
 /* The two passes of the resampler, and alpha. Plain C that the compiler vectorises, and on x86-64 the
    multiply-add instructions it does not find: SSE2, which is always there, and AVX2 where the processor has it. */
-#include <string.h>
-
 #include "ccodecs.h"
 
 enum { SHIFT_ROWS = 8, ROUND_ROWS = 1 << 7, SHIFT_COLUMNS = 20, ROUND_COLUMNS = 1 << 19, STEP = 64 };
@@ -34,6 +32,7 @@ static void blend_rows_from(
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#include <string.h>
 
 static inline uint32_t pair(int16_t first, int16_t second) {
   return (uint16_t)first | (uint32_t)(uint16_t)second << 16;
@@ -72,6 +71,34 @@ void codec_blend_rows(
   blend_rows_from(rows, weights, taps, out, done, count);
 }
 
+/* Eight columns of one channel at a time: the sums of x and x + 4 in the halves of one register. */
+__attribute__((target("avx2"))) static int blend_columns_avx2(
+  const int16_t *in, const int16_t *weights, const int32_t *starts, int taps, uint8_t *out, int width
+) {
+  int x = 0;
+  for (; x + 8 <= width; x += 8) {
+    __m256i sums[4];
+    for (int i = 0; i < 4; i++) {
+      const int16_t *low = in + starts[x + i], *high = in + starts[x + i + 4];
+      const int16_t *low_weights = weights + (ptrdiff_t)(x + i) * taps, *high_weights = low_weights + 4 * taps;
+      sums[i] = _mm256_setzero_si256();
+      for (int k = 0; k < taps; k += 8) {
+        __m256i samples = _mm256_loadu2_m128i((const void *)(high + k), (const void *)(low + k));
+        __m256i w = _mm256_loadu2_m128i((const void *)(high_weights + k), (const void *)(low_weights + k));
+        sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(samples, w));
+      }
+    }
+    __m256i sum = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
+    sum = _mm256_srai_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(ROUND_COLUMNS)), SHIFT_COLUMNS);
+    sum = _mm256_packs_epi32(sum, sum);
+    sum = _mm256_packus_epi16(sum, sum);
+    uint32_t halves[2] = {
+      (uint32_t)_mm256_extract_epi32(sum, 0), (uint32_t)_mm256_extract_epi32(sum, 4)};
+    memcpy(out + x, halves, 8);
+  }
+  return x;
+}
+
 static inline __m128i blend_grey(const int16_t *in, const int16_t *weights, int taps) {
   __m128i sum = _mm_setzero_si128();
   for (int k = 0; k < taps; k += 8) {
@@ -105,7 +132,12 @@ void codec_blend_columns(
   const int16_t *in, const int16_t *weights, const int32_t *starts, int taps, uint8_t *out, int width,
   int channels, int dividing
 ) {
-  for (int x = 0; x < width; x++, weights += taps) {
+  int x = 0;
+  if (channels == 1 && __builtin_cpu_supports("avx2")) {
+    x = blend_columns_avx2(in, weights, starts, taps, out, width);
+    weights += (ptrdiff_t)x * taps;
+  }
+  for (; x < width; x++, weights += taps) {
     const int16_t *from = in + (ptrdiff_t)starts[x] * channels;
     if (channels == 1) {
       out[x] = clamp((_mm_cvtsi128_si32(blend_grey(from, weights, taps)) + ROUND_COLUMNS) >> SHIFT_COLUMNS);
@@ -141,6 +173,10 @@ void codec_blend_columns(
   }
 }
 #endif
+
+void codec_add_row(const uint8_t *row, uint32_t *sums, size_t count) {
+  for (size_t i = 0; i < count; i++) sums[i] += row[i];
+}
 
 void codec_premultiply(uint8_t *rgba, size_t pixels) {
   for (size_t i = 0; i < pixels; i++, rgba += 4) {

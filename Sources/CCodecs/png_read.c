@@ -22,6 +22,7 @@ struct codec_png {
   uint8_t *whole; /* the picture, when it is interlaced */
   size_t row_bytes;
   int passes, next;
+  int limited; /* whether a chunk was left out because it is too large */
   uint8_t buffer[BUFFER];
 };
 
@@ -32,8 +33,8 @@ static void on_error(png_structp codec, png_const_charp text) {
 }
 
 static void on_warning(png_structp codec, png_const_charp text) {
-  (void)codec;
-  (void)text;
+  codec_png *png = png_get_error_ptr(codec);
+  if (strstr(text, "application limits")) png->limited = 1;
 }
 
 static int say(const codec_png *png, char *message) {
@@ -80,6 +81,7 @@ static void describe(codec_png *png, codec_png_info *info) {
     .depth = png_get_bit_depth(codec, png->info),
     .colour_type = png_get_color_type(codec, png->info),
     .interlaced = png_get_interlace_type(codec, png->info) != PNG_INTERLACE_NONE,
+    .limited = png->limited,
     .has_srgb = png_get_sRGB(codec, png->info, &intent) != 0,
     .has_gamma = png_get_gAMA(codec, png->info, &info->gamma) != 0,
   };
@@ -118,7 +120,10 @@ codec_png *codec_png_open(
   png_set_keep_unknown_chunks(
     png->codec, PNG_HANDLE_CHUNK_NEVER, ignored, (int)sizeof ignored / 5);
   png_set_chunk_malloc_max(png->codec, chunk_limit);
-  if (!checking) png_set_crc_action(png->codec, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+  if (!checking) {
+    png_set_crc_action(png->codec, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+    png_set_option(png->codec, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+  }
   png_read_info(png->codec, png->info);
   describe(png, info);
   return png;

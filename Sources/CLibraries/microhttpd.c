@@ -1,12 +1,15 @@
+#define _GNU_SOURCE
 #include "cmicrohttpd.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/gnutls.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,6 +21,26 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection, cha
   return strlen(text);
 }
 
+typedef enum MHD_Result queueing(struct MHD_Connection *, unsigned, struct MHD_Response *);
+static void (*_Atomic refused)(struct MHD_Connection *connection, unsigned status);
+
+/* This definition comes before the library's in the search for symbols, for the library's own calls too. */
+enum MHD_Result MHD_queue_response(struct MHD_Connection *connection, unsigned status,
+                                   struct MHD_Response *response) {
+  (void)response;
+  void (*say)(struct MHD_Connection *, unsigned) = atomic_load(&refused);
+  if (say) say(connection, status);
+  return MHD_NO;
+}
+
+enum MHD_Result cmicrohttpd_queue(struct MHD_Connection *connection, unsigned status,
+                                  struct MHD_Response *response) {
+  static queueing *_Atomic library;
+  queueing *queue = atomic_load_explicit(&library, memory_order_relaxed);
+  if (!queue) atomic_store(&library, queue = (queueing *)dlsym(RTLD_NEXT, "MHD_queue_response"));
+  return queue ? queue(connection, status, response) : MHD_NO;
+}
+
 struct MHD_Daemon *cmicrohttpd_start(const struct cmicrohttpd_settings *s) {
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
   struct MHD_OptionItem tls[] = {
@@ -26,6 +49,7 @@ struct MHD_Daemon *cmicrohttpd_start(const struct cmicrohttpd_settings *s) {
       {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)s->priorities},
       {MHD_OPTION_END, 0, NULL},
   };
+  atomic_store(&refused, s->refused);
   if (s->certificate) flags |= MHD_USE_TLS;
   else tls[0] = tls[3];
   /* STRICT_FOR_CLIENT 0: MHD's own refusal of a missing Host is malformed, ours is not. */
@@ -48,6 +72,11 @@ int cmicrohttpd_descriptor(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info ? info->connect_fd : -1;
+}
+
+int cmicrohttpd_is_open(int descriptor) {
+  char byte;
+  return recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
 void *cmicrohttpd_context(struct MHD_Connection *connection) {

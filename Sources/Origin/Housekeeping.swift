@@ -7,14 +7,17 @@ struct Housekeeping: Sendable {
   let retention: Retention
   let log: Log
   let authenticator: Authenticator
-  let streams: PushStreams
+  let streams: [EventStreams]
+  let links: MediaLinks
+  let counts: RenditionCounts
   private static let interval = Duration.seconds(900)
-  private static let usersInterval = Duration.seconds(2)
+  private static let storeInterval = Duration.seconds(2)
 
   init(
-    store: Store, renditionBytes: Int, authenticator: Authenticator, streams: PushStreams, log: Log
+    store: Store, renditionBytes: Int, authenticator: Authenticator, streams: [EventStreams],
+    links: MediaLinks, counts: RenditionCounts, log: Log
   ) {
-    (self.store, self.log) = (store, log)
+    (self.store, self.links, self.counts, self.log) = (store, links, counts, log)
     (self.authenticator, self.streams) = (authenticator, streams)
     var retention = Retention()
     retention.renditionBytes = renditionBytes
@@ -25,15 +28,22 @@ struct Housekeeping: Sendable {
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await collect() }
-      group.addTask { await watchUsers() }
+      group.addTask { await watchStore() }
     }
   }
 
-  /// A user who was removed or has another password is out within seconds.
-  private func watchUsers() async {
+  /// Takes over what another process changed: users who were removed or have another password are
+  /// out, keys that were made sign.
+  func reload() throws {
+    let changed = authenticator.forgetChanged()
+    for streams in streams { streams.close(changed) }
+    try links.reload()
+  }
+
+  private func watchStore() async {
     while !Task.isCancelled {
-      streams.close(authenticator.forgetChanged())
-      try? await Task.sleep(for: Self.usersInterval)
+      do { try reload() } catch { log("the keys of links could not be read: \(error)") }
+      try? await Task.sleep(for: Self.storeInterval)
     }
   }
 
@@ -41,6 +51,7 @@ struct Housekeeping: Sendable {
     while !Task.isCancelled {
       do {
         let removed = try await store.collect(retention)
+        counts.count(.evicted, removed.renditions)
         if removed.notifications + removed.blobs + removed.renditions > 0 {
           log(
             """

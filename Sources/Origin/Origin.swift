@@ -6,9 +6,13 @@ import Synchronization
 
 /// The application: every room, wired.
 package final class Origin: Sendable {
-  private let catalogue: Catalogue
+  private let rounds: [Rounds]
+  private let preparer: Preparer
   private let lanes: Lanes
+  private let watches: Watches
   private let server: Server
+  private let accessLog: AccessLog?
+  private let keeper: Housekeeping
   private let housekeeping: Mutex<Task<Void, Never>>
 
   /// Opens the store, finds the plugins and listens.
@@ -20,56 +24,92 @@ package final class Origin: Sendable {
     try configuration.announceSandbox(of: host, log: log)
     if host.plugins().isEmpty { log("there are no plugins in \(configuration.plugins)") }
     let providers = try configuration.push.providers()
-    let lanes = Lanes(providers, outbox: store.outbox, log: log)
+    let lanes = Lanes(providers, store: store, log: log)
+    let bustle = Bustle()
     let assets = Assets(
       store: store, folder: DropFolder(path: configuration.assets),
-      validation: Validation(host: host), log: log)
-    let renderer = Renderer(store: store, host: host)
+      validation: Validation(host: host), bustle: bustle, log: log)
+    let counts = RenditionCounts()
+    let renderer = Renderer(store: store, host: host, bustle: bustle, counts: counts)
+    let links = try MediaLinks(store: store, base: configuration.publicURL)
     let publisher = Publisher(
       store: store, assets: assets, validation: assets.validation, renderer: renderer,
       announcement: Announcement(
-        store: store, lanes: providers.map(\.name), isEmbedded: configuration.push.isEmbedded))
-    let streams = PushStreams(store: store)
+        store: store, lanes: providers.map(\.name), isEmbedded: configuration.push.isEmbedded,
+        links: links))
+    let media = Media(
+      store: store, host: host, renderer: renderer, fetches: Fetches(store: store))
+    store.observeChanges { [offers = media.offers] id in offers.end(id) }
+    let streams = EventStreams(of: PushFeed(store: store))
     store.observePushEvents { streams.hurry($0) }
+    let events = EventStreams(of: PublisherFeed(store: store))
+    preparer = Preparer(store: store, renderer: renderer, validation: assets.validation, log: log)
+    store.observeAssets { [preparer] in preparer.hurry() }
+    let logins = FailedLogins()
+    let authenticator = Authenticator(
+      store: store, isDemo: configuration.isDemo, failures: logins)
+    let metrics = Metrics()
+    let health = Health(
+      store: store,
+      instruments: Instruments(
+        version: configuration.version, metrics: metrics, renditions: counts, host: host,
+        streams: [("push", streams), ("events", events)], lanes: lanes, logins: logins))
     let api = API(
+      health: health,
       registrations: Registrations(store: store),
       notifications: Notifications(
         store: store, publisher: publisher, standard: configuration.standard),
-      media: Media(store: store, host: host, renderer: renderer, fetches: Fetches(store: store)),
-      details: Details(store: store),
-      assets: AssetRoutes(store: store, assets: assets), streams: streams)
-    let authenticator = Authenticator(store: store, isDemo: configuration.isDemo)
-    let metrics = Metrics()
-    let health = Health(store: store, metrics: metrics, streams: streams, lanes: lanes)
+      media: media, signed: SignedMedia(media: media, links: links),
+      details: Details(store: store, links: links),
+      assets: AssetRoutes(store: store, assets: assets), plugins: Plugins(host: host),
+      pushes: streams, events: events)
     let reception = Reception(
-      router: Router(api.routes), authenticator: authenticator, health: health,
+      router: Router(api.routes), authenticator: authenticator,
       temporaryFolder: store.temporaryFolder, log: log)
+    accessLog = try configuration.accessLog.map { path in try AccessLog(path: path) }
     server = try Server(
-      configuration.server(), responder: reception, log: { log($0) }, observe: metrics.count)
+      configuration.server(), responder: reception, log: { log($0) },
+      observe: { [accessLog] exchange in
+        metrics.count(exchange)
+        accessLog?.note(exchange)
+      })
+    try configuration.warn(of: store, log: log)
     health.watch(server)
     self.lanes = lanes
-    catalogue = Catalogue(store: store, folder: assets.folder, assets: assets, log: log)
-    let keeper = Housekeeping(
+    watches = Watches(
+      store: store, streams: events,
+      courier: EventCourier(
+        store: store, webhook: try configuration.push.eventWebhook(), log: log), log: log)
+    rounds = try configuration.rounds(of: assets, publisher, log: log)
+    keeper = Housekeeping(
       store: store, renditionBytes: configuration.renditionBytes, authenticator: authenticator,
-      streams: streams, log: log)
-    housekeeping = Mutex(Task.detached(priority: .background) { await keeper.run() })
-    catalogue.start()
+      streams: [streams, events], links: links, counts: counts, log: log)
+    housekeeping = Mutex(Task.detached(priority: .background) { [keeper] in await keeper.run() })
+    for rounds in rounds { rounds.start() }
+    host.warmUp()
+    preparer.start()
     lanes.start()
+    watches.start()
   }
 
   /// The port that is listened on.
   package var port: Int { server.port }
 
-  /// Reads the TLS certificate and key anew; connections that are open keep the old ones.
+  /// Reads users, keys and the TLS certificate anew; connections that are open keep the old one.
   package func reload(_ configuration: OriginConfiguration) throws {
+    try keeper.reload()
+    try accessLog?.reopen()
     if let identity = try configuration.identity() { try server.reload(identity) }
   }
 
   /// Stops listening, finishes what was begun, and ends.
   package func stop() async {
     housekeeping.withLock { $0.cancel() }
-    catalogue.stop()
+    for rounds in rounds { rounds.stop() }
+    preparer.stop()
+    watches.stop()
     await server.stop(grace: .seconds(10))
     await lanes.stop()
+    accessLog?.flush()
   }
 }

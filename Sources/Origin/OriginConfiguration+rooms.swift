@@ -20,6 +20,8 @@ extension OriginConfiguration {
   /// - Throws: `ConfigurationError` when nothing may be lacking.
   func announceSandbox(of host: PluginHost, log: Log) throws {
     let report = try host.sandboxReport()
+    log(
+      "sandbox: \(report.level.rawValue)\(report.gaps.isEmpty ? ", complete on this kernel" : "")")
     for gap in report.gaps { log("sandbox: \(gap)") }
     if report.level == .strict, !report.gaps.isEmpty {
       throw ConfigurationError(
@@ -30,8 +32,32 @@ extension OriginConfiguration {
 
   /// Where to listen, and with what certificate.
   func server() throws -> ServerConfiguration {
-    ServerConfiguration(host: host, port: port, tls: try identity())
+    var server = ServerConfiguration(host: host, port: port, tls: try identity())
+    server.origins = origins
+    server.limits.connectionsPerAddress = connectionsPerAddress
+    for proxy in proxies {
+      guard server.trust(proxy) else {
+        throw ConfigurationError("--trusted-proxy is a numeric address such as 10.0.0.2: \(proxy)")
+      }
+    }
+    return server
   }
+
+  /// Says what an operator has likely forgotten.
+  func warn(of store: Store, log: Log) throws {
+    if certificate == nil, proxies.isEmpty, !isLoopback {
+      log(
+        """
+        passwords cross the network in the clear: give --tls-certificate and --tls-key, or put a \
+        proxy in front (--trusted-proxy)
+        """)
+    }
+    if !isDemo, try store.users().isEmpty {
+      log("nobody can come in yet: add somebody with richpush user add")
+    }
+  }
+
+  private var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
   /// The TLS certificate and key, read from their files; nil without any.
   func identity() throws -> TLSIdentity? {

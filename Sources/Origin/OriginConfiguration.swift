@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Push
 
 /// What an operator says to `richpush serve`.
@@ -18,6 +19,18 @@ package struct OriginConfiguration: Sendable {
   package var certificate: String?
   /// See `certificate`.
   package var key: String?
+  /// Where the world reaches this server, such as `https://push.example`: for addresses in pushes.
+  package private(set) var publicURL: String?
+  /// The version of the program, for measurements.
+  package var version = ""
+  /// The file for a line of JSON an answer, `-` for standard output; nil for none.
+  package var accessLog: String?
+  /// Origins whose pages may read answers (CORS); `*` means all.
+  package var origins: Set<String> = []
+  /// The proxies whose X-Forwarded fields are believed: numeric addresses.
+  package var proxies: [String] = []
+  /// Connections that one address may have open.
+  package var connectionsPerAddress = 2000
   /// How much plugins are shut in: `standard`, `strict` or `off`.
   package var sandbox = "standard"
   /// The rich types whose plugins may open connections, when their manifests ask for it.
@@ -26,6 +39,8 @@ package struct OriginConfiguration: Sendable {
   package var renditionBytes = 10 << 30
   /// Whether any user whose password is the name may come in; only on loopback.
   package var isDemo = false
+  /// The user in whose name dropped files are sent; nil when dropping publishes nothing.
+  package var publishAs: String?
   /// The notification that the tutorial's empty POST creates.
   package var standard = Standard()
 
@@ -47,6 +62,19 @@ package struct OriginConfiguration: Sendable {
   /// - Throws: an error that names the variable that is missing or wrong.
   package mutating func usePush(_ list: String, environment: [String: String]) throws {
     push = try PushConfiguration(list, environment: environment)
+  }
+
+  /// Takes the address under which the world reaches this server, a proxy's path included.
+  ///
+  /// - Throws: `ConfigurationError` when it is none.
+  package mutating func usePublicURL(_ text: String) throws {
+    let address = text.hasSuffix("/") ? String(text.dropLast()) : text
+    guard let url = URL(string: address), ["http", "https"].contains(url.scheme),
+      url.host?.isEmpty == false, url.query == nil, url.fragment == nil, url.user == nil
+    else {
+      throw ConfigurationError("--public-url is an address such as https://push.example: \(text)")
+    }
+    publicURL = address
   }
 
   /// The defaults: the current folder, and port 8080 of loopback.

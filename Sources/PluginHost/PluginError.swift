@@ -14,6 +14,10 @@ package struct PluginError: Error, Sendable, Hashable {
     self.retryAfter = retryAfter ?? (status == 503 ? 1 : nil)
   }
 
+  /// The kernel bounds an environment.
+  static let tooLong = Self(
+    status: 413, reason: "The message and payload are too long for a plugin's environment.")
+
   static func broken(_ reason: String) -> Self { Self(status: 502, reason: reason) }
   static func busy(_ reason: String) -> Self { Self(status: 503, reason: reason) }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -5,8 +6,14 @@ import Synchronization
 package final class PluginHost: Sendable {
   private let workplace: Workplace
   private let folder: PluginFolder
-  private let gates = Mutex<[String: Gate]>([:])
-  private let pools = Mutex<[String: WorkerPool]>([:])
+  private let services = Mutex<[String: Service]>([:])
+  private let attention = Mutex(Attention())
+
+  /// Whether changes in the folder are acted on before anybody asks.
+  private struct Attention {
+    var isPaid = false
+    var isDue = false
+  }
 
   /// Prepares a host; no plugin is run and no process is started until the first call.
   ///
@@ -21,12 +28,15 @@ package final class PluginHost: Sendable {
       throw .busy("The server has no descriptors left for plugins.")
     }
     workplace = Workplace(
-      configuration: configuration, forker: Forker(launcher: configuration.launcher),
+      configuration: configuration,
+      forker: Forker(
+        launcher: configuration.launcher, isStrict: configuration.sandbox == .strict),
       poller: poller)
     workplace.tidy()
     folder = PluginFolder(
       path: configuration.folder, binaries: configuration.binaries,
       ceiling: configuration.ceiling)
+    if let queue = folder.watch.queue { _ = poller.watch(queue.number, FolderWatcher(host: self)) }
   }
 
   deinit {
@@ -57,74 +67,92 @@ package final class PluginHost: Sendable {
     return report
   }
 
+  /// Starts the workers that manifests want ready (`workers.min`), before anybody asks.
+  ///
+  /// From then on the same is done for a plugin that comes, and the processes of one that goes end.
+  package func warmUp() {
+    attention.withLock { $0.isPaid = true }
+    for plugin in folder.plugins() where plugin.manifest.workers.min > 0 { _ = service(of: plugin) }
+  }
+
+  /// How each plugin fares, by name.
+  package func status() -> [PluginStatus] {
+    folder.plugins().map { plugin in
+      services.withLock { $0[plugin.richType] }?.status(of: plugin)
+        ?? PluginStatus(plugin: plugin, processes: .init(), queue: .init(), calls: .init())
+    }
+  }
+
   /// Asks a plugin and waits for its whole answer.
   ///
-  /// - Parameter call: The question; its task may be cancelled, which kills the plugin.
+  /// - Parameters:
+  ///   - call: The question; its task may be cancelled, which kills the plugin.
+  ///   - transcript: Takes down what goes there and back.
   /// - Returns: The answer, checked against the contract; a file in it goes with the reply.
   /// - Throws: ``PluginError`` with the status the event table gives; the cause is in the log.
-  package func respond(to call: PluginCall) async throws(PluginError) -> PluginReply {
+  package func respond(
+    to call: PluginCall, transcript: Transcript? = nil
+  ) async throws(PluginError) -> PluginReply {
     guard let plugin = plugin(call.richType) else {
       throw PluginError(status: 404, reason: "There is no plugin for \"\(call.richType)\".")
     }
     let log = CallLog(call: call, write: workplace.configuration.log)
+    let service = service(of: plugin)
+    let begun = ContinuousClock.now
     do throws(Fault) {
       if let problem = plugin.problem { throw Verdict(on: plugin).broken(problem) }
       guard plugin.manifest.verbs.contains(call.verb) else {
         return try UnansweredVerb(plugin: plugin, call: call).reply()
       }
-      return try await ask(plugin, call, log)
+      let reply = try await service.reply(to: call, log, transcript)
+      service.timings.count(call.verb, .now - begun)
+      return reply
     } catch {
+      service.timings.count(
+        call.verb, .now - begun, failure: error.error.status >= 500 ? error.cause : nil)
       log.fail(error)
       throw error.error
     }
   }
 
-  private func ask(
-    _ plugin: Plugin, _ call: PluginCall, _ log: CallLog
-  ) async throws(Fault) -> PluginReply {
-    let gate = gate(for: plugin)
-    do throws(PluginError) {
-      try await gate.enter()
-    } catch {
-      throw Fault(error: error, cause: "its queue is full")
+  /// Notes that something in the folder has changed; what it means is found out a moment later, when
+  /// all of it is there.
+  func folderHasChanged() {
+    folder.noticeChanges()
+    let isFirst = attention.withLock { attention in
+      defer { attention.isDue = attention.isPaid }
+      return attention.isPaid && !attention.isDue
     }
-    defer { gate.leave() }
-    switch plugin.manifest.mode {
-    case .cgi:
-      return try await OneShotCall(plugin: plugin, call: call, workplace: workplace, log: log)
-        .reply()
-    case .fastcgi:
-      return try await ResidentCall(
-        plugin: plugin, call: call, pool: pool(for: plugin, log), workplace: workplace, log: log
-      ).reply()
+    guard isFirst else { return }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(100)) {
+      [weak self] in self?.followChanges()
     }
   }
 
-  private func gate(for plugin: Plugin) -> Gate {
-    let configuration = workplace.configuration
-    let places = min(plugin.manifest.workers.max ?? .max, configuration.concurrency)
-    return gates.withLock { gates in
-      if let gate = gates[plugin.richType], gate.places == places { return gate }
-      let gate = Gate(
-        places: places, queueLength: configuration.queueLength,
-        patience: configuration.queuePatience)
-      gates[plugin.richType] = gate
-      return gate
+  private func followChanges() {
+    attention.withLock { $0.isDue = false }
+    let names = Set(folder.plugins().map(\.richType))
+    let gone = services.withLock { services in
+      let gone = services.filter { !names.contains($0.key) }
+      for name in gone.keys { services[name] = nil }
+      return gone.values
     }
+    for service in gone { service.close() }
+    warmUp()
   }
 
-  private func pool(for plugin: Plugin, _ log: CallLog) -> WorkerPool {
-    let (pool, former) = pools.withLock { pools -> (WorkerPool, WorkerPool?) in
-      let former = pools[plugin.richType]
-      if let former, former.identity == plugin.identity { return (former, nil) }
-      let pool = WorkerPool(plugin: plugin) { [workplace] () throws(PluginError) in
-        try workplace.worker(of: plugin, log)
-      }
-      pools[plugin.richType] = pool
-      return (pool, former)
+  /// What is kept for a plugin as it is now; that of another version is let go.
+  private func service(of plugin: Plugin) -> Service {
+    let (service, former) = services.withLock { services -> (Service, Service?) in
+      let former = services[plugin.richType]
+      if let former, former.plugin == plugin { return (former, nil) }
+      let service = Service(plugin, timings: former?.timings ?? Timings(), workplace: workplace)
+      services[plugin.richType] = service
+      service.fill()
+      return (service, former)
     }
     former?.close()
-    return pool
+    return service
   }
 
   private static func absolute(_ path: String) -> String {

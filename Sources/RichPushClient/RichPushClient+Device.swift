@@ -88,7 +88,9 @@ extension RichPushClient {
   public func events(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
-    PushEvents(client: self, lastEventID: lastEventID, connected: connected)
+    PushEvents(
+      client: self, lastEventID: lastEventID, path: ["api", "push", "stream"],
+      connected: connected)
   }
 }
 

@@ -11,6 +11,28 @@ extension RichPushClient {
     try await value(request("POST", ["api", "notifications"], json: notification))
   }
 
+  /// Changes a notification that no device has fetched yet, and pushes it again.
+  public func amend(_ id: Int, _ amendment: Amendment) async throws -> RichNotification {
+    try await value(request("PATCH", ["api", "notifications", String(id)], json: amendment))
+  }
+
+  /// Withdraws a notification: it is gone for everybody, and what has not been pushed never is.
+  public func withdraw(_ id: Int) async throws {
+    try await send(request("DELETE", ["api", "notifications", String(id)]))
+  }
+
+  /// What becomes of this publisher's notifications and of the assets, as it happens: `text` is JSON
+  /// such as `{"type":"receipt","notification":7,"user":"alice","state":"fetched",…}`.
+  ///
+  /// It resumes as ``events(after:connected:)`` does; "0" begins with the oldest that is kept.
+  public func publisherEvents(
+    after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> PushEvents {
+    PushEvents(
+      client: self, lastEventID: lastEventID, path: ["api", "events", "stream"],
+      connected: connected)
+  }
+
   /// Uploads a file as an asset of a rich type, under the name a notification's payload will use.
   public func upload(_ file: URL, name: String? = nil, richType: String) async throws -> Asset {
     let segments = ["api", "assets", richType, name ?? file.lastPathComponent]
@@ -40,6 +62,35 @@ extension RichPushClient {
     return assets
   }
 
+  /// One asset as the folder has it now.
+  public func asset(_ name: String, richType: String) async throws -> Asset {
+    try await value(request("GET", ["api", "assets", richType, name]))
+  }
+
+  /// How many assets are ready, being prepared and refused.
+  public func assetCounts() async throws -> AssetCounts {
+    let page: AssetPage = try await value(
+      request("GET", ["api", "assets"], query: [(name: "limit", value: "1")]))
+    guard let counts = page.counts else {
+      throw RichPushError(.malformed, "The server does not count its assets.")
+    }
+    return counts
+  }
+
+  /// What becomes of the assets from now on, or after an event; `"0"` begins with the oldest kept.
+  ///
+  /// It reconnects by itself and resumes without loss, as ``events(after:connected:)`` does.
+  public func assetEvents(
+    after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
+  ) -> AssetEvents {
+    AssetEvents(events: publisherEvents(after: lastEventID, connected: connected))
+  }
+
+  /// How the server's plugins fare; for admins.
+  public func plugins() async throws -> PluginReport {
+    try await value(request("GET", ["api", "plugins"]))
+  }
+
   /// Removes an asset; notifications that were already sent keep their content.
   public func removeAsset(_ name: String, richType: String) async throws {
     try await send(request("DELETE", ["api", "assets", richType, name]))
@@ -49,4 +100,5 @@ extension RichPushClient {
 private struct AssetPage: Decodable {
   let assets: [Asset]
   let next: String?
+  let counts: AssetCounts?
 }

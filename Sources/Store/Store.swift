@@ -27,6 +27,9 @@ package final class Store: Sendable {
   let upkeep = DiskQueue("store.upkeep")
   private let lock: Lock?
   private let pushObserver = Observer<[String]>()
+  let changeObserver = Observer<Int>()
+  let fetchNotes = FetchNotes()
+  let assetObserver = Observer<Void>()
 
   /// Opens the store in a folder, which is made if need be.
   ///
@@ -46,6 +49,13 @@ package final class Store: Sendable {
     self.now = now
   }
 
+  /// Returns when the store has read and could write; throws a `StoreError` when it cannot.
+  package func probe() async throws {
+    try await database.write { connection in
+      _ = try connection.value("SELECT max(sequence) FROM push_event", as: Int.self)
+    }
+  }
+
   /// Where to put files that `blobs` or `renditions` shall take over; swept at every start.
   package var temporaryFolder: String { folder.temporary }
 
@@ -55,6 +65,12 @@ package final class Store: Sendable {
   /// an earlier one.
   package func observePushEvents(_ body: @escaping @Sendable ([String]) -> Void) {
     pushObserver.observe(body)
+  }
+
+  /// Calls `body` with the id of a notification after another content of it, or its end, was
+  /// committed, and before the change is acknowledged to whoever asked for it.
+  package func observeChanges(_ body: @escaping @Sendable (_ id: Int) -> Void) {
+    changeObserver.observe(body)
   }
 
   func tellPushObserver(_ users: [String]) {

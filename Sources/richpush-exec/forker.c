@@ -1,55 +1,21 @@
 #define _GNU_SOURCE
 #include "forker.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "packet.h"
 #include "sandbox.h"
 #include "supervise.h"
 
-enum { largest = 256 * 1024, most_words = 1024, descriptors = 4 };
+enum { descriptors = 4 };
 
-static char packet[largest];
-
-/* The length of the next order; 0 at the end of all orders. */
-static ssize_t receive(int socket, int files[descriptors]) {
-  union {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int) * descriptors)];
-  } control;
-  struct iovec piece = {packet, sizeof packet};
-  struct msghdr message = {.msg_iov = &piece,
-                           .msg_iovlen = 1,
-                           .msg_control = &control,
-                           .msg_controllen = sizeof control};
-  ssize_t length;
-  do length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  while (length < 0 && errno == EINTR);
-  if (length <= 0) return length;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (!header || header->cmsg_len != CMSG_LEN(sizeof(int) * descriptors)) return -1;
-  memcpy(files, CMSG_DATA(header), sizeof(int) * descriptors);
-  return length;
-}
-
-static bool split(size_t length, char *words[most_words + 1]) {
-  size_t count = 0;
-  if (packet[length - 1] != 0) return false;
-  for (char *word = packet; word < packet + length; word += strlen(word) + 1) {
-    if (count == most_words) return false;
-    words[count++] = word;
-  }
-  words[count] = NULL;
-  return true;
-}
+static char packet[largest_packet];
 
 static _Noreturn void carry_out(size_t length, const int files[descriptors]) {
   signal(SIGCHLD, SIG_DFL);
@@ -63,23 +29,23 @@ static _Noreturn void carry_out(size_t length, const int files[descriptors]) {
   syscall(SYS_close_range, 6u, ~0u, 0u);
   struct order order;
   char *words[most_words + 1];
-  if (!split(length, words) || !order_read(&order, words)) {
+  if (!packet_split(packet, length, words) || !order_read(&order, words)) {
     static const char line[] = "failed 22 0 0 order\n";
     _exit(write(0, line, sizeof line - 1) < 0 ? 126 : 126);
   }
-  _exit(supervise(&order, 0, streams));
+  _exit(order.calls ? serve_calls(&order, 0, streams) : supervise(&order, 0, streams));
 }
 
-int serve_orders(int socket) {
-  signal(SIGCHLD, SIG_IGN);
+int serve_orders(int socket, bool strict) {
   prctl(PR_SET_NAME, "richpush-exec");
   char line[64];
-  int count = sandbox_describe(line, sizeof line);
+  int count = sandbox_describe(line, sizeof line, strict);
   if (send(socket, line, (size_t)count, MSG_NOSIGNAL) != count) return 70;
+  signal(SIGCHLD, SIG_IGN);  // not before: bubblewrap, tried above, would inherit it and wait for ever
   for (;;) {
     int files[descriptors];
-    ssize_t length = receive(socket, files);
-    if (length <= 0) return length == 0 ? 0 : 70;
+    ssize_t length = packet_receive(socket, packet, files, descriptors);
+    if (length <= 0 || files[descriptors - 1] < 0) return length == 0 ? 0 : 70;
     if (fork() == 0) carry_out((size_t)length, files);
     for (int i = 0; i < descriptors; i++) close(files[i]);
   }

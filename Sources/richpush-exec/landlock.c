@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bubblewrap.h"
 #include "sandbox.h"
 
 /* The interface as of Linux 6.12, wider than the headers of older systems have it. */
@@ -33,13 +34,13 @@ enum {
   truncate_file = 1 << 14,
 };
 
-static const char *const readable[] = {
+const char *const sandbox_readable[] = {
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/proc",
     "/sys/devices/system/cpu", "/sys/fs/cgroup", "/etc/alternatives", "/etc/fonts",
     "/etc/ImageMagick-6", "/etc/ld.so.cache", "/etc/localtime", "/etc/magic", "/etc/mime.types",
     "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/perl", "/etc/php", "/etc/ssl",
     "/etc/python3", "/etc/hosts", "/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf",
-    "/etc/services", "/etc/ca-certificates",
+    "/etc/services", "/etc/ca-certificates", NULL,
 };
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                       "/dev/urandom"};
@@ -62,10 +63,10 @@ static void allow(int ruleset, const char *path, uint64_t rights) {
   close(place);
 }
 
-bool sandbox_files(const struct order *order) {
+bool sandbox_ruleset(const struct order *order, int *ruleset) {
   int abi = version();
-  if (abi == 0) return !order->strict;
   if (order->strict && abi < 6) return errno = ENOSYS, false;
+  if (abi == 0) return true;
   uint64_t all = all_of_version_1 | (abi >= 2 ? refer : 0) | (abi >= 3 ? truncate_file : 0);
   struct ruleset rules = {
       .files = all,
@@ -73,27 +74,25 @@ bool sandbox_files(const struct order *order) {
       .scoped = abi >= 6 ? scope_abstract_sockets | scope_signals : 0,
   };
   size_t size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
-  int ruleset = (int)syscall(create_ruleset, &rules, size, 0);
-  if (ruleset < 0) return false;
+  *ruleset = (int)syscall(create_ruleset, &rules, size, 0);
+  if (*ruleset < 0) return false;
   const uint64_t look = execute | read_file | read_folder;
-  for (size_t i = 0; i < sizeof readable / sizeof *readable; i++) allow(ruleset, readable[i], look);
+  for (int i = 0; sandbox_readable[i]; i++) allow(*ruleset, sandbox_readable[i], look);
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-    allow(ruleset, devices[i], read_file | write_file);
-  allow(ruleset, order->program, look);
-  for (int i = 0; i < order->read_count; i++) allow(ruleset, order->read[i], look);
-  for (int i = 0; i < order->write_count; i++) allow(ruleset, order->write[i], all);
-  bool done = syscall(restrict_self, ruleset, 0) == 0;
-  close(ruleset);
-  return done;
+    allow(*ruleset, devices[i], read_file | write_file);
+  allow(*ruleset, order->program, look);
+  for (int i = 0; i < order->read_count; i++) allow(*ruleset, order->read[i], look);
+  for (int i = 0; i < order->write_count; i++) allow(*ruleset, order->write[i], all);
+  return true;
 }
 
-struct sandbox sandbox_probe(void) {
+bool sandbox_enter(int ruleset) {
+  return ruleset < 0 || syscall(restrict_self, ruleset, 0) == 0;
+}
+
+int sandbox_describe(char *line, unsigned long size, bool strict) {
   /* Asking for a mode with no filter fails with EFAULT where there is seccomp, else with EINVAL. */
   bool seccomp = syscall(SYS_seccomp, 1, 0, NULL) == -1 && errno == EFAULT;
-  return (struct sandbox){.landlock = version(), .seccomp = seccomp};
-}
-
-int sandbox_describe(char *line, unsigned long size) {
-  struct sandbox sandbox = sandbox_probe();
-  return snprintf(line, size, "landlock %d seccomp %d", sandbox.landlock, sandbox.seccomp);
+  return snprintf(line, size, "landlock %d seccomp %d bubblewrap %d", version(), seccomp,
+                  strict && bubblewrap_works());
 }

@@ -31,7 +31,7 @@ static bool take(struct order *order, const char *word) {
       {"data", &order->data},         {"cpu", &order->cpu},
       {"files", &order->files},       {"file-size", &order->file_size},
       {"processes", &order->processes}, {"network", &order->network},
-      {"space", &order->space},
+      {"space", &order->space},         {"calls", &order->calls},
   };
   const char *value;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -17,13 +17,14 @@
  *   read=PATH write=PATH what it may read, and write, beside the system's programs and libraries;
  *                        repeated
  *   network=1            sockets of the Internet families are allowed
+ *   calls=1              run for each call that comes over the channel (serve_calls)
  */
 enum { most_paths = 32 };
 
 struct order {
   const char *program, *folder;
   long deadline, grace;
-  long data, cpu, files, file_size, processes, space, network;
+  long data, cpu, files, file_size, processes, space, network, calls;
   bool sandboxed, strict;
   const char *read[most_paths], *write[most_paths];
   int read_count, write_count;

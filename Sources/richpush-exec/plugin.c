@@ -6,25 +6,33 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bubblewrap.h"
 #include "sandbox.h"
 
-static _Noreturn void give_up(struct failure *failure, const char *step) {
+const int plugin_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
+
+static void note(struct failure *failure, const char *step) {
   failure->error = errno;
   strncpy(failure->step, step, sizeof failure->step - 1);
+}
+
+static _Noreturn void give_up(struct failure *failure, const char *step) {
+  note(failure, step);
   _exit(127);
 }
 
-/* Handlers and masks that the server set for itself are no business of the plugin's. */
+/* Ignored signals stay ignored through execve, and handlers run until then. */
 static void forget_signals(void) {
   struct sigaction plain = {.sa_handler = SIG_DFL};
-  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &plain, NULL);
+  for (int i = 0; plugin_signals[i]; i++) sigaction(plugin_signals[i], &plain, NULL);
+  sigaction(SIGPIPE, &plain, NULL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -54,34 +62,58 @@ static bool drop_capabilities(void) {
   return syscall(SYS_capset, &header, none) == 0;
 }
 
-static void shut_in(const struct order *order, struct failure *failure) {
-  if (!drop_capabilities()) give_up(failure, "capset");
-  if (!sandbox_files(order)) give_up(failure, "landlock");
-  if (!sandbox_calls(order)) give_up(failure, "seccomp");
+struct walls walls_for(const struct order *order, struct failure *failure) {
+  struct walls walls = {.ruleset = -1};
+  volunteer_for_the_oom_killer();
+  if (order->strict) {
+    walls.arguments = bubblewrap_arguments(order);
+    if (!walls.arguments) errno = E2BIG, note(failure, "bubblewrap");
+    return walls;
+  }
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return note(failure, "no_new_privs"), walls;
+  if (!order->sandboxed) return walls;
+  if (!sandbox_ruleset(order, &walls.ruleset)) note(failure, "landlock");
+  else if (!sandbox_calls(order)) note(failure, "seccomp");
+  return walls;
 }
 
-_Noreturn void become_plugin(const struct order *order, const int streams[3], pid_t supervisor,
-                             struct failure *failure) {
+_Noreturn void become_plugin(const struct order *order, const struct walls *walls,
+                             const int streams[3], pid_t supervisor, struct failure *failure) {
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor) _exit(127);
   forget_signals();
-  umask(077);
-  volunteer_for_the_oom_killer();
   for (int i = 0; i < 3; i++)
     if (dup2(streams[i], i) < 0) give_up(failure, "dup2");
-  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) give_up(failure, "close_range");
   if (order->folder && chdir(order->folder) != 0) give_up(failure, "chdir");
-
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_DATA, order->data);
   limit(RLIMIT_CPU, order->cpu);
   limit(RLIMIT_NOFILE, order->files);
   limit(RLIMIT_FSIZE, order->file_size);
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(failure, "no_new_privs");
-  if (order->sandboxed) shut_in(order, failure);
-
-  char *arguments[] = {(char *)order->program, NULL};
-  execve(order->program, arguments, order->environment);
+  if (order->sandboxed && !order->strict) {
+    if (!drop_capabilities()) give_up(failure, "capset");
+    if (!sandbox_enter(walls->ruleset)) give_up(failure, "landlock");
+  }
+  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) give_up(failure, "close_range");
+  char *plain[] = {(char *)order->program, NULL};
+  char **arguments = walls->arguments ? walls->arguments : plain;
+  execve(walls->arguments ? bubblewrap_program : order->program, arguments, order->environment);
   give_up(failure, "execve");
+}
+
+static _Noreturn void complain(const char *step) {
+  fprintf(stderr, "richpush-exec: %s: %s\n", step, strerror(errno));
+  _exit(126);
+}
+
+_Noreturn void become_plugin_inside(const struct order *order) {
+  int ruleset = -1;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) complain("no_new_privs");
+  if (!drop_capabilities()) complain("capset");
+  if (!sandbox_ruleset(order, &ruleset) || !sandbox_enter(ruleset)) complain("landlock");
+  if (!sandbox_calls(order)) complain("seccomp");
+  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) complain("close_range");
+  execve(order->program, (char *[]){(char *)order->program, NULL}, environ);
+  complain("execve");
 }

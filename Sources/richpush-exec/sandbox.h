@@ -3,19 +3,20 @@
 
 #include "order.h"
 
-/* How much of the sandbox this kernel has. */
-struct sandbox {
-  int landlock; /* the version of its interface; 0: none */
-  bool seccomp;
-};
+/* The system's programs and libraries, which every plugin may read; ended by NULL. */
+extern const char *const sandbox_readable[];
 
-struct sandbox sandbox_probe(void);
+/* Prints how much of the sandbox this machine has, as `landlock VERSION seccomp 0|1 bubblewrap 0|1`, and
+ * returns the length. bubblewrap is only tried when `strict`. */
+int sandbox_describe(char *line, unsigned long size, bool strict);
 
-/* Prints it as `landlock VERSION seccomp 0|1` and returns the length. */
-int sandbox_describe(char *line, unsigned long size);
+/* Makes the rules for Landlock: files, signals and TCP, as far as the kernel goes; -1 where there is no
+ * Landlock. With `strict`, false when the kernel lacks a part of it; false also when making them fails. */
+bool sandbox_ruleset(const struct order *order, int *ruleset);
 
-/* Shuts this process and its descendants in, for good: Landlock for files, signals and TCP, as far as
- * the kernel goes, then seccomp. With `strict`, false when the kernel lacks a part of it; false also
- * when a part that the kernel has fails. Needs no_new_privs. */
-bool sandbox_files(const struct order *order);
+/* Shuts this process and its descendants in by the rules, for good. Needs no_new_privs. */
+bool sandbox_enter(int ruleset);
+
+/* Filters the system calls of this process and its descendants (seccomp), for good; with `strict`, false
+ * when the kernel cannot. Needs no_new_privs. */
 bool sandbox_calls(const struct order *order);

@@ -2,23 +2,27 @@
 #include "supervise.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "family.h"
 #include "greed.h"
+#include "packet.h"
 #include "plugin.h"
 
 static volatile sig_atomic_t told_to_stop = 0;
+static sigset_t unblocked;
 
 static void on_signal(int signal) {
   if (signal != SIGCHLD) told_to_stop = 1;
@@ -33,14 +37,14 @@ static long now(void) {
 enum wish { go_on, stop, stop_now };
 
 /* Sleeps until a signal, a word from the server or `until`. */
-static enum wish wait_for_wish(int status, long until, const sigset_t *unblocked) {
+static enum wish wait_for_wish(int channel, long until) {
   long left = until ? until - now() : 0;
   if (left < 0) left = 0;
   struct timespec timeout = {left / 1000, left % 1000 * 1000000};
-  struct pollfd channel = {.fd = status, .events = POLLIN | POLLRDHUP};
-  int count = ppoll(&channel, 1, until ? &timeout : NULL, unblocked);
+  struct pollfd socket = {.fd = channel, .events = POLLIN | POLLRDHUP};
+  int count = ppoll(&socket, 1, until ? &timeout : NULL, &unblocked);
   char word;
-  if (count > 0 && recv(status, &word, 1, MSG_DONTWAIT) == 1) return stop_now;
+  if (count > 0 && recv(channel, &word, 1, MSG_DONTWAIT) == 1) return stop_now;
   return told_to_stop || count > 0 ? stop : go_on;
 }
 
@@ -62,8 +66,7 @@ static bool ended(pid_t plugin, int options, struct ending *ending) {
  *
  * A plugin that is dying of itself shuts its descriptors first, and the server may be quicker to say
  * `stop_now` than the kernel is to report the death: hence a moment in which that still counts. */
-static struct ending follow(const struct order *order, pid_t plugin, int status,
-                            const sigset_t *unblocked) {
+static struct ending follow(const struct order *order, pid_t plugin, int channel) {
   enum { moment = 20, glance = 100, long_glance = 1000 };
   struct ending ending = {0};
   const char *cause = NULL;
@@ -72,7 +75,7 @@ static struct ending follow(const struct order *order, pid_t plugin, int status,
   long until = order->deadline ? now() + order->deadline : 0;
   while (!ended(plugin, WNOHANG, &ending)) {
     long look = now() + (order->deadline ? glance : long_glance);
-    enum wish wish = wait_for_wish(status, until && until < look ? until : look, unblocked);
+    enum wish wish = wait_for_wish(channel, until && until < look ? until : look);
     bool due = until && now() >= until;
     if (!cause && now() >= look) greed = greed_of(order);
     if (greed) cause = "greedy", due = true;
@@ -85,10 +88,13 @@ static struct ending follow(const struct order *order, pid_t plugin, int status,
     cause = due ? "late" : "stopped";
     if (!due && wish == stop && order->grace) kill(-plugin, SIGTERM);
     until = now() + (due ? 0 : wish == stop ? order->grace : moment);
-    status = -1;
+    channel = -1;
     told_to_stop = 0;
   }
   if (is_forced && WIFSIGNALED(ending.wait_status)) ending.how = cause, ending.value = greed;
+  // bubblewrap, which stands between, reports a signal as a shell does.
+  if (order->strict && strcmp(ending.how, "exited") == 0 && ending.value > 128)
+    ending.how = "killed", ending.value -= 128;
   return ending;
 }
 
@@ -98,43 +104,84 @@ static int exit_status(const struct ending *ending) {
   return strcmp(ending->how, "failed") == 0 ? 126 : 124;
 }
 
-static void report(int status, const struct ending *ending, const struct failure *failure) {
+static void report(int channel, const struct ending *ending, const struct failure *failure) {
   const struct rusage *usage = &ending->usage;
   long microseconds = (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000 +
                       usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
   char line[128];
   int length = snprintf(line, sizeof line, "%s %d %ld %ld %s\n", ending->how, ending->value,
                         microseconds, usage->ru_maxrss, failure->step);
-  if (write(status, line, (size_t)length) < 0) return;  // the server is gone: nobody to tell
+  if (write(channel, line, (size_t)length) < 0) return;  // the server is gone: nobody to tell
 }
 
-int supervise(const struct order *order, int status, const int streams[3]) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigset_t watched, unblocked;
+/* What holds for every plugin this process starts: handlers and masks that the server set for itself
+ * are no business of theirs, and orphans among their descendants come back to this process. */
+static void settle_in(void) {
+  struct sigaction plain = {.sa_handler = SIG_DFL}, handled = {.sa_handler = on_signal};
+  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &plain, NULL);
+  sigset_t watched;
   sigemptyset(&watched);
-  const int signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
-  for (int i = 0; i < 4; i++) sigaddset(&watched, signals[i]), sigaction(signals[i], &action, NULL);
-  sigprocmask(SIG_BLOCK, &watched, &unblocked);
-  for (int i = 0; i < 4; i++) sigdelset(&unblocked, signals[i]);
+  sigemptyset(&unblocked);
+  for (int i = 0; plugin_signals[i]; i++) {
+    sigaddset(&watched, plugin_signals[i]);
+    sigaction(plugin_signals[i], &handled, NULL);
+  }
+  sigprocmask(SIG_SETMASK, &watched, NULL);
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  umask(077);
+}
 
-  struct failure *failure = mmap(NULL, sizeof *failure, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  struct failure unmapped = {0};
-  struct ending ending = {.how = "failed"};
-  pid_t supervisor = getpid(), plugin = failure == MAP_FAILED ? -1 : fork();
-  if (plugin == 0) become_plugin(order, streams, supervisor, failure);
+/* One run of the plugin from its start to the end of all it started.
+ *
+ * vfork: the child borrows this process's memory until it executes the plugin, and so can leave its
+ * failure there; a fork would copy the page tables for nothing. */
+static struct ending run(const struct order *order, const struct walls *walls, int channel,
+                         const int streams[3], struct failure *failure) {
+  struct ending ending = {.how = "failed", .value = failure->error};
+  if (failure->error) return ending;
+  pid_t supervisor = getpid(), plugin = vfork();
+  if (plugin == 0) become_plugin(order, walls, streams, supervisor, failure);
   if (plugin < 0) {
-    unmapped = (struct failure){errno, "fork"};
-    failure = &unmapped;
+    *failure = (struct failure){errno, "fork"};
     ending.value = errno;
-  } else {
-    for (int i = 0; i < 3; i++) close(streams[i]);
-    ending = follow(order, plugin, status, &unblocked);
-    family_end(plugin);
-    if (failure->error) ending.how = "failed", ending.value = failure->error;
+    return ending;
   }
-  if (status >= 0) report(status, &ending, failure);
+  ending = follow(order, plugin, channel);
+  family_end(plugin);
+  if (failure->error) ending.how = "failed", ending.value = failure->error;
+  return ending;
+}
+
+int supervise(const struct order *order, int channel, const int streams[3]) {
+  settle_in();
+  struct failure failure = {0};
+  struct walls walls = walls_for(order, &failure);
+  struct ending ending = run(order, &walls, channel, streams, &failure);
+  if (channel >= 0) report(channel, &ending, &failure);
   return exit_status(&ending);
+}
+
+int serve_calls(struct order *order, int channel, const int streams[3]) {
+  static char packet[largest_packet];  // the order's own words stay where they are
+  settle_in();
+  struct failure broken = {0};
+  struct walls walls = walls_for(order, &broken);
+  for (;;) {
+    char *words[most_words + 1];
+    int input;
+    ssize_t length = packet_receive(channel, packet, &input, 1);
+    if (length <= 0) return length == 0 ? 0 : 70;
+    if (length == 1) continue;  // the wish to kill a plugin that had ended by then
+    if (!packet_split(packet, (size_t)length, words)) return 70;
+    order->environment = words;
+    // A plugin may have made the pipes non-blocking; the next one starts as if they were new.
+    for (int i = 1; i < 3; i++) fcntl(streams[i], F_SETFL, O_WRONLY);
+    struct failure failure = broken;
+    struct ending ending = run(
+        order, &walls, channel, (int[]){input < 0 ? streams[0] : input, streams[1], streams[2]},
+        &failure);
+    if (input >= 0) close(input);
+    report(channel, &ending, &failure);
+  }
 }

@@ -8,8 +8,9 @@ struct RichPush {
   /// Every command, in the order of the help page; a new one is a file of its own and a word here.
   static var commands: [any Command.Type] {
     [
-      ServeCommand.self, DeviceCommand.self, NotifyCommand.self, UserCommand.self, PushCommand.self,
-      StoreCommand.self, PluginCommand.self,
+      ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
+      WithdrawCommand.self, AssetCommand.self, UserCommand.self, PushCommand.self, KeyCommand.self,
+      StoreCommand.self, PluginCommand.self, RenderCommand.self,
     ]
   }
 

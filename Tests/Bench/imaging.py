@@ -1,158 +1,138 @@
 #!/usr/bin/env python3
-"""Thumbnails by img beside djpeg|cjpeg, pyvips, Pillow and vipsthumbnail, in one run, as ratios.
+"""Thumbnails by img beside its peers, in one run, as ratios with their targets.
 
     Tests/Bench/imaging.py [IMG] [ROUNDS]
 
-IMG is the built executable (default .build/release/img). The pictures come from the Debian packages
-mate-backgrounds and plasma-workspace-wallpapers, which are fetched with apt-get and unpacked, not
-installed; the tools from libjpeg-turbo-progs, netpbm and libvips-tools; pyvips[binary], numpy and Pillow
-from PyPI, in a virtual environment. What is missing is left out. Every number is
-processor time, the least of ROUNDS rounds in which all take turns; a ratio above 1 means that img is faster.
+IMG is the built executable (default .build/release/img). Times are of processors, children's included, the least of
+ROUNDS rounds (default 7) in which all take turns. A ratio above 1 means that img is faster:
+
+- "djpeg | cjpeg", at the scale img decodes at, and pyvips (PyPI's wheel with its own codecs) beside img inside a
+  warm process with one thread;
+- vipsthumbnail (Debian's codecs, which are img's too) beside img as a whole process;
+- libpng reading the rows and doing nothing with them, as the bound of a PNG.
+
+Then the most memory the whole process has. Ends with 1 when a target is missed.
 """
-import glob, os, re, subprocess, sys, time
+import os, re, resource, subprocess, sys, time
 
 os.environ["VIPS_CONCURRENCY"] = "1"
+import pyvips
+from photographs import FOLDER, JPEGS, PNGS, pictures
+
 IMG = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".build/release/img")
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
-CACHE = os.environ.get("BENCH_CACHE", os.path.expanduser("~/.cache/richpush-bench"))
-WIDTHS = (1024, 400, 160)
-
-try:
-    import numpy, pyvips
-except ImportError:
-    numpy = pyvips = None
-try:
-    from PIL import Image
-except ImportError:
-    Image = None
+PIXELS = 1024, 400, 160
+QUALITY = 82
+missed = []
 
 
-def shell(command):
-    subprocess.run(command, shell=True, check=True, cwd=CACHE, stderr=subprocess.DEVNULL)
+def spent(*pipeline):
+    """Processor seconds of programs, each reading what the one before it writes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processes, source = [], None
+    for arguments in pipeline:
+        sink = subprocess.DEVNULL if arguments is pipeline[-1] else subprocess.PIPE
+        processes.append(subprocess.Popen(arguments, stdin=source, stdout=sink))
+        if source:
+            source.close()
+        source = processes[-1].stdout
+    for process in processes:
+        if process.wait() != 0:
+            raise SystemExit(f"{process.args} failed")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def pictures():
-    """Photographs of 2, 12 and 24 megapixels and a PNG, made once."""
-    os.makedirs(CACHE, exist_ok=True)
-    if not glob.glob(CACHE + "/x/usr"):
-        shell("apt-get -q download mate-backgrounds plasma-workspace-wallpapers >/dev/null")
-        shell("for d in *.deb; do dpkg -x $d x; done")
-    mate = "x/usr/share/backgrounds/mate"
-    wanted = {
-        "dense-24.jpg": f"djpeg {mate}/abstract/Elephants_5640x3172.jpg | pnmscale -xsize 6000 -ysize 4000 | cjpeg -q 90",
-        "dense-12.jpg": f"djpeg {mate}/abstract/Elephants_5640x3172.jpg | pnmscale -xsize 5376 | pnmcut 672 0 4032 3024 | cjpeg -q 90",
-        "dense-12-progressive.jpg": "jpegtran -progressive dense-12.jpg",
-        "smooth-12.jpg": "djpeg x/usr/share/wallpapers/Volna/contents/images/5120x2880.jpg | pnmscale -xsize 5376 | pnmcut 672 0 4032 3024 | cjpeg -q 90",
-        "drops-2.jpg": f"djpeg {mate}/nature/RainDrops.jpg | pnmscale -xsize 1600 -ysize 1200 | cjpeg -q 85",
-        "photo-12.png": "djpeg dense-12.jpg | pnmtopng -compression 6",
-    }
-    for name, command in wanted.items():
-        if not os.path.exists(f"{CACHE}/{name}"):
-            shell(f"{command} > {name}")
-    return [f"{CACHE}/{name}" for name in wanted]
-
-
-def clock(work):
-    """Processor seconds of this process and its children: what else the machine does is not in them."""
-    def used():
-        t = os.times()
-        return time.process_time() + t.children_user + t.children_system
-    start = used()
-    work()
-    return used() - start
-
-
-def run(*arguments):
+def img(path, pixels, *options):
+    arguments = [IMG, "render", path, "/dev/null", "--width", str(pixels), *options]
     return subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
 
 
-def in_process(path, width):
-    """Processor seconds of one thumbnail inside a warm process."""
-    out = run(IMG, "render", path, "/dev/null", "--width", str(width), "--repeat", "4")
-    return int(re.search(r"fastest: (\d+)", out)[1]) / 1e6
+def warm(path, pixels):
+    return int(re.search(r"fastest: (\d+)", img(path, pixels, "--repeat", "5"))[1]) / 1e6
 
 
-def scale(path, width):
-    """The eighths img decoded at."""
-    out = run(IMG, "render", path, "/dev/null", "--width", str(width), "--explain")
-    found = re.search(r"at (\d)/8", out)
-    return found and found[1]
+def vips(path, pixels):
+    pyvips.cache_set_max(0)
+    start = time.process_time()
+    pyvips.Image.thumbnail(path, pixels, size="down").write_to_buffer(".jpg", Q=QUALITY)
+    return time.process_time() - start
 
 
-def vips(path, width):
-    pyvips.Image.thumbnail(path, width, size="down").write_to_buffer(".jpg", Q=82)
+def vipsthumbnail(path, pixels, suffix):
+    output = f"{FOLDER}/out-%s.{suffix}" + (f"[Q={QUALITY}]" if suffix == "jpg" else "")
+    return spent(["vipsthumbnail", path, "-s", f"{pixels}x", "-o", output])
 
 
-def pillow(path, width):
-    image = Image.open(path)
-    image.thumbnail((width, width), Image.LANCZOS, reducing_gap=2)
-    image.convert("RGB").save("/dev/null", "JPEG", quality=82)
+def row(path, pixels, peer, ours, theirs, target):
+    ratio = theirs / ours
+    verdict = "" if target is None else f">= {target:4.2f}  {'ok' if ratio >= target else 'MISSED'}"
+    if target is not None and ratio < target:
+        missed.append((os.path.basename(path), pixels, peer))
+    print(f"{os.path.basename(path):26}{pixels:6}  {peer:28}{ours * 1e3:8.1f}{theirs * 1e3:8.1f}{ratio:7.2f}  {verdict}",
+          flush=True)
 
 
-def has(program):
-    return subprocess.run(["which", program], capture_output=True).returncode == 0
-
-
-def compare(path, width):
-    rivals = {}
-    eighths = scale(path, width)
-    if eighths and has("djpeg"):
-        pipe = f"djpeg -scale {eighths}/8 {path} | cjpeg -q 82 > /dev/null"
-        rivals["djpeg|cjpeg"] = lambda: clock(lambda: subprocess.run(pipe, shell=True))
-    if pyvips:
-        pyvips.cache_set_max(0)
-        rivals["pyvips"] = lambda: clock(lambda: vips(path, width))
-    if Image:
-        rivals["Pillow"] = lambda: clock(lambda: pillow(path, width))
-    if has("vipsthumbnail"):
-        command = ["vipsthumbnail", path, "-s", f"{width}x", "-o", "/tmp/bench-%s.jpg[Q=82]"]
-        rivals["vipsthumbnail*"] = lambda: clock(lambda: run(*command))
-    best, whole, others = 1e9, 1e9, dict.fromkeys(rivals, 1e9)
+def compare(path, pixels, rivals):
+    """`rivals`: what to call a peer -> (ours, the peer, the target); equal ones of ours are run once a round."""
+    best = {}
     for _ in range(ROUNDS):
-        best = min(best, in_process(path, width))
-        whole = min(whole, clock(lambda: run(IMG, "render", path, "/dev/null", "--width", str(width))))
-        for name, rival in rivals.items():
-            others[name] = min(others[name], rival())
-    row = f"{os.path.basename(path):26}{width:5}{best * 1000:8.1f}{whole * 1000:8.1f}"
-    for name, seconds in others.items():
-        row += f"  {name} {seconds / (whole if name.endswith('*') else best):4.2f}"
-    print(row, flush=True)
+        seen = set()
+        for ours, theirs, _target in rivals.values():
+            for work in (ours, theirs):
+                if work not in seen:
+                    seen.add(work)
+                    best[work] = min(best.get(work, 1e9), work())
+    for name, (ours, theirs, target) in rivals.items():
+        row(path, pixels, name, best[ours], best[theirs], target)
 
 
-def quality(path, width):
-    """Luma SSIM of img and libvips against Lanczos-3 of the full decode in floating point."""
-    run(IMG, "render", path, "/tmp/bench.jpg", "--width", str(width))
-    vips_out = pyvips.Image.thumbnail(path, width, size="down")
-    full = pyvips.Image.new_from_file(path).cast("float")
-    reference = full.resize(width / full.width, vscale=vips_out.height / full.height, kernel="lanczos3", gap=0)
-    grey = lambda image: image.colourspace("b-w", source_space="srgb").numpy().astype(float).squeeze()
-    wanted = grey(reference)
-    ours = grey(pyvips.Image.new_from_file("/tmp/bench.jpg"))
-    theirs = grey(pyvips.Image.new_from_buffer(vips_out.write_to_buffer(".jpg", Q=82), ""))
-    rows = min(wanted.shape[0], ours.shape[0])
-    a, b = ssim(wanted[:rows], ours[:rows]), ssim(wanted[:rows], theirs[:rows])
-    print(f"{os.path.basename(path):26}{width:5}  SSIM img {a:.4f}  libvips {b:.4f}  difference {a - b:+.4f}")
+def jpeg(path, pixels):
+    eighths = re.search(r"at (\d)/8", img(path, pixels, "--explain"))[1]
+    ours, whole = (lambda: warm(path, pixels)), (lambda: spent([IMG, "render", path, "/dev/null", "--width", str(pixels)]))
+    is_progressive = "progressive" in path
+    by_pixels = {1024: None, 400: None, 160: 1.5} if is_progressive else {1024: 1.35, 400: 1.2, 160: 1.2}
+    pipe = ["djpeg", "-scale", f"{eighths}/8", path], ["cjpeg", "-quality", str(QUALITY)]
+    compare(path, pixels, {
+        f"djpeg -scale {eighths}/8 | cjpeg": (ours, lambda: spent(*pipe), 1.0),
+        "pyvips": (ours, lambda: vips(path, pixels), by_pixels[pixels]),
+        "vipsthumbnail": (whole, lambda: vipsthumbnail(path, pixels, "jpg"), None if is_progressive else 1.8),
+    })
 
 
-def ssim(a, b):
-    """Mean structural similarity, 8x8 windows (Wang 2004)."""
-    def mean(x):
-        c = numpy.pad(x.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-        return (c[8:, 8:] - c[:-8, 8:] - c[8:, :-8] + c[:-8, :-8]) / 64
-    ma, mb = mean(a), mean(b)
-    va, vb, vab = mean(a * a) - ma * ma, mean(b * b) - mb * mb, mean(a * b) - ma * mb
-    c1, c2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
-    return float((((2 * ma * mb + c1) * (2 * vab + c2)) / ((ma * ma + mb * mb + c1) * (va + vb + c2))).mean())
+def png(path, pixels):
+    kind = re.search(r"result: image/(\w+)", img(path, pixels, "--explain"))[1]
+    ours, whole = (lambda: warm(path, pixels)), (lambda: spent([IMG, "render", path, "/dev/null", "--width", str(pixels)]))
+    compare(path, pixels, {
+        f"vipsthumbnail to {kind}": (whole, lambda: vipsthumbnail(path, pixels, kind.replace("jpeg", "jpg")), 1.15),
+        "(bound) libpng's reading": (whole, lambda: spent([f"{FOLDER}/pngread", path]), None),
+        "pyvips": (ours, lambda: vips(path, pixels), None),
+    })
+
+
+def memory(path, pixels, most):
+    """The most memory of the whole process, in MiB."""
+    used = int(re.search(r"memory: (\d+) KiB", img(path, pixels, "--explain"))[1]) / 1024
+    verdict = "" if most is None else f"<= {most}  {'ok' if used <= most else 'MISSED'}"
+    if most is not None and used > most:
+        missed.append((os.path.basename(path), pixels, "memory"))
+    print(f"{os.path.basename(path):26}{pixels:6}  {used:6.1f} MiB  {verdict}", flush=True)
 
 
 if __name__ == "__main__":
-    print(f"{'picture':26}{'px':>5}{'ms':>8}{'process':>8}  times slower (* as whole processes)")
-    files = pictures()
-    for path in files:
-        for width in WIDTHS:
-            compare(path, width)
-    if pyvips:
-        print()
-        for path in files:
-            for width in WIDTHS:
-                quality(path, width)
+    photographs, screens = pictures(JPEGS), pictures(PNGS)
+    subprocess.run(["cc", "-O2", "-o", f"{FOLDER}/pngread", "Tests/Bench/pngread.c", "-lpng"], check=True)
+    print(f"{'picture':26}{'pixels':>6}  {'beside':28}{'img ms':>8}{'peer ms':>8}{'ratio':>7}  target")
+    for path in photographs:
+        for pixels in PIXELS:
+            jpeg(path, pixels)
+    for path in screens:
+        for pixels in PIXELS:
+            png(path, pixels)
+    print("\nmost memory of the whole process")
+    for path in photographs + screens:
+        for pixels in PIXELS:
+            memory(path, pixels, 20 if re.search(r"-12\.jpg", path) else None)
+    for what in missed:
+        print("missed:", *what)
+    sys.exit(1 if missed else 0)

@@ -9,7 +9,7 @@ import Testing
       let alice = server.client("alice")
       let source = try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "beach.jpg")
       let asset = try await alice.upload(source, name: "summer day.png", richType: "img")
-      #expect(asset.contentType == "image/jpeg" && asset.state == .ready)
+      #expect(asset.contentType == "image/jpeg" && asset.state != .refused)
       let notification = try await alice.create(
         NewNotification("m", richType: "img", payload: "summer day.png", to: .users(["alice"])))
       try await alice.removeAsset("summer day.png", richType: "img")
@@ -43,8 +43,8 @@ import Testing
         assets = Dictionary(
           uniqueKeysWithValues: try await alice.assets(richType: "img").map { ($0.name, $0) })
         return Set(assets.keys) == ["logo.png", "beach.jpg", "text.png", "empty.png"]
+          && assets["logo.png"]?.state == .ready
       }
-      #expect(assets["logo.png"]?.state == .ready)
       #expect(assets["text.png"]?.reason?.contains("text/plain") == true)
       #expect(assets["empty.png"]?.reason?.contains("empty") == true)
       try FileManager.default.removeItem(

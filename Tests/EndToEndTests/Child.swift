@@ -20,7 +20,7 @@ final class Child: Sendable {
 
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
-    input: String? = nil
+    input: String? = nil, inputBytes: [UInt8] = []
   ) throws {
     let scratch = try Scratch()
     let process = Process()
@@ -31,7 +31,7 @@ final class Child: Sendable {
     process.currentDirectoryURL = scratch.folder
     let errorFile = try scratch.drop([], as: "errors")
     process.standardError = try FileHandle(forWritingTo: errorFile)
-    let inputFile = try scratch.drop(Array((input ?? "").utf8), as: "input")
+    let inputFile = try scratch.drop(input.map { Array($0.utf8) } ?? inputBytes, as: "input")
     process.standardInput = try FileHandle(forReadingFrom: inputFile)
     let output = try Self.spawning.withLock { _ in
       let pipe = Pipe()
@@ -46,6 +46,8 @@ final class Child: Sendable {
   deinit {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
+
+  var processIdentifier: Int32 { process.processIdentifier }
 
   /// What it has written to standard error so far.
   var errors: String { (try? String(contentsOf: errorFile, encoding: .utf8)) ?? "" }
@@ -67,9 +69,10 @@ final class Child: Sendable {
   /// Runs a program to its end.
   static func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
-    input: String? = nil
+    input: String? = nil, inputBytes: [UInt8] = []
   ) async throws -> Result {
-    let child = try Child(program, arguments, environment: environment, input: input)
+    let child = try Child(
+      program, arguments, environment: environment, input: input, inputBytes: inputBytes)
     var output: [String] = []
     for await line in child.lines { output.append(line) }
     return Result(exitCode: await child.exitCode(), output: output, errors: child.errors)
@@ -86,6 +89,7 @@ final class Child: Sendable {
           rest = Data(rest[rest.index(after: end)...])
         }
       }
+      if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
       continuation.finish()
     }
     return lines

@@ -73,7 +73,7 @@ import Testing
         ["notify", "--to", "alice", "--type", "img", "--payload", "new.jpg", "Look at this"],
         environment: ["RICHPUSH_SERVER": server.endpoint.absoluteString])
       #expect(notify.exitCode == 0, "\(notify.errors)")
-      #expect(notify.output == ["#1 to username:alice: /api/notifications/1"])
+      #expect(notify.output == ["#1 to username:alice (1 user, 1 device): /api/notifications/1"])
       #expect(await lines.next()?.contains("image/jpeg, 1200x800") == true)
 
       #expect(try tutorial.notify("alice", text: "hi").status == 200)

@@ -34,6 +34,54 @@ import Testing
     }
   }
 
+  @Test func `averages light when it is asked to, and keeps both pictures`() async throws {
+    try await RunningServer.lend { server in
+      try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "assets/img/light.jpg")
+      let alice = server.client("alice")
+      let notification = try await alice.create(
+        NewNotification("m", richType: "img", payload: "light.jpg", to: .users(["alice"])))
+      func media(_ profile: String?, _ linear: String?) async throws -> Data {
+        try await alice.media(
+          notification.id,
+          options: MediaOptions(
+            profile: profile, width: 160, others: linear.map { ["linear": $0] } ?? [:])
+        ).bytes
+      }
+      for profile in [nil, "ios"] {
+        let code = try await media(profile, nil)
+        let light = try await media(profile, "1")
+        #expect(light != code)
+        #expect(try await media(profile, nil) == code)
+        #expect(try await media(profile, "1") == light)
+        #expect(PictureSize.read([UInt8](light))?.description == "160x107")
+      }
+      await #expect(throws: RichPushError.self) { try await media(nil, "maybe") }
+    }
+  }
+
+  @Test func `gives an original without its private metadata, upright`() async throws {
+    let secret = Array("PRIVATE 52.5 13.4\0".utf8)
+    let exif =
+      Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 2, 0]
+      + [0x0E, 1, 2, 0, UInt8(secret.count), 0, 0, 0, 38, 0, 0, 0]
+      + [0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0] + secret
+    let beach = try Package.bytes("assets/img/beach.jpg")
+    let photo =
+      beach.prefix(2) + [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + beach.dropFirst(2)
+    try await RunningServer.lend { server in
+      try server.scratch.drop(Array(photo), as: "assets/img/turned.jpg")
+      let alice = server.client("alice")
+      let notification = try await alice.create(
+        NewNotification("m", richType: "img", payload: "turned.jpg", to: .users(["alice"])))
+      #expect(notification.details.width.double == 800)
+      #expect(notification.details.height.double == 1200)
+      let original = [UInt8](try await alice.media(notification.id).bytes)
+      #expect(PictureSize.read(original)?.description == "800x1200")
+      #expect(original.suffix(1000) == beach.suffix(1000))
+      #expect(!original.indices.contains { original[$0...].starts(with: secret) })
+    }
+  }
+
   @Test func `gives a sound its type by its bytes`() async throws {
     try await RunningServer.lend { scratch in
       try scratch.drop(Package.bytes("assets/sound/chime.wav"), as: "assets/sound/chime.mp3")

@@ -15,19 +15,7 @@ final class RawConnection {
   private var received: [UInt8] = []
 
   init(port: Int) throws {
-    socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var patience = timeval(tv_sec: 60, tv_usec: 0)
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let connected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    try #require(connected == 0)
+    socket = try loopbackSocket(port: port)
   }
 
   deinit { close(socket) }
@@ -46,10 +34,27 @@ final class RawConnection {
     return true
   }
 
+  /// Whether something came that was not read yet.
+  var hasInput: Bool {
+    var wish = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&wish, 1, 0) > 0
+  }
+
   /// Sends a head, to which Host and the empty line are added, and a body; gives the answer.
   func exchange(_ head: String, body: [UInt8] = []) throws -> Answer {
     send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8) + body)
     return try answer()
+  }
+
+  /// Sends a head, to which Host and the empty line are added, and gives all that comes until the
+  /// server closes.
+  func bytes(_ head: String) throws -> [UInt8] {
+    send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8))
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while case let count = recv(socket, &piece, piece.count, 0), count > 0 {
+      received += piece[..<count]
+    }
+    return received
   }
 
   /// The next answer on this connection.
@@ -65,7 +70,8 @@ final class RawConnection {
       return (parts[0].lowercased(), parts.last?.trimmingCharacters(in: .whitespaces) ?? "")
     }
     let fields = Dictionary(pairs) { "\($0), \($1)" }
-    let length = try #require(Int(fields["content-length"] ?? ""), "no Content-Length: \(lines)")
+    let told = try #require(Int(fields["content-length"] ?? ""), "no Content-Length: \(lines)")
+    let length = status == 304 ? 0 : told
     received.removeSubrange(..<headEnd.upperBound)
     while received.count < length { try receive() }
     defer { received.removeSubrange(..<length) }

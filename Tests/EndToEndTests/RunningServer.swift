@@ -11,12 +11,16 @@ final class RunningServer: Sendable {
   var port: Int { state.withLock { $0.port } }
   var endpoint: URL { URL(string: "http://127.0.0.1:\(port)") ?? Package.root }
   private var child: Child { state.withLock { $0.child } }
+  /// The process, since its last start.
+  var processIdentifier: Int32 { child.processIdentifier }
   /// What it logged since its last start.
   var log: String { child.errors }
 
   /// Starts a server, lends it to the body, and expects it to end cleanly afterwards.
   static func lend(
-    flags: [String] = ["--demo"], prepare: (Scratch) async throws -> Void = { _ in },
+    flags: [String] = ["--demo"], environment: [String: String] = [:],
+    unprivileged: Bool = false,
+    prepare: (Scratch) async throws -> Void = { _ in },
     to body: (RunningServer) async throws -> Void
   ) async throws {
     let scratch = try Scratch()
@@ -32,36 +36,55 @@ final class RunningServer: Sendable {
       try scratch.drop(Package.bytes(path), as: path)
     }
     try await prepare(scratch)
-    let server = try await RunningServer(scratch: scratch, flags: flags)
+    let isRoot = unprivileged && getuid() == 0
+    if isRoot { _ = try await Child.run("/bin/chown", ["-R", "65534:65534", scratch.folder.path]) }
+    let server = try await RunningServer(
+      scratch: scratch, flags: flags, environment: environment, asNobody: isRoot)
     try await body(server)
     server.child.send(SIGTERM)
     let exitCode = await server.child.exitCode()
     #expect(exitCode == 0, "SIGTERM ended the server with \(exitCode): \(server.log)")
   }
 
-  private init(scratch: Scratch, flags: [String]) async throws {
-    self.scratch = scratch
-    let (child, port) = try await Self.start(scratch, flags: flags, port: 0)
+  private let flags: [String]
+  private let environment: [String: String]
+  private let asNobody: Bool
+
+  private init(
+    scratch: Scratch, flags: [String], environment: [String: String], asNobody: Bool
+  ) async throws {
+    (self.scratch, self.flags, self.environment) = (scratch, flags, environment)
+    self.asNobody = asNobody
+    let (child, port) = try await Self.start(
+      scratch, flags: flags, environment: environment, asNobody: asNobody, port: 0)
     state = Mutex((child, port))
   }
+
+  /// Sends the server a signal.
+  func send(_ signal: Int32) { child.send(signal) }
 
   /// Ends the server by a signal and starts it again on the same port and data.
   func restart(by signal: Int32) async throws {
     child.send(signal)
     let exitCode = await child.exitCode()
     #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
-    let (child, port) = try await Self.start(scratch, flags: ["--demo"], port: port)
+    let (child, port) = try await Self.start(
+      scratch, flags: flags, environment: environment, asNobody: asNobody, port: port)
     state.withLock { $0 = (child, port) }
   }
 
   private static func start(
-    _ scratch: Scratch, flags: [String], port: Int
+    _ scratch: Scratch, flags: [String], environment: [String: String], asNobody: Bool, port: Int
   ) async throws -> (Child, Int) {
     let folder = scratch.folder.path
+    let dropping = ["--reuid", "65534", "--regid", "65534", "--clear-groups"]
     let child = try Child(
-      "richpush",
-      ["serve", "--listen", "127.0.0.1:\(port)", "--data", folder + "/var"]
-        + ["--assets", folder + "/assets", "--plugins", folder + "/plugins"] + flags)
+      asNobody ? "/usr/bin/setpriv" : "richpush",
+      (asNobody ? dropping + [Package.program("richpush").path] : []) + [
+        "serve", "--listen", "127.0.0.1:\(port)", "--data", folder + "/var",
+      ]
+        + ["--assets", folder + "/assets", "--plugins", folder + "/plugins"] + flags,
+      environment: environment)
     var lines = child.lines.makeAsyncIterator()
     let line = await lines.next() ?? ""
     let prefix = "richpush: listening on http://127.0.0.1:"

@@ -1,4 +1,4 @@
-// Compiled into the module Imaging by Tests/Fuzz/imaging, for libFuzzer.
+// Compiled into the module Imaging by Tests/Fuzz/imaging.sh, for libFuzzer.
 import Glibc
 
 /// What libFuzzer calls; the environment variable FUZZ_TARGET chooses what is tried.
@@ -9,7 +9,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 }
 
 enum FuzzTarget: String {
-  case jpeg, png, exif, cutter, sniffer
+  case jpeg, png, gif, exif, cutter, sniffer
 
   static let chosen =
     getenv("FUZZ_TARGET").flatMap { FuzzTarget(rawValue: String(cString: $0)) } ?? .jpeg
@@ -19,11 +19,13 @@ enum FuzzTarget: String {
     var limits = Limits()
     limits.megapixels = 1
     switch self {
-    case .jpeg, .png:
+    case .jpeg, .png, .gif:
       var options = Options()
       options.width = 40
       options.height = 30
       options.fit = bytes.count % 2 == 0 ? .contain : .cover
+      options.isLinear = bytes.count % 3 == 0
+      options.maximumBytes = bytes.count % 5 == 0 ? 900 : nil
       _ = try? Recipe(options, limits: limits).render(source)
       _ = try? Facts(source, limits: limits)
     case .exif:

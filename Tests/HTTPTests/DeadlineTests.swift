@@ -68,8 +68,11 @@ import Testing
     }
   }
 
-  @Test func `admits so many connections from one address`() async throws {
-    try await Self.served({ $0.connectionsPerAddress = 2 }) { served in
+  @Test(arguments: [true, false])
+  func `admits so many connections from one address, and in total`(total: Bool) async throws {
+    try await Self.served({
+      if total { $0.connections = 2 } else { $0.connectionsPerAddress = 2 }
+    }) { served in
       let first = RawClient(served.port)
       do {
         let second = RawClient(served.port)

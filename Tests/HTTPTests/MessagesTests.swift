@@ -36,16 +36,21 @@ import Testing
     struct Value: Encodable { let url = "a/b", at = Date(timeIntervalSince1970: 784_111_777) }
     let response = Response.json(201, Value())
     #expect(
-      Self.text(response) == #"{"at":"1994-11-06T08:49:37Z","url":"a/b"}"#)
+      Self.text(response) == #"{"at":"1994-11-06T08:49:37Z","url":"a/b"}"# + "\n")
     #expect(response.fields["Content-Type"] == "application/json")
     #expect(response.status == 201)
   }
 
   @Test func `describes a problem`() throws {
-    let response = Response.problem(404, "No.", members: ["request": "7"])
+    let response = Response.problem(404, "No.")
+    guard case .problem(let problem) = response.body else {
+      Issue.record("it is no problem")
+      return
+    }
     #expect(
-      Self.text(response)
-        == #"{"detail":"No.","request":"7","status":404,"title":"Not Found","type":"about:blank"}"#)
+      String(decoding: problem.bytes(request: "7"), as: UTF8.self)
+        == #"{"detail":"No.","requestId":"7","status":404,"title":"Not Found","type":"about:blank"}"#
+        + "\n")
     #expect(response.fields["Content-Type"] == "application/problem+json")
     #expect(response.fields["Cache-Control"] == "no-store")
   }

@@ -32,6 +32,26 @@ import Testing
     }
   }
 
+  @Test func `tells what it holds and what had to go, the coldest first`() throws {
+    try Self.inFolder { folder in
+      let gauge = PreparedGauge()
+      let cache = PreparedCache(bytes: 10_000, files: 1000, gauge: gauge)
+      let contents = try (0..<40).map {
+        try Served.content(Served.pattern, in: folder, name: "\($0)")
+      }
+      let hot = try #require(cache[contents[0]])
+      for content in contents {
+        _ = cache[content]
+        #expect(cache[contents[0]] === hot, "what is asked for stays")
+        #expect(gauge.figures.bytes == cache.bytes && gauge.figures.files == cache.files)
+      }
+      #expect(gauge.figures.evicted == 40 - cache.files)
+      let files = cache.files
+      _ = cache[contents[39]]
+      #expect(cache.files == files, "what came last is still there")
+    }
+  }
+
   @Test func `serves what is larger than the cache without keeping it`() throws {
     try Self.inFolder { folder in
       let cache = PreparedCache(bytes: 500, files: 10)

@@ -26,12 +26,18 @@ import Testing
     #expect(try Self.cleaned(bytes).elementsEqual(plain))
   }
 
+  @Test func `the end marker stays behind fill bytes`() throws {
+    let plain = try Canvas.scene(90, 60).jpeg()
+    let filled = plain.dropLast(2) + [0xFF, 0xFF, 0xFF, 0xFF, 0xD9]
+    #expect(try Self.cleaned(filled + Array("SECRET".utf8)).elementsEqual(filled))
+  }
+
   @Test func `the orientation survives the cut, alone`() throws {
     let plain = try Canvas.scene(90, 60).jpeg()
     let bytes = Surgery.jpeg(plain, turned: .clockwise, secret: "SECRET serial number")
     let copy = try Self.cleaned(bytes)
     #expect(!copy.contains("SECRET"))
-    let anatomy = Anatomy(SourceFile(bytes: copy), kind: .jpeg, limits: Limits())
+    let anatomy = try Anatomy(SourceFile(bytes: copy), kind: .jpeg, limits: Limits())
     #expect(anatomy.orientation == .clockwise)
     #expect(try Self.cleaned(copy).elementsEqual(copy))
   }
@@ -42,7 +48,8 @@ import Testing
     bytes = Surgery.png(bytes, adding: "eXIf", Surgery.exif(.flipped, secret: "SECRET"))
     let copy = try Self.cleaned(bytes + Array("SECRET".utf8))
     #expect(!copy.contains("SECRET"))
-    #expect(Anatomy(SourceFile(bytes: copy), kind: .png, limits: Limits()).orientation == .flipped)
+    #expect(
+      try Anatomy(SourceFile(bytes: copy), kind: .png, limits: Limits()).orientation == .flipped)
     #expect(try Decoded(copy).size == PixelSize(40, 40))
   }
 

@@ -66,6 +66,41 @@ import Testing
     #expect(Self.isNear(seen[3], [180, 180, 180], within: 2))
   }
 
+  @Test func `the profile of a grey PNG with alpha is obeyed`() throws {
+    let profile = ICC.greyProfile(gamma: 1)
+    let half = RawPNG(PixelSize(64, 64), colourType: 4, depth: 8) { x, _ in
+      [180, x < 32 ? 255 : 128]
+    }
+    let source = Surgery.png(
+      half.bytes, adding: "iCCP", ICC.chunk(profile))
+    for linear in ["0", "1"] {
+      let pixels = try Decoded(
+        Recipe.render(source, ("width", "32"), ("linear", linear)).encoded)
+      #expect(Self.isNear(pixels[6, 6], [218, 218, 218, 255], within: 2))
+      #expect(Self.isNear(pixels[26, 26], [218, 218, 218, 128], within: 2))
+    }
+  }
+
+  @Test func `PQ is toned down so that its white is neither black nor glaring`() throws {
+    // 148 of 255 is 203 cd/m2, the white of a page; 115 of 255 about a fifth of it
+    let tones = Canvas(size: PixelSize(128, 64)) { x, _ in
+      let tone = [148, 115, 0, 255][x / 32]
+      return (tone, tone, tone, 255)
+    }
+    let source = Surgery.png(try tones.png(), adding: "cICP", [9, 16, 0, 1])
+    let seen = try Self.centres(Recipe.render(source, ("width", "64"))).map { $0[0] }
+    #expect((220...245).contains(seen[0]) && (110...150).contains(seen[1]))
+    #expect(seen[2] == 0 && seen[3] >= 254)
+  }
+
+  @Test func `HLG is shown as the ordinary video it was made to look like`() throws {
+    let hybrid = Surgery.png(try Self.canvas.png(), adding: "cICP", [9, 18, 0, 1])
+    let video = Surgery.png(try Self.canvas.png(), adding: "cICP", [9, 14, 0, 1])
+    #expect(
+      try Self.centres(Recipe.render(hybrid, ("width", "64")))
+        == Self.centres(Recipe.render(video, ("width", "64"))))
+  }
+
   @Test func `YCbCr and the inks of YCCK are mixed as T.871 says`() {
     let planes = ([76, 85, 255, 0] as [UInt8]).map { value in
       var plane = Plane(PixelSize(1, 1), channels: 1)

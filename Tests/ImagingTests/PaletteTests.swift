@@ -46,6 +46,18 @@ import Testing
     #expect(ceiling.encodes == 2)
   }
 
+  @Test(arguments: [3, 4])
+  func `the search for a small enough file ends within eight encodes`(channels: Int) {
+    let plane = Canvas.scene(60, 40).plane(channels: channels)
+    let raster = Raster(planes: [plane], model: channels == 4 ? .rgba : .rgb)
+    for limit in [20, 900] {
+      var ceiling = ByteCeiling(limit)
+      let encoded = try? ceiling.png(raster)
+      #expect(ceiling.encodes <= 8)
+      #expect((encoded?.bytes.count ?? 0) <= limit)
+    }
+  }
+
   @Test func `no rendition is larger than its source`() throws {
     let poor = try Encoder.jpeg(
       Raster(planes: [Canvas.scene(600, 400).plane()], model: .rgb), quality: 20

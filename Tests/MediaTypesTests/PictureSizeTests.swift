@@ -19,6 +19,19 @@ import Testing
     #expect(PictureSize.read(head + [0xDA] + frame) == nil)
   }
 
+  @Test(arguments: [
+    ("MM\0*\0\0\0\u{8}\0\u{1}\u{1}\u{12}\0\u{3}\0\0\0\u{1}\0\u{6}\0\0", "240x320"),
+    ("II*\0\u{8}\0\0\0\u{1}\0\u{12}\u{1}\u{3}\0\u{1}\0\0\0\u{8}\0\0\0", "240x320"),
+    ("MM\0*\0\0\0\u{8}\0\u{1}\u{1}\u{12}\0\u{3}\0\0\0\u{1}\0\u{3}\0\0", "320x240"),
+    ("MM\0*\u{FF}\0\0\u{8}", "320x240"), ("", "320x240"),
+  ])
+  func `reads a JPEG that EXIF turns upright`(tiff: String, size: String) {
+    let exif = Self.bytes("Exif\0\0" + tiff)
+    let head = Self.bytes("\u{FF}\u{D8}\u{FF}\u{E1}\0") + [UInt8(exif.count + 2)] + exif
+    let frame = Self.bytes("\u{FF}\u{C0}\0\u{11}\u{8}\0\u{F0}\u{1}\u{40}\u{3}")
+    #expect(PictureSize.read(head + frame)?.description == size)
+  }
+
   @Test func `gives no size for nothing, for zero and for text`() {
     #expect(PictureSize.read([UInt8]()) == nil)
     #expect(PictureSize.read(Self.bytes("GIF89a\0\0\u{F0}\0")) == nil)

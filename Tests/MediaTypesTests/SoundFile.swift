@@ -44,18 +44,21 @@ enum SoundFile {
   }
 
   static func m4a(
-    brand: String, seconds: Int, handler: String = "soun", configuration: [UInt8]? = nil
+    brand: String, seconds: Int, handlers: [String] = ["soun"], configuration: [UInt8]? = nil
   ) -> [UInt8] {
     let entry =
       big(0, 8) + big(0, 8) + big(2, 2) + big(16, 2) + big(0, 4) + big(44100, 2) + big(0, 2)
     let stream = configuration.map { box("esds", big(0, 4) + descriptors($0)) } ?? []
     let tables = box("stsd", big(0, 4) + big(1, 4) + box("mp4a", entry + stream))
     let header = big(0, 4) + big(0, 8) + big(44100, 4) + big(44100 * seconds, 4) + big(0, 4)
-    let media =
-      box("mdhd", header) + box("hdlr", big(0, 8) + text(handler) + big(0, 8))
-      + box("minf", box("stbl", tables))
+    let tracks = handlers.flatMap { handler in
+      let media =
+        box("mdhd", header) + box("hdlr", big(0, 8) + text(handler) + big(0, 8))
+        + box("minf", box("stbl", tables))
+      return box("trak", box("mdia", media))
+    }
     return box("ftyp", text(brand) + big(0, 4) + text("isom")) + box("mdat", big(0, 8))
-      + box("moov", box("mvhd", header) + box("trak", box("mdia", media)))
+      + box("moov", box("mvhd", header) + tracks)
   }
 
   /// The descriptors of an AAC stream, the first length written in four bytes as encoders do.

@@ -18,7 +18,7 @@ import Testing
       Issue.record("The password was known before it was verified.")
       return
     }
-    #expect(await authenticator.verify(credentials, field)?.role == .publisher)
+    #expect(await authenticator.verify(credentials, field, from: "::1").caller?.role == .publisher)
     guard case .caller(let caller) = authenticator.find(field) else {
       Issue.record("The password was forgotten.")
       return
@@ -34,7 +34,7 @@ import Testing
     try await store.addUser("alice", hash: hash, role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
     let credentials = try #require(Credentials(basic(pair)))
-    #expect(await authenticator.verify(credentials, basic(pair)) == nil)
+    #expect(await authenticator.verify(credentials, basic(pair), from: "::1").caller == nil)
   }
 
   @Test func `the demo lets in whoever has the name as password, and nobody else`() throws {

@@ -43,6 +43,8 @@ import Testing
       400
     ),
     (#"{"message":"x","richType":"img","payload":"a","to":["a"],"idempotencyKey":""}"#, 400),
+    (#"{"message":" ","richType":"img","payload":"a","to":["a"],"form":"alert"}"#, 400),
+    (#"{"message":"","richType":"img","payload":"a","to":["a"],"form":"hybrid"}"#, 400),
     ("{\"message\":\"x\",\"richType\":\"img\",\"payload\":\"a\\u0000b\",\"to\":[\"a\"]}", 400),
   ])
   func `refuses a form that is wrong`(_ json: String, _ status: Int) throws {

@@ -14,7 +14,8 @@ import Testing
     try scratch.write("hello", to: "img/a.txt")
     let folder = DropFolder(path: scratch.path)
     #expect(try folder.open("img", try #require(AssetName("a.txt"))).size == 5)
-    #expect(folder.richTypes() == ["img"] && folder.names("img") == ["a.txt"])
+    #expect(try folder.richTypes().types == ["img"])
+    #expect(try folder.entries("img").map(\.entry.shown) == ["a.txt"])
   }
 
   @Test func `finds a name that the disk has in the decomposed form`() throws {
@@ -44,7 +45,8 @@ import Testing
     try scratch.write("secret", to: "elsewhere/secret.txt")
     symlink("elsewhere", scratch.path + "/img")
     let folder = DropFolder(path: scratch.path)
-    #expect(folder.richTypes().contains("img") == false)
+    #expect(try folder.richTypes().types == ["elsewhere"])
+    #expect(try folder.richTypes().others.map(\.shown) == ["img"])
     #expect(try refusal(folder, "secret.txt").status == 404)
   }
 
@@ -57,7 +59,30 @@ import Testing
   }
 
   @Test(arguments: [
-    ".logo.png.Xy12", "~$report.png", "a.png.part", "a.crdownload", "Thumbs.db", ".DS_Store", "a~",
+    (Array("a\nb".utf8), #"a\u{A}b"#), (Array("gpj\u{202E}exe".utf8), #"gpj\u{202E}exe"#),
+    ([0x63, 0x61, 0x66, 0xE9], #"caf\x{E9}"#), (Array(#"a\u{A}b"#.utf8), #"a\u{5C}u{A}b"#),
+  ])
+  func `shows a name that can be no asset so that no two look the same`(
+    bytes: [UInt8], shown: String
+  ) {
+    let entry = FolderEntry(bytes)
+    #expect(entry.name == nil && entry.shown == shown && entry.problem.contains("rename"))
+  }
+
+  @Test func `waits for a file while somebody has it open for writing`() throws {
+    let scratch = try Scratch()
+    try scratch.write("half", to: "img/a.txt")
+    let folder = DropFolder(path: scratch.path)
+    let name = try #require(AssetName("a.txt"))
+    let writer = try #require(FileHandle(forWritingAtPath: scratch.path + "/img/a.txt"))
+    #expect(try folder.open("img", name).isBeingWritten(closed: true))
+    try writer.close()
+    #expect(try folder.open("img", name).isBeingWritten(closed: false) == false)
+  }
+
+  @Test(arguments: [
+    ".logo.png.Xy12", "logo.png.sb-1a2b3c4d-XyZ123", "~$report.png", "a.png.part", "a.crdownload",
+    "Thumbs.db", ".DS_Store", "a~",
   ])
   func `passes over the names of a moment`(_ name: String) {
     #expect(AssetName.isTemporary(name))

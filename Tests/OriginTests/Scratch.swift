@@ -27,3 +27,8 @@ final class Scratch {
 
 /// The application's own, where a test also knows HTTP's.
 typealias TheRefusal = Refusal
+
+extension Authenticator.Verdict {
+  /// Who it is, if the password was right.
+  var caller: Caller? { if case .caller(let caller) = self { caller } else { nil } }
+}

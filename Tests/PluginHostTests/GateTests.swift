@@ -29,4 +29,15 @@ import Testing
       try await Gate(places: 0, queueLength: 0, patience: .zero).enter()
     }
   }
+
+  @Test func `is stuck while somebody wants in and nobody comes out`() async throws {
+    let gate = Gate(places: 1, queueLength: 0, patience: .milliseconds(1))
+    try await gate.enter()
+    #expect(!gate.standing.isStuck, "nobody waits")
+    await #expect(throws: PluginError.self) { try await gate.enter() }
+    while !gate.standing.isStuck { await Task.yield() }
+    #expect(gate.standing.running == 1 && gate.standing.refused == 1)
+    gate.leave()
+    #expect(!gate.standing.isStuck && gate.standing.running == 0)
+  }
 }

@@ -79,9 +79,9 @@ import Testing
     try workshop.script(
       "fork",
       """
-      for i in 1 2 3; do setsid sh -c 'echo $$ >> '$TMPDIR'/../pids; sleep 600' & done
-      (sh -c 'echo $$ >> '$TMPDIR'/../pids; sleep 600' &)
-      while [ "$(wc -l < $TMPDIR/../pids 2>/dev/null)" != 4 ]; do sleep 0.01; done
+      for i in 1 2 3; do setsid sh -c 'echo $$ >> '$TMPDIR'/../../pids; sleep 600' & done
+      (sh -c 'echo $$ >> '$TMPDIR'/../../pids; sleep 600' &)
+      while [ "$(wc -l < $TMPDIR/../../pids 2>/dev/null)" != 4 ]; do sleep 0.01; done
       \(HostilePluginTests.head); echo done
       """)
     #expect(try await workshop.text("fork") == "done\n")
@@ -116,7 +116,7 @@ import Testing
     let workshop = try Workshop { $0.sandbox = .off }
     try workshop.script(
       "long", manifest: #"{"limits":{"seconds":30}}"#,
-      "echo $$ > $TMPDIR/../pid.new; mv $TMPDIR/../pid.new $TMPDIR/../pid; sleep 600")
+      "echo $$ > $TMPDIR/../../pid.new; mv $TMPDIR/../../pid.new $TMPDIR/../../pid; sleep 600")
     let call = Task { await workshop.status("long") }
     var text = ""
     while text.isEmpty {

@@ -159,31 +159,4 @@ import Testing
     }
     while kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(20)) }
   }
-
-  @Test(.enabled(if: access("/usr/bin/php-cgi", X_OK) == 0), arguments: ["cgi", "fastcgi"])
-  func `runs PHP unmodified`(mode: String) async throws {
-    try workshop.write("plugins/php/plugin.json", "{\"mode\":\"\(mode)\"}", mode: 0o644)
-    try workshop.write(
-      "plugins/php/php",
-      "#!/usr/bin/php-cgi\n<?php header('Content-Type: text/plain'); echo $_SERVER['RICH_ID'];")
-    #expect(try await workshop.text("php") == "7")
-    #expect(try await workshop.text("php") == "7")
-  }
-
-  @Test(
-    .enabled(
-      if: FileManager.default.fileExists(atPath: "/usr/lib/x86_64-linux-gnu/perl5/5.36/FCGI.pm")))
-  func `runs the FCGI module of Perl unmodified`() async throws {
-    try workshop.write("plugins/perl/plugin.json", #"{"mode":"fastcgi"}"#, mode: 0o644)
-    try workshop.write(
-      "plugins/perl/perl",
-      """
-      #!/usr/bin/perl
-      use FCGI; my $r = FCGI::Request();
-      while ($r->Accept() >= 0) { print "Content-Type: text/plain\\r\\n\\r\\n$ENV{RICH_ID} $$" }
-      """)
-    let first = try await workshop.text("perl")
-    #expect(first.hasPrefix("7 "))
-    #expect(try await workshop.text("perl") == first)
-  }
 }

@@ -12,7 +12,7 @@ import Testing
     #expect(report.level == .standard)
     #expect(report.gaps.isEmpty == (report.landlock >= 6 && report.seccomp))
     let older = try #require(
-      SandboxReport(level: .standard, launcherSays: "landlock 2 seccomp 0"))
+      SandboxReport(level: .standard, launcherSays: "landlock 2 seccomp 0 bubblewrap 0"))
     #expect(older.gaps.count == 3)
     #expect(try Workshop { $0.sandbox = .off }.host.sandboxReport().gaps.count == 1)
   }
@@ -107,5 +107,31 @@ import Testing
     try workshop.script("any", "\(SandboxTests.head); echo hi")
     let isComplete = try workshop.host.sandboxReport().gaps.isEmpty
     #expect(await workshop.status("any") == (isComplete ? 200 : 502))
+    let lacking = try #require(
+      SandboxReport(level: .strict, launcherSays: "landlock 7 seccomp 1 bubblewrap 0"))
+    #expect(lacking.gaps.count == 1 && lacking.gaps[0].contains("bubblewrap"))
+    let full = SandboxReport(level: .strict, launcherSays: "landlock 7 seccomp 1 bubblewrap 1")
+    #expect(full?.gaps == [])
+  }
+
+  @Test func `strictly, sees no process but its own and no file that is not its own`() async throws
+  {
+    let workshop = try Workshop { $0.sandbox = .strict }
+    guard try workshop.host.sandboxReport().gaps.isEmpty else { return }
+    let secret = try workshop.write("blobs/secret", "another's", mode: 0o644)
+    let script = """
+      \(SandboxTests.head); cat "$RICH_ASSET_PATH"; ls \(secret) 2>/dev/null && echo ' seen'
+      [ -d /proc/\(getpid()) ] && echo ' neighbour'; echo x > "$TMPDIR/x" && echo ' wrote'
+      """
+    try workshop.script("inner", script)
+    let call = PluginCall(
+      verb: .render, richType: "inner", asset: try workshop.asset("asset"))
+    #expect(try await workshop.text(call) == "asset wrote\n")
+    try workshop.resident("stays", "syswrite $c, ok('fine ' . $count);")
+    #expect(try await workshop.text("stays") == "fine 1")
+    #expect(try await workshop.text("stays") == "fine 2")
+    try workshop.script("dies", "kill -SEGV $$")
+    #expect(await workshop.status("dies") == 502)
+    #expect(workshop.log.contains("signal 11"))
   }
 }

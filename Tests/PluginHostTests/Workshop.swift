@@ -40,9 +40,11 @@ final class Workshop: Sendable {
 
   var log: String { lines.all.withLock { $0.joined(separator: "\n") } }
 
-  /// What is left in the host's temporary folder.
+  /// The files left in the host's temporary folder; processes that stay keep folders, but nothing in them.
   var leavings: [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/tmp")) ?? ["?"]
+    FileManager.default.subpaths(atPath: "\(folder)/tmp")?.filter {
+      !$0.hasPrefix("plugin-") || $0.split(separator: "/").count > 2
+    } ?? ["?"]
   }
 
   /// Writes a file below the folder, by default executable.

@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import Push
@@ -27,8 +28,8 @@ import Testing
     }
     lane.stop()
     await task.value
-    let ids = try #require(try apns.tell(["do": "delivered"])["ids"] as? [String])
-    #expect(Set(ids).count == count)
+    let pushes = try #require(try apns.tell(["do": "delivered"])["pushes"] as? [[String]])
+    #expect(Set(pushes.map(\.[0])).count == count)
     #expect(lane.status.failed == 0)
     #expect(lane.status.retried > 0)
     #expect(lane.status.inFlight == 0)

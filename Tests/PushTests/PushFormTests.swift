@@ -7,7 +7,7 @@ import Testing
   private let content = PushContent(
     id: 7, message: "Check this image out!", richType: "img",
     media: MediaLink(url: "https://push.example/m/7?s=a&e=1", type: "image/png", size: 20_480),
-    badge: 3)
+    countsUnread: true)
 
   @Test func `writes the silent push exactly`() {
     let push = PushForm.silent.text(of: PushContent(id: 7, message: "…", richType: "img"))
@@ -29,7 +29,7 @@ import Testing
     let push = PushForm.alert.text(of: content)
     #expect(
       push.json
-        == #"{"aps":{"alert":{"body":"Check this image out!"},"mutable-content":1,"badge":3},"#
+        == #"{"aps":{"alert":{"body":"Check this image out!"},"mutable-content":1,"badge":999999},"#
         + #""richId":"7","richType":"img","att":{"url":"https://push.example/m/7?s=a&e=1","#
         + #""type":"image/png","size":20480}}"#)
     #expect(push.kind == .alert)

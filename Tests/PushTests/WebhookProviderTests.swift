@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import Push
@@ -7,8 +8,9 @@ import Testing
   private func provider(
     _ hub: StandIn, secret: String = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
   ) throws -> WebhookProvider {
-    try WebhookProvider(
-      url: hub.url + "/hook", secret: WebhookSecret(secret), trustAnchor: hub.certificates)
+    WebhookProvider(
+      try Webhook(
+        url: hub.url + "/hook", secret: WebhookSecret(secret), trustAnchor: hub.certificates))
   }
 
   @Test func `signs as the specification's own example does`() throws {

@@ -35,19 +35,21 @@ import Testing
     #expect(try await !store.markRead(1, user: "alice"))
   }
 
-  @Test func `keeps the first time of a fetch and of a reading`() async throws {
+  @Test func `keeps the first time of a push, of a fetch and of a reading`() async throws {
     let store = try scratch.open()
     _ = try await store.create(.any(to: "bob", "alice"))
     let start = scratch.now
+    store.recordSent([0], user: "bob")
     store.recordFetched(0, user: "alice")
     _ = try await store.markRead(0, user: "bob")
     scratch.pass(5)
+    store.recordSent([0], user: "bob")
     store.recordFetched(0, user: "alice")
     _ = try await store.markRead(0, user: "bob")
     #expect(
       try store.receipts(of: 0) == [
-        Receipt(user: "alice", fetched: start, read: nil),
-        Receipt(user: "bob", fetched: nil, read: start),
+        Receipt(user: "alice", sent: nil, fetched: start, read: nil),
+        Receipt(user: "bob", sent: start, fetched: nil, read: start),
       ])
   }
 }

@@ -59,6 +59,15 @@ import Testing
     #expect(store.renditions.rendition(key)?.size == 4)
   }
 
+  @Test func `takes a rendition that a power cut left with other bytes for none`() async throws {
+    let path = try await fill(scratch.open()).path
+    try Data("bo\0\0".utf8).write(to: URL(filePath: path))
+    let store = try scratch.open()
+    #expect(store.renditions.rendition(key) == nil)
+    #expect(try await fill(store).digest == Digest(of: "body"))
+    #expect(FileManager.default.contents(atPath: path) == Data("body".utf8))
+  }
+
   @Test func `refuses fields that would not read back`() async throws {
     let store = try scratch.open()
     await #expect(throws: StoreError.self) {

@@ -8,6 +8,7 @@ extension Options {
     try set("profile", request.profile)
     try set("fit", request.fit)
     try set("focus", request.query["focus"])
+    try set("linear", request.query["linear"])
     width = request.width
     height = request.height
     maximumBytes = request.maxBytes

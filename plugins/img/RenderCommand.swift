@@ -67,6 +67,18 @@ struct RenderCommand {
     print(
       "result: \(rendition.mediaType) \(rendition.size), \(rendition.byteCount) bytes "
         + "of \(source.size)")
+    print("memory: \(Self.mostMemory) KiB")
+  }
+
+  /// The most memory this process has had at once, in KiB (`VmHWM` in proc(5)).
+  private static var mostMemory: Int {
+    let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+    }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    return lines.first { $0.hasPrefix("VmHWM:") }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 
   /// Microseconds of processor time this process has used: what else the machine does is not in it.

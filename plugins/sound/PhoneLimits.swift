@@ -25,11 +25,13 @@ enum PhoneLimits {
     if !alertTypes.contains(sound.type.value) || !alertCodecs.contains(sound.codec) {
       advice.append(
         "It plays when opened, not as the alert itself: iOS takes PCM, IMA4, µ-law or A-law "
-          + "in WAV, AIFF or CAF for that, and this is \(sound.codec.rawValue) in \(name).")
+          + "in WAV, AIFF or CAF for that, and this is \(sound.codec.rawValue) in \(name); "
+          + "convert it: ffmpeg -i in -t 30 -c:a pcm_s16le out.wav")
     } else if sound.duration > alertSeconds {
       advice.append(
         "It plays when opened, not as the alert itself: "
-          + "iOS plays its default sound instead of one that is longer than 30 seconds.")
+          + "iOS plays its default sound instead of one that is longer than 30 seconds; "
+          + "cut it: ffmpeg -i in -t 30 -c copy out.\(sound.type.fileExtension)")
     }
     if sound.duration == 0 { advice.append("The file does not tell how long it is.") }
     return advice

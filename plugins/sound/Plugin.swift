@@ -21,19 +21,21 @@ struct Plugin {
   ) throws -> PluginResponse {
     do {
       let sound = try Sound.read(file)
-      let samples = SampleReader(sound, in: file)
+      let levels = sound.levels(in: file)
       if request.verb == .validate {
-        return try .json(SoundFacts(sound, samples, bytes: file.size))
+        return try .json(SoundFacts(sound, levels, bytes: file.size))
       }
       switch request.query["view"] {
       case nil, "": return .asset(type: sound.type.value)
       case "waveform":
-        guard let samples else {
+        guard let levels else {
           throw Refusal(
             status: 415,
-            "A waveform is drawn of plain samples, and this is \(sound.codec.rawValue).")
+            "A waveform is drawn of plain samples, and of MP3 and AAC up to 20 minutes; this is "
+              + "\(sound.codec.rawValue) of \(Int(sound.duration)) s. Convert it: "
+              + "ffmpeg -i in -t 1200 -c:a aac out.m4a")
         }
-        return .document(try Waveform(samples, request).png(), type: "image/png")
+        return .document(try Waveform(levels, request).png(), type: "image/png")
       case .some(let view):
         throw Refusal("There is no view \(view) of a sound; there is waveform.")
       }

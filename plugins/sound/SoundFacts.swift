@@ -10,13 +10,13 @@ struct SoundFacts: Encodable {
   let sampleRate: Int
   /// Seconds, to the millisecond; left out where the file does not tell.
   let duration: Double?
-  /// The loudest sample against full scale, in decibels; left out where a decoder would be needed.
+  /// The loudest sample against full scale, in decibels; left out where no decoder for it is here.
   let peak: Double?
   /// Sentences about what a phone would not play, each with what to do.
   let advice: [String]?
 
-  init(_ sound: Sound, _ samples: SampleReader?, bytes: Int) {
-    let loudness = samples.map { Loudness($0) }
+  init(_ sound: Sound, _ levels: (any Levels)?, bytes: Int) throws {
+    let loudness = try levels.map { try Loudness($0) }
     let advice = PhoneLimits.advice(on: sound, bytes: bytes) + (loudness?.advice ?? [])
     contentType = sound.type.value
     codec = sound.codec.rawValue

@@ -42,6 +42,10 @@ codec_jpeg *codec_jpeg_open(codec_source source, codec_jpeg_info *info, char *me
 int codec_jpeg_start(codec_jpeg *jpeg, int eighths, int scan_limit, codec_jpeg_info *info, char *message);
 /* 1: a band was written; 0: there are no more; -1: error. */
 int codec_jpeg_band(codec_jpeg *jpeg, const codec_band *band, char *message);
+/* Instead of codec_jpeg_start: full size, rows of interleaved grey, RGB or CMYK samples (inks as stored). */
+int codec_jpeg_start_rows(codec_jpeg *jpeg, int scan_limit, char *message);
+/* 1: a row was written; 0: there are no more; -1: error. */
+int codec_jpeg_row(codec_jpeg *jpeg, uint8_t *row, char *message);
 /* Reads what is left of the file, so that its end is known. */
 int codec_jpeg_finish(codec_jpeg *jpeg, char *message);
 void codec_jpeg_health_of(const codec_jpeg *jpeg, codec_jpeg_health *health);
@@ -65,10 +69,11 @@ typedef struct {
   double gamma, chromaticities[8]; /* white x y, red, green, blue */
   const uint8_t *profile;          /* iCCP, inflated; lives as long as the reader */
   size_t profile_size;
+  int limited;                     /* a profile was left out because it inflates beyond the limit */
 } codec_png_info;
 
 typedef struct codec_png codec_png;
-/* Chunks that inflate or cache beyond chunk_limit bytes are refused; checking verifies every CRC. */
+/* Chunks that inflate or cache beyond chunk_limit bytes are refused; checking verifies every CRC and Adler-32. */
 codec_png *codec_png_open(
   codec_source source, size_t chunk_limit, int checking, codec_png_info *info, char *message);
 /* sixteen: rows of 16-bit samples in the machine's byte order, else 8-bit ones (rounded). */
@@ -97,9 +102,11 @@ typedef struct { int channels, inks, inverted, sixteen; } codec_pixels;
    compensation; NULL when the profile is broken or is not for such pixels. */
 typedef struct codec_colour codec_colour;
 codec_colour *codec_colour_of_profile(const uint8_t *profile, size_t size, const codec_pixels *pixels);
-/* From a curve (gamma, and a b c d of ICC's parametric type 3, or zeros) and white and primaries, x y each. */
+/* From a curve (gamma, and a b c d of ICC's parametric type 3, or zeros; or, with entries, a table of light from
+   0 to 1) and white and primaries, x y each. */
 codec_colour *codec_colour_of_curve(
-  const double *curve, const double *chromaticities, const codec_pixels *pixels);
+  const double *curve, const float *table, size_t entries, const double *chromaticities,
+  const codec_pixels *pixels);
 void codec_colour_apply(const codec_colour *colour, const void *from, uint8_t *to, size_t pixels);
 void codec_colour_close(codec_colour *colour);
 
@@ -113,5 +120,17 @@ void codec_blend_rows(
 void codec_blend_columns(
   const int16_t *in, const int16_t *weights, const int32_t *starts, int taps, uint8_t *out, int width,
   int channels, int dividing);
+/* sums[i] += row[i]. */
+void codec_add_row(const uint8_t *row, uint32_t *sums, size_t count);
 /* Multiplies colour by alpha in place. */
 void codec_premultiply(uint8_t *rgba, size_t pixels);
+
+/* ---- Linear light ---- */
+/* 8-bit codes as light from 0 to 1 by a table of 256; of RGBA the colours are multiplied by alpha. */
+void codec_light_of_row(const uint8_t *row, const float *light, float *out, size_t pixels, int channels);
+/* Column x is the weighted sum (Q14) of `taps` pixels from starts[x]; `in` is readable `taps` pixels past its end. */
+void codec_light_columns(
+  const float *in, const int16_t *weights, const int32_t *starts, int taps, float *out, int width, int channels);
+void codec_light_rows(const float *const *rows, const int16_t *weights, int taps, float *out, int count);
+/* Light as 8-bit codes by a table of 65536; of four channels colour is divided by alpha again. */
+void codec_light_to_row(const float *in, const uint8_t *codes, uint8_t *out, size_t pixels, int channels);

@@ -6,6 +6,8 @@
 /* Plugins: descriptors that are polled, passed on and resolved without leaving a folder. */
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -13,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 int pipe2(int descriptors[2], int flags);
@@ -60,5 +63,25 @@ static inline ssize_t clinux_send(int socket, const void *bytes, size_t count,
   return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* 1 when there is something to read from `descriptor` within so many microseconds. */
+int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+static inline int clinux_wait_for_input(int descriptor, long microseconds) {
+  struct pollfd wish = {.fd = descriptor, .events = POLLIN};
+  struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
+  return ppoll(&wish, 1, &time, NULL);
+}
+
+/* 1 when the folder holds nothing, read from its start; 0 when it does, or cannot be read. */
+static inline int clinux_is_empty_folder(int folder) {
+  char entries[512];
+  if (lseek(folder, 0, SEEK_SET) < 0) return 0;
+  long count = syscall(SYS_getdents64, folder, entries, sizeof entries), names = 0;
+  for (long at = 0; at < count; names++) at += *(unsigned short *)(entries + at + 16);
+  return count > 0 && names == 2;
+}
+
 /* Store: everything written to a file system is on its disk when this returns 0 (syncfs). */
 int syncfs(int descriptor);
+
+/* Folders: what kind of file system they lie on (statfs). */
+#include <sys/vfs.h>

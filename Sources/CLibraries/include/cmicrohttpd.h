@@ -15,6 +15,7 @@ struct cmicrohttpd_settings {
   void *(*targeted)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_AccessHandlerCallback access;
   MHD_RequestCompletedCallback completed;
+  void (*refused)(struct MHD_Connection *connection, unsigned status); /* the same for all daemons */
 };
 
 /* MHD_start_daemon, which is variadic, with the flags this server stands on; NULL with errno set. */
@@ -26,8 +27,16 @@ int cmicrohttpd_descriptor(struct MHD_Connection *connection);
 void *cmicrohttpd_context(struct MHD_Connection *connection);
 const struct sockaddr *cmicrohttpd_address(struct MHD_Connection *connection);
 
+/* Whether the other side of a socket has not closed it, nor have we. */
+int cmicrohttpd_is_open(int descriptor);
+
 /* Connections a daemon has open (MHD_get_daemon_info). */
 unsigned cmicrohttpd_connections(struct MHD_Daemon *daemon);
+
+/* MHD_queue_response for a response of ours. MHD's own calls of it, which answer a head that it cannot
+   read with a page of HTML, go to `refused`, and the connection is closed. */
+enum MHD_Result cmicrohttpd_queue(struct MHD_Connection *connection, unsigned status,
+                                  struct MHD_Response *response);
 
 /* Writes bytes past MHD, through TLS where there is TLS, as far as that does not block. */
 void cmicrohttpd_write(struct MHD_Connection *connection, const void *bytes, size_t count);

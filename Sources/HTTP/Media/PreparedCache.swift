@@ -12,8 +12,10 @@ final class PreparedCache {
   private var old = Generation()
   private let bytesLimit: Int
   private let filesLimit: Int
+  private let gauge: PreparedGauge
 
-  init(bytes: Int, files: Int) {
+  init(bytes: Int, files: Int, gauge: PreparedGauge = PreparedGauge()) {
+    self.gauge = gauge
     bytesLimit = bytes / 2
     filesLimit = files / 2
   }
@@ -27,17 +29,19 @@ final class PreparedCache {
     let known = old.entries.removeValue(forKey: content)
     if known != nil { old.bytes -= content.size }
     guard let prepared = known ?? Prepared(content) else { return nil }
-    insert(prepared, for: content)
+    insert(prepared, for: content, isNew: known == nil)
     return prepared
   }
 
-  private func insert(_ prepared: Prepared, for content: Content) {
+  private func insert(_ prepared: Prepared, for content: Content, isNew: Bool) {
     guard content.size <= bytesLimit, filesLimit > 0 else { return }
     if young.bytes + content.size > bytesLimit || young.entries.count >= filesLimit {
+      gauge.drop(old.entries.count, old.bytes)
       old = young
       young = Generation()
     }
     young.entries[content] = prepared
     young.bytes += content.size
+    if isNew { gauge.add(content.size) }
   }
 }

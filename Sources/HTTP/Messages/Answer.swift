@@ -4,6 +4,15 @@
 package protocol Responder: Sendable {
   /// Decides, from the head alone, how the request is to be answered.
   func answer(_ request: Request) -> Answer
+
+  /// What measurements and logs call the place that the request was for; nil is a head that was
+  /// refused before it became a request.
+  func route(of request: Request?) -> String
+}
+
+extension Responder {
+  /// Nothing is called anything.
+  package func route(of request: Request?) -> String { "" }
 }
 
 /// How a request is answered.

@@ -13,6 +13,8 @@ package final class Content: Sendable {
   package let fileName: String?
   /// Further fields of the representation.
   package let fields: Fields
+  /// The path's hash: paths are long, and looked up for every request.
+  private let place: Int
 
   /// What is to be served.
   ///
@@ -38,6 +40,14 @@ package final class Content: Sendable {
     self.cacheControl = cacheControl
     self.fileName = fileName
     self.fields = fields
+    place = path.hashValue
+  }
+
+  /// The same under another rule for caches.
+  package func cached(_ cacheControl: String) -> Content {
+    Content(
+      path: path, size: size, mediaType: mediaType, etag: etag, lastModified: lastModified,
+      cacheControl: cacheControl, fileName: fileName, fields: fields)
   }
 
   var quotedTag: String { "\"\(etag)\"" }
@@ -69,5 +79,5 @@ extension Content: Hashable {
         && left.fields == right.fields
   }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(path) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(place) }
 }

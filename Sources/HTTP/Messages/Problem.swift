@@ -1,28 +1,28 @@
 import CMicroHTTPD
+import FoundationEssentials
 
-/// The members of `application/problem+json` (RFC 9457).
-struct Problem: Encodable {
-  let type: String
-  let status: Int
-  let detail: String
-  let members: [String: String]
+/// What `application/problem+json` says (RFC 9457).
+package struct Problem: Sendable {
+  /// The HTTP status; its phrase is the title.
+  package let status: Int
+  /// A sentence a person can act on.
+  package let detail: String
 
-  private struct Key: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
+  private struct Members: Encodable {
+    let type = "about:blank"
+    let title: String
+    let status: Int
+    let detail: String
+    let requestId: String?
   }
 
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    for (name, value) in members {
-      try container.encode(value, forKey: Key(stringValue: name))
-    }
-    try container.encode(type, forKey: Key(stringValue: "type"))
-    try container.encode(Self.title(of: status), forKey: Key(stringValue: "title"))
-    try container.encode(status, forKey: Key(stringValue: "status"))
-    try container.encode(detail, forKey: Key(stringValue: "detail"))
+  /// The text, a line of JSON, with the name that the request has in the log.
+  func bytes(request id: String?) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let members = Members(
+      title: Self.title(of: status), status: status, detail: detail, requestId: id)
+    return [UInt8]((try? encoder.encode(members)) ?? Data("{}".utf8)) + [UInt8(ascii: "\n")]
   }
 
   /// The phrase that belongs to a status (MHD_get_reason_phrase_for).

@@ -1,6 +1,6 @@
 /// A request as its responder sees it: the head, checked; the body stays behind until it is asked for.
 package struct Request: Sendable {
-  /// GET, HEAD, POST, PUT, DELETE, PATCH or OPTIONS; others were refused.
+  /// GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE or QUERY; others were refused.
   package let method: String
   /// The request target as it was received.
   package let target: String
@@ -13,6 +13,12 @@ package struct Request: Sendable {
   /// Whether the request came over TLS.
   package let isSecure: Bool
   package let body: Body
+  /// The name that the client gave it (X-Request-Id), if it can stand in a log.
+  package let givenID: String?
+  private let serial: UInt64
+
+  /// What names the request in answers and logs: the client's name for it, or one of ours.
+  package var id: String { givenID ?? Self.name(serial) }
 
   /// What the head says about the body that follows it.
   package enum Body: Sendable, Equatable {
@@ -32,10 +38,11 @@ package struct Request: Sendable {
   ///   - peer: the address of the other side.
   ///   - isSecure: whether it came over TLS.
   ///   - body: what follows the head.
+  ///   - serial: what no other request has, for its name.
   /// - Throws: `Refusal` when the target is not one that the server would let through.
   package init(
     _ method: String = "GET", _ target: String, fields: Fields = Fields(),
-    peer: String = "127.0.0.1", isSecure: Bool = false, body: Body = .none
+    peer: String = "127.0.0.1", isSecure: Bool = false, body: Body = .none, serial: UInt64 = 0
   ) throws(Refusal) {
     let parsed = try Target(target)
     self.method = method
@@ -46,5 +53,23 @@ package struct Request: Sendable {
     self.peer = peer
     self.isSecure = isSecure
     self.body = body
+    self.serial = serial
+    givenID = fields["X-Request-Id"].flatMap { Self.isName($0) ? $0 : nil }
+  }
+
+  /// 16 hexadecimal digits.
+  static func name(_ serial: UInt64) -> String {
+    let digits = String(serial, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch Unicode.Scalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".", ":", "/", "+", "=": true
+        default: false
+        }
+      }
   }
 }

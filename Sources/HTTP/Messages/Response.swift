@@ -7,6 +7,8 @@ package struct Response: Sendable {
   package var status: Int
   package var fields: Fields
   package var body: ResponseBody
+  /// Whoever sends the same head may get the same file again, as long as the lease says so.
+  package var lease: (any Lease)?
 
   /// A response of these parts.
   package init(_ status: Int = 200, fields: Fields = Fields(), body: ResponseBody = .empty) {
@@ -20,7 +22,7 @@ package struct Response: Sendable {
     Response(status, fields: fields)
   }
 
-  /// A value as JSON: sorted keys, slashes as they are, RFC 3339 times.
+  /// A value as a line of JSON: sorted keys, slashes as they are, RFC 3339 times.
   package static func json(
     _ status: Int = 200, _ value: some Encodable & Sendable, fields: Fields = Fields()
   ) -> Response {
@@ -30,7 +32,10 @@ package struct Response: Sendable {
     guard let text = try? encoder.encode(value) else {
       return .problem(500, "The answer could not be written as JSON.")
     }
-    return bytes(status, [UInt8](text), type: "application/json", fields: fields)
+    var fields = fields
+    if fields["Cache-Control"] == nil { fields["Cache-Control"] = "no-store" }
+    return bytes(
+      status, [UInt8](text) + [UInt8(ascii: "\n")], type: "application/json", fields: fields)
   }
 
   /// Plain text in UTF-8.
@@ -64,16 +69,13 @@ package struct Response: Sendable {
   /// - Parameters:
   ///   - status: the HTTP status; its phrase is the title.
   ///   - detail: a sentence a person can act on.
-  ///   - type: a URI that names the kind of problem.
-  ///   - members: further members, such as a request id.
   ///   - fields: further fields, such as `Retry-After`.
   /// - Returns: the response; it is never to be stored by caches.
   package static func problem(
-    _ status: Int, _ detail: String, type: String = "about:blank", members: [String: String] = [:],
-    fields: Fields = Fields()
+    _ status: Int, _ detail: String, fields: Fields = Fields()
   ) -> Response {
-    let problem = Problem(type: type, status: status, detail: detail, members: members)
-    var response = Response.json(status, problem, fields: fields)
+    var response = Response(
+      status, fields: fields, body: .problem(Problem(status: status, detail: detail)))
     response.fields["Content-Type"] = "application/problem+json"
     if response.fields["Cache-Control"] == nil { response.fields["Cache-Control"] = "no-store" }
     return response
@@ -83,6 +85,8 @@ package struct Response: Sendable {
 /// What a response carries.
 package enum ResponseBody: Sendable {
   case empty
+  /// An error; the request's name is added to it when it is sent.
+  case problem(Problem)
   case bytes([UInt8])
   case content(Content)
   case events(any EventSource)

@@ -35,6 +35,8 @@
     nodes[node].routes.first { $0.method == method }?.index
   }
 
+  func anyRoute(at node: Int) -> Int? { nodes[node].routes.first?.index }
+
   @usableFromInline func methods(at node: Int) -> [String] { nodes[node].routes.map(\.method) }
 
   private mutating func step(_ segment: RouteSegment, from node: Int) -> Int {

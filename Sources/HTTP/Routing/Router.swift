@@ -37,6 +37,12 @@ package struct Router<Handler: Sendable>: Sendable {
       places[index].handler, parameters: parameters, pattern: places[index].pattern)
   }
 
+  /// The pattern of the path that the request is for, such as "/api/notifications/{}"; nil when
+  /// there is none such.
+  package func pattern(of request: Request) -> String? {
+    tree.walk(request.segments).flatMap { tree.anyRoute(at: $0.node) }.map { places[$0].pattern }
+  }
+
   @usableFromInline static func refusal(of request: Request, known: [String]) -> Response {
     let allowed = Set(known + (known.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"])
     let fields: Fields = ["Allow": allowed.sorted().joined(separator: ", ")]

@@ -29,6 +29,7 @@ enum Callbacks {
       UnsafeMutableRawPointer? = { _, target, handle in
         guard let target, let connection = connection(handle) else { return nil }
         connection.target = String(cString: target)
+        connection.isFresh = false
         connection.become(idle: false)
         connection.hold(connection.worker.times.head)
         return nil
@@ -46,6 +47,10 @@ enum Callbacks {
 
   static let completed: MHD_RequestCompletedCallback = { _, handle, _, reason in
     connection(handle)?.completed(isComplete: reason == .REQUEST_TERMINATED_COMPLETED_OK)
+  }
+
+  static let refused: @convention(c) (OpaquePointer?, UInt32) -> Void = { handle, status in
+    connection(handle)?.refuse(unreadable: Int(status))
   }
 
   private static func worker(_ context: UnsafeMutableRawPointer?) -> Worker? {

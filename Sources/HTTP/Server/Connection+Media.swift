@@ -1,12 +1,21 @@
 import CMicroHTTPD
 
 extension Connection {
+  /// Queues what the same head was answered with before.
+  func send(_ known: KnownHeads.Known) -> MHD_Result {
+    guard let content = known.content, let prepared = worker.prepared[content] else {
+      step = .answered
+      return send(.problem(503, Self.missing, fields: ["Retry-After": "1"]))
+    }
+    step = .answered
+    return known.status == 304 ? queue(304, prepared.notModified) : queue(200, prepared.whole)
+  }
+
   /// Queues a file: preconditions first, then the range, then the whole (RFC 9110, section 13.2).
   func send(_ content: Content, with response: Response) -> MHD_Result {
     guard let request, let prepared = worker.prepared[content] else {
       worker.log("http: \(content.path) is missing or not \(content.size) bytes long")
-      return send(
-        .problem(503, "The content is not available just now.", fields: ["Retry-After": "1"]))
+      return send(.problem(503, Self.missing, fields: ["Retry-After": "1"]))
     }
     guard response.status == 200 else {
       return queue(whole: content, prepared, with: response)
@@ -19,6 +28,7 @@ extension Connection {
       )
     case .notModified:
       guard !response.fields.isEmpty else {
+        if let noted { worker.knownHeads.keep(noted, prepared.content, status: 304) }
         return queue(304, prepared.notModified)
       }
       let fields = content.validatorFields + response.fields
@@ -67,8 +77,11 @@ extension Connection {
       return queue(
         response.status, RawResponse(prepared.mapping, 0..<content.size, fields: fields))
     }
+    if let noted { worker.knownHeads.keep(noted, prepared.content, status: 200) }
     return queue(200, prepared.whole)
   }
+
+  private static let missing = "The content is not available just now."
 }
 
 extension Fields {

@@ -13,7 +13,14 @@ extension Connection {
     bytes: UnsafeRawBufferPointer
   ) -> MHD_Result {
     if case .head = step {
-      if worker.observe != nil { begun = .now }
+      if worker.observe != nil { begun = Ticks.nanoseconds }
+      serial = worker.nextSerial()
+      worker.knownHeads.read(self, method, version)
+      if let known = worker.knownHeads.find() {
+        (request, route, step) = (known.request, known.route, .known(known))
+        release()
+        return .YES
+      }
       return begin(method: String(cString: method), String(cString: version))
     }
     return bytes.isEmpty ? finish() : take(bytes)
@@ -26,8 +33,12 @@ extension Connection {
       let client = worker.forwarding.client(
         peer: peer, isSecure: worker.isSecure, fields: fields)
       let request = try Request(
-        method, target, fields: fields, peer: client.peer, isSecure: client.isSecure, body: body)
+        method, target, fields: fields, peer: client.peer, isSecure: client.isSecure, body: body,
+        serial: serial)
       self.request = request
+      if let response = worker.crossOrigin?.preflight(request) {
+        return try prepare(for: .now(response), request)
+      }
       return try prepare(for: worker.responder.answer(request), request)
     } catch {
       return refuse(error.response)
@@ -38,6 +49,10 @@ extension Connection {
     switch answer {
     case .now(let response):
       if request.body != .none && response.status >= 400 { return refuse(response) }
+      if let lease = response.lease, request.body == .none {
+        noted = worker.knownHeads.note(
+          request, at: worker.responder.route(of: request), lease)
+      }
       step = .dropping(left: Self.dropLimit, .reply(response))
     case .later(let deadline, let work):
       step = .dropping(left: Self.dropLimit, .work(deadline, work))
@@ -76,7 +91,7 @@ extension Connection {
         step = .dropping(left: left - bytes.count, next)
       case .reading(let buffer): try buffer.append(bytes)
       case .saving(let file): try file.append(bytes)
-      case .head, .waiting, .answered, .streaming: break
+      case .head, .known, .waiting, .answered, .streaming: break
       }
       return .YES
     } catch {
@@ -86,6 +101,7 @@ extension Connection {
 
   private func finish() -> MHD_Result {
     switch step {
+    case .known(let known): return send(known)
     case .dropping(_, .reply(let response)): return send(response)
     case .dropping(_, .work(let deadline, let work)): return suspend(deadline, work)
     case .reading(let buffer):
@@ -110,6 +126,15 @@ extension Connection {
     setSuspended(suspended)
     suspended.start(work)
     return .YES
+  }
+
+  /// Says what libmicrohttpd refuses by itself: a head that it cannot read, or that is too long.
+  func refuse(unreadable status: Int) {
+    serial = worker.nextSerial()
+    if worker.observe != nil { begun = Ticks.nanoseconds }
+    (request, step) = (nil, .answered)
+    _ = hangUp(.problem(status, Guard.sentence(status)))
+    cut()  // or libmicrohttpd would only notice when something more comes
   }
 
   /// Queues an error on the first call: the body stays unread and the connection is closed.

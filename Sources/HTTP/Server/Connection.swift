@@ -15,9 +15,17 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   var target = ""
   var step = Step.head
   var request: Request?
+  /// What its place is called, when that is known already.
+  var route: String?
   /// The status and size of the answer, and when its request had come.
   var reply: (status: Int, bytes: Int)?
-  var begun: ContinuousClock.Instant?
+  var begun = 0
+  /// The request's head, when it may soon be known.
+  var noted: KnownHeads.Known?
+  /// What no other request has, for its name.
+  var serial: UInt64 = 0
+  /// Whether no request line has been read on it yet.
+  var isFresh = true
   /// Whether bytes may be on their way that nobody will read: closing must then not reset.
   var leavesBytesUnread = false
 
@@ -33,6 +41,8 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   enum Step {
     /// The head has come.
     case head
+    /// The same head was answered before.
+    case known(KnownHeads.Known)
     /// The body, if any, is dropped; then the response is sent.
     case dropping(left: Int, Next)
     /// The body is collected.
@@ -114,6 +124,7 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
       setStream(nil)
     }
     request = nil
+    noted = nil
     step = .head
     hold(worker.times.idle)
     become(idle: true)
@@ -121,17 +132,23 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   }
 
   private func report(isComplete: Bool) {
-    defer { reply = nil }
-    guard let observe = worker.observe, let reply, let begun else { return }
+    defer { (reply, route) = (nil, nil) }
+    guard let observe = worker.observe, let reply, begun != 0 else { return }
     observe(
       Exchange(
-        request: request, peer: peer, status: reply.status, bytes: reply.bytes,
-        duration: ContinuousClock.now - begun, isComplete: isComplete))
+        request: request, serial: serial, route: route ?? worker.responder.route(of: request),
+        peer: peer, status: reply.status, bytes: reply.bytes,
+        nanoseconds: Ticks.nanoseconds - begun, isComplete: isComplete))
   }
 
   /// Called just before the descriptor is closed.
   func willClose() {
+    // What is no request line at all is closed without a word.
+    if isFresh, reply == nil, !worker.isSecure, cmicrohttpd_is_open(descriptor) != 0 {
+      refuse(unreadable: 400)
+    }
     worker.connections.remove(self)
+    report(isComplete: leavesBytesUnread)  // what libmicrohttpd has not called complete
     // A request without a reply of ours was refused by libmicrohttpd itself, which reads no further.
     if leavesBytesUnread || !isIdle && reply == nil { Linger.close(after: descriptor) }
   }

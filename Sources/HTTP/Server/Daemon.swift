@@ -22,6 +22,7 @@ final class Daemon: Sendable {
     settings.targeted = Callbacks.targeted
     settings.access = Callbacks.access
     settings.completed = Callbacks.completed
+    settings.refused = Callbacks.refused
     guard let handle = Self.start(&settings, tls: configuration.tls) else {
       let reason = String(cString: strerror(errno))
       context.release()

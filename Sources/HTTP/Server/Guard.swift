@@ -16,7 +16,7 @@ enum Guard {
     method: String, version: String, fields: Fields
   ) throws(Refusal) -> Request.Body {
     switch method {
-    case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS": break
+    case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY": break
     default: throw Refusal(501, "This server does not know the method.")
     }
     guard fields.count <= linesLimit, fields.size <= fieldsLimit else {
@@ -33,6 +33,17 @@ enum Guard {
       throw Refusal(417, "The only expectation this server can meet is 100-continue.")
     }
     return try body(version: version, fields: fields)
+  }
+
+  /// Why libmicrohttpd has refused a head before anybody else could look at it.
+  static func sentence(_ status: Int) -> String {
+    switch status {
+    case 413: "The body, or one of its chunks, is larger than can be taken."
+    case 414: "The request target is longer than \(Target.limit) bytes."
+    case 431: "The header fields are more than \(fieldsLimit) bytes or too many."
+    case 500..<600: "The server cannot answer this request just now, or not in its version of HTTP."
+    default: "The head of the request is malformed, or its body is not of the length it says."
+    }
   }
 
   private static func body(version: String, fields: Fields) throws(Refusal) -> Request.Body {

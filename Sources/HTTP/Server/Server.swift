@@ -8,6 +8,7 @@ package final class Server: Sendable {
 
   private let loops: Mutex<EventLoops>
   private let connections: OpenConnections
+  private let gauge: PreparedGauge
   /// A dispatch source may be used from any thread.
   private nonisolated(unsafe) let clock: any DispatchSourceTimer
 
@@ -26,15 +27,16 @@ package final class Server: Sendable {
     DescriptorLimit.raise()
     let listeners = try Listeners.open(configuration)
     let connections = OpenConnections(configuration)
+    let gauge = PreparedGauge()
     var loops = EventLoops(configuration: configuration) {
       Worker(
-        configuration: configuration, responder: responder, connections: connections, log: log,
-        observe: observe)
+        configuration: configuration, responder: responder, connections: connections,
+        gauge: gauge, log: log, observe: observe)
     }
     try loops.start(on: listeners.descriptors)
     port = Int(listeners.port)
     self.loops = Mutex(loops)
-    self.connections = connections
+    (self.connections, self.gauge) = (connections, gauge)
     clock = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "http.deadlines"))
     clock.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
     clock.setEventHandler { connections.tick(Ticks.now) }
@@ -43,6 +45,9 @@ package final class Server: Sendable {
 
   /// Connections that are open now.
   package var openConnections: Int { connections.count }
+
+  /// What the prepared responses take now.
+  package var prepared: PreparedFigures { gauge.figures }
 
   /// Serves another certificate to every connection from now on; those that are open keep theirs.
   ///

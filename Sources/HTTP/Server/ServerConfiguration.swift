@@ -14,6 +14,18 @@ package struct ServerConfiguration: Sendable {
   /// as all clients together: numeric addresses.
   package var trustedProxies: Set<String> = []
 
+  /// Origins, such as `https://app.example`, whose pages may read answers (CORS); `*` means all.
+  package var origins: Set<String> = []
+
+  /// Believes a proxy.
+  ///
+  /// - Returns: false when it is not a numeric address.
+  package mutating func trust(_ address: String) -> Bool {
+    guard let canonical = Address.canonical(address[...]) else { return false }
+    trustedProxies.insert(canonical)
+    return true
+  }
+
   /// What one client may cost.
   package struct Limits: Sendable {
     /// Connections open at once, in total and for one address.
@@ -34,6 +46,8 @@ package struct ServerConfiguration: Sendable {
     /// Bytes and files that may stay mapped on each thread as prepared responses.
     package var preparedBytes = 512 * 1024 * 1024
     package var preparedFiles = 8192
+    /// How long an answer under a lease may be given again to the same head.
+    package var lease: Duration = .seconds(1)
 
     package init() {}
   }

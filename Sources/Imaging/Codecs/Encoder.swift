@@ -11,11 +11,15 @@ struct Encoded {
 
 /// Turns rasters into files without metadata.
 enum Encoder {
-  /// Baseline JPEG, 4:2:0; Huffman tables are fitted to small pictures, where that costs nothing.
+  /// Below so many pixels the Huffman tables are fitted: of a thumbnail that takes a tenth of a millisecond and
+  /// saves a tenth of the bytes; of larger pictures it takes as long as all the rest and saves a fiftieth.
+  private static let thumbnailPixels = 40_000
+
+  /// Baseline JPEG, 4:2:0.
   static func jpeg(_ raster: Raster, quality: Int) throws(ImagingError) -> Encoded {
     var planes = raster.planes
     if raster.model == .ycc { for index in planes.indices { planes[index].padRows() } }
-    let isSmall = raster.size.pixels <= 400_000
+    let isSmall = raster.size.pixels <= thumbnailPixels
     let bytes = try write(planes, of: raster) { description, buffer, message in
       codec_jpeg_write(&description, Int32(quality), isSmall ? 1 : 0, &buffer, message)
     }

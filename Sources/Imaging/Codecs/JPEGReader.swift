@@ -73,13 +73,31 @@ final class JPEGReader {
   /// Decodes rows into the resamplers, one for each plane, until these have what they need.
   func read(into resamplers: [PlaneResampler]) throws(ImagingError) {
     let rows = planes.map { Int($0.band_rows) }
-    while !resamplers.allSatisfy(\.isComplete) {
+    while resamplers.contains(where: { !$0.isComplete }) {
       var band = codec_band()
       for (index, resampler) in resamplers.enumerated() {
         band.aim(index, at: resampler.slot, stride: resampler.slotStride)
       }
       guard try next(&band) else { return }
       for (index, resampler) in resamplers.enumerated() { resampler.receive(rows[index]) }
+    }
+  }
+
+  /// Begins to decode rows of interleaved samples at full size, instead of `start`.
+  func startRows(limits: Limits) throws(ImagingError) {
+    do {
+      _ = try CodecMessage.of { succeeded(codec_jpeg_start_rows(codec, Int32(limits.scans), $0)) }
+    } catch {
+      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+    }
+  }
+
+  /// Decodes the next row of grey, RGB or CMYK samples.
+  func readRow(to row: UnsafeMutablePointer<UInt8>) throws(ImagingError) {
+    do {
+      _ = try CodecMessage.of { succeeded(codec_jpeg_row(codec, row, $0)) }
+    } catch {
+      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
     }
   }
 

@@ -8,7 +8,7 @@ final class PNGReader {
 
   /// Reads the header and checks it.
   ///
-  /// Without `checking` the CRCs are not computed, which saves time with a file that was checked before.
+  /// Without `checking` CRCs and Adler-32 are not computed, which saves time with a file that was checked before.
   init(_ source: SourceFile, limits: Limits, checking: Bool) throws(ImagingError) {
     self.source = source
     try limits.check(try Self.size(source))  // before libpng sees anything
@@ -23,6 +23,12 @@ final class PNGReader {
       throw ImagingError(.damaged, "The PNG cannot be read: \(error.text).")
     }
     self.info = info
+    guard info.limited == 0 else {
+      throw ImagingError(
+        .tooLarge,
+        "The PNG's colour profile inflates to more than \(limits.ancillaryBytes >> 20) MiB, which is not allowed."
+      )
+    }
     if info.interlaced != 0 {
       let bytes = size.pixels * 4 * (info.depth == 16 ? 2 : 1)
       try limits.check(bytes, against: limits.bitmapBytes, for: "The interlaced PNG")
@@ -79,6 +85,13 @@ final class PNGReader {
       resampler.receive(count)
       left -= count
     }
+  }
+
+  /// Decodes the next row; a transform takes 16-bit samples, which `start` was told of.
+  func readRow(
+    to row: UnsafeMutablePointer<UInt8>, through transform: ColourTransform?
+  ) throws(ImagingError) {
+    try read(1, to: row, stride: 0, Passage(transform: transform))
   }
 
   private func readAverages(

@@ -7,18 +7,6 @@ enum ColourSpace: Equatable, Sendable {
   /// A transfer curve, and white, red, green and blue as x y pairs.
   case curve(Curve, [Double])
 
-  /// A transfer curve from code to light.
-  struct Curve: Equatable, Sendable {
-    /// The exponent, and what ICC's parametric type 3 has behind it.
-    let values: [Double]
-
-    static func gamma(_ exponent: Double) -> Curve { Curve(values: [exponent, 0, 0, 0, 0]) }
-    /// IEC 61966-2-1.
-    static let sRGB = Curve(values: [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
-    /// ITU-R BT.709, BT.601 and BT.2020.
-    static let video = Curve(values: [1 / 0.45, 1 / 1.099, 0.099 / 1.099, 1 / 4.5, 0.081])
-  }
-
   static let sRGBPrimaries = [0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
   private static let displayP3 = [0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060]
   private static let bt2020 = [0.3127, 0.3290, 0.708, 0.292, 0.170, 0.797, 0.131, 0.046]
@@ -35,7 +23,9 @@ enum ColourSpace: Equatable, Sendable {
     }
   }
 
-  /// Of a PNG's cICP chunk (ITU-T H.273); nil for what is not handled, such as PQ and HLG.
+  /// Of a PNG's cICP chunk (ITU-T H.273); nil for what is not handled.
+  ///
+  /// HLG is shown as the ordinary video it was made to look like, PQ with its highlights rolled off.
   init?(codePoints: [UInt8]) {
     guard codePoints.count == 4, codePoints[2] == 0, codePoints[3] == 1 else { return nil }
     let primaries: [Double]
@@ -47,10 +37,11 @@ enum ColourSpace: Equatable, Sendable {
     }
     switch codePoints[1] {
     case 13: self = codePoints[0] == 1 ? .standard : .curve(.sRGB, primaries)
-    case 1, 6, 14, 15: self = .curve(.video, primaries)
+    case 1, 6, 14, 15, 18: self = .curve(.video, primaries)
     case 4: self = .curve(.gamma(2.2), primaries)
     case 5: self = .curve(.gamma(2.8), primaries)
     case 8: self = .curve(.gamma(1), primaries)
+    case 16: self = .curve(.quantizer, primaries)
     default: return nil
     }
   }

@@ -24,7 +24,8 @@ final class ColourTransform {
     case .standard: return nil
     case .profile(let bytes): handle = codec_colour_of_profile(bytes, bytes.count, &description)
     case .curve(let curve, let chromaticities):
-      handle = codec_colour_of_curve(curve.values, chromaticities, &description)
+      handle = codec_colour_of_curve(
+        curve.values, curve.table, curve.table.count, chromaticities, &description)
     }
     guard let handle else { return nil }
     self.handle = handle

@@ -11,10 +11,11 @@ struct Anatomy {
   /// Whether the end of the file is there.
   var isComplete = false
 
-  init(_ source: SourceFile, kind: PictureKind, limits: Limits) {
+  /// Looks through a file; throws when something beside its pixels is larger than is allowed.
+  init(_ source: SourceFile, kind: PictureKind, limits: Limits) throws(ImagingError) {
     switch kind {
-    case .jpeg: readJPEG(source, limits: limits)
-    case .png: readPNG(source)
+    case .jpeg: try readJPEG(source, limits: limits)
+    case .png: try readPNG(source, limits: limits)
     case .gif: readGIF(source)
     default: break
     }
@@ -26,7 +27,9 @@ struct Anatomy {
     isComplete = kinds.last == .trailer && kinds.contains(.image)
   }
 
-  private mutating func readJPEG(_ source: SourceFile, limits: Limits) {
+  private mutating func readJPEG(
+    _ source: SourceFile, limits: Limits
+  ) throws(ImagingError) {
     var parts: [UInt8: [UInt8]] = [:]
     var partCount = 0
     var bytes = 0
@@ -38,7 +41,8 @@ struct Anatomy {
       case JPEGSegment.application(2) where source.isProfilePart(segment.content):
         let part = source.bytes(segment.content)
         bytes += part.count
-        guard part.count > 14, bytes <= limits.ancillaryBytes else { continue }
+        try limits.check(bytes, against: limits.ancillaryBytes, for: "The JPEG's colour profile")
+        guard part.count > 14 else { continue }
         partCount = Int(part[13])
         parts[part[12]] = Array(part[14...])
       default: continue
@@ -48,8 +52,12 @@ struct Anatomy {
     if !ordered.isEmpty, ordered.count == partCount { profile = ordered.flatMap(\.self) }
   }
 
-  private mutating func readPNG(_ source: SourceFile) {
+  private mutating func readPNG(_ source: SourceFile, limits: Limits) throws(ImagingError) {
     for chunk in PNGChunks(source) {
+      if chunk.type != "IDAT", chunk.type != "fdAT" {
+        try limits.check(
+          chunk.content.count, against: limits.ancillaryBytes, for: "A chunk of the PNG")
+      }
       switch chunk.type {
       case "eXIf": orientation = Exif(tiff: source.bytes(chunk.content)).orientation
       case "cICP" where chunk.content.count == 4: codePoints = source.bytes(chunk.content)

@@ -35,8 +35,8 @@ struct JPEGSegments: Sequence, IteratorProtocol {
     guard head.count >= 2, head[0] == 0xFF, head[1] != 0 else { return nil }
     let marker = head[1]
     if marker == JPEGSegment.start || marker == JPEGSegment.end || (0xD0...0xD7).contains(marker) {
-      position = marker == JPEGSegment.end ? source.size : position + 2
-      let end = marker == JPEGSegment.end ? start + 2 : position
+      let end = position + 2
+      position = marker == JPEGSegment.end ? source.size : end
       return JPEGSegment(marker: marker, range: start..<end, content: end..<end)
     }
     guard head.count == 4 else { return nil }

@@ -4,6 +4,8 @@ import CCodecs
 struct Drawing {
   let frame: Frame
   let orientation: Orientation
+  /// The size of the stored pixels.
+  let stored: PixelSize
   /// The window among the stored pixels, and the size it is shown at before it is turned.
   private let window: Window
   private let target: PixelSize
@@ -11,6 +13,7 @@ struct Drawing {
   init(_ frame: Frame, orientation: Orientation, stored: PixelSize) {
     self.frame = frame
     self.orientation = orientation
+    self.stored = stored
     window = orientation.stored(frame.window, in: stored)
     target = orientation.applied(to: frame.size)
   }
@@ -27,17 +30,18 @@ struct Drawing {
 
   /// Draws a JPEG that was started: Y, Cb and Cr with halved chroma, grey, or all planes at full size.
   func draw(_ reader: JPEGReader, halvingChroma: Bool) throws(ImagingError) -> [Plane] {
+    var known: [PlaneWeights] = []  // Cb and Cr have the same
     let resamplers = reader.planes.enumerated().map { index, plane in
-      PlaneResampler(
+      let isHalf = halvingChroma && index > 0
+      let weights =
+        known.first { $0.isHalf == isHalf && $0.plane == plane }
+        ?? self.weights(of: plane, isHalf: isHalf)
+      known.append(weights)
+      return PlaneResampler(
         PlaneResampler.Input(
           size: PixelSize(Int(plane.width), Int(plane.height)), channels: 1,
           rowBytes: Int(plane.row_bytes), band: Int(plane.band_rows)),
-        columns: weights(
-          of: plane.width, from: window.x, window.width, to: target.width, scale: plane.across,
-          isHalf: halvingChroma && index > 0, isMirrored: orientation.readsFromRight, multiple: 8),
-        rows: weights(
-          of: plane.height, from: window.y, window.height, to: target.height, scale: plane.down,
-          isHalf: halvingChroma && index > 0, isMirrored: orientation.readsFromBelow, multiple: 1))
+        columns: weights.columns, rows: weights.rows)
     }
     try reader.read(into: resamplers)
     return resamplers.map { $0.plane.turned(orientation) }
@@ -70,6 +74,47 @@ struct Drawing {
     return Raster(planes: [resampler.plane.turned(orientation)], model: model)
   }
 
+  /// Draws rows that come one by one, resampled as they are coded or in linear light.
+  func draw(_ rows: RowSource, inLight: Bool) throws(ImagingError) -> Raster {
+    let channels = rows.channels
+    let columns = weights(
+      of: Int32(rows.size.width), from: window.x, window.width, to: target.width, scale: 1,
+      multiple: inLight ? 1 : channels == 1 ? 8 : 2)
+    let lines = weights(
+      of: Int32(rows.size.height), from: window.y, window.height, to: target.height, scale: 1,
+      multiple: 1)
+    let plane =
+      inLight
+      ? try rows.read(
+        into: LightResampler(rows.size, channels: channels, columns: columns, rows: lines))
+      : try rows.read(
+        into: PlaneResampler(
+          PlaneResampler.Input(
+            size: rows.size, channels: channels, rowBytes: rows.size.width * channels, band: 1,
+            isPremultiplied: channels == 4), columns: columns, rows: lines))
+    let model: ColourModel = channels == 4 ? .rgba : channels == 3 ? .rgb : .grey
+    return Raster(planes: [plane.turned(orientation)], model: model)
+  }
+
+  private struct PlaneWeights {
+    let plane: codec_plane
+    let isHalf: Bool
+    let columns: Weights
+    let rows: Weights
+  }
+
+  /// The weights of a plane of a JPEG.
+  private func weights(of plane: codec_plane, isHalf: Bool) -> PlaneWeights {
+    PlaneWeights(
+      plane: plane, isHalf: isHalf,
+      columns: weights(
+        of: plane.width, from: window.x, window.width, to: target.width, scale: plane.across,
+        isHalf: isHalf, isMirrored: orientation.readsFromRight, multiple: 8),
+      rows: weights(
+        of: plane.height, from: window.y, window.height, to: target.height, scale: plane.down,
+        isHalf: isHalf, isMirrored: orientation.readsFromBelow, multiple: 1))
+  }
+
   /// The weights along one axis of a plane.
   ///
   /// A mirrored picture of odd width pairs its pixels from the other side, so its halved samples begin one
@@ -83,5 +128,13 @@ struct Drawing {
     return Weights(
       isHalf ? (count + 1) / 2 : count, from: Int(inputs), origin: (origin - shift) * scale,
       step: step * scale * (isHalf ? 2 : 1), multiple: multiple)
+  }
+}
+
+extension codec_plane {
+  /// Whether the samples of two planes stand at the same places.
+  fileprivate static func == (one: codec_plane, other: codec_plane) -> Bool {
+    one.width == other.width && one.height == other.height && one.across == other.across
+      && one.down == other.down
   }
 }

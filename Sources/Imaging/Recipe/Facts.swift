@@ -15,7 +15,7 @@ package struct Facts: Sendable {
   /// Reads the whole picture; throws when it is not one that can be shown.
   package init(_ source: SourceFile, limits: Limits = Limits()) throws(ImagingError) {
     kind = try PictureKind.accepted(source)
-    let anatomy = Anatomy(source, kind: kind, limits: limits)
+    let anatomy = try Anatomy(source, kind: kind, limits: limits)
     var advice: [String] = []
     switch kind {
     case .png:
@@ -29,15 +29,15 @@ package struct Facts: Sendable {
       colour = reader.model.name
       isTransparent = reader.hasTransparency
     case .gif:
-      size = try Self.size(source, kind)
-      try limits.check(size)
       guard anatomy.isComplete else {
         throw ImagingError(
           .damaged, "The GIF is truncated: it breaks off after \(source.size) bytes.")
       }
+      let picture = try GIFPicture(source, limits: limits)
+      size = picture.size
       colour = "palette"
-      isTransparent = false
-      advice.append("A GIF is sent as it is; a PNG or JPEG is cut to each device's size.")
+      isTransparent = picture.isTransparent
+      if !picture.isWhole { advice.append("The GIF is damaged; it is shown as far as it goes.") }
     default:
       let reader = try JPEGReader(source, limits: limits)
       try reader.start(eighths: 1, limits: limits)
@@ -56,6 +56,9 @@ package struct Facts: Sendable {
       isTransparent = false
     }
     isAnimated = anatomy.isAnimated
+    if isAnimated {
+      advice.append("It moves for the profiles ios and web; all others show its first picture.")
+    }
     self.advice = advice
   }
 
@@ -65,14 +68,11 @@ package struct Facts: Sendable {
     let stored: PixelSize
     let limits = Limits()
     switch kind {
-    case .gif:
-      let head = source.bytes(6..<10)
-      guard head.count == 4 else { throw ImagingError(.damaged, "The GIF has no complete header.") }
-      return PixelSize(Int(head[0]) | Int(head[1]) << 8, Int(head[2]) | Int(head[3]) << 8)
+    case .gif: return try GIFPicture.canvas(of: source)
     case .png: stored = try PNGReader(source, limits: limits, checking: false).size
     default: stored = try JPEGReader(source, limits: limits).size
     }
-    orientation = Anatomy(source, kind: kind, limits: limits).orientation
+    orientation = try Anatomy(source, kind: kind, limits: limits).orientation
     return orientation.applied(to: stored)
   }
 }

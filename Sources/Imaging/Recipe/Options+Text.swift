@@ -8,6 +8,7 @@ extension Options {
     case "width": width = try Self.number(name, text, in: 1...30_000)
     case "height": height = try Self.number(name, text, in: 1...30_000)
     case "max-bytes": maximumBytes = try Self.number(name, text, in: 1...1_000_000_000)
+    case "linear": isLinear = try Self.number(name, text, in: 0...1) == 1
     case "dpr":
       guard let value = Double(text), (0.5...4).contains(value) else {
         throw ImagingError(.invalidOption, "dpr is a number from 0.5 to 4, not \(text).")

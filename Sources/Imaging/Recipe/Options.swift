@@ -9,6 +9,8 @@ package struct Options: Hashable, Sendable {
   /// Device pixels per CSS pixel.
   package var density = 1.0
   package var focus = FocalPoint.centre
+  /// Whether pixels are averaged as light instead of as codes: exact for fine patterns, and slower.
+  package var isLinear = false
   /// The most bytes the result may have; a profile's own ceiling holds beside it.
   package var maximumBytes: Int?
 
@@ -30,4 +32,10 @@ package struct Options: Hashable, Sendable {
 
   /// The byte ceiling: the smaller of the two.
   var ceiling: Int? { [maximumBytes, profile?.maximumBytes].compactMap(\.self).min() }
+
+  /// Whether an animation is sent as it is: to profiles that play it, unless a smaller box is asked for.
+  var keepsAnimation: Bool {
+    guard let profile, profile.plays else { return false }
+    return (box.width ?? 0) >= profile.box.width && (box.height ?? 0) >= profile.box.height
+  }
 }

@@ -24,4 +24,8 @@ package enum Profile: String, Sendable, CaseIterable {
     case .thumb: 24_000
     }
   }
+
+  /// Whether moving pictures are sent as they are, and GIFs at all: an attachment of iOS and a page play them,
+  /// Firebase's notifications and a watch do not.
+  var plays: Bool { self == .ios || self == .web }
 }

@@ -12,94 +12,20 @@ package struct Recipe: Sendable {
   package func render(_ source: SourceFile) throws(ImagingError) -> Rendition {
     var journal = Journal()
     let kind = try PictureKind.accepted(source)
-    if options.areEmpty || kind == .gif {
-      try checkGIF(source, kind)
+    if options.areEmpty { return try passing(source, kind, size: nil, &journal) }
+    let anatomy = try Anatomy(source, kind: kind, limits: limits)
+    if anatomy.isAnimated, options.keepsAnimation, fits(source) {
       return try passing(source, kind, size: nil, &journal)
     }
-    let anatomy = Anatomy(source, kind: kind, limits: limits)
-    return kind == .jpeg
-      ? try renderJPEG(source, anatomy, &journal) : try renderPNG(source, anatomy, &journal)
-  }
-
-  private func checkGIF(_ source: SourceFile, _ kind: PictureKind) throws(ImagingError) {
-    guard let ceiling = options.ceiling, source.size > ceiling else { return }
-    throw ImagingError(
-      .unreachable,
-      "The GIF has \(source.size) bytes and \(ceiling) are allowed; GIFs are sent as they are, so export a "
-        + "smaller one.")
-  }
-
-  private func renderJPEG(
-    _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
-    let reader = try JPEGReader(source, limits: limits)
-    let drawing = self.drawing(of: reader.size, anatomy)
-    let model = reader.model
-    let transform = ColourTransform(
-      anatomy.profile.map { .profile($0) } ?? .standard,
-      ColourTransform.Pixels(
-        channels: reader.components, areInks: model.isInks, isInverted: reader.isInverted))
-    let isStandard = transform == nil && !model.isInks
-    if isStandard, let same = try unchanged(source, .jpeg, reader.size, drawing, &journal) {
-      return same
+    switch kind {
+    case .png: return try renderPNG(source, anatomy, &journal)
+    case .gif: return try renderGIF(source, anatomy, &journal)
+    default: return try renderJPEG(source, anatomy, &journal)
     }
-    let eighths = drawing.eighths
-    try reader.start(eighths: eighths, limits: limits)
-    let isHalved = isStandard && model == .ycc
-    let planes = try journal.step(
-      "decode and resample",
-      { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
-    ) { () throws(ImagingError) in try drawing.draw(reader, halvingChroma: isHalved) }
-    guard !isHalved else {
-      return try encoded(Raster(planes: planes, model: .ycc), asPNG: false, from: source, &journal)
-    }
-    let pixels = try journal.step(
-      "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
-    ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
-    return try encoded(
-      Raster(planes: [pixels], model: pixels.channels == 1 ? .grey : .rgb), asPNG: false,
-      from: source, &journal)
   }
 
-  /// The pixels of a JPEG as sRGB.
-  private func standard(
-    _ pixels: Plane, _ reader: JPEGReader, _ transform: ColourTransform?
-  ) -> Plane {
-    if let transform { return transform.applied(to: pixels) }
-    return reader.model.isInks ? Mixing.rgb(ofInks: pixels, isInverted: reader.isInverted) : pixels
-  }
-
-  private func renderPNG(
-    _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
-    let reader = try PNGReader(source, limits: limits, checking: false)
-    let drawing = self.drawing(of: reader.size, anatomy)
-    let space = anatomy.codePoints.flatMap(ColourSpace.init(codePoints:)) ?? reader.colourSpace
-    let channels = reader.model.channels
-    let narrow = ColourTransform(space, ColourTransform.Pixels(channels: channels))
-    if narrow == nil, let same = try unchanged(source, .png, reader.size, drawing, &journal) {
-      return same
-    }
-    let isWide = narrow != nil && reader.isSixteen
-    let wide =
-      isWide
-      ? ColourTransform(space, ColourTransform.Pixels(channels: channels, isSixteen: true)) : nil
-    try reader.start(sixteen: wide != nil)
-    var raster = try journal.step(
-      "decode and resample",
-      { "PNG \(reader.size) to \(drawing.frame.size), \($0.model.name)" }
-    ) { () throws(ImagingError) in try drawing.draw(reader, through: wide) }
-    if wide == nil, let narrow {
-      raster = try journal.step("colour", { _ in "to sRGB" }) {
-        Raster(planes: [narrow.applied(to: raster.planes[0])], model: raster.model)
-      }
-    }
-    raster = raster.withoutIdleAlpha
-    return try encoded(
-      raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, from: source, &journal)
-  }
-
-  private func drawing(of stored: PixelSize, _ anatomy: Anatomy) -> Drawing {
+  /// What is shown of a picture whose stored pixels have that size.
+  func drawing(of stored: PixelSize, _ anatomy: Anatomy) -> Drawing {
     let box = options.box
     let frame = Frame(
       of: anatomy.orientation.applied(to: stored), width: box.width, height: box.height,
@@ -108,14 +34,19 @@ package struct Recipe: Sendable {
   }
 
   /// The source itself, when its pixels are what was asked for.
-  private func unchanged(
+  func unchanged(
     _ source: SourceFile, _ kind: PictureKind, _ stored: PixelSize, _ drawing: Drawing,
     _ journal: inout Journal
   ) throws(ImagingError) -> Rendition? {
     guard drawing.orientation == .upright, drawing.frame.size == stored,
-      options.ceiling.map({ source.size <= $0 }) ?? true
+      fits(source)
     else { return nil }
     return try passing(source, kind, size: stored, &journal)
+  }
+
+  /// Whether the source has no more bytes than are allowed.
+  private func fits(_ source: SourceFile) -> Bool {
+    options.ceiling.map { source.size <= $0 } ?? true
   }
 
   private func passing(
@@ -135,7 +66,7 @@ package struct Recipe: Sendable {
   private static let trifle = 4096
 
   /// The encoding, not larger than the ceiling and, where that is possible, not larger than the source.
-  private func encoded(
+  func encoded(
     _ raster: Raster, asPNG: Bool, from source: SourceFile, _ journal: inout Journal
   ) throws(ImagingError) -> Rendition {
     func encode(_ limit: Int?) throws(ImagingError) -> Encoded {

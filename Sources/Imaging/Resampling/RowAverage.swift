@@ -1,3 +1,5 @@
+import CCodecs
+
 /// Rows averaged into one, so that a picture shrunk a hundredfold is not kept for its resampler.
 final class RowAverage {
   /// Rows that become one.
@@ -17,7 +19,7 @@ final class RowAverage {
 
   /// Adds a row; true when the average is due.
   func add(_ row: UnsafePointer<UInt8>) -> Bool {
-    for index in 0..<bytes { sums[index] &+= UInt32(row[index]) }
+    codec_add_row(row, sums, bytes)
     taken += 1
     return taken == count
   }

@@ -3,12 +3,12 @@ import Glibc
 /// How each sample of a row (or column) is made of source samples: Lanczos-3, in Q14.
 struct Weights: Sendable {
   /// The first source sample of each result.
-  let starts: [Int32]
+  private(set) var starts: [Int32]
   /// How many source samples each result has.
-  let counts: [Int32]
+  private(set) var counts: [Int32]
   /// Weights stored for each result; the ones behind its count are zero.
   let taps: Int
-  let values: [Int16]
+  private(set) var values: [Int16]
 
   private static let one = 16384.0
 
@@ -19,20 +19,24 @@ struct Weights: Sendable {
   ///   - step: source samples a result covers.
   ///   - multiple: what `taps` is rounded up to.
   init(_ count: Int, from inputs: Int, origin: Double, step: Double, multiple: Int) {
-    var starts: [Int32] = []
-    var rows: [[Int16]] = []
-    for index in 0..<count {
-      let centre = origin + (Double(index) + 0.5) * step
-      let (start, weights) = Self.weights(around: centre, step: step, inputs: inputs)
-      starts.append(Int32(start))
-      rows.append(weights)
+    let stretch = max(step, 1)
+    let centres = (0..<count).map { origin + (Double($0) + 0.5) * step }
+    let reaches = centres.map { centre in
+      let low = min(max(0, Int((centre - 3 * stretch + 0.5).rounded(.down))), inputs - 1)
+      return low..<min(max(low + 1, Int((centre + 3 * stretch + 0.5).rounded(.down))), inputs)
     }
-    let longest = rows.map(\.count).max() ?? 1
-    let taps = (longest + multiple - 1) / multiple * multiple
-    self.starts = starts
-    self.taps = taps
-    counts = rows.map { Int32($0.count) }
-    values = rows.flatMap { $0 + [Int16](repeating: 0, count: taps - $0.count) }
+    let longest = reaches.map(\.count).max() ?? 1
+    taps = (longest + multiple - 1) / multiple * multiple
+    starts = reaches.map { Int32($0.lowerBound) }
+    counts = reaches.map { Int32($0.count) }
+    values = [Int16](repeating: 0, count: count * taps)
+    var exact = [Double](repeating: 0, count: longest)
+    for (index, reach) in reaches.enumerated() {
+      let sum = Self.lanczos(
+        from: (Double(reach.lowerBound) + 0.5 - centres[index]) / stretch, by: 1 / stretch,
+        count: reach.count, to: &exact)
+      set(index, to: exact[..<reach.count], sum)
+    }
   }
 
   /// The source samples that any result needs.
@@ -41,33 +45,55 @@ struct Weights: Sendable {
     return Int(starts.min() ?? 0)..<(ends.max() ?? 1)
   }
 
-  private static func weights(
-    around centre: Double, step: Double, inputs: Int
-  ) -> (start: Int, weights: [Int16]) {
-    let stretch = max(step, 1)
-    let low = min(max(0, Int((centre - 3 * stretch + 0.5).rounded(.down))), inputs - 1)
-    let high = min(max(low + 1, Int((centre + 3 * stretch + 0.5).rounded(.down))), inputs)
-    let exact = (low..<high).map { lanczos((Double($0) + 0.5 - centre) / stretch) }
-    let sum = exact.reduce(0, +)
-    guard sum > 1e-6 else { return (low, [Int16(one)]) }
-    var carried = 0.0  // what rounding took from one weight is given to the next
-    var weights = exact.map { weight in
-      let wanted = weight / sum * one + carried
-      let rounded = wanted.rounded()
-      carried = wanted - rounded
-      return Int16(rounded)
+  /// Rounds the weights of one result; those that are nothing at its ends are left out.
+  private mutating func set(_ index: Int, to exact: ArraySlice<Double>, _ sum: Double) {
+    let first = index * taps
+    guard sum > 1e-6 else {
+      values[first] = Int16(Self.one)
+      counts[index] = 1
+      return
     }
-    let leading = weights.prefix { $0 == 0 }.count
-    weights.removeFirst(leading)
-    while weights.last == 0 { weights.removeLast() }
-    return (low + leading, weights)
+    let scale = Self.one / sum
+    var carried = 0.0  // what rounding took from one weight is given to the next
+    var kept = 0
+    var last = 0
+    for weight in exact {
+      let wanted = weight * scale + carried
+      let rounded = Int16(wanted < 0 ? wanted - 0.5 : wanted + 0.5)
+      carried = wanted - Double(rounded)
+      if kept == 0, rounded == 0 {
+        starts[index] += 1
+        continue
+      }
+      values[first + kept] = rounded
+      kept += 1
+      if rounded != 0 { last = kept }
+    }
+    counts[index] = Int32(last)
   }
 
-  private static func lanczos(_ x: Double) -> Double {
-    if abs(x) < 1e-9 { return 1 }
-    if abs(x) >= 3 { return 0 }
-    if x == x.rounded() { return 0 }
-    let angle = Double.pi * x
-    return 3 * sin(angle) * sin(angle / 3) / (angle * angle)
+  /// Lanczos-3 at equal distances, and its sum.
+  ///
+  /// sin(3a) is sin(a) (3 - 4 sin²(a)), and sin(a) is turned on from place to place: one sine for all.
+  private static func lanczos(
+    from start: Double, by step: Double, count: Int, to values: inout [Double]
+  ) -> Double {
+    let third = Double.pi / 3
+    let (turnSine, turnCosine) = (sin(step * third), cos(step * third))
+    var (sine, cosine) = (sin(start * third), cos(start * third))
+    var sum = 0.0
+    for index in 0..<count {
+      let x = start + Double(index) * step
+      let angle = x * third
+      let square = sine * sine
+      let value =
+        abs(x) < 1e-6 ? 1 : abs(x) >= 3 ? 0 : square * (3 - 4 * square) / (3 * angle * angle)
+      values[index] = value
+      sum += value
+      (sine, cosine) = (
+        sine * turnCosine + cosine * turnSine, cosine * turnCosine - sine * turnSine
+      )
+    }
+    return sum
   }
 }

@@ -1,4 +1,4 @@
-/// The width and height that a picture's header gives, in pixels, before any turning upright.
+/// The width and height that a picture is seen at, in pixels: a JPEG that EXIF turns is read upright.
 package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
   package let width: Int
   package let height: Int
@@ -53,6 +53,7 @@ package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
   /// The frame header of a JPEG (ITU-T T.81 annex B), behind at most 4096 other segments.
   private static func jpeg(_ source: some ByteSource) -> PictureSize? {
     var offset = 2
+    var liesOnItsSide = false
     for _ in 0..<4096 {
       let segment = source.octets(at: offset, count: 9)
       guard segment[0] == 0xFF, let marker = segment[1] else { return nil }
@@ -60,10 +61,14 @@ package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
       case 0xFF: offset += 1  // a fill byte
       case 0x01, 0xD0...0xD7: offset += 2  // no length
       case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-        return PictureSize(segment.big(at: 7, count: 2), segment.big(at: 5, count: 2))
+        let size = PictureSize(segment.big(at: 7, count: 2), segment.big(at: 5, count: 2))
+        return liesOnItsSide ? size?.turned : size
       case 0xD9, 0xDA: return nil
       default:
         guard let length = segment.big(at: 2, count: 2), length >= 2 else { return nil }
+        if marker == 0xE1, Self.liesOnItsSide(source.octets(at: offset + 4, count: length - 2)) {
+          liesOnItsSide = true
+        }
         offset += 2 + length
       }
     }

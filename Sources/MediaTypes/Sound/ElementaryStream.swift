@@ -6,6 +6,16 @@ struct ElementaryStream {
   let channels: Int
   /// Hertz.
   let sampleRate: Int
+  /// The AudioSpecificConfig (ISO 14496-3 section 1.6.2.1), which a decoder needs first.
+  let configuration: [UInt8]
+
+  /// Reads the box in a track's first `stsd` entry, behind its fields; in QuickTime it is in `wave`.
+  init?(in entries: Boxes<some ByteSource>) {
+    let isExtended = entries.octets(26).big(at: 24, count: 2) == 1
+    let inside = entries.dropping(isExtended ? 60 : 44)
+    guard let box = inside["esds"] ?? inside["wave"]?["esds"] else { return nil }
+    self.init(box.octets(128))
+  }
 
   /// Reads the box's content; nil when it does not hold an AAC configuration.
   init?(_ octets: Octets) {
@@ -17,10 +27,11 @@ struct ElementaryStream {
     guard flags & 0x40 == 0, octets.descriptor(4, at: &offset) != nil, let kind = octets[offset]
     else { return nil }
     offset += 13
-    guard octets.descriptor(5, at: &offset) != nil,
+    guard let length = octets.descriptor(5, at: &offset),
       let bits = octets.big(at: offset, count: 2)
     else { return nil }
-    // An AudioSpecificConfig (ISO 14496-3 section 1.6.2.1): five bits, four bits, four bits.
+    configuration = Array(octets.bytes.dropFirst(offset).prefix(length))
+    // Five bits, four bits, four bits.
     let object = bits >> 11
     guard let rate = AACProfile.sampleRate(index: bits >> 7 & 15) else { return nil }
     let isParametricStereo = object == 29

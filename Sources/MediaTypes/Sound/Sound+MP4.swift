@@ -6,9 +6,14 @@ extension Sound {
     guard let movie = boxes["moov"] else {
       throw .damaged(type, "has no moov box; it is cut short, or still being written")
     }
-    for track in movie.all("trak") {
-      guard let media = track["mdia"], media["hdlr"]?.octets(12).code(at: 8) == "soun",
-        let entries = media["minf"]?["stbl"]?["stsd"],
+    let tracks = movie.all("trak").compactMap { $0["mdia"] }
+    if Set(["soun", "vide"]).isSubset(of: tracks.map(\.handler)) {
+      throw SoundError(
+        code: .notSound,
+        reason: "The file is a film. Take its sound: ffmpeg -i in -vn -c:a copy out.m4a")
+    }
+    for media in tracks {
+      guard media.handler == "soun", let entries = media["minf"]?["stbl"]?["stsd"],
         case let entry = entries.octets(64), entry.count >= 44
       else { continue }
       let (length, scale) = media["mdhd"].flatMap(timing) ?? (0, 1)
@@ -18,7 +23,7 @@ extension Sound {
         length > 0
         ? Double(length) / Double(scale) : Double(fragments ?? 0) / Double(movieScale)
       let sample = SampleEntry(entry, in: media)
-      let stream = elementaryStream(entries, isExtended: entry.big(at: 24, count: 2) == 1)
+      let stream = ElementaryStream(in: entries)
       return try Sound(
         type: type, codec: stream?.codec ?? sample.codec,
         channels: stream?.channels ?? sample.channels,
@@ -26,21 +31,6 @@ extension Sound {
     }
     throw SoundError(
       code: .notSound, reason: "The file is MPEG-4 or QuickTime without a sound track.")
-  }
-
-  /// Whether every track is sound, so that a film's container is a sound after all.
-  package static func isSoundOnly(_ source: some ByteSource) -> Bool {
-    let tracks = Boxes(source, in: 0..<source.size)["moov"]?.all("trak") ?? []
-    let kinds = tracks.map { $0["mdia"]?["hdlr"]?.octets(12).code(at: 8) }
-    return kinds.contains("soun") && !kinds.contains("vide")
-  }
-
-  /// The `esds` box behind the fields of the first entry, in QuickTime files inside a `wave` box.
-  private static func elementaryStream(
-    _ entries: Boxes<some ByteSource>, isExtended: Bool
-  ) -> ElementaryStream? {
-    let inside = entries.dropping(isExtended ? 60 : 44)
-    return (inside["esds"] ?? inside["wave"]?["esds"]).flatMap { ElementaryStream($0.octets(128)) }
   }
 
   /// The length and its units a second, in `mvhd` and `mdhd` of either version.
@@ -56,36 +46,6 @@ extension Sound {
   private static func fragmentLength(_ box: Boxes<some ByteSource>) -> Int? {
     let octets = box.octets(12)
     return octets.big(at: 4, count: octets[0] == 1 ? 8 : 4)
-  }
-}
-
-/// A box and the boxes in it, found when asked for.
-private struct Boxes<Source: ByteSource> {
-  private let source: Source
-  let range: Range<Int>
-
-  init(_ source: Source, in range: Range<Int>) {
-    self.source = source
-    self.range = range
-  }
-
-  func all(_ name: String) -> [Boxes] {
-    Array(Chunks(source, in: range, layout: .iso)).filter { $0.id == name }.prefix(32)
-      .map { Boxes(source, in: $0.body) }
-  }
-
-  subscript(name: String) -> Boxes? {
-    Chunks(source, in: range, layout: .iso).first { $0.id == name }
-      .map { Boxes(source, in: $0.body) }
-  }
-
-  /// The same behind so many bytes of fields.
-  func dropping(_ count: Int) -> Boxes {
-    Boxes(source, in: min(range.lowerBound + count, range.upperBound)..<range.upperBound)
-  }
-
-  func octets(_ count: Int) -> Octets {
-    source.octets(at: range.lowerBound, count: min(count, range.count))
   }
 }
 

@@ -12,6 +12,14 @@ final class Authenticator: Sendable {
     case unknown(Credentials)
   }
 
+  /// What a password is worth that had to be verified.
+  enum Verdict: Sendable {
+    case caller(Caller)
+    case wrong
+    /// It was not looked at: try again after so many seconds.
+    case tooMany(wait: Int)
+  }
+
   private struct Remembered {
     let caller: Caller
     /// The hash that was verified; nil for a guest of the demonstration.
@@ -24,12 +32,16 @@ final class Authenticator: Sendable {
   private let remembered = Mutex<[String: Remembered]>([:])
   /// One hash at a time: guessing passwords must not take the machine.
   private let hashing = DispatchQueue(label: "richpush.passwords")
+  private let failures: FailedLogins
+  /// Passwords that wait for their hash.
+  private let waiting = Atomic(0)
+  private static let longestQueue = 2000
   private static let memory = Duration.seconds(300)
   private static let capacity = 100_000
 
   /// Creates one over the store's users; `isDemo` also takes any user whose password is the name.
-  init(store: Store, isDemo: Bool) {
-    (self.store, self.isDemo) = (store, isDemo)
+  init(store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins()) {
+    (self.store, self.isDemo, self.failures) = (store, isDemo, failures)
   }
 
   /// Who the field names, without waiting for anything.
@@ -46,21 +58,39 @@ final class Authenticator: Sendable {
     return .unknown(credentials)
   }
 
-  /// Compares the password with the store's hash.
+  /// Compares the password with the store's hash, unless its address or name has failed too often.
   ///
   /// A name that nobody has costs the same time as a wrong password.
-  func verify(_ credentials: Credentials, _ authorization: String) async -> Caller? {
-    let user = try? store.user(named: credentials.name)
-    let hash = user?.hash ?? Self.nobody
-    let isRight = await withCheckedContinuation { continuation in
-      hashing.async {
-        continuation.resume(returning: PasswordHash.verify(credentials.password, hash))
+  func verify(
+    _ credentials: Credentials, _ authorization: String, from address: String
+  ) async -> Verdict {
+    guard waiting.add(1, ordering: .relaxed).newValue <= Self.longestQueue else {
+      waiting.subtract(1, ordering: .relaxed)
+      return .tooMany(wait: 5)
+    }
+    defer { waiting.subtract(1, ordering: .relaxed) }
+    return await withCheckedContinuation { continuation in
+      hashing.async { [self] in
+        continuation.resume(returning: compare(credentials, authorization, from: address))
       }
     }
-    guard isRight, let user else { return nil }
+  }
+
+  private func compare(
+    _ credentials: Credentials, _ authorization: String, from address: String
+  ) -> Verdict {
+    // A herd from one phone: the first has paid for all.
+    if case .caller(let caller) = find(authorization) { return .caller(caller) }
+    if let wait = failures.wait(credentials.name, from: address) { return .tooMany(wait: wait) }
+    let user = try? store.user(named: credentials.name)
+    guard PasswordHash.verify(credentials.password, user?.hash ?? Self.nobody), let user else {
+      failures.failed(credentials.name, from: address)
+      return .wrong
+    }
+    failures.succeeded(credentials.name, from: address)
     let caller = Caller(name: user.name, role: user.role)
     remember(caller, hash: user.hash, as: authorization)
-    return caller
+    return .caller(caller)
   }
 
   /// Forgets whoever was removed or changed in the store meanwhile, by another process too.

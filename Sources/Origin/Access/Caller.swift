@@ -5,6 +5,9 @@ package struct Caller: Sendable, Hashable {
   package let name: String
   package let role: Role
 
+  /// Whoever comes to a place that asks for no name.
+  static let anybody = Caller(name: "", role: .device)
+
   /// Whether notifications for others, uploads and asset lists are theirs to ask for.
   var mayPublish: Bool { role != .device }
 }

@@ -8,6 +8,7 @@ struct Announcement: Sendable {
   let lanes: [String]
   /// Whether the embedded gateway tells the devices that listen to it.
   let isEmbedded: Bool
+  let links: MediaLinks
 
   /// Who an expression of tags means.
   struct Addressees: Sendable {
@@ -30,20 +31,42 @@ struct Announcement: Sendable {
     return found
   }
 
-  /// The pushes to the devices, one a lane.
-  func pushes(of draft: Draft, to devices: Set<Device>) -> [NewPush] {
+  /// Adds what tells the devices of the draft: the embedded gateway's event, a push a lane.
+  func announce(
+    _ draft: Draft, with media: PushedMedia?, to devices: Set<Device>,
+    in new: inout NewNotification
+  ) {
+    let text = { @Sendable [links] (form: PushForm, id: Int) in
+      form.text(of: draft.content(id, media: media?.link(of: id, by: links)))
+    }
+    if isEmbedded { new.push = { text(draft.form, $0).json } }
+    new.pushes = pushes(text(draft.form, 0).kind, to: devices) { text(draft.form, $0).json }
+    for index in new.pushes.indices {
+      new.pushes[index].collapseID = { "rich-\($0)" }
+      if new.pushes[index].kind == PushText.Kind.background.rawValue {
+        new.pushes[index].fallback = { text(.alert, $0).json }
+      }
+    }
+  }
+
+  /// Sends a user's devices a text that announces no notification; when this returns it is stored.
+  func announce(_ text: PushText, to user: String) async throws {
+    let devices = Set(try store.devices(matching: [TagClause(with: [Tag.username(user).name])]))
+    try await store.push(
+      text.json, to: isEmbedded ? [user] : [],
+      pushes: pushes(text.kind, to: devices) { _ in text.json })
+  }
+
+  /// A push of this text to the devices, one a lane that reaches any of them.
+  func pushes(
+    _ kind: PushText.Kind, to devices: Set<Device>, text: @escaping @Sendable (Int) -> String
+  ) -> [NewPush] {
     lanes.compactMap { lane in
       let reached = devices.filter { $0.platform.map { Self.reaches($0, by: lane) } ?? false }
       guard !reached.isEmpty else { return nil }
-      let text = { @Sendable (id: Int) in draft.form.text(of: draft.content(id)) }
-      var push = NewPush(
-        lane: lane, target: .devices(reached.map(\.registration).sorted()),
-        kind: text(0).kind.rawValue, text: { text($0).json })
-      if text(0).kind == .background {
-        push.fallback = { PushForm.alert.text(of: draft.content($0)).json }
-      }
-      push.collapseID = { "rich-\($0)" }
-      return push
+      return NewPush(
+        lane: lane, target: .devices(reached.map(\.registration).sorted()), kind: kind.rawValue,
+        text: text)
     }
   }
 

@@ -7,10 +7,10 @@ final class Lanes: Sendable {
   private let lanes: [Lane]
   private let work = Mutex<[Task<Void, Never>]>([])
 
-  init(_ providers: [any PushProvider], outbox: Outbox, log: Log) {
-    let queue = StoreQueue(outbox: outbox)
+  init(_ providers: [any PushProvider], store: Store, log: Log) {
+    let queue = StoreQueue(store: store)
     lanes = providers.map { Lane(provider: $0, outbox: queue) { log($0) } }
-    outbox.observe { [lanes] names in
+    store.outbox.observe { [lanes] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
     }
   }

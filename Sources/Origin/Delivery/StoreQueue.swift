@@ -4,30 +4,35 @@ import Store
 
 /// The store's outbox as the lanes see it.
 struct StoreQueue: PushQueue {
-  let outbox: Outbox
+  let store: Store
 
-  func lease(lane: String, limit: Int, now: Date, until: Date) async throws -> [PushJob] {
-    try await outbox.lease(lane: lane, limit: limit, until: until).compactMap(PushJob.init)
+  func exchange(
+    _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
+  ) async throws -> [PushJob] {
+    let outcomes = settlements.map { ($0.job, JobOutcome($0.outcome)) }
+    let jobs = try await store.outbox.exchange(outcomes, lane: lane, limit: limit, until: until)
+    return try jobs.compactMap { job in
+      try PushJob(job) { text in
+        try PushText.counting(text) { try store.unreadCount(of: job.user ?? "") }
+      }
+    }
   }
 
-  func settle(_ settlements: [Settlement]) async throws {
-    try await outbox.settle(settlements.map { ($0.job, JobOutcome($0.outcome)) })
-  }
-
-  func nextDue(lane: String) async throws -> Date? { try outbox.nextDue(lane: lane) }
+  func nextDue(lane: String) async throws -> Date? { try store.outbox.nextDue(lane: lane) }
 }
 
 extension PushJob {
-  /// Nil for a job that a newer version of this program must have written.
-  fileprivate init?(_ job: LeasedJob) {
+  /// Nil for a job that a newer version of this program must have written; `fill` completes texts.
+  fileprivate init?(_ job: LeasedJob, fill: (String) throws -> String) rethrows {
     guard let kind = PushText.Kind(rawValue: job.kind), let target = OutgoingPush.Target(job.target)
     else { return nil }
     self.init(
       id: job.id,
       push: OutgoingPush(
-        id: job.token, target: target, text: PushText(kind, json: job.text),
+        id: job.token, target: target, text: PushText(kind, json: try fill(job.text)),
         collapseID: job.collapseID, expires: job.expires),
-      attempts: job.attempts, fallback: job.fallback.map { PushText(.alert, json: $0) },
+      attempts: job.attempts,
+      fallback: try job.fallback.map { PushText(.alert, json: try fill($0)) },
       recentWakes: job.recentWakes)
   }
 }

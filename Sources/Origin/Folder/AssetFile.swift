@@ -23,7 +23,9 @@ struct AssetFile: ~Copyable {
     // O_NONBLOCK: whoever puts a pipe in the file's place in this instant must not hang us.
     let opened = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard opened >= 0 else {
-      throw Refusal(422, "The file cannot be read: \(String(cString: strerror(errno))).")
+      throw errno == ENOENT
+        ? Refusal(404, "There is no file \(name.quoted).")
+        : Refusal(422, "The file cannot be read: \(String(cString: strerror(errno))).")
     }
     var status = Glibc.stat()
     guard fstat(opened, &status) == 0, Self.refusal(of: status.st_mode) == nil else {
@@ -33,11 +35,23 @@ struct AssetFile: ~Copyable {
     descriptor = opened
     size = Int(status.st_size)
     modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
-    stamp = """
-      \(status.st_dev):\(status.st_ino):\(status.st_size):\
-      \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec):\
-      \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)
-      """
+    stamp = status.stamp
+  }
+
+  /// Whether somebody still writes to it.
+  ///
+  /// The kernel grants a read lease on a file that nobody has open for writing (fcntl(2)); where it
+  /// keeps none, as on a network share, a file rests when it was not changed for two seconds.
+  /// A file that was `closed`, as the kernel told, rests at once.
+  func isBeingWritten(closed: Bool) -> Bool {
+    // Whoever opens it for writing in this instant makes a signal; this one is ignored anyway.
+    _ = fcntl(descriptor, 10 /* F_SETSIG */, SIGURG)
+    if fcntl(descriptor, 1024 /* F_SETLEASE */, F_RDLCK) == 0 {
+      _ = fcntl(descriptor, 1024 /* F_SETLEASE */, F_UNLCK)
+      return false
+    }
+    if errno == EAGAIN { return true }
+    return !closed && (0..<2).contains(Date().timeIntervalSince(modified))
   }
 
   /// The first bytes, by which the type is told.

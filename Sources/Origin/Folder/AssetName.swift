@@ -8,13 +8,26 @@ package struct AssetName: Sendable, Hashable {
   /// Takes a name of one path component; nil for one that could leave the folder or fool a reader.
   package init?(_ name: String) {
     let composed = name.precomposedStringWithCanonicalMapping
-    guard !composed.isEmpty, composed.utf8.count <= 255, composed != ".", composed != "..",
-      !composed.contains("/"),
-      composed.unicodeScalars.allSatisfy({
-        $0.properties.generalCategory != .control && !Self.turnsText($0)
-      })
-    else { return nil }
+    guard Self.problem(with: composed) == nil else { return nil }
     value = composed
+  }
+
+  /// Why a text cannot be an asset's name, in a sentence; nil when it can.
+  static func problem(with name: String) -> String? {
+    let scalars = name.unicodeScalars
+    if name.isEmpty || name == "." || name == ".." || name.contains("/") {
+      return "It is not a file's name."
+    }
+    if name.utf8.count > 255 { return "The name is longer than 255 bytes: make it shorter." }
+    if scalars.contains(where: { $0.properties.generalCategory == .control }) {
+      return "The name holds a line break or another control character: rename the file."
+    }
+    if scalars.contains(where: EscapedName.turnsText) {
+      return "The name holds a mark that turns the direction of text and hides what it says: "
+        + "rename the file."
+    }
+    return EscapedName.looksLikeOne(name)
+      ? "The name looks like one that was escaped: rename the file." : nil
   }
 
   /// Whether the name is one that editors, browsers, rsync, Office or macOS use for a moment.
@@ -22,19 +35,14 @@ package struct AssetName: Sendable, Hashable {
     let name = text.lowercased()
     return name.hasPrefix(".") || name.hasPrefix("~$") || name.hasPrefix("#")
       || endings.contains { name.hasSuffix($0) } || litter.contains(name)
-  }
-
-  /// Marks that reorder what a person reads: `gpj.exe` can look like `exe.jpg`.
-  private static func turnsText(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x200E, 0x200F, 0x061C, 0x202A...0x202E, 0x2066...0x2069: true
-    default: false
-    }
+      || name.contains(".sb-")  // macOS writes logo.png.sb-1a2b3c4d-XyZ123 before it renames.
   }
 
   private static let endings = [
-    "~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".download", ".filepart", ".swp",
-    ".bak", ".lock",
+    "~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".download", ".opdownload", ".aria2",
+    ".filepart", ".swp", ".swx", ".bak", ".wbk", ".lock",
   ]
-  private static let litter: Set<String> = ["thumbs.db", "desktop.ini", "icon\r"]
+  private static let litter: Set<String> = [
+    "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "4913",
+  ]
 }

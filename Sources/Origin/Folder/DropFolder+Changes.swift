@@ -3,18 +3,33 @@ import Glibc
 extension DropFolder {
   /// Puts a copy of the file at `path` under a name, in one step: no reader sees half of it.
   func put(_ path: String, _ richType: String, _ name: AssetName) throws(Refusal) {
-    let folder = try openMaking(richType)
-    defer { close(folder) }
     let source = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard source >= 0 else { throw Self.failure("The upload is gone") }
     defer { close(source) }
-    let temporary = ".upload-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    try put(richType, name.value) { target throws(Refusal) in try Self.copy(source, target) }
+  }
+
+  /// Puts a text under a name, in the same way.
+  func put(text: String, _ richType: String, _ name: String) throws(Refusal) {
+    try put(richType, name) { target throws(Refusal) in
+      var text = text
+      let isWhole = text.withUTF8 { Glibc.write(target, $0.baseAddress, $0.count) == $0.count }
+      guard isWhole else { throw Self.failure("The file could not be written") }
+    }
+  }
+
+  private func put(
+    _ richType: String, _ name: String, _ fill: (_ target: Int32) throws(Refusal) -> Void
+  ) throws(Refusal) {
+    let folder = try openMaking(richType)
+    defer { close(folder) }
+    let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
     let target = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard target >= 0 else { throw Self.failure("The folder \(richType) cannot be written to") }
     defer { close(target) }
     do throws(Refusal) {
-      try Self.copy(source, target)
-      guard fsync(target) == 0, renameat(folder, temporary, folder, name.value) == 0,
+      try fill(target)
+      guard fsync(target) == 0, renameat(folder, temporary, folder, name) == 0,
         fsync(folder) == 0
       else { throw Self.failure("The file could not be kept") }
     } catch {
@@ -27,10 +42,9 @@ extension DropFolder {
   ///
   /// - Throws: `Refusal` 404 when there is none.
   func remove(_ richType: String, _ name: AssetName) throws(Refusal) {
-    let folder = openFolder(richType)
-    guard folder >= 0 else { throw Refusal(404, "There is no folder \(richType) for assets.") }
+    let folder = try openFolder(richType)
     defer { close(folder) }
-    guard unlinkat(folder, Self.spelling(of: name, in: folder), 0) == 0 else {
+    guard unlinkat(folder, Self.spelling(of: name, in: folder, richType), 0) == 0 else {
       throw errno == ENOENT
         ? Refusal(404, "There is no file \(name.value.quoted).")
         : Self.failure("The file could not be removed")
@@ -38,15 +52,32 @@ extension DropFolder {
     fsync(folder)
   }
 
+  /// Removes a note that the server wrote, if there is one.
+  func removeResult(_ richType: String, _ name: String) {
+    guard let folder = try? openFolder(richType) else { return }
+    defer { close(folder) }
+    unlinkat(folder, name, 0)
+  }
+
   private func openMaking(_ richType: String) throws(Refusal) -> Int32 {
     let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw Self.failure("The drop folder cannot be opened") }
     defer { close(root) }
     mkdirat(root, richType, 0o755)
-    let folder = openFolder(richType)
-    guard folder >= 0 else { throw Self.failure("The folder \(richType) cannot be opened") }
-    return folder
+    return try openFolder(richType)
   }
+
+  /// Removes what uploads left that were under way when the server was killed.
+  func sweep(_ richType: String) {
+    guard let folder = try? openFolder(richType) else { return }
+    defer { close(folder) }
+    for (entry, _) in (try? entries(richType)) ?? [] {
+      guard let name = entry.spelling, name.hasPrefix(Self.temporary) else { continue }
+      unlinkat(folder, name, 0)
+    }
+  }
+
+  private static let temporary = ".richpush-upload-"
 
   private static func copy(_ source: Int32, _ target: Int32) throws(Refusal) {
     while true {

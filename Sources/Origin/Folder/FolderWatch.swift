@@ -8,9 +8,9 @@ final class FolderWatch: Sendable {
   /// What was seen.
   enum Sight: Sendable, Hashable {
     /// A file was closed after writing, renamed, removed, or its permissions changed.
-    case name(String, in: String)
+    case complete(Sightings.Place)
     /// A name appeared, whose bytes may still be coming.
-    case begun
+    case begun(Sightings.Place)
     /// Something that only a look at everything can tell: a new folder, or lost events.
     case everything
   }
@@ -19,10 +19,10 @@ final class FolderWatch: Sendable {
   private let path: String
   private let folders = Mutex<[Int32: String]>([:])
   private let source: any DispatchSourceRead
-  private let see: @Sendable (Set<Sight>) -> Void
+  private let see: @Sendable ([Sight]) -> Void
 
   /// Watches the folder at `path`; nil when the kernel has no watch left to give.
-  init?(_ path: String, see: @escaping @Sendable (Set<Sight>) -> Void) {
+  init?(_ path: String, see: @escaping @Sendable ([Sight]) -> Void) {
     watcher = cinotify_open()
     guard watcher >= 0 else { return nil }
     (self.path, self.see) = (path, see)
@@ -30,19 +30,19 @@ final class FolderWatch: Sendable {
       fileDescriptor: watcher, queue: DispatchQueue(label: "richpush.folder"))
     source.setEventHandler { [weak self] in self?.read() }
     source.setCancelHandler { [watcher] in close(watcher) }
-    follow([])
     source.activate()
   }
 
-  /// Watches the folders of these rich types too; those that are watched already stay.
-  func follow(_ richTypes: [String]) {
+  /// Watches the folder and those of these rich types; false when the kernel grants not all of it.
+  func follow(_ richTypes: [String]) -> Bool {
     folders.withLock { folders in
-      let root = cinotify_watch(watcher, path)
-      if root >= 0 { folders[root] = "" }
-      for richType in richTypes {
-        let watch = cinotify_watch(watcher, path + "/" + richType)
+      var isWhole = true
+      for richType in [""] + richTypes {
+        let watch = cinotify_watch(watcher, richType.isEmpty ? path : path + "/" + richType)
         if watch >= 0 { folders[watch] = richType }
+        isWhole = isWhole && watch >= 0
       }
+      return isWhole
     }
   }
 
@@ -50,34 +50,39 @@ final class FolderWatch: Sendable {
   func stop() { source.cancel() }
 
   private func read() {
-    var sights: Set<Sight> = []
+    var sights: [Sight] = []
     withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
       while case let count = Glibc.read(watcher, buffer.baseAddress, buffer.count), count > 0 {
-        sights.formUnion(self.sights(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+        sights += self.sights(in: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       }
     }
     if !sights.isEmpty { see(sights) }
   }
 
-  private func sights(in bytes: UnsafeRawBufferPointer) -> Set<Sight> {
-    var sights: Set<Sight> = []
+  private func sights(in bytes: UnsafeRawBufferPointer) -> [Sight] {
+    var sights: [Sight] = []
     var offset = 0
     while offset + MemoryLayout<inotify_event>.size <= bytes.count {
       let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
       let start = offset + MemoryLayout<inotify_event>.size
       let end = start + Int(event.len)
       guard end <= bytes.count else { break }
-      let name = String(decoding: bytes[start..<end].prefix { $0 != 0 }, as: UTF8.self)
-      let folder = folders.withLock { $0[event.wd] } ?? ""
-      let isWhole = event.mask & UInt32(IN_CREATE) == 0 || event.mask & Self.isFolder != 0
-      if folder.isEmpty || name.isEmpty || event.mask & Self.isFolder != 0 {
-        sights.insert(.everything)
-      } else {
-        sights.insert(isWhole ? .name(name, in: folder) : .begun)
-      }
+      sights.append(sight(event, name: Array(bytes[start..<end].prefix { $0 != 0 })))
       offset = end
     }
     return sights
+  }
+
+  private func sight(_ event: inotify_event, name: [UInt8]) -> Sight {
+    let richType = folders.withLock { folders in
+      // A watch that the kernel ended has no folder any more; its number may come back.
+      event.mask & UInt32(IN_IGNORED) == 0
+        ? folders[event.wd] : folders.removeValue(forKey: event.wd)
+    }
+    guard let richType, !richType.isEmpty, !name.isEmpty else { return .everything }
+    let place = Sightings.Place(richType: richType, entry: FolderEntry(name))
+    let isNew = event.mask & UInt32(IN_CREATE) != 0 && event.mask & Self.isFolder == 0
+    return isNew ? .begun(place) : .complete(place)
   }
 
   /// IN_ISDIR, whose type in C does not fit the mask's.

@@ -18,6 +18,9 @@ struct JSONMembers {
       ? Dictionary(members.map { ($0.key.lowercased(), $0.value) }) { $1 } : members
   }
 
+  /// Whether there is such a member, `null` included.
+  func holds(_ name: String) -> Bool { rest[name] != nil }
+
   /// Takes a member out; `null` is as good as none.
   mutating func take(_ name: String) -> JSONValue? {
     guard let value = rest.removeValue(forKey: name), value != .null else { return nil }
@@ -30,6 +33,13 @@ struct JSONMembers {
     guard case .string(let text) = value else { throw Refusal(400, "\(name) is not a string.") }
     guard !text.utf8.contains(0) else { throw Refusal(400, "\(name) holds a NUL character.") }
     return text
+  }
+
+  /// Takes out a member that is true or false.
+  mutating func bool(_ name: String) throws(Refusal) -> Bool? {
+    guard let value = take(name) else { return nil }
+    guard case .bool(let bool) = value else { throw Refusal(400, "\(name) is not true or false.") }
+    return bool
   }
 
   /// Takes out a member that is a list of texts.

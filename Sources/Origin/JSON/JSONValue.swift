@@ -61,6 +61,13 @@ package enum JSONValue: Sendable, Hashable, Codable {
   /// The same as a string.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// The object with one more member.
+  func with(_ name: String, _ value: JSONValue) -> JSONValue {
+    guard case .object(var members) = self else { return self }
+    members[name] = value
+    return .object(members)
+  }
+
   /// A text that may be missing.
   static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 

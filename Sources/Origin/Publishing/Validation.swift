@@ -26,6 +26,9 @@ struct Validation: Sendable {
     }
   }
 
+  /// What tells one version of the rich type's plugin from another; `-` when there is none.
+  func identity(_ richType: String) -> String { host.plugin(richType)?.identity ?? "-" }
+
   /// The rich type's plugin.
   ///
   /// - Throws: `Refusal` 422 that lists the types there are.

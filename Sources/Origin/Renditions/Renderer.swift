@@ -10,16 +10,28 @@ final class Renderer: Sendable {
 
   private let store: Store
   private let host: PluginHost
+  /// What became of wishes.
+  let counts: RenditionCounts
+  /// Tells those who work in the background that somebody waits.
+  let bustle: Bustle
   private let making = Mutex<[Digest: Task<Outcome, Never>]>([:])
   /// The field that stands for a rendition that is the asset itself.
   private static let sendfile = "X-Sendfile"
 
-  init(store: Store, host: PluginHost) { (self.store, self.host) = (store, host) }
+  init(store: Store, host: PluginHost, bustle: Bustle, counts: RenditionCounts) {
+    (self.store, self.host, self.bustle, self.counts) = (store, host, bustle, counts)
+  }
 
   /// The rendition when it is stored: a system call, no waiting.
   func stored(_ wish: Wish) -> Content? {
-    guard let rendition = store.renditions.rendition(wish.key) else { return nil }
-    return content(rendition, of: wish)
+    guard let content = look(for: wish) else { return nil }
+    counts.count(.hit)
+    return content
+  }
+
+  /// The same when nobody asked for it.
+  func look(for wish: Wish) -> Content? {
+    store.renditions.rendition(wish.key).flatMap { content($0, of: wish) }
   }
 
   /// The rendition, made now when it is not stored.
@@ -27,9 +39,23 @@ final class Renderer: Sendable {
   /// - Throws: `Refusal` with the plugin's sentence, or with what became of the plugin.
   func rendered(_ wish: Wish) async throws(Refusal) -> Rendered {
     if let content = stored(wish) { return .content(content) }
+    return try await bustle.during { () async throws(Refusal) in try await share(wish) }
+  }
+
+  /// The same for nobody in particular: it begins when nobody waits for anything else.
+  func renderedInBackground(_ wish: Wish) async throws(Refusal) -> Rendered {
+    if let content = stored(wish) { return .content(content) }
+    await bustle.calm()
+    return try await share(wish)
+  }
+
+  private func share(_ wish: Wish) async throws(Refusal) -> Rendered {
     let key = wish.key
     let task = making.withLock { making in
-      if let running = making[key] { return running }
+      if let running = making[key] {
+        counts.count(.coalesced)
+        return running
+      }
       let task = Task { [self] in
         let outcome = await make(wish, key)
         self.making.withLock { $0[key] = nil }
@@ -42,7 +68,10 @@ final class Renderer: Sendable {
   }
 
   private func make(_ wish: Wish, _ key: Digest) async -> Outcome {
+    // Another may have been making it when we looked, and be done by now.
+    if let content = look(for: wish) { return .success(.content(content)) }
     do {
+      counts.count(.made)
       let reply = try await host.respond(to: wish.call)
       if let location = reply.location {
         return .success(.transient(Response.empty(302, fields: ["Location": location])))

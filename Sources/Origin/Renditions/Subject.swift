@@ -10,6 +10,9 @@ struct Subject: Sendable {
   /// The pinned file; nil when the payload is literal content.
   var pinned: Pinned?
 
+  /// What names the content: literal content goes with its message, since a plugin may show both.
+  var content: String { pinned?.digest.hex ?? payload + "\0" + message }
+
   /// The pinned file as a plugin gets it.
   var asset: PluginCall.Asset? {
     pinned.map {

@@ -11,14 +11,12 @@ struct Wish: Sendable {
   let user: String
 
   /// What the rendition is stored under.
-  ///
-  /// Literal content is keyed with its message, since a plugin may show both.
   var key: Digest {
-    let source = subject.pinned?.digest.hex ?? subject.payload + "\0" + subject.message
     let options = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
     let user = plugin.manifest.perUser ? user : ""
     return Digest(
-      of: [plugin.identity, subject.richType, source, options, user].joined(separator: "\u{1}"))
+      of: [plugin.identity, subject.richType, subject.content, options, user].joined(
+        separator: "\u{1}"))
   }
 
   /// The question to the plugin.

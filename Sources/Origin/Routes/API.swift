@@ -2,23 +2,47 @@ import HTTP
 
 /// The contract of the design page, section 2, as a table.
 struct API: Sendable {
+  let health: Health
   let registrations: Registrations
   let notifications: Notifications
   let media: Media
+  let signed: SignedMedia
   let details: Details
   let assets: AssetRoutes
-  let streams: PushStreams
+  let plugins: Plugins
+  /// The pushes, for devices.
+  let pushes: EventStreams
+  /// Receipts and more, for publishers.
+  let events: EventStreams
 
   var routes: [Route<Endpoint>] {
     [
       Route(
+        "GET", "healthz",
+        handler: Endpoint(isOpen: true, ready: health.alive) { health.alive($0) }),
+      Route(
+        "GET", "readyz", handler: Endpoint(isOpen: true, deadline: .seconds(5), health.ready)),
+      Route("GET", "metrics", handler: Endpoint(isOpen: true, health.measurements)),
+      Route(
+        "GET", "api", "openapi.json",
+        handler: Endpoint(ready: Description.get) { Description.get($0) }),
+      Route(
         "GET", "api", "notifications", .parameter,
         handler: Endpoint(deadline: .seconds(60), ready: media.ready, media.get)),
+      Route(
+        "GET", "media", .parameter, .parameter,
+        handler: Endpoint(isOpen: true, deadline: .seconds(60), ready: signed.ready, signed.get)),
       Route("GET", "api", "notifications", handler: Endpoint(notifications.inbox)),
       Route(
         "POST", "api", "notifications",
         handler: Endpoint(
           body: .memory(limit: 256 << 10), deadline: .seconds(120), notifications.post)),
+      Route(
+        "PATCH", "api", "notifications", .parameter,
+        handler: Endpoint(
+          body: .memory(limit: 256 << 10), deadline: .seconds(120), notifications.patch)),
+      Route(
+        "DELETE", "api", "notifications", .parameter, handler: Endpoint(notifications.delete)),
       Route(
         "GET", "api", "notifications", .parameter, "details", handler: Endpoint(details.get)),
       Route(
@@ -26,7 +50,10 @@ struct API: Sendable {
         handler: Endpoint(body: .memory(limit: 1024), notifications.markRead)),
       Route(
         "GET", "api", "push", "stream",
-        handler: Endpoint(ready: streams.get) { try streams.get($0) }),
+        handler: Endpoint(ready: pushes.get) { try pushes.get($0) }),
+      Route(
+        "GET", "api", "events", "stream",
+        handler: Endpoint(ready: events.getPublished) { try events.getPublished($0) }),
       Route(
         "POST", "api", "register",
         handler: Endpoint(body: .memory(limit: 1024), registrations.register)),
@@ -34,6 +61,7 @@ struct API: Sendable {
         "PUT", "api", "register", .parameter,
         handler: Endpoint(body: .memory(limit: 64 << 10), registrations.put)),
       Route("DELETE", "api", "register", .parameter, handler: Endpoint(registrations.delete)),
+      Route("GET", "api", "plugins", handler: Endpoint(plugins.list)),
       Route("GET", "api", "assets", handler: Endpoint(assets.list)),
       Route("GET", "api", "assets", .parameter, handler: Endpoint(assets.list)),
       Route("GET", "api", "assets", .parameter, .parameter, handler: Endpoint(assets.one)),

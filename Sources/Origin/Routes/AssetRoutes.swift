@@ -25,8 +25,21 @@ struct AssetRoutes: Sendable {
       richType: exchange.parameters.first, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
-    return .json(
-      200, JSONValue.object(["assets": .array(page.map(\.json)), "next": .optional(next)]))
+    var answer: [String: JSONValue] = [
+      "assets": .array(page.map(\.json)), "next": .optional(next),
+    ]
+    if after == nil { answer["counts"] = try counts(exchange.parameters.first) }
+    return .json(200, JSONValue.object(answer))
+  }
+
+  /// How far the whole of it has come.
+  private func counts(_ richType: String?) throws -> JSONValue {
+    let counts = try store.assetCounts(richType: richType)
+    return .object(
+      Dictionary(
+        uniqueKeysWithValues: [Asset.State.ready, .preparing, .refused].map {
+          ($0.rawValue, .number(Double(counts[$0] ?? 0)))
+        }))
   }
 
   /// `GET /api/assets/<richType>/<name>`: one asset, as the folder has it now.
@@ -53,7 +66,7 @@ struct AssetRoutes: Sendable {
   func delete(_ exchange: Exchange) async throws -> Response {
     let (richType, name) = try Self.admit(exchange)
     try assets.folder.remove(richType, name)
-    try await assets.forget(richType, name)
+    try await assets.forget(richType, name.value)
     return .empty(204)
   }
 

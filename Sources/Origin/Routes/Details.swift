@@ -5,38 +5,63 @@ import Store
 /// `GET /api/notifications/<id>/details`: the JSON form, with what became of the notification.
 struct Details: Sendable {
   let store: Store
+  let links: MediaLinks
 
   /// A recipient sees its own receipt; the sender and an admin see everybody's.
+  ///
+  /// `?link=w640` adds an address for that rendition to those of the profiles.
   func get(_ exchange: Exchange) async throws -> Response {
+    let wanted = try exchange.query("link")["link"].map { name in
+      try RenditionOptions(name: name).name
+    }
     let (id, caller) = (try exchange.notificationID(), exchange.caller)
     guard let notification = try store.notification(id) else { throw Refusal.noNotification }
     let receipts = try store.receipts(of: id)
     let own = receipts.first { $0.user == caller.name }
     let isOverseer = caller.role == .admin || notification.sender == caller.name
-    guard own != nil || isOverseer else { throw Refusal.noNotification }
+    guard isOverseer || own != nil && !notification.isHeld(at: Date()) else {
+      throw Refusal.noNotification
+    }
     guard case .object(var members) = notification.json(isRead: own?.read != nil) else {
       throw Refusal.noNotification
     }
     members["receipts"] = .array(
       receipts.filter { isOverseer || $0.user == caller.name }.map(\.json))
     if isOverseer {
-      members["deliveries"] = .array(try store.outbox.deliveries(of: id).map(\.json))
+      let byUser = Dictionary(receipts.map { ($0.user, $0) }) { $1 }
+      members["deliveries"] = .array(
+        try store.outbox.deliveries(of: id).map { $0.json(with: byUser[$0.user ?? ""]) })
     }
     members["renditions"] = .object(
       Dictionary(
         uniqueKeysWithValues: Profile.all.map {
           ($0.name, .string("/api/notifications/\(id)?profile=\($0.name)"))
         }))
+    members["links"] = addresses(of: notification, and: wanted)
     return .json(200, JSONValue.object(members))
+  }
+
+  /// Where the renditions are fetched without a password, by name.
+  private func addresses(of notification: RichNotification, and wanted: String?) -> JSONValue {
+    let names = ["original"] + Profile.all.map(\.name) + (wanted.map { [$0] } ?? [])
+    let content = Subject(notification, in: store).content
+    let expires = MediaLinks.expiry(of: notification.expires, now: Date())
+    return .object(
+      names.reduce(into: [:]) { members, name in
+        let place = MediaLinks.Place(
+          id: notification.id, rendition: name, content: content, expires: expires)
+        members[name] = .string(links.url(to: place) ?? links.path(to: place))
+      })
   }
 }
 
 extension Delivery {
-  /// What became of the push to one device.
-  fileprivate var json: JSONValue {
-    .object([
+  /// What became of the push to one device, and what its user did with it afterwards.
+  fileprivate func json(with receipt: Receipt?) -> JSONValue {
+    let seen = state == .sent ? receipt?.seen : nil
+    return .object([
       "job": .number(Double(job)), "lane": .string(lane), "user": .optional(user),
-      "registration": .optional(registration), "state": .string(state.rawValue),
+      "registration": .optional(registration), "state": .string(seen ?? state.rawValue),
       "attempts": .number(Double(attempts)), "updated": .time(updated),
       "reference": .optional(reference), "reason": .optional(reason),
     ])
@@ -47,8 +72,12 @@ extension Receipt {
   /// What one user did with the notification.
   fileprivate var json: JSONValue {
     .object([
-      "user": .string(user), "fetched": .time(fetched), "read": .time(read),
-      "state": .string(read != nil ? "read" : fetched != nil ? "fetched" : "queued"),
+      "user": .string(user), "sent": .time(sent), "fetched": .time(fetched),
+      "read": .time(read),
+      "state": .string(seen ?? (sent == nil ? "queued" : "sent")),
     ])
   }
+
+  /// What the user did with it, if anything.
+  fileprivate var seen: String? { read != nil ? "read" : fetched != nil ? "fetched" : nil }
 }

@@ -15,6 +15,8 @@ struct Endpoint: Sendable {
   typealias Handler = @Sendable (Exchange) async throws -> Response
 
   var body = Body.none
+  /// Whether the place asks for no name and password.
+  var isOpen = false
   /// How long the handler may take, from the end of the body.
   var deadline = Duration.seconds(30)
   /// Answers on the HTTP thread when nothing must be waited for; nil passes on to `handler`.
@@ -22,9 +24,10 @@ struct Endpoint: Sendable {
   let handler: Handler
 
   init(
-    body: Body = .none, deadline: Duration = .seconds(30),
+    body: Body = .none, isOpen: Bool = false, deadline: Duration = .seconds(30),
     ready: (@Sendable (Exchange) throws -> Response?)? = nil, _ handler: @escaping Handler
   ) {
-    (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
+    (self.body, self.isOpen, self.deadline) = (body, isOpen, deadline)
+    (self.ready, self.handler) = (ready, handler)
   }
 }

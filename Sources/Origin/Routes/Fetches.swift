@@ -8,18 +8,47 @@ final class Fetches: Sendable {
     let user: String
   }
 
+  /// Two generations: when the young one is full, the old one, which is what nobody has fetched
+  /// since, is forgotten.
+  private struct Noted {
+    var young: Set<Fetch> = []
+    var old: Set<Fetch> = []
+
+    mutating func holds(_ fetch: Fetch) -> Bool {
+      if young.contains(fetch) { return true }
+      guard old.remove(fetch) != nil else { return false }
+      insert(fetch)
+      return true
+    }
+
+    mutating func insert(_ fetch: Fetch) {
+      if young.count >= Fetches.capacity / 2 {
+        old = young
+        young = []
+      }
+      young.insert(fetch)
+    }
+  }
+
   private let store: Store
-  private let noted = Mutex<Set<Fetch>>([])
-  /// As many are remembered; then all are forgotten, and the store passes over what it knows.
-  private static let capacity = 200_000
+  private let noted = Mutex(Noted())
+  /// So many are remembered; of the others the store passes over what it knows.
+  private static let capacity = 400_000
 
   init(store: Store) { self.store = store }
 
+  /// Whether the user, who then is a recipient, fetched the notification not long ago.
+  func isNoted(_ id: Int, by user: String) -> Bool {
+    noted.withLock { $0.holds(Fetch(id: id, user: user)) }
+  }
+
   /// Notes that a device of the user fetched the notification; the first time counts.
   func note(_ id: Int, by user: String) {
+    let fetch = Fetch(id: id, user: user)
     let isNew = noted.withLock { noted in
-      if noted.count >= Self.capacity { noted.removeAll(keepingCapacity: true) }
-      return noted.insert(Fetch(id: id, user: user)).inserted
+      guard !noted.holds(fetch) else { return false }
+      noted.insert(fetch)
+      return true
     }
     if isNew { store.recordFetched(id, user: user) }
   }

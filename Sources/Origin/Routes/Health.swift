@@ -1,47 +1,43 @@
 import HTTP
+import PluginHost
 import Store
 import Synchronization
 
 /// `/healthz`, `/readyz` and `/metrics`, which ask for no credentials.
 final class Health: Sendable {
   private let store: Store
-  private let metrics: Metrics
-  private let streams: PushStreams
-  private let lanes: Lanes
+  private let instruments: Instruments
   private let server = Mutex<Server?>(nil)
 
-  init(store: Store, metrics: Metrics, streams: PushStreams, lanes: Lanes) {
-    (self.store, self.metrics, self.streams, self.lanes) = (store, metrics, streams, lanes)
+  init(store: Store, instruments: Instruments) {
+    (self.store, self.instruments) = (store, instruments)
   }
 
   /// Counts this server's connections from now on.
   func watch(_ server: Server) { self.server.withLock { $0 = server } }
 
-  /// The answer when the request is for one of them.
-  func answer(_ request: Request) -> Answer? {
-    guard request.method == "GET" || request.method == "HEAD", request.segments.count == 1 else {
-      return nil
+  /// `GET /healthz`: the process answers.
+  func alive(_ exchange: Exchange) -> Response { Self.fine }
+
+  /// `GET /readyz`: whether requests can be met: the store reads and writes, and no plugin is stuck.
+  func ready(_ exchange: Exchange) async -> Response {
+    do { try await store.probe() } catch {
+      return .problem(503, "The store does not answer: \(error)")
     }
-    switch request.segments[0] {
-    case "healthz": return .now(Self.fine)
-    case "readyz": return .later(deadline: .seconds(5)) { self.readiness() }
-    case "metrics": return .later(deadline: .seconds(5)) { self.page() }
-    default: return nil
+    let stuck = instruments.host.status().filter(\.queue.isStuck).map(\.plugin.richType)
+    guard stuck.isEmpty else {
+      return .problem(
+        503,
+        "No call comes to an end, though others wait: plugin \(stuck.joined(separator: ", ")).",
+        fields: ["Retry-After": "5"])
     }
+    return Self.fine
   }
 
-  private func readiness() -> Response {
-    do {
-      _ = try store.latestPushEvent()
-      return Self.fine
-    } catch { return .problem(503, "The store does not answer: \(error)") }
-  }
-
-  private func page() -> Response {
-    let connections = server.withLock { $0?.openConnections } ?? 0
-    var response = Response.text(
-      200, metrics.text(connections: connections, streams: streams.count, lanes: lanes.status),
-      fields: ["Cache-Control": "no-store"])
+  /// `GET /metrics`.
+  func measurements(_ exchange: Exchange) async -> Response {
+    let page = instruments.page(server.withLock { $0 })
+    var response = Response.text(200, page, fields: ["Cache-Control": "no-store"])
     response.fields["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
     return response
   }

@@ -9,45 +9,78 @@ struct Media: Sendable {
   let host: PluginHost
   let renderer: Renderer
   let fetches: Fetches
+  let offers = Offers()
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
-    let wish = try wish(exchange)
+    if let offer = try offered(exchange) { return offer.response }
+    let changes = offers.changes
+    let (notification, wish) = try wish(exchange)
     guard let content = renderer.stored(wish) else { return nil }
-    fetched(wish, exchange)
-    return .content(content)
+    fetched(notification.id, exchange)
+    let offer = Offer(
+      wish, content, expires: notification.expires, at: Date(), counts: renderer.counts)
+    let isKept = offers.put(offer, for: exchange.request.target, unlessChangedSince: changes)
+    return isKept ? offer.response : .content(content)
   }
 
   /// The answer once the rendition is made.
   func get(_ exchange: Exchange) async throws -> Response {
-    let wish = try wish(exchange)
+    let (notification, wish) = try wish(exchange)
     let rendered = try await renderer.rendered(wish)
-    fetched(wish, exchange)
+    fetched(notification.id, exchange)
     return switch rendered {
     case .content(let content): .content(content)
     case .transient(let response): response
     }
   }
 
-  private func fetched(_ wish: Wish, _ exchange: Exchange) {
-    guard exchange.request.method == "GET", let id = wish.subject.id else { return }
+  /// What was decided for whoever asked the same before; a caller who did so too costs no query.
+  private func offered(_ exchange: Exchange) throws -> Offer? {
+    let offer = offers.find(exchange.request.target, at: Date()) { offer in
+      guard host.plugin(offer.wish.subject.richType) == offer.wish.plugin else { return nil }
+      return renderer.look(for: offer.wish)
+    }
+    guard let offer, let id = offer.wish.subject.id else { return nil }
+    if !fetches.isNoted(id, by: exchange.caller.name) {
+      guard try store.isRecipient(id, user: exchange.caller.name) else {
+        throw Refusal.noNotification
+      }
+      fetched(id, exchange)
+    }
+    offer.take()
+    return offer
+  }
+
+  private func fetched(_ id: Int, _ exchange: Exchange) {
+    guard exchange.request.method == "GET" else { return }
     fetches.note(id, by: exchange.caller.name)
   }
 
-  private func wish(_ exchange: Exchange) throws -> Wish {
+  private func wish(_ exchange: Exchange) throws -> (RichNotification, Wish) {
     let id = try exchange.notificationID()
-    guard let notification = try store.notification(id),
+    guard let notification = try store.notification(id), !notification.isHeld(at: Date()),
       try store.isRecipient(id, user: exchange.caller.name)
     else { throw Refusal.noNotification }
+    let wish = try wish(notification, for: exchange.caller.name) { plugin throws(Refusal) in
+      try RenditionOptions(exchange.request.query, declaring: plugin.manifest.query)
+    }
+    return (notification, wish)
+  }
+
+  /// A notification's content, for a user, with the options that its plugin understands.
+  func wish(
+    _ notification: RichNotification, for user: String,
+    options: (Plugin) throws(Refusal) -> RenditionOptions
+  ) throws(Refusal) -> Wish {
     guard let plugin = host.plugin(notification.richType) else {
       throw Refusal(
         503, "The plugin for \(notification.richType.quoted) is not installed any more.",
         retryAfter: 60)
     }
-    let options = try RenditionOptions(exchange.request.query, declaring: plugin.manifest.query)
     return Wish(
-      subject: Subject(notification, in: store), options: options, plugin: plugin,
-      user: exchange.caller.name)
+      subject: Subject(notification, in: store), options: try options(plugin), plugin: plugin,
+      user: user)
   }
 }
 

@@ -15,6 +15,7 @@ struct Notifications: Sendable {
     if let user = query["to_tag"] {
       return try await alert(exchange, pns: query["pns"], user: user)
     }
+    guard query["pns"] == nil else { throw Refusal(400, "pns goes with to_tag.") }
     return exchange.body.isEmpty ? try await postStandard(exchange) : try await postJSON(exchange)
   }
 
@@ -31,7 +32,7 @@ struct Notifications: Sendable {
       throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
     }
     let push = PushText.plainAlert("From \(exchange.caller.name): \(text)")
-    try await store.push(push.json, to: [user])
+    try await publisher.announcement.announce(push, to: user)
     return .empty(200)
   }
 
@@ -45,16 +46,46 @@ struct Notifications: Sendable {
   }
 
   private func postJSON(_ exchange: Exchange) async throws -> Response {
-    let draft = try Draft(exchange.body, now: Date())
+    var draft = try Draft(exchange.body, now: Date())
+    try draft.takeKey(exchange.request.fields["Idempotency-Key"])
     let caller = exchange.caller
     guard caller.mayPublish || draft.to == ["username:" + caller.name] else {
       throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
     }
-    let (notification, isNew) = try await publisher.publish(
+    let published = try await publisher.publish(
       draft, sender: caller.name, request: exchange.body)
+    let (notification, reached) = (published.notification, published.addressees)
     return .json(
-      isNew ? 201 : 200, notification.json(isRead: false),
+      published.isNew ? 201 : 200,
+      notification.json(isRead: false).with(
+        "reach",
+        .object([
+          "users": .number(Double(reached.users.count)),
+          "devices": .number(Double(reached.devices.count)),
+        ])),
       fields: ["Location": "/api/notifications/\(notification.id)"])
+  }
+
+  /// `PATCH /api/notifications/<id>`: its sender changes what no device has fetched yet.
+  func patch(_ exchange: Exchange) async throws -> Response {
+    let old = try sent(exchange)
+    let draft = try Draft(old, changedBy: exchange.body, now: Date())
+    return .json(200, try await publisher.amend(old, as: draft).json(isRead: false))
+  }
+
+  /// `DELETE /api/notifications/<id>`: its sender withdraws it; what has not left never will.
+  func delete(_ exchange: Exchange) async throws -> Response {
+    guard try await store.withdraw(sent(exchange).id) else { throw Refusal.noNotification }
+    return .empty(204)
+  }
+
+  /// The notification in the path, when it is the caller's to change.
+  private func sent(_ exchange: Exchange) throws -> RichNotification {
+    let caller = exchange.caller
+    guard let notification = try store.notification(exchange.notificationID()),
+      notification.sender == caller.name || caller.role == .admin
+    else { throw Refusal.noNotification }
+    return notification
   }
 
   /// `GET /api/notifications`: the caller's inbox, the newest first.
@@ -70,6 +101,7 @@ struct Notifications: Sendable {
     return .json(
       200,
       JSONValue.object([
+        "unread": .number(Double(try store.unreadCount(of: exchange.caller.name))),
         "notifications": .array(page.map { $0.notification.json(isRead: $0.isRead) }),
         "next": next.map {
           .string(

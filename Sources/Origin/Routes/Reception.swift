@@ -4,12 +4,10 @@ import HTTP
 struct Reception: Responder {
   let router: Router<Endpoint>
   let authenticator: Authenticator
-  let health: Health
   let temporaryFolder: String
   let log: Log
 
   func answer(_ request: Request) -> Answer {
-    if let answer = health.answer(request) { return answer }
     switch router.match(request) {
     case .answered(let response): return .now(response)
     case .found(let endpoint, let parameters, _): return admit(request, endpoint, parameters)
@@ -20,28 +18,34 @@ struct Reception: Responder {
     _ request: Request, _ endpoint: Endpoint, _ parameters: [String]
   ) -> Answer {
     let authorization = request.fields["Authorization"] ?? ""
-    switch authenticator.find(authorization) {
+    let finding = endpoint.isOpen ? .caller(.anybody) : authenticator.find(authorization)
+    switch finding {
     case .stranger: return .now(Self.unauthorized)
     case .unknown(let credentials):
       return work(request, endpoint, parameters) {
-        await authenticator.verify(credentials, authorization)
+        await authenticator.verify(credentials, authorization, from: request.peer)
       }
     case .caller(let caller):
       do {
         let exchange = Exchange(request: request, caller: caller, parameters: parameters)
         if let response = try endpoint.ready?(exchange) { return .now(response) }
       } catch { return .now(refusal(of: error, request)) }
-      return work(request, endpoint, parameters) { caller }
+      return work(request, endpoint, parameters) { .caller(caller) }
     }
   }
 
   /// Answers off the HTTP thread, once the body is there and the caller is known.
   private func work(
     _ request: Request, _ endpoint: Endpoint, _ parameters: [String],
-    for caller: @escaping @Sendable () async -> Caller?
+    for verdict: @escaping @Sendable () async -> Authenticator.Verdict
   ) -> Answer {
     let answer: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
-      guard let caller = await caller() else { return Self.unauthorized }
+      let caller: Caller
+      switch await verdict() {
+      case .caller(let known): caller = known
+      case .wrong: return Self.unauthorized
+      case .tooMany(let wait): return Self.limited(wait)
+      }
       do {
         return try await endpoint.handler(
           Exchange(
@@ -61,7 +65,9 @@ struct Reception: Responder {
   private func refusal(of error: any Error, _ request: Request) -> Response {
     let refusal = Refusal(any: error)
     if refusal.status >= 500 {
-      log("\(request.method) \(request.target): \(refusal.status) \(refusal.sentence) [\(error)]")
+      log(
+        "\(request.id): \(request.method) \(request.loggedTarget): \(refusal.status) \(refusal.sentence) [\(error)]"
+      )
     }
     return refusal.response
   }
@@ -69,4 +75,15 @@ struct Reception: Responder {
   private static let unauthorized = Response.problem(
     401, "Name and password are missing or wrong (Basic authentication).",
     fields: ["WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""])
+
+  private static func limited(_ seconds: Int) -> Response {
+    .problem(
+      429, "Too many wrong passwords; try again in \(seconds) s.",
+      fields: ["Retry-After": "\(seconds)"])
+  }
+
+  /// The place a request was for, as measurements and logs name it.
+  func route(of request: Request?) -> String {
+    request.map { router.pattern(of: $0) ?? "unknown" } ?? "unreadable"
+  }
 }

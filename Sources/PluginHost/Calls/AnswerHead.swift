@@ -5,8 +5,15 @@ struct AnswerHead {
   let location: String?
   /// `asset`, or a path under the call's own folder.
   let sendFile: String?
+  /// How many bytes follow, when the plugin says so.
+  let contentLength: Int?
   let fields: [(name: String, value: String)]
   let isStorable: Bool
+
+  /// What a header has at most once.
+  private static let single: Set = [
+    "content-length", "content-type", "location", "status", "x-sendfile",
+  ]
 
   /// Headers beyond this are refused.
   static let mostBytes = 16_384
@@ -25,7 +32,7 @@ struct AnswerHead {
       guard let field = HeaderField(line: line) else {
         throw Malformation("its header has the line \(Malformation.quoted(line))")
       }
-      if ["content-type", "status", "location", "x-sendfile"].contains(field.name) {
+      if AnswerHead.single.contains(field.name) {
         guard known.updateValue(field.value, forKey: field.name) == nil else {
           throw Malformation("its header has \(field.name) twice")
         }
@@ -40,12 +47,21 @@ struct AnswerHead {
     location = known["location"]
     sendFile = known["x-sendfile"]
     status = try AnswerHead.status(known["status"], location: location)
+    contentLength = try AnswerHead.length(known["content-length"])
     self.fields = fields
     isStorable = !fields.contains { name, value in
       name == "cache-control"
         && value.lowercased().split { $0 == "," || $0 == " " || $0 == "=" }
           .contains { $0 == "no-store" || $0 == "private" }
     }
+  }
+
+  private static func length(_ text: String?) throws(Malformation) -> Int? {
+    guard let text else { return nil }
+    guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int(text) else {
+      throw Malformation("its Content-Length is \(Malformation.quoted(text.utf8[...]))")
+    }
+    return length
   }
 
   private static func status(_ text: String?, location: String?) throws(Malformation) -> Int {

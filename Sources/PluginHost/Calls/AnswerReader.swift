@@ -39,6 +39,9 @@ struct AnswerReader {
 
   private func body(_ head: AnswerHead, _ spool: Spool) throws(Fault) -> PluginReply.Body {
     guard let name = head.sendFile else {
+      if let told = head.contentLength, told != spool.count {
+        throw verdict.broken("it said \(told) bytes of content and wrote \(spool.count)")
+      }
       return spool.file.map { .file($0) } ?? .bytes(spool.bytes)
     }
     if name == "asset" {
@@ -84,6 +87,6 @@ struct AnswerReader {
       ?? "The plugin \(plugin.richType) refuses the content."
     return Fault(
       error: PluginError(status: head.status, reason: sentence, retryAfter: retryAfter),
-      cause: "status \(head.status): \(sentence)")
+      cause: "it says: \(sentence)")
   }
 }

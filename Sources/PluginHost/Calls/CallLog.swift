@@ -3,10 +3,14 @@ struct CallLog: Sendable {
   private let subject: String
   private let write: @Sendable (String) -> Void
 
+  init(subject: String, write: @escaping @Sendable (String) -> Void) {
+    self.subject = subject
+    self.write = write
+  }
+
   init(call: PluginCall, write: @escaping @Sendable (String) -> Void) {
     let id = call.id.map { ", notification \($0)" } ?? ""
-    subject = "plugin \(call.richType), \(call.verb.rawValue)\(id)"
-    self.write = write
+    self.init(subject: "plugin \(call.richType), \(call.verb.rawValue)\(id)", write: write)
   }
 
   /// One line for a call that failed.
@@ -16,6 +20,7 @@ struct CallLog: Sendable {
 
   /// A line for each that the plugin wrote to its standard error.
   func complain(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       write("\(subject) says: \(line)")
     }

@@ -13,6 +13,19 @@ final class Gate: Sendable {
     var waiting: [Waiter] = []
     var lastTicket = 0
     var isWatched = false
+    var refused = 0
+    /// Since when somebody waits for a place and none was given back.
+    var wanted: ContinuousClock.Instant?
+  }
+
+  /// How many are inside, wait or were refused, and whether nothing moves any more.
+  var standing: PluginStatus.Queue {
+    state.withLock { state in
+      let isStuck = state.wanted.map { .now - $0 > patience * 2 } ?? false
+      return PluginStatus.Queue(
+        running: places - state.free, waiting: state.waiting.count, refused: state.refused,
+        isStuck: isStuck)
+    }
   }
 
   private let state: Mutex<State>
@@ -46,13 +59,20 @@ final class Gate: Sendable {
     } onCancel: {
       giveUp(ticket)
     }
-    guard isMyTurn else { throw .busy("The plugin has more to do than it can; try again.") }
+    guard isMyTurn else {
+      state.withLock { $0.refused += 1 }
+      throw .busy("The plugin has more to do than it can; try again.")
+    }
   }
 
   /// Gives the place back.
   func leave() {
     let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-      if !state.waiting.isEmpty { return state.waiting.removeFirst().turn }
+      state.wanted = nil
+      if !state.waiting.isEmpty {
+        state.wanted = state.waiting.count > 1 ? .now : nil
+        return state.waiting.removeFirst().turn
+      }
       state.free += 1
       return nil
     }
@@ -66,6 +86,7 @@ final class Gate: Sendable {
         state.free -= 1
         return (true, false)
       }
+      if state.wanted == nil { state.wanted = .now }
       guard state.waiting.count < queueLength, !Task.isCancelled else { return (false, false) }
       state.waiting.append(Waiter(ticket: ticket, deadline: deadline, turn: turn))
       defer { state.isWatched = true }

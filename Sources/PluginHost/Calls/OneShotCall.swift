@@ -2,50 +2,56 @@
 struct OneShotCall: Sendable {
   let plugin: Plugin
   let call: PluginCall
+  let pool: Pool<Spawner>
   let workplace: Workplace
   let log: CallLog
+  let transcript: Transcript?
 
   /// Runs the process and reads its answer.
   func reply() async throws(Fault) -> PluginReply {
-    let scratch = try workplace.scratch()
-    let answer: Result<PluginReply, Fault>
-    do throws(Fault) {
-      answer = .success(try await reply(with: scratch))
-    } catch {
-      answer = .failure(error)
-    }
-    await scratch.remove()
-    return try answer.get()
-  }
-
-  private func reply(with scratch: ScratchFolder) async throws(Fault) -> PluginReply {
-    let process: OneShot
+    let spawner: Spawner
     do throws(PluginError) {
-      process = try OneShot(
-        order(with: scratch), body: call.body, answer: workplace.spool(for: plugin),
-        forker: workplace.forker, poller: workplace.poller)
+      spawner = try pool.take()
     } catch {
       throw Fault(error: error, cause: error.reason)
     }
-    let outcome = await process.outcome()
+    let answer: Result<PluginReply, Fault>
+    do throws(Fault) {
+      answer = .success(try await reply(with: spawner))
+    } catch {
+      answer = .failure(error)
+    }
+    await pool.release(spawner)
+    return try answer.get()
+  }
+
+  private func reply(with spawner: Spawner) async throws(Fault) -> PluginReply {
+    let outcome: Spawner.Outcome
+    do throws(PluginError) {
+      outcome = try await run(with: spawner)
+    } catch {
+      throw Fault(error: error, cause: error.reason)
+    }
+    transcript?.answer(outcome.answer, outcome.complaints, outcome.ending.sentence)
     log.complain(outcome.complaints)
+    if outcome.ending == .lost { pool.lose() }
     try Verdict(on: plugin).judge(outcome.ending, outcome.malformation)
     return try AnswerReader(
-      plugin: plugin, call: call, scratch: scratch,
+      plugin: plugin, call: call, scratch: spawner.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)
   }
 
-  private func order(with scratch: ScratchFolder) throws(PluginError) -> Order {
-    let limits = plugin.manifest.limits
-    return Order(
-      program: plugin.executable, folder: plugin.folder, deadline: .seconds(limits.seconds),
-      memoryMiB: limits.memoryMiB, cpuSeconds: limits.seconds + 1, fileMiB: limits.outputMiB,
-      spaceMiB: Order.spaceMiB(for: limits),
-      sandbox: workplace.sandbox(
-        for: plugin, own: call.asset.map { [$0.path] } ?? [], writable: scratch.path),
-      environment: try Environment(
-        of: call, plugin: plugin, configuration: workplace.configuration, scratch: scratch.path
-      ).variables)
+  private func run(with spawner: Spawner) async throws(PluginError) -> Spawner.Outcome {
+    let loan = try AssetLoan(of: call.asset, in: spawner.folder.path + "/in")
+    defer { loan.end() }
+    var call = call
+    call.asset = loan.asset
+    let environment = try Environment(
+      of: call, plugin: plugin, configuration: workplace.configuration,
+      scratch: spawner.scratch.path)
+    guard let words = Order.encoded(environment.variables) else { throw .tooLong }
+    transcript?.ask(environment.variables, call.body)
+    return try await spawner.run(words, body: call.body, answer: workplace.spool(for: plugin))
   }
 }

@@ -16,6 +16,14 @@ package struct PluginCall: Sendable {
     /// Its size in bytes.
     package var size: Int
 
+    /// Names a file and reads the rest of it; nil when it cannot be read.
+    package init?(file path: String, type: String) {
+      guard let stamp = FileStamp(path), stamp.isRegularFile,
+        let digest = Inventory.digest(ofFile: path)
+      else { return nil }
+      self.init(path: path, type: type, sha256: digest, size: stamp.size)
+    }
+
     /// Names a file.
     package init(path: String, type: String, sha256: String, size: Int) {
       self.path = path

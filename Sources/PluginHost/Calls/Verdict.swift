@@ -24,15 +24,9 @@ struct Verdict {
         error: PluginError(
           status: 504, reason: "The plugin \(plugin.richType) took too long."),
         cause: "killed at its deadline of \(plugin.manifest.limits.seconds) s")
-    case .exited(let status): throw broken("it exited with status \(status)")
-    case .killed(let signal): throw broken("it was killed by signal \(signal)")
-    case .failed(let code, let step):
-      throw broken("it could not be started: \(step), errno \(code)")
-    case .tooManyProcesses: throw broken("it had more than \(Order.mostProcesses) processes")
     case .tooMuchSpace:
       throw broken("its TMPDIR held more than \(Order.spaceMiB(for: plugin.manifest.limits)) MiB")
-    case .stopped: throw broken("it was stopped")
-    case .lost: throw broken("its supervisor was lost")
+    default: throw broken("it \(ending.sentence)")
     }
   }
 

@@ -7,18 +7,8 @@ struct Workplace: Sendable {
   let forker: Forker
   let poller: Poller
 
-  /// A new folder for one call or worker.
-  func scratch() throws(Fault) -> ScratchFolder {
-    guard let scratch = ScratchFolder(in: configuration.temporaryFolder) else {
-      throw Fault(
-        error: .busy("The server cannot make a temporary folder."),
-        cause: "no folder can be made in \(configuration.temporaryFolder)")
-    }
-    return scratch
-  }
-
   /// What a process of the plugin may reach: its own files, the operator's extras, and `own`.
-  func sandbox(for plugin: Plugin, own: [String], writable: String) -> Order.Sandbox {
+  private func sandbox(for plugin: Plugin, own: [String], writable: String) -> Order.Sandbox {
     Order.Sandbox(
       level: configuration.sandbox,
       readable: plugin.roots + own + configuration.readable + SharedLibraries.folders
@@ -33,24 +23,43 @@ struct Workplace: Sendable {
       limit: plugin.manifest.limits.outputMiB << 20, folder: configuration.temporaryFolder)
   }
 
-  /// A new resident process of a plugin.
-  func worker(of plugin: Plugin, _ log: CallLog) throws(PluginError) -> Worker {
-    guard let folder = ScratchFolder(in: configuration.temporaryFolder) else {
-      throw .busy("The server cannot make a temporary folder.")
-    }
-    let (tmp, incoming) = (folder.path + "/tmp", folder.path + "/in")
-    guard mkdir(tmp, 0o700) == 0, mkdir(incoming, 0o700) == 0 else {
-      throw .busy("The server cannot make a temporary folder.")
-    }
-    let limits = plugin.manifest.limits
-    let order = Order(
-      program: plugin.executable, folder: plugin.folder, grace: .seconds(2),
-      memoryMiB: limits.memoryMiB, fileMiB: limits.outputMiB,
-      spaceMiB: Order.spaceMiB(for: limits),
-      sandbox: sandbox(for: plugin, own: [incoming], writable: tmp),
-      environment: Environment.usual + [("TMPDIR", tmp), ("HOME", tmp)]
-        + (php(plugin)?.ofProcess ?? []))
+  /// A new resident process of a plugin, which speaks FastCGI.
+  func worker(of plugin: Plugin) throws(PluginError) -> Worker {
+    let folder = try residence()
+    var order = order(for: plugin, in: folder)
+    order.grace = .seconds(2)
+    order.environment =
+      Environment.usual + [("TMPDIR", folder.path + "/tmp"), ("HOME", folder.path + "/tmp")]
+      + (php(plugin)?.ofProcess ?? [])
+    let log = CallLog(subject: "plugin \(plugin.richType)", write: configuration.log)
     return try Worker(folder: folder, order: order, log: log, forker: forker, poller: poller)
+  }
+
+  /// A new starter of a plugin's one-shot processes.
+  func spawner(of plugin: Plugin) throws(PluginError) -> Spawner {
+    let folder = try residence()
+    var order = order(for: plugin, in: folder)
+    order.deadline = .seconds(plugin.manifest.limits.seconds)
+    order.cpuSeconds = plugin.manifest.limits.seconds + 1
+    order.isForCalls = true
+    return try Spawner(folder: folder, order: order, forker: forker, poller: poller)
+  }
+
+  /// A folder with room for lent assets (`in`) and a TMPDIR (`tmp`).
+  private func residence() throws(PluginError) -> ScratchFolder {
+    guard let folder = ScratchFolder(in: configuration.temporaryFolder),
+      mkdir(folder.path + "/tmp", 0o700) == 0, mkdir(folder.path + "/in", 0o700) == 0
+    else { throw .busy("The server cannot make a temporary folder.") }
+    return folder
+  }
+
+  private func order(for plugin: Plugin, in folder: ScratchFolder) -> Order {
+    let limits = plugin.manifest.limits
+    return Order(
+      program: plugin.executable, folder: plugin.folder, memoryMiB: limits.memoryMiB,
+      fileMiB: limits.outputMiB, spaceMiB: Order.spaceMiB(for: limits),
+      sandbox: sandbox(
+        for: plugin, own: [folder.path + "/in"], writable: folder.path + "/tmp"))
   }
 
   private func php(_ plugin: Plugin) -> PHPVariables? {

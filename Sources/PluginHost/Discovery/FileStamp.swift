@@ -23,6 +23,8 @@ struct FileStamp: Hashable {
     modified = FileStamp.nanoseconds(status.st_mtim)
   }
 
+  /// The folder it is in.
+  var parent: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
   var isFolder: Bool { mode & S_IFMT == S_IFDIR }
   var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
   var isExecutable: Bool { isRegularFile && access(path, X_OK) == 0 }

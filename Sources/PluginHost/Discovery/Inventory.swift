@@ -54,7 +54,8 @@ struct Inventory {
     return String(decoding: hex.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  private static func digest(ofFile path: String) -> String? {
+  /// The SHA-256 of a file in hexadecimal; nil when it cannot be read.
+  static func digest(ofFile path: String) -> String? {
     guard let file = Descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else { return nil }
     var hash: gnutls_hash_hd_t?
     guard gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) == 0, let hash else { return nil }

@@ -7,7 +7,7 @@ package struct Plugin: Sendable, Hashable {
   /// The absolute path of its executable.
   package let executable: String
   /// What its first line says runs it, when it is a script: `#!/usr/bin/php-cgi` without the `#!`.
-  let interpreter: String?
+  package let interpreter: String?
   /// The folder it runs in.
   package let folder: String
   /// The files and folders it consists of.

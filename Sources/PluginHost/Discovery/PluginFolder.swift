@@ -2,34 +2,66 @@ import Glibc
 import Synchronization
 
 /// The plugins in the operator's folder, looked up by exact name and read again when they change.
+///
+/// inotify tells that something changed, and the files' stamps what. Once in a second the stamps are
+/// asked anyway, for changes that inotify does not see (another machine's, or through mapped memory).
 final class PluginFolder: Sendable {
   private struct Entry {
     let plugin: Plugin
     /// Everything the entry was made of, as it looked then; empty when it may still be changing.
     let stamps: [FileStamp]
+    var trust: Trust
+  }
+
+  /// Since when, and after how many changes, the stamps were right.
+  private struct Trust {
+    var change = 0
+    var time = ContinuousClock.now
+
+    func holds(after change: Int) -> Bool { self.change == change && .now - time < .seconds(1) }
+  }
+
+  private struct State {
+    var entries: [String: Entry] = [:]
+    var changes = 0
   }
 
   private let path: String
   private let binaries: String?
   private let ceiling: Manifest.Limits
-  private let entries = Mutex<[String: Entry]>([:])
+  private let state = Mutex(State())
+  /// Tells of changes in the folder and in what the plugins consist of.
+  let watch = ChangeWatch()
 
   init(path: String, binaries: String?, ceiling: Manifest.Limits) {
     self.path = path
     self.binaries = binaries
     self.ceiling = ceiling
+    watch.add(path)
+  }
+
+  /// Looks what inotify has to tell; what was known is asked again then.
+  @discardableResult
+  func noticeChanges() -> Int {
+    state.withLock { state in
+      if watch.hasChanged { state.changes += 1 }
+      return state.changes
+    }
   }
 
   /// The plugin of a rich type, current to the moment; nil when there is none.
   func plugin(_ name: String) -> Plugin? {
-    guard Plugin.isName(name) else { return nil }
-    if let known = entries.withLock({ $0[name] }), !known.stamps.isEmpty,
-      known.stamps.allSatisfy(\.isCurrent)
-    {
-      return known.plugin
+    let trust = Trust(change: noticeChanges())
+    if let known = state.withLock({ $0.entries[name] }), !known.stamps.isEmpty {
+      if known.trust.holds(after: trust.change) { return known.plugin }
+      if known.stamps.allSatisfy(\.isCurrent) {
+        state.withLock { $0.entries[name]?.trust = trust }
+        return known.plugin
+      }
     }
-    let entry = read(name)
-    entries.withLock { $0[name] = entry }
+    guard Plugin.isName(name) else { return nil }
+    let entry = read(name, trust)
+    state.withLock { $0.entries[name] = entry }
     return entry?.plugin
   }
 
@@ -41,17 +73,19 @@ final class PluginFolder: Sendable {
     return FolderListing(descriptor).texts.sorted().compactMap(plugin)
   }
 
-  private func read(_ name: String) -> Entry? {
+  private func read(_ name: String, _ trust: Trust) -> Entry? {
     guard let stamp = FileStamp("\(path)/\(name)") else { return nil }
-    if stamp.isFolder { return readFolder(name, at: stamp.path) }
+    if stamp.isFolder { return readFolder(name, at: stamp.path, trust) }
     guard stamp.isRegularFile else { return nil }
     let problem = stamp.isExecutable ? nil : "\(stamp.path) is not executable (chmod +x)"
     return makeEntry(
       name, manifest: Manifest(), executable: stamp.path, folder: path, roots: [stamp.path],
-      problem: problem)
+      problem: problem, trust)
   }
 
-  private func readFolder(_ name: String, at folder: String) -> Entry? {
+  private func readFolder(
+    _ name: String, at folder: String, _ trust: Trust
+  ) -> Entry? {
     var manifest = Manifest()
     var problem: String?
     let file = "\(folder)/plugin.json"
@@ -74,15 +108,17 @@ final class PluginFolder: Sendable {
     } else if found?.isExecutable == false {
       problem = problem ?? "\(executable) is not executable (chmod +x)"
     }
+    // A folder with neither is somebody's folder, and no plugin.
+    if found == nil, access(file, F_OK) != 0 { return nil }
     let isElsewhere = executable != "\(folder)/\(fileName)"
     return makeEntry(
       name, manifest: manifest, executable: executable, folder: folder,
-      roots: [folder] + (isElsewhere ? [executable] : []), problem: problem)
+      roots: [folder] + (isElsewhere ? [executable] : []), problem: problem, trust)
   }
 
   private func makeEntry(
     _ name: String, manifest: Manifest, executable: String, folder: String, roots: [String],
-    problem: String?
+    problem: String?, _ trust: Trust
   ) -> Entry {
     var problem = problem
     var inventory: Inventory?
@@ -96,8 +132,9 @@ final class PluginFolder: Sendable {
       interpreter: PluginFolder.interpreter(of: executable), folder: folder, roots: roots,
       identity: inventory?.identity ?? "", problem: problem)
     let stamps = inventory?.stamps ?? []
+    for stamp in stamps { watch.add(stamp.isFolder ? stamp.path : stamp.parent) }
     let isSettled = problem == nil && stamps.allSatisfy(\.isSettled)
-    return Entry(plugin: plugin, stamps: isSettled ? stamps : [])
+    return Entry(plugin: plugin, stamps: isSettled ? stamps : [], trust: trust)
   }
 
   private static func interpreter(of executable: String) -> String? {

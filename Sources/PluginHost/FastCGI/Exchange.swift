@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One request to a resident worker, over a connection of its own.
+/// One request to a resident worker, over a connection that nothing else uses meanwhile.
 final class Exchange: Watcher {
   /// How it went.
   enum Ending: Sendable {
@@ -23,6 +23,8 @@ final class Exchange: Watcher {
     let complaints: [UInt8]
     /// Whether a byte of the reply had come; if not, another worker may be asked.
     let hasBegun: Bool
+    /// Whether the connection is still open, so that it may serve another request.
+    let isOpen: Bool
   }
 
   private struct State {
@@ -31,6 +33,7 @@ final class Exchange: Watcher {
     var complaints: [UInt8] = []
     var reader = RecordReader()
     var hasBegun = false
+    var isOpen = true
     var isCancelled = false
     var ticket: Poller.Ticket?
     var waiting: CheckedContinuation<Outcome, Never>?
@@ -39,12 +42,22 @@ final class Exchange: Watcher {
   private let socket: Descriptor
   private let poller: Poller
   private let deadline: ContinuousClock.Instant
+  private let patience: Duration
   private let state: Mutex<State>
 
+  /// - Parameters:
+  ///   - request: Its records.
+  ///   - socket: The connection.
+  ///   - deadline: When it is given up.
+  ///   - patience: How long to wait on this very thread first, for a worker that answers in less
+  ///     time than it takes to change threads.
+  ///   - answer: Collects the answer.
+  ///   - poller: Waits for the rest of the time.
   init(
     _ request: [UInt8], over socket: Descriptor, until deadline: ContinuousClock.Instant,
-    answer: AnswerSpool, poller: Poller
+    patience: Duration, answer: AnswerSpool, poller: Poller
   ) {
+    self.patience = patience
     self.socket = socket
     self.poller = poller
     self.deadline = deadline
@@ -59,6 +72,8 @@ final class Exchange: Watcher {
           state.waiting = continuation
           if state.isCancelled { return finish(&state, .cancelled) }
           send(&state)
+          if state.unsent.isEmpty, socket.hasInput(within: patience) { receive(&state) }
+          if state.waiting == nil { return }
           state.ticket = poller.watch(
             socket.number, for: state.unsent.isEmpty ? .input : .both, until: deadline, self)
         }
@@ -114,6 +129,7 @@ final class Exchange: Watcher {
       }
     }
     state.reader = reader
+    state.isOpen = !isAtEnd
     if let ending {
       finish(&state, ending)
     } else if isAtEnd {
@@ -129,7 +145,7 @@ final class Exchange: Watcher {
       state.hasBegun = true
       try state.answer.append(bytes)
     case .errors(let bytes):
-      state.complaints += bytes.prefix(OneShot.mostComplaints - state.complaints.count)
+      state.complaints += bytes.prefix(Spawner.mostComplaints - state.complaints.count)
     case .end(let status, let protocolStatus):
       return .complete(status: status, protocolStatus: protocolStatus)
     }
@@ -141,7 +157,7 @@ final class Exchange: Watcher {
     if let ticket = state.ticket { poller.forget(ticket) }
     let outcome = Outcome(
       ending: ending, answer: state.answer, complaints: state.complaints,
-      hasBegun: state.hasBegun)
+      hasBegun: state.hasBegun, isOpen: state.isOpen)
     state.waiting = nil
     state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
     waiting.resume(returning: outcome)

@@ -12,10 +12,19 @@ struct Record {
 
   /// All records of one request: its beginning, the parameters and the content.
   ///
-  /// The connection is not kept, and the request's number is always 1: no multiplexing.
-  static func request(parameters: [(name: String, value: String)], body: [UInt8]) -> [UInt8] {
+  /// The request's number is always 1: no multiplexing.
+  ///
+  /// - Parameters:
+  ///   - parameters: The variables.
+  ///   - body: The content.
+  ///   - isKept: Whether the connection shall stay for the next request (FCGI_KEEP_CONN).
+  /// - Returns: The bytes to send.
+  static func request(
+    parameters: [(name: String, value: String)], body: [UInt8], isKept: Bool
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
-    append(.beginRequest, [0, 1, 0, 0, 0, 0, 0, 0], to: &bytes)
+    bytes.reserveCapacity(2048 + body.count)
+    append(.beginRequest, [0, 1, isKept ? 1 : 0, 0, 0, 0, 0, 0], to: &bytes)
     appendStream(.parameters, encoded(parameters)[...], to: &bytes)
     appendStream(.input, body[...], to: &bytes)
     return bytes
@@ -47,6 +56,7 @@ struct Record {
   /// Name-value pairs: lengths below 128 in one byte, others in four (section 3.4).
   private static func encoded(_ pairs: [(name: String, value: String)]) -> [UInt8] {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(2048)
     for (name, value) in pairs {
       for count in [name.utf8.count, value.utf8.count] {
         if count < 128 {

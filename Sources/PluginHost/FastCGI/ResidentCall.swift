@@ -2,9 +2,12 @@
 struct ResidentCall: Sendable {
   let plugin: Plugin
   let call: PluginCall
-  let pool: WorkerPool
+  let pool: Pool<Worker>
   let workplace: Workplace
   let log: CallLog
+  let transcript: Transcript?
+  /// How long to wait for the worker on the thread that asks.
+  let patience: Duration
 
   private var verdict: Verdict { Verdict(on: plugin) }
 
@@ -32,43 +35,50 @@ struct ResidentCall: Sendable {
     } catch {
       answer = .failure(error)
     }
-    await release(worker)
+    await pool.release(worker)
     return try answer.get()
-  }
-
-  /// Back to the pool with an empty TMPDIR; a worker that makes that impossible has to go.
-  private func release(_ worker: Worker) async {
-    guard worker.isAlive else { return }
-    if await worker.scratch.empty() {
-      pool.giveBack(worker)
-    } else {
-      worker.retire()
-    }
   }
 
   /// Nil when the worker takes no connection.
   private func ask(
     _ worker: Worker, until deadline: ContinuousClock.Instant
   ) async throws(Fault) -> Exchange.Outcome? {
-    let request: [UInt8]
+    let environment: Environment
     let loan: AssetLoan
     do throws(PluginError) {
       loan = try AssetLoan(of: call.asset, in: worker.folder.path + "/in")
       var call = call
       call.asset = loan.asset
-      let environment = try Environment(
+      environment = try Environment(
         of: call, plugin: plugin, configuration: workplace.configuration,
         scratch: worker.scratch.path)
-      request = Record.request(parameters: environment.variables, body: call.body)
     } catch {
       throw Fault(error: error, cause: error.reason)
     }
     defer { loan.end() }
-    guard let connection = worker.connection(for: log) else { return nil }
-    return await Exchange(
-      request, over: connection, until: deadline, answer: workplace.spool(for: plugin),
-      poller: workplace.poller
+    worker.begin(log)
+    let request = Record.request(
+      parameters: environment.variables, body: call.body, isKept: worker.keepsConnections)
+    transcript?.ask(environment.variables, call.body)
+    if let kept = worker.keptConnection() {
+      let outcome = await send(request, over: kept, of: worker, until: deadline)
+      // It may have let go of the connection, which says nothing about itself.
+      guard case .broken = outcome.ending, !outcome.hasBegun else { return outcome }
+    }
+    guard let connection = worker.newConnection() else { return nil }
+    return await send(request, over: connection, of: worker, until: deadline)
+  }
+
+  private func send(
+    _ request: [UInt8], over connection: Descriptor, of worker: Worker,
+    until deadline: ContinuousClock.Instant
+  ) async -> Exchange.Outcome {
+    let outcome = await Exchange(
+      request, over: connection, until: deadline, patience: patience,
+      answer: workplace.spool(for: plugin), poller: workplace.poller
     ).outcome()
+    if case .complete = outcome.ending, outcome.isOpen { worker.keep(connection) }
+    return outcome
   }
 
   /// Nil when another worker may be asked.
@@ -77,9 +87,14 @@ struct ResidentCall: Sendable {
   ) async throws(Fault) -> PluginReply? {
     guard let outcome, case .complete(let status, let protocolStatus) = outcome.ending else {
       let ending = await worker.kill()
-      pool.lose(worker)
+      pool.lose()
+      transcript?.answer(
+        outcome?.answer ?? workplace.spool(for: plugin), outcome?.complaints ?? [],
+        ending.sentence)
       return try fail(outcome, ending, isLast: isLast)
     }
+    transcript?.answer(
+      outcome.answer, outcome.complaints, Ending.exited(Int(status)).sentence)
     log.complain(outcome.complaints)
     if protocolStatus == 2 {
       throw Fault(error: .busy("The plugin \(plugin.richType) is overloaded."), cause: "overloaded")

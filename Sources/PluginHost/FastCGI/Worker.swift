@@ -5,7 +5,7 @@ import Synchronization
 /// A resident process of a plugin, with a listening socket of its own as its descriptor 0.
 ///
 /// It serves one request at a time. What it writes to its standard streams goes to the log.
-final class Worker: Watcher {
+final class Worker: Resident, Watcher {
   private struct State {
     var requests = 0
     var speaker: CallLog
@@ -15,6 +15,10 @@ final class Worker: Watcher {
     var life: Poller.Ticket?
     var voice: Poller.Ticket?
     var onRest: (@Sendable () -> Void)?
+    var onEnd: (@Sendable () -> Void)?
+    /// Open since the request before.
+    var kept: Descriptor?
+    var keepsConnections = true
   }
 
   /// Holds the socket, the assets lent to it (`in`) and its TMPDIR (`tmp`).
@@ -54,14 +58,15 @@ final class Worker: Watcher {
     }
   }
 
-  /// How many requests it was given.
   var requests: Int { state.withLock { $0.requests } }
 
-  /// Whether its process still runs, as far as is known.
   var isAlive: Bool { state.withLock { $0.ending == nil } }
 
-  /// A new connection for the next request, of which `log` will speak; nil when it takes none.
-  func connection(for log: CallLog) -> Descriptor? {
+  /// Whether it may be asked to leave connections open: until it was seen not to.
+  var keepsConnections: Bool { state.withLock { $0.keepsConnections } }
+
+  /// Notes that a request is to come, of which `log` will speak.
+  func begin(_ log: CallLog) {
     state.withLock { state in
       state.requests += 1
       state.speaker = log
@@ -69,15 +74,39 @@ final class Worker: Watcher {
       state.onRest = nil
       if let life = state.life { poller.postpone(life, until: nil) }
     }
-    return UnixSocket.connection(in: folder.path)
   }
 
-  /// Calls `action` when nothing was asked of it until `deadline`.
+  /// The connection kept from the request before; nil when there is none any more.
+  func keptConnection() -> Descriptor? {
+    guard let kept = state.withLock({ $0.kept.take() }) else { return nil }
+    if kept.isQuiet { return kept }
+    state.withLock { $0.keepsConnections = false }
+    return nil
+  }
+
+  /// A new connection; nil when it takes none.
+  func newConnection() -> Descriptor? {
+    UnixSocket.connection(in: folder.path)
+  }
+
+  /// Keeps a connection over which a request was answered, for the next.
+  func keep(_ connection: Descriptor) {
+    state.withLock { if $0.keepsConnections { $0.kept = connection } }
+  }
+
   func rest(until deadline: ContinuousClock.Instant, then action: @escaping @Sendable () -> Void) {
     state.withLock { state in
       state.onRest = action
       if let life = state.life { poller.postpone(life, until: deadline) }
     }
+  }
+
+  func whenEnded(_ action: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { state in
+      if state.ending == nil { state.onEnd = action }
+      return state.ending != nil
+    }
+    if isOver { action() }
   }
 
   /// Lets it end by itself: SIGTERM, and SIGKILL when the order's grace is over.
@@ -100,15 +129,16 @@ final class Worker: Watcher {
 
   func ready(_ descriptor: Int32) {
     if descriptor == errors.number { return listen() }
-    let waiting = state.withLock { state in
+    let (waiting, action) = state.withLock { state in
       let ending = Ending(report: status.contents(atMost: 4096) ?? [])
       state.ending = ending
       for ticket in [state.life, state.voice] { ticket.map(poller.forget) }
       (state.life, state.voice) = (nil, nil)
-      defer { state.waiting = [] }
-      return state.waiting.map { ($0, ending) }
+      defer { (state.waiting, state.onEnd, state.kept) = ([], nil, nil) }
+      return (state.waiting.map { ($0, ending) }, state.onEnd)
     }
     listen()
+    action?()
     for (continuation, ending) in waiting { continuation.resume(returning: ending) }
     Task { [folder] in await folder.remove() }
   }
@@ -126,7 +156,7 @@ final class Worker: Watcher {
         poller.forget(voice)
         state.voice = nil
       }
-      heard = Array(heard.prefix(OneShot.mostComplaints - state.complaints))
+      heard = Array(heard.prefix(Spawner.mostComplaints - state.complaints))
       state.complaints += heard.count
       return state.speaker
     }

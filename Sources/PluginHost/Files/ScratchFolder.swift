@@ -7,12 +7,15 @@ struct ScratchFolder: Sendable {
   let path: String
   private let parent: String
   private let name: String
+  /// Looks into it, for as long as it is asked again and again.
+  private let view: Descriptor?
 
   /// Makes an empty folder below `parent`; nil when the disk does not let it.
   init?(in parent: String) {
     self.parent = parent
     name = "plugin-" + String(UInt64.random(in: .min ... .max), radix: 36)
     path = "\(parent)/\(name)"
+    view = nil
     guard mkdir(path, 0o700) == 0 else { return nil }
   }
 
@@ -21,6 +24,7 @@ struct ScratchFolder: Sendable {
     self.parent = parent
     self.name = name
     path = "\(parent)/\(name)"
+    view = Descriptor(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
   }
 
   /// A regular file in the folder, opened for reading without following any link.
@@ -55,8 +59,10 @@ struct ScratchFolder: Sendable {
   ///
   /// - Returns: Whether the folder is empty now.
   func empty() async -> Bool {
-    let folder = Descriptor(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
-    if let folder, FolderListing(folder).names.isEmpty { return true }
+    // Its mode is the plugin's to change, too.
+    if let view, clinux_is_empty_folder(view.number) == 1, fchmod(view.number, 0o700) == 0 {
+      return true
+    }
     return await withCheckedContinuation { done in
       DispatchQueue.global(qos: .utility).async {
         let place = Descriptor(clinux_open_place(AT_FDCWD, parent))

@@ -14,10 +14,15 @@ struct Channel {
     return Channel(ours: ends[0], theirs: ends[1])
   }
 
-  /// A pair of connected sockets.
-  static func socketPair() -> Channel? {
+  /// A pair of connected sockets for bytes.
+  static func socketPair() -> Channel? { sockets(SOCK_STREAM) }
+
+  /// A pair of connected sockets for packets, which stay whole and in order.
+  static func packets() -> Channel? { sockets(SOCK_SEQPACKET) }
+
+  private static func sockets(_ type: __socket_type) -> Channel? {
     var ends: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let kind = Int32(type.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
     return Channel(ours: ends[0], theirs: ends[1])
   }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An open file descriptor of ours, closed with its last reference.
@@ -28,6 +29,18 @@ final class Descriptor: Sendable {
       if errno == EAGAIN { return .notYet }
       if errno != EINTR { return .end }
     }
+  }
+
+  /// Waits until there is something to read, or the end of it; false when the time is over.
+  func hasInput(within time: Duration) -> Bool {
+    time > .zero && clinux_wait_for_input(number, time.microseconds) == 1
+  }
+
+  /// Whether nothing has come and the other side has not closed.
+  var isQuiet: Bool {
+    var byte: UInt8 = 0
+    return recv(number, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) < 0
+      && errno == EAGAIN
   }
 
   /// Hands over what there is to read without waiting; true when it is the last.

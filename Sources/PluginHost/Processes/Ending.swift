@@ -15,6 +15,20 @@ enum Ending: Sendable, Hashable {
   /// Its supervisor is gone.
   case lost
 
+  /// The end of a sentence that begins with the plugin.
+  var sentence: String {
+    switch self {
+    case .exited(let status): "exited with status \(status)"
+    case .killed(let signal): "was killed by signal \(signal)"
+    case .late: "was killed at its deadline"
+    case .tooManyProcesses: "had more than \(Order.mostProcesses) processes"
+    case .tooMuchSpace: "filled its TMPDIR beyond the limit"
+    case .stopped: "was stopped"
+    case .failed(let code, let step): "could not be started: \(step), errno \(code)"
+    case .lost: "lost its supervisor"
+    }
+  }
+
   /// Reads the report.
   init(report: [UInt8]) {
     let words = String(decoding: report, as: UTF8.self).split(whereSeparator: \.isWhitespace)

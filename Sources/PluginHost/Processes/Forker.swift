@@ -21,20 +21,22 @@ final class Forker: Sendable {
   }
 
   private let launcher: String
+  private let isStrict: Bool
   private let state = Mutex(State())
 
-  init(launcher: String) {
+  /// - Parameters:
+  ///   - launcher: The path of `richpush-exec`.
+  ///   - isStrict: Whether to find out if bubblewrap works here.
+  init(launcher: String, isStrict: Bool) {
     self.launcher = launcher
+    self.isStrict = isStrict
   }
 
   /// Sends an order with the status channel and the three standard streams of the plugin.
   ///
   /// - Throws: ``PluginError`` 503 when no process can be had, 413 when the order is too long.
   func send(_ order: Order, _ descriptors: [Descriptor]) throws(PluginError) {
-    guard let words = order.encoded else {
-      throw PluginError(
-        status: 413, reason: "The message and payload are too long for a plugin's environment.")
-    }
+    guard let words = order.encoded else { throw .tooLong }
     for _ in 0..<2 {
       let socket = try running().socket
       let sent = withExtendedLifetime(descriptors) {
@@ -82,7 +84,7 @@ final class Forker: Sendable {
     else { return nil }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: launcher)
-    process.arguments = ["serve"]
+    process.arguments = ["serve"] + (isStrict ? ["strict"] : [])
     process.environment = [:]
     process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
     process.standardOutput = FileHandle.nullDevice

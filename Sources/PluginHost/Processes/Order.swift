@@ -11,7 +11,10 @@ struct Order {
   var fileMiB: Int
   var spaceMiB: Int
   var sandbox: Sandbox
-  var environment: [(name: String, value: String)]
+  /// What it gets however often it is run.
+  var environment: [(name: String, value: String)] = []
+  /// Whether it is run for each call, with the call's own environment (`serve_calls`).
+  var isForCalls = false
 
   /// What it may reach.
   struct Sandbox {
@@ -46,23 +49,40 @@ struct Order {
     words += ["sandbox=\(sandbox.level.rawValue)", "write=\(sandbox.writable)"]
     words += sandbox.readable.map { "read=\($0)" }
     if sandbox.network { words.append("network=1") }
+    if isForCalls { words.append("calls=1") }
     words.append("--")
-    words += environment.map { "\($0.name)=\($0.value)" }
-    let count = words.reduce(0) { $0 + $1.utf8.count + 1 }
-    guard count <= Order.mostBytes, words.allSatisfy({ $0.utf8.count < 131_072 }) else {
-      return nil
-    }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
     for word in words {
       bytes += word.utf8
       bytes.append(0)
     }
-    return bytes
+    guard let variables = Order.encoded(environment) else { return nil }
+    bytes += variables
+    return bytes.count <= Order.mostBytes ? bytes : nil
+  }
+
+  /// Variables as words, each ended by NUL; nil when they are too long.
+  static func encoded(_ environment: [(name: String, value: String)]) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(2048)
+    for (name, value) in environment {
+      guard name.utf8.count + value.utf8.count < 131_000 else { return nil }
+      bytes += name.utf8
+      bytes.append(UInt8(ascii: "="))
+      bytes += value.utf8
+      bytes.append(0)
+    }
+    return bytes.count <= mostBytes ? bytes : nil
   }
 }
 
 extension Duration {
+  /// Whole microseconds, at least 0.
+  var microseconds: Int {
+    let (seconds, attoseconds) = components
+    return max(0, Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
+  }
+
   /// Whole milliseconds, at least 0.
   var milliseconds: Int {
     let (seconds, attoseconds) = components

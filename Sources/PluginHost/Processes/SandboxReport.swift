@@ -4,7 +4,7 @@ package struct SandboxReport: Sendable, Hashable {
   package enum Level: String, Sendable, CaseIterable {
     /// As much as the kernel has.
     case standard
-    /// All of it; without a part of it no plugin runs.
+    /// All of it, and namespaces by bubblewrap; without a part of it no plugin runs.
     case strict
     /// None: plugins may do what the server may.
     case off
@@ -16,16 +16,19 @@ package struct SandboxReport: Sendable, Hashable {
   package let landlock: Int
   /// Whether system calls can be filtered.
   package let seccomp: Bool
+  /// Whether bubblewrap works here; it is tried for ``Level/strict`` only.
+  package let bubblewrap: Bool
 
   /// Reads what the launcher says of the kernel; nil when it says nothing.
   init?(level: Level, launcherSays line: String) {
     let words = line.split(whereSeparator: \.isWhitespace)
-    guard words.count == 4, words[0] == "landlock", words[2] == "seccomp",
-      let landlock = Int(words[1])
+    guard words.count == 6, words[0] == "landlock", words[2] == "seccomp",
+      words[4] == "bubblewrap", let landlock = Int(words[1])
     else { return nil }
     self.level = level
     self.landlock = landlock
     seccomp = words[3] == "1"
+    bubblewrap = words[5] == "1"
   }
 
   /// What a plugin can do although it should not, each in one sentence.
@@ -39,6 +42,9 @@ package struct SandboxReport: Sendable, Hashable {
     if landlock < 6 {
       gaps.append(
         "The server's own processes can be signalled: Landlock 6 (Linux 6.12) would prevent it.")
+    }
+    if level == .strict, !bubblewrap {
+      gaps.append("bubblewrap does not work here: install it, and allow user namespaces.")
     }
     if !seccomp { gaps.append("The network and system calls are open: there is no seccomp here.") }
     return gaps

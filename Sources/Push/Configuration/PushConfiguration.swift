@@ -9,6 +9,7 @@ package struct PushConfiguration: Sendable {
     "RICHPUSH_AZURE_HUB", "RICHPUSH_APNS_KEY_FILE", "RICHPUSH_APNS_KEY_ID",
     "RICHPUSH_APNS_TEAM_ID", "RICHPUSH_APNS_TOPIC", "RICHPUSH_APNS_ENDPOINT",
     "RICHPUSH_WEBHOOK_URL", "RICHPUSH_WEBHOOK_SECRET", "RICHPUSH_WEBHOOK_SECRET_FILE",
+    "RICHPUSH_EVENTS_URL", "RICHPUSH_EVENTS_SECRET", "RICHPUSH_EVENTS_SECRET_FILE",
     "RICHPUSH_PUSH_CA",
   ]
 
@@ -17,6 +18,7 @@ package struct PushConfiguration: Sendable {
   private let apns: APNsSettings?
   private let azure: AzureConnection?
   private let webhook: WebhookSettings?
+  private let events: WebhookSettings?
   private let trustAnchor: String?
 
   /// Reads what `--push` lists; a setting that is missing or wrong is an error that names it.
@@ -31,7 +33,16 @@ package struct PushConfiguration: Sendable {
     isEmbedded = wanted.contains("embedded")
     apns = wanted.contains("apns") ? try APNsSettings(settings) : nil
     azure = wanted.contains("azure") ? try Self.azure(settings) : nil
-    webhook = wanted.contains("webhook") ? try WebhookSettings(settings) : nil
+    webhook =
+      wanted.contains("webhook")
+      ? try WebhookSettings(
+        settings, prefix: "RICHPUSH_WEBHOOK", purpose: "the address that pushes are posted to")
+      : nil
+    events =
+      settings.optional("RICHPUSH_EVENTS_URL") == nil
+      ? nil
+      : try WebhookSettings(
+        settings, prefix: "RICHPUSH_EVENTS", purpose: "the address that events are posted to")
     trustAnchor = try Self.trustAnchor(settings)
   }
 
@@ -52,10 +63,15 @@ package struct PushConfiguration: Sendable {
     }
     if let webhook {
       providers.append(
-        try WebhookProvider(
-          url: webhook.url, secret: webhook.secret, trustAnchor: trustAnchor, clock: clock))
+        WebhookProvider(try webhook.webhook(trustAnchor: trustAnchor, clock: clock)))
     }
     return providers
+  }
+
+  /// Where the operator wants to hear of receipts and other events, or nil.
+  package func eventWebhook(clock: any PushClock = SystemClock()) throws(PushError) -> Webhook? {
+    guard let events else { return nil }
+    return try events.webhook(trustAnchor: trustAnchor, clock: clock)
   }
 
   private static func azure(_ settings: Settings) throws(PushError) -> AzureConnection {

@@ -1,7 +1,8 @@
-/// JSON written by hand, where the order and the spacing of the text are part of the contract.
-enum JSONText {
+/// JSON written by hand, where the order and the spacing of the text are part of the contract, or an
+/// encoder would be too slow.
+package enum JSONText {
   /// A JSON string literal with its quotes: only what RFC 8259 section 7 demands is escaped.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     var literal = "\""
     literal.reserveCapacity(text.utf8.count + 2)
     for scalar in text.unicodeScalars { escape(scalar, into: &literal) }

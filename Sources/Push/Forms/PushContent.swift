@@ -8,17 +8,18 @@ package struct PushContent: Sendable, Equatable {
   package let richType: String
   /// Where a notification service extension fetches the media without a password.
   package let media: MediaLink?
-  /// The number on the app's icon, usually the unread count; nil leaves the icon alone.
-  package let badge: Int?
+  /// Whether the number on the app's icon shall be the unread count, as it is when the push leaves.
+  package let countsUnread: Bool
 
   package init(
-    id: Int, message: String, richType: String, media: MediaLink? = nil, badge: Int? = nil
+    id: Int, message: String, richType: String, media: MediaLink? = nil,
+    countsUnread: Bool = false
   ) {
     self.id = id
     self.message = message
     self.richType = richType
     self.media = media
-    self.badge = badge
+    self.countsUnread = countsUnread
   }
 }
 

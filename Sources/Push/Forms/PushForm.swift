@@ -42,7 +42,7 @@ package enum PushForm: String, Sendable, CaseIterable {
   }
 
   private static func badge(_ content: PushContent) -> String {
-    content.badge.map { #","badge":\#($0)"# } ?? ""
+    content.countsUnread ? "," + PushText.badge(PushText.mostUnread) : ""
   }
 
   private static func attachment(_ content: PushContent) -> String {

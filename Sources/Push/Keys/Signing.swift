@@ -35,9 +35,4 @@ enum Signing {
         }
       })
   }
-
-  /// Compares two codes in a time that does not depend on where they differ.
-  static func isEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-  }
 }

@@ -1,18 +1,20 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Wakes the one loop that waits for it; rings while it is busy are remembered as one.
-struct Bell: Sendable {
+package struct Bell: Sendable {
   private let rings: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
 
-  init() {
+  /// A bell that has not rung yet.
+  package init() {
     (rings, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  func ring() { continuation.yield() }
+  /// Wakes whoever waits, or is the next to wait.
+  package func ring() { continuation.yield() }
 
   /// Returns at the next ring, when the deadline has come, or when the task is cancelled.
-  func wait(until deadline: Date?, by clock: any PushClock) async {
+  package func wait(until deadline: Date?, by clock: any PushClock) async {
     let alarm = deadline.map { deadline in
       Task {
         try await clock.sleep(until: deadline)

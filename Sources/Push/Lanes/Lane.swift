@@ -65,32 +65,39 @@ package final class Lane: Sendable {
     var work = LaneWork()
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
-        await settleFinished(&work)
+        record(takeFinished(), in: &work)
         let isStopping = state.withLock { $0.isStopping }
-        if isStopping, work.underWay == 0 { return }
-        let jobs = isStopping ? [] : await lease(work)
+        if isStopping, work.underWay == 0 { break }
+        let jobs = await exchange(&work, isStopping: isStopping)
         for job in jobs { start(job, &work, in: &group) }
         state.withLock { $0.status.update(work) }
         if jobs.isEmpty { await rest(work) }
       }
     }
-    await settleFinished(&work)
+    record(takeFinished(), in: &work)
+    _ = await exchange(&work, isStopping: true)
   }
 }
 
 // MARK: - Taking jobs
 
 extension Lane {
-  private func lease(_ work: LaneWork) async -> [PushJob] {
+  /// Commits what is settled, and takes new jobs in the same commit.
+  private func exchange(_ work: inout LaneWork, isStopping: Bool) async -> [PushJob] {
     let now = clock.now
-    let room = work.breaker.room(
-      capacity: provider.capacity, inFlight: work.inFlight, at: now)
-    guard room > 0 else { return [] }
+    let room =
+      isStopping
+      ? 0
+      : max(0, work.breaker.room(capacity: provider.capacity, inFlight: work.underWay, at: now))
+    guard room > 0 || !work.settlements.isEmpty else { return [] }
     do {
-      return try await outbox.lease(
-        lane: name, limit: room, now: now, until: now + Self.leaseTime)
+      let jobs = try await outbox.exchange(
+        work.settlements, lane: name, limit: room, now: now, until: now + Self.leaseTime)
+      state.withLock { $0.status.count(work.settlements) }
+      work.endSettled()
+      return jobs
     } catch {
-      log("push \(name): the outbox gave no jobs: \(error)")
+      log("push \(name): the outbox does not answer, outcomes will be offered again: \(error)")
       return []
     }
   }
@@ -126,22 +133,17 @@ extension Lane {
 // MARK: - Settling them
 
 extension Lane {
-  private func settleFinished(_ work: inout LaneWork) async {
-    let finished = state.withLock { state in
+  private func takeFinished() -> [Finished] {
+    state.withLock { state in
       defer { state.finished = [] }
       return state.finished
     }
+  }
+
+  private func record(_ finished: [Finished], in work: inout LaneWork) {
     for one in finished {
       work.breaker.record(one.delivery, at: clock.now, random: random())
       work.settle(one.job, outcome(of: one))
-    }
-    guard !work.settlements.isEmpty else { return }
-    do {
-      try await outbox.settle(work.settlements)
-      state.withLock { $0.status.count(work.settlements) }
-      work.endSettled()
-    } catch {
-      log("push \(name): the outbox took no outcomes, they will be offered again: \(error)")
     }
   }
 

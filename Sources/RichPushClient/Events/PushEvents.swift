@@ -4,22 +4,24 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// A user's pushes as they come; each iteration is a listener of its own.
+/// A user's pushes, or a publisher's events, as they come; each iteration is a listener of its own.
 public struct PushEvents: AsyncSequence, Sendable {
   let client: RichPushClient
   let lastEventID: String?
+  let path: [String]
   let connected: @Sendable (String) -> Void
 
   /// Starts to listen.
   public func makeAsyncIterator() -> Iterator {
     Iterator(
-      client: client, parser: EventStreamParser(lastEventID: lastEventID ?? ""),
+      client: client, path: path, parser: EventStreamParser(lastEventID: lastEventID ?? ""),
       connected: connected)
   }
 
   /// One listener: it holds a connection, and opens another when that one ends.
   public struct Iterator: AsyncIteratorProtocol {
     private let client: RichPushClient
+    private let path: [String]
     private let connected: @Sendable (String) -> Void
     private var parser: EventStreamParser
     private var pending: ArraySlice<PushEvent> = []
@@ -28,10 +30,11 @@ public struct PushEvents: AsyncSequence, Sendable {
     private var isGreeted = false
 
     init(
-      client: RichPushClient, parser: EventStreamParser,
+      client: RichPushClient, path: [String], parser: EventStreamParser,
       connected: @escaping @Sendable (String) -> Void
     ) {
       self.client = client
+      self.path = path
       self.connected = connected
       self.parser = parser
     }
@@ -82,7 +85,7 @@ public struct PushEvents: AsyncSequence, Sendable {
     /// A half-received event is forgotten: the server sends it again.
     private mutating func connect() throws -> EventConnection {
       parser = EventStreamParser(lastEventID: parser.lastEventID)
-      var request = try client.request("GET", ["api", "push", "stream"])
+      var request = try client.request("GET", path)
       request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
       if !parser.lastEventID.isEmpty {
         request.setValue(parser.lastEventID, forHTTPHeaderField: "Last-Event-ID")

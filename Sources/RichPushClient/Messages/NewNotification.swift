@@ -18,10 +18,16 @@ public struct NewNotification: Sendable, Equatable, Encodable {
   public var payload: String
   /// Whom it is for.
   public var audience: Audience
+  /// When its recipients get to know of it; nil for at once.
+  public var notBefore: Date?
   /// When its media goes away, if ever.
   public var expires: Date?
   /// A key of the publisher's own: a second request with the same one creates nothing.
   public var idempotencyKey: String?
+  /// What the pushes look like that announce it; nil leaves it to the server (`silent`).
+  public var form: PushForm?
+  /// Whether the push sets the app's icon to the user's unread count (not by `silent`, which may not).
+  public var badge = false
 
   /// A notification for an audience.
   public init(
@@ -39,7 +45,7 @@ public struct NewNotification: Sendable, Equatable, Encodable {
   private enum CodingKeys: String, CodingKey {
     case message, richType, payload
     case audience = "to"
-    case expires, idempotencyKey
+    case notBefore, expires, idempotencyKey, form, badge
   }
 
   /// Writes the JSON form that `POST /api/notifications` takes.
@@ -52,7 +58,10 @@ public struct NewNotification: Sendable, Equatable, Encodable {
     case .users(let names): try members.encode(names.map { "username:\($0)" }, forKey: .audience)
     case .tags(let expression): try members.encode(expression, forKey: .audience)
     }
+    try members.encodeIfPresent(notBefore, forKey: .notBefore)
     try members.encodeIfPresent(expires, forKey: .expires)
+    try members.encodeIfPresent(form, forKey: .form)
+    if badge { try members.encode(true, forKey: .badge) }
     try members.encodeIfPresent(idempotencyKey, forKey: .idempotencyKey)
   }
 }

@@ -16,19 +16,31 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
   public let isRead: Bool
   /// When it was created.
   public let created: Date
+  /// When its recipients get to know of it; nil when that was at once.
+  public let notBefore: Date?
   /// When its media goes away, if ever.
   public let expires: Date?
   /// The path of its media on the server.
   public let media: String
   /// What the plugin found out: type, width, height, duration, title, and whatever else it says.
   public let details: JSONValue
+  /// Whom it reached; only the answer to its creation says it.
+  public let reach: Reach?
+
+  /// How many a notification is addressed to.
+  public struct Reach: Sendable, Equatable, Decodable {
+    /// The users who may fetch it.
+    public let users: Int
+    /// Their registered devices.
+    public let devices: Int
+  }
 }
 
 extension RichNotification: Decodable {
   private enum CodingKeys: String, CodingKey {
     case id, message, richType, payload, to
     case isRead = "read"
-    case created, expires, media, details
+    case created, notBefore, expires, media, details, reach
   }
 
   /// Reads the server's JSON form; members it does not know are left alone.
@@ -41,8 +53,10 @@ extension RichNotification: Decodable {
     to = try members.decodeIfPresent([String].self, forKey: .to) ?? []
     isRead = try members.decodeIfPresent(Bool.self, forKey: .isRead) ?? false
     created = try members.decode(Date.self, forKey: .created)
+    notBefore = try members.decodeIfPresent(Date.self, forKey: .notBefore)
     expires = try members.decodeIfPresent(Date.self, forKey: .expires)
     media = try members.decodeIfPresent(String.self, forKey: .media) ?? "/api/notifications/\(id)"
     details = try members.decodeIfPresent(JSONValue.self, forKey: .details) ?? .null
+    reach = try members.decodeIfPresent(Reach.self, forKey: .reach)
   }
 }

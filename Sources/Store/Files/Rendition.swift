@@ -53,6 +53,15 @@ extension Rendition {
     return stat(path, &status) == 0 && Int(status.st_size) == size
   }
 
+  /// Whether the file holds the bytes that the head was written for.
+  var isWhole: Bool {
+    var digest = RunningDigest()
+    guard let file = try? Descriptor(path, O_RDONLY | O_NOFOLLOW),
+      (try? file.read { digest.add($0) }) != nil
+    else { return false }
+    return digest.finish() == self.digest
+  }
+
   /// Reads a head back; nil when it is none, or not whole.
   init?(path: String, head: String) {
     guard head.hasSuffix("\n\n") else { return nil }

@@ -4,8 +4,9 @@ import Synchronization
 
 /// The plugins' stored answers, by key: a cache that may be deleted at any time.
 ///
-/// `renditions/ab/<key>` holds the bytes and `<key>.head` what to say about them. The head comes
-/// last, and says how many bytes there must be, so that a half-written rendition is none.
+/// `renditions/ab/<key>` holds the bytes and `<key>.head` what to say about them. Neither waits for
+/// the disk: the head has the bytes' digest, which is compared when the rendition is first asked for
+/// after a start, so that one that a power cut left half-written is none.
 package final class Renditions: Sendable {
   let folder: DataFolder
   let files: DigestFolder
@@ -26,12 +27,15 @@ package final class Renditions: Sendable {
     files = DigestFolder(path: folder.renditions)
   }
 
-  /// The rendition stored under a key, or nil; one system call when it was asked for before.
+  /// The rendition stored under a key, or nil; one system call when it was asked for before, else
+  /// its bytes are read once.
   package func rendition(_ key: Digest) -> Rendition? {
     let remembered = known.withLock { $0[key] }
     guard let rendition = remembered ?? stored(key) else { return nil }
     var status = stat()
-    guard stat(rendition.path, &status) == 0, Int(status.st_size) == rendition.size else {
+    guard stat(rendition.path, &status) == 0, Int(status.st_size) == rendition.size,
+      remembered != nil || rendition.isWhole
+    else {
       forget(key)
       return nil
     }
@@ -58,7 +62,6 @@ package final class Renditions: Sendable {
       let rendition = Rendition(
         path: path(of: key), contentType: contentType, size: Int(try descriptor.status().st_size),
         digest: digest.finish(), fields: fields, created: now().wholeSeconds)
-      try descriptor.synchronize(path: file)
       return try publish(rendition, key: key, file: file)
     }
   }
@@ -73,7 +76,6 @@ package final class Renditions: Sendable {
       let rendition = Rendition(
         path: path(of: key), contentType: contentType, size: body.size, digest: body.finish(),
         fields: fields, created: now().wholeSeconds)
-      try body.synchronize()
       return try publish(rendition, key: key, file: body.path)
     }
   }
@@ -109,6 +111,7 @@ package final class Renditions: Sendable {
       _ = Folder.note(now(), on: file)
       try Folder.rename(file, to: rendition.path)
       try Folder.rename(head.path, to: rendition.path + ".head")
+      remember(rendition, key)
       return rendition
     }
   }

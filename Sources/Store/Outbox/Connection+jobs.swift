@@ -3,7 +3,7 @@ import FoundationEssentials
 extension Connection {
   /// Writes a push and its jobs; they wait for their lane from then on.
   func insert(
-    _ new: NewPush, notification: Int?, expires: Date?, created: Date
+    _ new: NewPush, notification: Int?, due: Date, expires: Date?, created: Date
   ) throws {
     let id = notification ?? 0
     let collapse = new.collapseID?(id)
@@ -12,7 +12,6 @@ extension Connection {
       INSERT INTO push(notification, lane, kind, text, fallback, collapse, expires)
       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), collapse, expires)
-    let due = new.notBefore ?? created
     switch new.target {
     case .audience(let expression):
       try run(

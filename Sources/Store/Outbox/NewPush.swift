@@ -1,5 +1,3 @@
-package import FoundationEssentials
-
 /// One text to push over one lane, with a job for each device that shall get it.
 package struct NewPush: Sendable {
   /// Whom it is for.
@@ -22,8 +20,6 @@ package struct NewPush: Sendable {
   package var fallback: (@Sendable (_ id: Int) -> String)?
   /// Pushes to one device with the same collapse id are sent in their order and replace each other.
   package var collapseID: (@Sendable (_ id: Int) -> String)?
-  /// The earliest time to send it, or nil for at once.
-  package var notBefore: Date?
 
   /// Describes a push; everything else can be set afterwards.
   package init(

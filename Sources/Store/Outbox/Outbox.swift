@@ -29,26 +29,23 @@ package final class Outbox: Sendable {
 
   /// Takes up to `limit` jobs of the lane that are due, oldest first, until a moment.
   ///
-  /// Of jobs with the same device and collapse id only the oldest unsettled one is given out. A
+  /// Of a lane's jobs with the same device and collapse id only the oldest unsettled one is given out, and
+  /// none while one that was called off in the middle of being sent is not settled. A
   /// job whose device is gone, or another user's now, is no longer sent but recorded as failed.
   package func lease(lane: String, limit: Int, until: Date) async throws -> [LeasedJob] {
+    try await exchange([], lane: lane, limit: limit, until: until)
+  }
+
+  /// Does both in one commit, ``settle(_:)`` and ``lease(lane:limit:until:)``, in this order.
+  package func exchange(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
+  ) async throws -> [LeasedJob] {
     let moment = now()
     let owner = owner
     return try await database.write { connection in
-      try connection.dueJobs(of: lane, at: moment, limit: limit).compactMap { due in
-        guard let job = due.job else {
-          try connection.run(
-            """
-            UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone'
-            WHERE id = ?
-            """, moment, due.id)
-          return nil
-        }
-        try connection.run(
-          "UPDATE job SET due = ?, owner = ?, updated = ? WHERE id = ?", until, owner, moment,
-          due.id)
-        return job
-      }
+      try connection.settle(outcomes, owner: owner, at: moment)
+      guard limit > 0 else { return [] }
+      return try connection.lease(lane, limit: limit, owner: owner, at: moment, until: until)
     }
   }
 
@@ -71,6 +68,24 @@ package final class Outbox: Sendable {
 }
 
 extension Connection {
+  fileprivate func lease(
+    _ lane: String, limit: Int, owner: String, at moment: Date, until: Date
+  ) throws -> [LeasedJob] {
+    try dueJobs(of: lane, at: moment, limit: limit).compactMap { due in
+      guard let job = due.job else {
+        try run(
+          """
+          UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone'
+          WHERE id = ?
+          """, moment, due.id)
+        return nil
+      }
+      try run(
+        "UPDATE job SET due = ?, owner = ?, updated = ? WHERE id = ?", until, owner, moment, due.id)
+      return job
+    }
+  }
+
   /// Jobs that are due and no earlier one stands before; `job` is nil when the device is gone.
   fileprivate func dueJobs(
     of lane: String, at moment: Date, limit: Int
@@ -82,12 +97,17 @@ extension Connection {
       FROM job JOIN push ON push.id = job.push
         LEFT JOIN registration
           ON registration.id = job.registration AND registration.user = job.user
-      WHERE state = 'queued' AND job.lane = ? AND due <= ? AND NOT EXISTS (
+      WHERE state = 'queued' AND job.lane = ?1 AND due <= ?2 AND NOT EXISTS (
         SELECT 1 FROM job AS earlier
         WHERE earlier.state = 'queued' AND earlier.registration = job.registration
           AND earlier.collapse IS NOT NULL AND earlier.collapse = job.collapse
-          AND earlier.id < job.id)
-      ORDER BY due, job.id LIMIT ?
+          AND earlier.lane = job.lane AND earlier.id < job.id)
+      AND NOT EXISTS (
+        SELECT 1 FROM job AS called_off
+        WHERE called_off.state = 'cancelled' AND called_off.owner IS NOT NULL
+          AND called_off.registration = job.registration AND called_off.collapse = job.collapse
+          AND called_off.lane = job.lane AND called_off.id < job.id AND called_off.due > ?2)
+      ORDER BY due, job.id LIMIT ?3
       """, lane, moment, max(0, limit)
     ) { row in
       let id: Int = try row.next()

@@ -31,6 +31,11 @@ final class Database: Sendable {
     try await writer.write(body)
   }
 
+  /// Calls `body` after every commit, on the thread that made it.
+  func observeCommits(_ body: @escaping @Sendable () -> Void) {
+    writer.commits.observe { _ in body() }
+  }
+
   /// Changes the database soon; for what may be lost in a crash and nobody waits for.
   func writeSoon(_ body: @escaping @Sendable (borrowing Connection) throws -> Void) {
     writer.writeSoon(body)

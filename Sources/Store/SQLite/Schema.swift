@@ -14,11 +14,42 @@ enum Schema {
           .newer, "the data folder was written by a newer richpush; start that version instead")
       }
       for step in steps[version...] { try connection.script(step) }
+      try connection.makeFirstLinkKey()
       try connection.script("PRAGMA user_version = \(steps.count); COMMIT")
     } catch {
       try? connection.script("ROLLBACK")
       throw error
     }
+  }
+
+  /// Tells how far the push to one device has come; whoever changes a job, it is told.
+  private static let receiptOfJob = """
+    INSERT INTO event(type, publisher, data, created)
+      SELECT 'receipt', sender, json_object('notification', notification.id, 'user', NEW.user,
+        'device', NEW.registration, 'lane', NEW.lane, 'job', NEW.id, 'state', NEW.state,
+        'reason', NEW.reason), NEW.updated
+      FROM push JOIN notification ON notification.id = push.notification
+      WHERE push.id = NEW.push;
+    """
+
+  /// Tells what a user did with a notification.
+  private static func receiptOfUser(_ state: String) -> String {
+    """
+    INSERT INTO event(type, publisher, data, created)
+      SELECT 'receipt', sender, json_object('notification', id, 'user', NEW.user,
+        'state', '\(state)'), NEW.\(state)
+      FROM notification WHERE id = NEW.notification;
+    """
+  }
+
+  /// Tells how far the push over the embedded gateway has come.
+  private static func receiptOfGateway(_ state: String, at column: String) -> String {
+    """
+    INSERT INTO event(type, publisher, data, created)
+      SELECT 'receipt', sender, json_object('notification', id, 'user', NEW.user,
+        'lane', 'embedded', 'state', '\(state)'), NEW.\(column)
+      FROM notification WHERE id = NEW.notification;
+    """
   }
 
   private static let steps = [
@@ -107,6 +138,60 @@ enum Schema {
     CREATE INDEX job_leased ON job(owner) WHERE owner IS NOT NULL;
     CREATE INDEX job_sent ON job(registration, sent_as, updated) WHERE state = 'sent';
     CREATE INDEX job_dead ON job(id) WHERE state = 'failed';
+    """,
+    """
+    CREATE TABLE link_key(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, secret TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    """,
+    """
+    ALTER TABLE notification ADD COLUMN not_before INTEGER;
+    ALTER TABLE notification ADD COLUMN form TEXT NOT NULL DEFAULT '';
+    CREATE TABLE held_event(
+      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      due INTEGER NOT NULL, data TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX held_event_due ON held_event(due);
+    CREATE INDEX job_called_off ON job(registration, collapse)
+      WHERE state = 'cancelled' AND owner IS NOT NULL;
+
+    CREATE TABLE event(
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+      token TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
+      type TEXT NOT NULL, publisher TEXT, data TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX event_of_publisher ON event(publisher, sequence);
+
+    CREATE TRIGGER receipt_of_new_job AFTER INSERT ON job BEGIN
+      \(receiptOfJob)
+    END;
+    CREATE TRIGGER receipt_of_job AFTER UPDATE OF state ON job WHEN OLD.state <> NEW.state BEGIN
+      \(receiptOfJob)
+    END;
+    CREATE TRIGGER receipt_of_fetch AFTER UPDATE OF fetched ON recipient
+      WHEN OLD.fetched IS NULL AND NEW.fetched IS NOT NULL BEGIN
+      \(receiptOfUser("fetched"))
+    END;
+    CREATE TRIGGER receipt_of_read AFTER UPDATE OF read ON recipient
+      WHEN OLD.read IS NULL AND NEW.read IS NOT NULL BEGIN
+      \(receiptOfUser("read"))
+    END;
+    """,
+    """
+    ALTER TABLE asset ADD COLUMN folded TEXT NOT NULL DEFAULT '';
+    UPDATE asset SET folded = lower(name);
+    CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
+    CREATE INDEX asset_by_state ON asset(state, updated);
+    """,
+    """
+    ALTER TABLE recipient ADD COLUMN sent INTEGER;
+    CREATE TRIGGER receipt_of_push_event AFTER INSERT ON push_event BEGIN
+      \(receiptOfGateway("queued", at: "created"))
+    END;
+    CREATE TRIGGER receipt_of_sending AFTER UPDATE OF sent ON recipient
+      WHEN OLD.sent IS NULL AND NEW.sent IS NOT NULL BEGIN
+      \(receiptOfGateway("sent", at: "sent"))
+    END;
     """,
   ]
 }

@@ -7,6 +7,8 @@ import Synchronization
 /// so that one that fails takes nothing else with it.
 final class Writer: Sendable {
   private let connection: Mutex<Connection>
+  /// Hears how many changes each commit held.
+  let commits = Observer<Int>()
   private let waiting = Mutex<[Change]>([])
   private let thread = DispatchQueue(label: "store.writer")
 
@@ -79,6 +81,7 @@ final class Writer: Sendable {
       }
       try connection.run("COMMIT")
       for (_, acknowledge) in performed { acknowledge() }
+      commits.tell(performed.count)
     } catch {
       if connection.isInTransaction { try? connection.script("ROLLBACK") }
       for (change, _) in performed { change.refuse(error) }

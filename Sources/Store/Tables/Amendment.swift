@@ -17,47 +17,32 @@ extension Store {
       }
       let notification = try connection.update(id, with: new, at: moment)
       guard let notification else { return nil }
-      try connection.cancelJobs(of: id, at: moment)
+      try connection.callOff(id, at: moment)
       let recipients = try connection.all(
         "SELECT user FROM recipient WHERE notification = ? ORDER BY user", id
       ) { try $0.next(String.self) }
-      if let data = new.push?(id) {
-        try connection.insertPushEvents(
-          for: recipients, notification: id, data: data, created: moment)
-      }
-      for push in new.pushes {
-        try connection.insert(push, notification: id, expires: new.expires, created: moment)
-      }
+      try connection.announce(new, as: id, to: recipients, at: moment)
       return (notification, recipients)
     }
     guard let amended else { return nil }
-    if new.push != nil { tellPushObserver(amended.recipients) }
-    outbox.tellObserver(Set(new.pushes.map(\.lane)))
+    changeObserver.tell(id)
+    tellObservers(of: new, to: amended.recipients)
     return amended.notification
   }
 }
 
 extension Connection {
-  /// Calls off what has not been sent of a notification.
-  func cancelJobs(of notification: Int, at moment: Date) throws {
-    try run(
-      """
-      UPDATE job SET state = 'cancelled', updated = ?
-      WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
-      """, moment, notification)
-  }
-
   fileprivate func update(
     _ id: Int, with new: NewNotification, at moment: Date
   ) throws -> RichNotification? {
     try first(
       """
       UPDATE notification SET message = ?, rich_type = ?, payload = ?, details = ?, blob = ?,
-        blob_size = ?, blob_type = ?, expires = ?
+        blob_size = ?, blob_type = ?, not_before = ?, expires = ?, form = ?
       WHERE id = ? AND (expires IS NULL OR expires > ?) AND NOT EXISTS (
         SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
       RETURNING \(RichNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
-      new.blobType, new.expires, id, moment, read: RichNotification.init)
+      new.blobType, new.notBefore, new.expires, new.form, id, moment, read: RichNotification.init)
   }
 }

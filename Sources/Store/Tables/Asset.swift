@@ -6,7 +6,7 @@ package struct Asset: Sendable, Equatable {
   package enum State: String, Sendable, Column {
     /// Usable by name.
     case ready
-    /// Accepted; its renditions are being made.
+    /// Usable by name too, once its content is known; its renditions are being made.
     case preparing
     /// Not usable; the reason says why.
     case refused
@@ -34,6 +34,8 @@ package struct Asset: Sendable, Equatable {
   package var details: String?
   /// When the server last had something new to say about it; set by the store.
   package fileprivate(set) var updated = Date(timeIntervalSince1970: 0)
+  /// Another name of the same rich type that differs only in case; set by the store.
+  package fileprivate(set) var twin: String?
 
   /// Describes a file; everything else can be set afterwards.
   package init(
@@ -49,9 +51,18 @@ package struct Asset: Sendable, Equatable {
 }
 
 extension Asset {
-  /// The columns that `init(_:)` reads, in its order.
+  /// The columns of the table that say something by themselves.
   static let columns =
     "rich_type, name, state, reason, blob, bytes, type, details, stamp, modified, updated"
+  /// What `init(_:)` reads, in its order.
+  static let selection =
+    columns + """
+      , (SELECT twin.name FROM asset AS twin WHERE twin.rich_type = asset.rich_type
+         AND twin.folded = asset.folded AND twin.name <> asset.name LIMIT 1)
+      """
+
+  /// A name as one who does not tell capital letters from small ones sees it.
+  static func folded(_ name: String) -> String { name.lowercased() }
 
   init(_ row: inout Row) throws {
     richType = try row.next()
@@ -65,5 +76,6 @@ extension Asset {
     stamp = try row.next()
     modified = try row.next()
     updated = try row.next()
+    twin = try row.next()
   }
 }

@@ -12,6 +12,8 @@ package struct InboxEntry: Sendable, Equatable {
 package struct Receipt: Sendable, Equatable {
   /// The recipient.
   package let user: String
+  /// When a device of the user was first told by the embedded gateway, or nil.
+  package let sent: Date?
   /// When a device of the user first fetched the content, or nil.
   package let fetched: Date?
   /// When the user marked it read, or nil.
@@ -36,9 +38,9 @@ extension Store {
         """
         SELECT \(RichNotification.columns), read IS NOT NULL
         FROM recipient JOIN notification ON notification.id = recipient.notification
-        WHERE user = ? AND recipient.notification < ?
-          AND (expires IS NULL OR expires > ?)\(unreadOnly ? " AND read IS NULL" : "")
-        ORDER BY recipient.notification DESC LIMIT ?
+        WHERE user = ?1 AND recipient.notification < ?2
+          AND \(RichNotification.isVisible("?3"))\(unreadOnly ? " AND read IS NULL" : "")
+        ORDER BY recipient.notification DESC LIMIT ?4
         """, user, before ?? .max, now(), max(0, limit)
       ) { row in
         InboxEntry(notification: try RichNotification(&row), isRead: try row.next())
@@ -52,7 +54,7 @@ extension Store {
       try connection.value(
         """
         SELECT count(*) FROM recipient JOIN notification ON notification.id = recipient.notification
-        WHERE user = ? AND read IS NULL AND (expires IS NULL OR expires > ?)
+        WHERE user = ?1 AND read IS NULL AND \(RichNotification.isVisible("?2"))
         """, user, now()) ?? 0
     }
   }
@@ -64,8 +66,24 @@ extension Store {
     let moment = now()
     return try await database.write { connection in
       try connection.run(
-        "UPDATE recipient SET read = coalesce(read, ?) WHERE user = ? AND notification = ?",
-        moment, user, id) == 1
+        """
+        UPDATE recipient SET read = coalesce(read, ?1) WHERE user = ?2 AND notification = ?3
+          AND EXISTS (SELECT 1 FROM notification WHERE id = ?3 AND \(RichNotification.isVisible("?1")))
+        """, moment, user, id) == 1
+    }
+  }
+
+  /// Notes that a device of the user was told of notifications; the first time counts.
+  ///
+  /// Returns at once: the note is written with the next commit.
+  package func recordSent(_ ids: [Int], user: String) {
+    let moment = now()
+    database.writeSoon { connection in
+      for id in ids {
+        try connection.run(
+          "UPDATE recipient SET sent = ? WHERE user = ? AND notification = ? AND sent IS NULL",
+          moment, user, id)
+      }
     }
   }
 
@@ -73,12 +91,19 @@ extension Store {
   ///
   /// Returns at once: the note is written with the next commit.
   package func recordFetched(_ id: Int, user: String) {
-    let moment = now()
-    database.writeSoon { connection in
-      try connection.run(
-        """
-        UPDATE recipient SET fetched = ? WHERE user = ? AND notification = ? AND fetched IS NULL
-        """, moment, user, id)
+    if fetchNotes.add(FetchNotes.Note(id: id, user: user, moment: now())) { writeFetchNotes() }
+  }
+
+  private func writeFetchNotes() {
+    database.writeSoon { [self] connection in
+      let (notes, hasMore) = fetchNotes.take()
+      if hasMore { writeFetchNotes() }
+      for note in notes {
+        try connection.run(
+          """
+          UPDATE recipient SET fetched = ? WHERE user = ? AND notification = ? AND fetched IS NULL
+          """, note.moment, note.user, note.id)
+      }
     }
   }
 
@@ -86,9 +111,11 @@ extension Store {
   package func receipts(of id: Int) throws -> [Receipt] {
     try database.read { connection in
       try connection.all(
-        "SELECT user, fetched, read FROM recipient WHERE notification = ? ORDER BY user", id
+        "SELECT user, sent, fetched, read FROM recipient WHERE notification = ? ORDER BY user", id
       ) { row in
-        Receipt(user: try row.next(), fetched: try row.next(), read: try row.next())
+        Receipt(
+          user: try row.next(), sent: try row.next(), fetched: try row.next(),
+          read: try row.next())
       }
     }
   }

@@ -20,8 +20,12 @@ package struct NewNotification: Sendable {
   package var blob: Blob?
   /// The sniffed media type of the content.
   package var blobType: String?
+  /// When its recipients first get to know of it, or nil for at once.
+  package var notBefore: Date?
   /// When it ceases to be, or nil.
   package var expires: Date?
+  /// How its pushes look, in the publisher's words; the store only keeps it.
+  package var form = ""
   /// What makes a repeated request harmless, or nil.
   package var idempotencyKey: IdempotencyKey?
   /// Writes the push event's data from the new id; nil when the embedded gateway tells nobody.

@@ -22,20 +22,10 @@ extension Store {
         try connection.run(
           "INSERT INTO recipient(user, notification) VALUES (?, ?)", user, notification.id)
       }
-      if let data = new.push?(notification.id) {
-        try connection.insertPushEvents(
-          for: recipients, notification: notification.id, data: data, created: created)
-      }
-      for push in new.pushes {
-        try connection.insert(
-          push, notification: notification.id, expires: new.expires, created: created)
-      }
+      try connection.announce(new, as: notification.id, to: recipients, at: created)
       return (notification, true)
     }
-    if isNew {
-      if new.push != nil { tellPushObserver(recipients) }
-      outbox.tellObserver(Set(new.pushes.map(\.lane)))
-    }
+    if isNew { tellObservers(of: new, to: recipients) }
     return (notification, isNew)
   }
 
@@ -44,12 +34,14 @@ extension Store {
   /// False when there is no such notification.
   package func withdraw(_ id: Int) async throws -> Bool {
     let moment = now()
-    return try await database.write { connection in
-      try connection.cancelJobs(of: id, at: moment)
+    let isWithdrawn = try await database.write { connection in
+      try connection.callOff(id, at: moment)
       return try connection.run(
         "UPDATE notification SET expires = ?1 WHERE id = ?2 AND (expires IS NULL OR expires > ?1)",
         moment, id) == 1
     }
+    if isWithdrawn { changeObserver.tell(id) }
+    return isWithdrawn
   }
 
   /// The notification with this id, or nil when there is none or it has expired.
@@ -107,10 +99,11 @@ extension Connection {
       """
       INSERT INTO notification(
         id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-        created, expires, audience)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING \(RichNotification.columns)
+        created, not_before, expires, form, audience)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING \(RichNotification.columns)
       """, id, new.message, new.richType, new.payload, new.sender, new.details, new.blob?.digest,
-      new.blob?.size, new.blobType, created, new.expires, StringList(new.to),
+      new.blob?.size, new.blobType, created, new.notBefore, new.expires, new.form,
+      StringList(new.to),
       read: RichNotification.init)
     guard let notification else { throw StoreError(.failed, "the notification was not stored") }
     if let key = new.idempotencyKey {

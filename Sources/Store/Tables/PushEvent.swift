@@ -19,7 +19,8 @@ extension Store {
       try connection.insertPushEvents(
         for: users, notification: nil, data: data, created: created)
       for push in pushes {
-        try connection.insert(push, notification: nil, expires: nil, created: created)
+        try connection.insert(
+          push, notification: nil, due: created, expires: nil, created: created)
       }
     }
     tellPushObserver(users)

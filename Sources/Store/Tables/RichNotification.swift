@@ -20,20 +20,32 @@ package struct RichNotification: Sendable, Equatable {
   package let blobType: String?
   /// When it was created.
   package let created: Date
+  /// When its recipients first get to know of it, or nil when that was at once.
+  package let notBefore: Date?
   /// When it ceases to be, or nil.
   package let expires: Date?
+  /// How its pushes look, in the publisher's words.
+  package let form: String
   private let audience: StringList
 
   /// Whom it was addressed to, as the publisher wrote it.
   package var to: [String] { audience.items }
+
+  /// Whether its recipients may not know of it yet.
+  package func isHeld(at moment: Date) -> Bool { notBefore.map { $0 > moment } ?? false }
 }
 
 extension RichNotification {
   /// The columns that `init(_:)` reads, in its order.
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-    created, expires, audience
+    created, not_before, expires, form, audience
     """
+
+  /// The condition under which recipients may know of it at the moment that a parameter holds.
+  static func isVisible(_ moment: String) -> String {
+    "(expires IS NULL OR expires > \(moment)) AND (not_before IS NULL OR not_before <= \(moment))"
+  }
 
   init(_ row: inout Row) throws {
     id = try row.next()
@@ -47,7 +59,9 @@ extension RichNotification {
     blob = digest.map { Blob(digest: $0, size: size ?? 0) }
     blobType = try row.next()
     created = try row.next()
+    notBefore = try row.next()
     expires = try row.next()
+    form = try row.next()
     audience = try row.next()
   }
 }

@@ -8,6 +8,10 @@ package struct Retention: Sendable {
   package var renditionGrace: TimeInterval = 3600
   /// How long content nobody refers to is kept after it was last added, in seconds.
   package var blobGrace: TimeInterval = 3600
+  /// How long events for publishers are kept, in seconds.
+  package var eventAge: TimeInterval = 7 * 86400
+  /// How many of them are kept at most; the oldest go.
+  package var events = 1_000_000
   /// How long push events, settled jobs and idempotency keys are kept, in seconds.
   package var historyAge: TimeInterval = 30 * 86400
 

@@ -8,6 +8,8 @@ extension Store {
     var collection = Collection()
     collection.notifications = try await removeExpiredNotifications()
     try await removeHistory(before: now().addingTimeInterval(-retention.historyAge))
+    try await removeEvents(
+      before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)
     let unreferenced = try await upkeep.run { [self] in
       try removeUnreferencedBlobs(olderThan: now().addingTimeInterval(-retention.blobGrace))
     }
@@ -65,6 +67,18 @@ extension Store {
       DELETE FROM idempotency WHERE notification IN (
         SELECT notification FROM idempotency WHERE notification < ? LIMIT 1000)
       """, firstKept ?? .max)
+  }
+
+  private func removeEvents(before moment: Date, keeping count: Int) async throws {
+    try await removeAll(
+      """
+      DELETE FROM event WHERE sequence IN (
+        SELECT sequence FROM (SELECT sequence, created FROM event ORDER BY sequence LIMIT 1000)
+        WHERE created < ?)
+      """, moment)
+    try await removeAll(
+      "DELETE FROM event WHERE sequence IN (SELECT sequence FROM event WHERE sequence <= ? LIMIT 1000)",
+      try latestEvent() - count)
   }
 
   private func removeAll(_ sql: String, _ value: some Column & Sendable) async throws {

@@ -50,7 +50,8 @@ struct Device {
       try received.media.bytes.write(to: file, options: .atomic)
       let time = Int((clock.now - start) / .milliseconds(1))
       Terminal.say(
-        "\(title): \(received.summary), \(time) ms from push to picture, \(file.relativePath)")
+        "\(title): \(received.summary), \(time) ms from push to \(received.noun), \(file.relativePath)"
+      )
       viewer?.show(file)
     } catch {
       Terminal.say("\(title): failed: \(error)")

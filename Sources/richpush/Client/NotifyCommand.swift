@@ -19,18 +19,44 @@ enum NotifyCommand: Command {
       .value("tags", "EXPRESSION", "instead of --to: all whose tags match, as 'news && !muted'"),
       .value("type", "NAME", "the rich type: img, sound, url, or a plugin's", default: "img"),
       .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
-      .value("expires", "WHEN", "when the media goes away: 90s, 30m, 12h or 7d from now"),
+      .value(
+        "not-before", "WHEN", "checked now, pushed then: 90s, 30m, 12h or 7d from now, or a time"),
+      .value("expires", "WHEN", "when the media goes away, written the same way"),
+      .value("form", "FORM", "what the push looks like: silent, alert, hybrid or legacy"),
       .value("key", "WORD", "an idempotency key: sent again, it creates nothing"),
     ] + Account.options(user: "publisher")
   static let operands = ["MESSAGE"]
 
   static func run(_ arguments: Arguments) async throws {
-    let notification = NewNotification(
+    var notification = NewNotification(
       arguments.operands[0], richType: try arguments.required("type"),
       payload: try arguments.required("payload"), to: try audience(arguments),
-      expires: try expires(arguments), idempotencyKey: arguments.string("key"))
+      expires: try arguments.moment("expires"), idempotencyKey: arguments.string("key"))
+    notification.notBefore = try arguments.moment("not-before")
+    notification.form = try form(arguments)
     let created = try await Account(arguments).client.create(notification)
-    Terminal.say("#\(created.id) to \(created.to.joined(separator: ", ")): \(created.media)")
+    let to = created.to.joined(separator: ", ") + reach(of: created)
+    Terminal.say("#\(created.id) to \(to): \(created.media)")
+  }
+
+  /// How many get it, in words: ` (2 users, no device yet)`.
+  private static func reach(of created: RichNotification) -> String {
+    guard let reach = created.reach else { return "" }
+    let users = reach.users == 1 ? "1 user" : "\(reach.users) users"
+    let devices =
+      switch reach.devices {
+      case 0: "no device yet"
+      case 1: "1 device"
+      default: "\(reach.devices) devices"
+      }
+    return " (\(users), \(devices))"
+  }
+
+  private static func form(_ arguments: Arguments) throws(CommandLineError) -> PushForm? {
+    guard let text = arguments.string("form") else { return nil }
+    if let form = PushForm(rawValue: text) { return form }
+    let names = PushForm.allCases.map(\.rawValue).joined(separator: ", ")
+    throw .usage("--form is one of \(names), not '\(text)'")
   }
 
   private static func audience(
@@ -43,16 +69,5 @@ enum NotifyCommand: Command {
     case (true, nil): throw .usage("nobody would get it: --to USER or --tags EXPRESSION is missing")
     case (false, _): throw .usage("--to and --tags exclude each other")
     }
-  }
-
-  private static func expires(_ arguments: Arguments) throws(CommandLineError) -> Date? {
-    guard let text = arguments.string("expires") else { return nil }
-    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
-      (1...100_000).contains(number)
-    else {
-      throw .usage("--expires is a time from now such as 90s, 30m, 12h or 7d, not '\(text)'")
-    }
-    return Date(timeIntervalSinceNow: Double(number) * unit)
   }
 }

@@ -25,6 +25,15 @@ struct ReceivedMedia {
     ([media.contentType] + facts + [size]).joined(separator: ", ")
   }
 
+  /// What it is, in a word.
+  var noun: String {
+    switch type.family {
+    case "image": "picture"
+    case "audio": "sound"
+    default: isCard ? "card" : "content"
+    }
+  }
+
   private var isCard: Bool { media.contentType.hasPrefix("application/json") }
 
   private var facts: [String] {

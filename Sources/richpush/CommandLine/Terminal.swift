@@ -7,6 +7,12 @@ enum Terminal {
     write(line, to: .standardOutput)
   }
 
+  /// Shows a text on standard error that the next one replaces (ECMA-48: EL), on a terminal only.
+  static func showProgress(_ text: String) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(text)".utf8))
+  }
+
   /// Prints a line for the person at the keyboard, under the program's name.
   static func complain(_ line: String) {
     write("richpush: \(line)", to: .standardError)

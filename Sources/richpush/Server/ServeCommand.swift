@@ -25,13 +25,21 @@ enum ServeCommand: Command {
       "push", "LIST",
       "push services: embedded, apns, azure, webhook; docs/PUSH.md names their variables",
       default: "embedded"),
+    .value("public-url", "URL", "where phones reach this server: for the addresses in pushes"),
+    .value("access-log", "FILE", "a line of JSON for every answer; - is standard output"),
+    .list("cors-origin", "ORIGIN", "an origin whose pages may read answers; * means any"),
+    .list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded-For and -Proto are believed"),
+    .value(
+      "connections-per-address", "NUMBER", "connections one address may have open",
+      default: "2000"),
     .value("tls-certificate", "FILE", "the certificate with its chain, PEM: serve HTTPS"),
-    .value("tls-key", "FILE", "its key, PEM; SIGHUP reads both anew"),
+    .value("tls-key", "FILE", "its key, PEM; SIGHUP reads both anew, and users and keys"),
     .value(
       "sandbox", "LEVEL", "how plugins are shut in: standard, strict (all or nothing) or off",
       default: "standard"),
     .list("network", "TYPE", "a rich type whose plugin may open connections, such as url"),
     .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
+    .value("publish-as", "USER", "send files with a .notify.json, or in outbox/, in this name"),
     .flag("demo", "lets in whoever has the user's name as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -49,6 +57,12 @@ enum ServeCommand: Command {
     configuration.programs = Programs.folder
     configuration.certificate = arguments.string("tls-certificate")
     configuration.key = arguments.string("tls-key")
+    configuration.version = version
+    configuration.accessLog = arguments.string("access-log")
+    configuration.origins = Set(arguments.list("cors-origin"))
+    configuration.proxies = arguments.list("trusted-proxy")
+    configuration.connectionsPerAddress =
+      try arguments.integer("connections-per-address", in: 1...1_000_000) ?? 2000
     configuration.sandbox = try arguments.required("sandbox")
     guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
       throw CommandLineError.usage("--sandbox is standard, strict or off")
@@ -56,12 +70,14 @@ enum ServeCommand: Command {
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
+    configuration.publishAs = arguments.string("publish-as")
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
     configuration.standard.message = try arguments.required("default-message")
     do {
       try configuration.usePush(
         arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+      try arguments.string("public-url").map { try configuration.usePublicURL($0) }
     } catch {
       throw CommandLineError.usage("\(error)")
     }
@@ -85,7 +101,7 @@ enum ServeCommand: Command {
       guard signal == SIGHUP else { break }
       do {
         try origin.reload(configuration)
-      } catch { Terminal.complain("the certificate stays as it was: \(error)") }
+      } catch { Terminal.complain("nothing was read anew: \(error)") }
     }
     await origin.stop()
   }

@@ -58,6 +58,31 @@ import Testing
     #expect(inner.visited.isEmpty)
   }
 
+  @Test func `goes to no port that web pages are not served on`() throws {
+    let site = try LocalSite { visitor in visitor.send("HTTP/1.1 204 No Content\r\n\r\n") }
+    for link in ["http://example.com:22/", "http://example.com:6379/", "http://\(site.address)/"] {
+      let folder = try OpenedFolder(reach: [])
+      let run = try PluginRun("url", verb: "validate", payload: link, folder: folder.url)
+      let advice = try #require(run.json["advice"] as? [String])
+      #expect(
+        advice.contains { $0.contains("is not one that web pages are served on") }, "\(advice)")
+    }
+    #expect(site.visited.isEmpty)
+  }
+
+  @Test func `spends no more time on a page than the publisher has`() throws {
+    let site = try LocalSite { visitor in
+      guard visitor.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n") else { return }
+      while visitor.send("x") { usleep(50_000) }
+    }
+    let folder = try OpenedFolder(reach: [site.address])
+    let run = try PluginRun(
+      "url", verb: "validate", payload: "http://\(site.address)/", folder: folder.url,
+      variables: ["RICH_DEADLINE_MS": "1800"])
+    let advice = try #require(run.json["advice"] as? [String])
+    #expect(advice.contains { $0.contains("Timeout") }, "\(advice)")
+  }
+
   @Test func `stays silent without the operator's leave`() throws {
     let site = try LocalSite { visitor in visitor.send("HTTP/1.1 204 No Content\r\n\r\n") }
     let folder = try OpenedFolder(reach: [site.address])

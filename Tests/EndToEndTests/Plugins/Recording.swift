@@ -57,6 +57,7 @@ struct Recording: Sendable, CustomTestStringConvertible {
 
   private static func alert(_ codec: String, _ name: String) -> String {
     "It plays when opened, not as the alert itself: iOS takes PCM, IMA4, µ-law or A-law "
-      + "in WAV, AIFF or CAF for that, and this is \(codec) in \(name)."
+      + "in WAV, AIFF or CAF for that, and this is \(codec) in \(name); "
+      + "convert it: ffmpeg -i in -t 30 -c:a pcm_s16le out.wav"
   }
 }

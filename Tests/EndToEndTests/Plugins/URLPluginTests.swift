@@ -61,7 +61,7 @@ import Testing
     ("ftp://example.com/", "only http and https"), ("javascript:alert(1)", "not an absolute"),
     ("//example.com", "not an absolute"), ("", "empty"), ("https://", "not an absolute"),
     ("https://user@example.com/", "user name"), ("https://a:b@example.com/", "user name"),
-    ("https://example.com\\@evil.example/", "U+5C"), ("https://exam ple.com/", "U+20"),
+    ("https://example.com\\@evil.example/", "U+005C"), ("https://exam ple.com/", "U+0020"),
     ("https://ex\u{202E}ample.com/", "U+202E"), ("https://a..b/", "not a valid name"),
     ("https://\(String(repeating: "a", count: 64)).com/", "not a valid name"),
     ("https://example.com:99999/", "not an absolute"), (#"{"title":"no link"}"#, #"{"url""#),

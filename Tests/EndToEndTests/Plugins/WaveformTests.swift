@@ -54,9 +54,12 @@ import Testing
 
 /// A file that lasts as long as the test that wrote it.
 struct TemporaryFile: ~Copyable {
-  let url = FileManager.default.temporaryDirectory.appending(path: "richpush-\(UUID())")
+  let url: URL
 
-  init(_ bytes: [UInt8]) throws { try Data(bytes).write(to: url) }
+  init(_ bytes: [UInt8], ending: String = "bin") throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "richpush-\(UUID()).\(ending)")
+    try Data(bytes).write(to: url)
+  }
 
   deinit { try? FileManager.default.removeItem(at: url) }
 }

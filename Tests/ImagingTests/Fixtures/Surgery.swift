@@ -18,11 +18,7 @@ enum Surgery {
 
   /// A PNG with a chunk put behind its header.
   static func png(_ bytes: [UInt8], adding type: String, _ content: [UInt8]) -> [UInt8] {
-    let body = Array(type.utf8) + content
-    let chunk =
-      withUnsafeBytes(of: UInt32(content.count).bigEndian, Array.init) + body
-      + withUnsafeBytes(of: CRC32.of(body).bigEndian, Array.init)
-    return bytes.prefix(33) + chunk + bytes.dropFirst(33)
+    bytes.prefix(33) + RawPNG.chunk(type, content) + bytes.dropFirst(33)
   }
 
   /// TIFF bytes, little-endian: a description and the orientation.
@@ -39,6 +35,10 @@ enum Surgery {
 extension Recipe {
   /// Renders bytes with options given by name.
   static func render(_ bytes: [UInt8], _ options: (String, String)...) throws -> Rendition {
+    try render(bytes, options)
+  }
+
+  static func render(_ bytes: [UInt8], _ options: [(String, String)]) throws -> Rendition {
     var chosen = Options()
     for (name, text) in options { try chosen.set(name, text) }
     return try Recipe(chosen).render(SourceFile(bytes: bytes))

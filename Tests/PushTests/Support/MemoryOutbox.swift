@@ -59,7 +59,14 @@ final class MemoryOutbox: PushQueue {
     }
   }
 
-  func lease(lane: String, limit: Int, now: Date, until: Date) async throws -> [PushJob] {
+  func exchange(
+    _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
+  ) async throws -> [PushJob] {
+    if !settlements.isEmpty { try settle(settlements) }
+    return lease(limit: limit, now: now, until: until)
+  }
+
+  private func lease(limit: Int, now: Date, until: Date) -> [PushJob] {
     state.withLock { state in
       var jobs: [PushJob] = []
       var blocked: Set<String> = []
@@ -79,7 +86,7 @@ final class MemoryOutbox: PushQueue {
     }
   }
 
-  func settle(_ settlements: [Settlement]) async throws {
+  private func settle(_ settlements: [Settlement]) throws {
     let woken = try state.withLock { state in
       if state.failures > 0 {
         state.failures -= 1

@@ -10,11 +10,11 @@ struct Loudness {
   /// How many samples at full scale in a row are heard as distortion.
   private static let clippedRun = 4
 
-  init(_ samples: SampleReader) {
+  init(_ levels: any Levels) throws {
     var loudest: Float = 0
     var run = 0
     var longest = 0
-    samples.forEachFrame { _, level in
+    try levels.forEachFrame { _, level in
       loudest = max(loudest, level)
       run = level > 0.9999 ? run + 1 : 0
       longest = max(longest, run)

@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// Reads the samples of a sound as numbers between -1 and 1, a block of whole frames at a time.
-struct SampleReader {
+struct SampleReader: Levels {
   private let file: OpenFile
   private let layout: SampleLayout
   private let decoder: SampleDecoder
@@ -16,10 +16,8 @@ struct SampleReader {
     decoder = SampleDecoder(layout)
   }
 
-  /// How many instants were sampled.
   var frames: Int { layout.frames }
 
-  /// Gives each instant's loudest channel in order: its number and how far it is from silence.
   func forEachFrame(_ body: (_ frame: Int, _ level: Float) -> Void) {
     let unit = layout.bytesPerSample * layout.channels
     let perBlock = Self.framesPerBlock / layout.framesPerUnit

@@ -13,7 +13,7 @@ struct Waveform {
   private static let barStep = 6
 
   /// Measures the samples for a picture of the size that was asked for, 640 by 160 by default.
-  init(_ samples: SampleReader, _ request: PluginRequest) {
+  init(_ source: any Levels, _ request: PluginRequest) throws {
     let dpr = min(max(request.dpr ?? 1, 1), 4)
     let width = Double(request.width ?? request.height.map { $0 * 4 } ?? 640)
     let height = Double(request.height ?? (request.width.map { $0 / 4 } ?? 160))
@@ -22,9 +22,9 @@ struct Waveform {
     scale = max(1, Int(dpr))
     let count = max(1, (size.width + 2 * scale) / (Self.barStep * scale))
     var levels = [Float](repeating: 0, count: count)
-    let frames = samples.frames
-    samples.forEachFrame { frame, level in
-      let bar = frame * count / frames
+    let frames = max(1, source.frames)
+    try source.forEachFrame { frame, level in
+      let bar = min(frame * count / frames, count - 1)
       levels[bar] = max(levels[bar], level)
     }
     let loudest = max(levels.max() ?? 0, 0.001)

@@ -22,9 +22,9 @@ struct Link {
       throw Refusal("The link has \(text.utf8.count) bytes; phones take \(Self.longest).")
     }
     if let bad = text.unicodeScalars.first(where: Self.isForbidden) {
-      throw Refusal(
-        "The link holds U+\(String(bad.value, radix: 16, uppercase: true)), which no URL may; percent-encode it."
-      )
+      let digits = String(bad.value, radix: 16, uppercase: true)
+      let code = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      throw Refusal("The link holds U+\(code), which no URL may; percent-encode it.")
     }
     let parts = URLParts()
     guard parts.parse(String(text)), let scheme = parts.get(CURLUPART_SCHEME) else {

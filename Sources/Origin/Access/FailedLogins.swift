@@ -1,0 +1,74 @@
+import Synchronization
+
+/// Slows down whoever guesses passwords: after some wrong ones, an address has to wait, and so has
+/// everybody who tries that name.
+///
+/// Names that nobody has are treated alike, so the answers tell nothing about them. An address from
+/// which a name has come in before need not wait for strangers who try the name.
+final class FailedLogins: Sendable {
+  /// Wrong passwords that may come at once, and the seconds after which one more may.
+  private static let burst = 10.0, interval = 6.0
+  private static let capacity = 100_000
+
+  private struct Bucket {
+    var failures: Double
+    var at: ContinuousClock.Instant
+
+    /// What is left of the failures by now.
+    func failures(_ now: ContinuousClock.Instant) -> Double {
+      max(0, failures - (now - at) / .seconds(FailedLogins.interval))
+    }
+  }
+
+  private struct State {
+    var buckets: [String: Bucket] = [:]
+    var friends: Set<String> = []
+  }
+
+  private let state = Mutex(State())
+  private let wrongCount = Atomic(0)
+  private let limitedCount = Atomic(0)
+
+  /// Passwords that were wrong.
+  var wrong: Int { wrongCount.load(ordering: .relaxed) }
+  /// Attempts that were not even looked at.
+  var limited: Int { limitedCount.load(ordering: .relaxed) }
+
+  /// How many seconds the address must wait before the name is looked at; nil when it need not.
+  func wait(_ name: String, from address: String) -> Int? {
+    let now = ContinuousClock.now
+    let worst = state.withLock { state in
+      let isFriend = state.friends.contains(address + " " + name)
+      return (["a " + address] + (isFriend ? [] : ["n " + name])).map {
+        state.buckets[$0]?.failures(now) ?? 0
+      }.max() ?? 0
+    }
+    guard worst > Self.burst - 1 else { return nil }
+    limitedCount.add(1, ordering: .relaxed)
+    return Int(((worst - Self.burst + 1) * Self.interval).rounded(.up))
+  }
+
+  /// Notes a wrong password.
+  func failed(_ name: String, from address: String) {
+    let now = ContinuousClock.now
+    wrongCount.add(1, ordering: .relaxed)
+    state.withLock { state in
+      if state.buckets.count >= Self.capacity {
+        state.buckets = state.buckets.filter { $0.value.failures(now) > 0 }
+        if state.buckets.count >= Self.capacity { state.buckets.removeAll() }
+      }
+      for key in ["a " + address, "n " + name] {
+        state.buckets[key] = Bucket(
+          failures: (state.buckets[key]?.failures(now) ?? 0) + 1, at: now)
+      }
+    }
+  }
+
+  /// Notes a right one.
+  func succeeded(_ name: String, from address: String) {
+    state.withLock { state in
+      if state.friends.count >= Self.capacity { state.friends.removeAll() }
+      state.friends.insert(address + " " + name)
+    }
+  }
+}

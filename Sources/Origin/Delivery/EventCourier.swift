@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Push
+import Store
+
+/// Brings every event to the operator's webhook: at least once, roughly in order, with patience.
+///
+/// Its place is kept in the store. Events that the webhook does not take for a week are given up,
+/// and so are those that it refuses for good.
+actor EventCourier {
+  private let store: Store
+  private let webhook: Webhook?
+  private let log: Log
+  private var waiting: [StoredEvent] = []
+  private var failures = 0
+  private var resumes = Date(timeIntervalSince1970: 0)
+  private var place: Int?
+
+  private static let reader = "webhook"
+  private static let batch = 128
+  private static let backoff = Backoff(first: .seconds(1), longest: .seconds(300))
+
+  /// Without a webhook nothing is kept for one that may come later.
+  init(store: Store, webhook: Webhook?, log: Log) {
+    (self.store, self.webhook, self.log) = (store, webhook, log)
+  }
+
+  /// Delivers what there is; gives the time of the next attempt when the webhook is out of order.
+  func deliver() async -> Date? {
+    guard let webhook else {
+      if place == nil { await forget() }
+      return nil
+    }
+    guard Date() >= resumes else { return resumes }
+    do {
+      while !Task.isCancelled, try await fetch() {
+        let left = await post(waiting, to: webhook)
+        waiting = waiting.filter { left[$0.sequence] != nil && !Self.isStale($0) }
+        guard waiting.isEmpty else { return pause(left.values) }
+        failures = 0
+        try await store.keepPlace(place, of: Self.reader)
+      }
+      return nil
+    } catch {
+      log("events: the store does not answer: \(error)")
+      return nil
+    }
+  }
+
+  /// Takes the next events in hand when none are left; false when there are none.
+  private func fetch() async throws -> Bool {
+    if !waiting.isEmpty { return true }
+    if place == nil {
+      place = try store.place(of: Self.reader) ?? store.latestEvent()
+      try await store.keepPlace(place, of: Self.reader)
+    }
+    waiting = try store.events(after: place ?? 0, limit: Self.batch)
+    place = waiting.last?.sequence ?? place
+    return !waiting.isEmpty
+  }
+
+  /// Posts them at once; gives those that have to be posted again, each with its outcome.
+  private func post(_ events: [StoredEvent], to webhook: Webhook) async -> [Int: PushOutcome] {
+    await withTaskGroup(of: (StoredEvent, PushOutcome).self) { group in
+      for event in events {
+        group.addTask { (event, await webhook.post(event.text, id: event.token)) }
+      }
+      var left: [Int: PushOutcome] = [:]
+      for await (event, outcome) in group {
+        switch outcome {
+        case .delivered: break
+        case .rejected(let reason), .deadToken(_, let reason):
+          log("events: \(event.type) \(event.token) is given up. \(reason)")
+        case .retry, .unavailable, .laneStopped: left[event.sequence] = outcome
+        }
+      }
+      return left
+    }
+  }
+
+  private func pause(_ outcomes: some Sequence<PushOutcome>) -> Date {
+    failures += 1
+    var wait = Self.backoff.delay(after: failures, random: .random(in: 0...1))
+    for outcome in outcomes {
+      switch outcome {
+      case .unavailable(let after, let reason), .retry(let after, let reason):
+        wait = max(wait, after ?? .zero)
+        if failures == 1 { log("events: \(reason)") }
+      case .laneStopped(let reason): if failures == 1 { log("events: \(reason)") }
+      default: break
+      }
+    }
+    resumes = Date(timeIntervalSinceNow: wait / .seconds(1))
+    return resumes
+  }
+
+  private func forget() async {
+    place = 0
+    do { try await store.keepPlace(nil, of: Self.reader) } catch {
+      log("events: the store does not answer: \(error)")
+    }
+  }
+
+  private static func isStale(_ event: StoredEvent) -> Bool {
+    event.time.timeIntervalSinceNow < -Retention().eventAge
+  }
+}

@@ -1,0 +1,23 @@
+import Synchronization
+
+/// Counts the work that somebody waits for, so that work in the background can step aside.
+final class Bustle: Sendable {
+  private let count = Mutex(0)
+  /// The most that background work waits before each step: it goes on slowly under any load.
+  private static let patience = Duration.seconds(1)
+
+  /// Does work that somebody waits for.
+  func during<R>(_ body: () async throws(Refusal) -> R) async throws(Refusal) -> R {
+    count.withLock { $0 += 1 }
+    defer { count.withLock { $0 -= 1 } }
+    return try await body()
+  }
+
+  /// Returns when nobody waits for anything, or patience ends.
+  func calm() async {
+    let deadline = ContinuousClock.now + Self.patience
+    while count.withLock({ $0 > 0 }), ContinuousClock.now < deadline, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+}

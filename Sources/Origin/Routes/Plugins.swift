@@ -1,0 +1,44 @@
+import HTTP
+import PluginHost
+import Store
+
+/// `GET /api/plugins`: how each plugin fares, for admins.
+struct Plugins: Sendable {
+  let host: PluginHost
+
+  func list(_ exchange: Exchange) async throws -> Response {
+    guard exchange.caller.role == .admin else {
+      throw Refusal(403, "Only an admin may see how the plugins fare.")
+    }
+    let sandbox = try host.sandboxReport()
+    return .json(
+      200,
+      JSONValue.object([
+        "plugins": .array(host.status().map(\.json)),
+        "sandbox": .object([
+          "level": .string(sandbox.level.rawValue),
+          "gaps": .array(sandbox.gaps.map { .string($0) }),
+        ]),
+      ]))
+  }
+}
+
+extension PluginStatus {
+  fileprivate var json: JSONValue {
+    .object([
+      "richType": .string(plugin.richType), "version": .string(plugin.manifest.version),
+      "mode": .string(plugin.manifest.mode.rawValue),
+      "verbs": .array(plugin.manifest.verbs.map(\.rawValue).sorted().map { .string($0) }),
+      "state": .string(plugin.problem == nil ? "ready" : "broken"),
+      "problem": .optional(plugin.problem),
+      "processes": .object([
+        "idle": .number(Double(processes.idle)), "busy": .number(Double(processes.busy)),
+        "most": .number(Double(processes.most)),
+      ]),
+      "calls": .number(Double(calls.count)), "failures": .number(Double(calls.failures)),
+      "lastFailure": .optional(calls.lastFailure),
+      "medianSeconds": calls.median.map { .number($0 / .seconds(1)) } ?? .null,
+      "slowestSeconds": calls.slowest.map { .number($0 / .seconds(1)) } ?? .null,
+    ])
+  }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// A temporary folder of this process's own, which goes with its owner.
+final class BenchFolder: Sendable {
+  let path: String
+
+  init() throws(PluginBench.Problem) {
+    path = FileManager.default.temporaryDirectory.appending(path: "richpush-bench-\(UUID())").path
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch { throw PluginBench.Problem(reason: error.localizedDescription) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

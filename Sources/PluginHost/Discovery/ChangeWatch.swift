@@ -1,0 +1,25 @@
+import CLinux
+import Glibc
+
+/// Hears of changes in folders (inotify).
+final class ChangeWatch: Sendable {
+  /// Becomes readable with a change; nil when the system has no more of its kind.
+  let queue: Descriptor?
+
+  init() { queue = Descriptor(cinotify_open()) }
+
+  /// Hears of a folder from now on; what is no folder, or no longer there, is left out.
+  func add(_ folder: String) {
+    guard let queue else { return }
+    // Asked again even for a known path: another folder may have come in its place.
+    _ = cinotify_watch_content(queue.number, folder)
+  }
+
+  /// Whether anything has changed since this was asked last; true when that cannot be told.
+  var hasChanged: Bool {
+    guard let queue else { return true }
+    var isChanged = false
+    _ = queue.drain { _ in isChanged = true }
+    return isChanged
+  }
+}

@@ -1,0 +1,37 @@
+import PluginBench
+
+/// `richpush plugin check`: a report in the form of TAP, and exit code 1 when something does not hold.
+struct PluginCheck {
+  private let bench: PluginBench
+  private let samples: [Sample]
+
+  init(_ path: String, _ arguments: Arguments) throws {
+    do {
+      bench = try PluginBench(path, programs: Programs.folder)
+    } catch { throw CommandLineError.failed(error.reason) }
+    let given = try arguments.samples()
+    samples =
+      try given.isEmpty
+      ? Sample.found(
+        beside: bench.path, assets: arguments.required("assets") + "/" + bench.name) : given
+  }
+
+  func show() async throws {
+    Terminal.say("1..\(Check.all.count)")
+    var failed = 0
+    for (index, check) in Check.all.enumerated() {
+      let line = "\(index + 1) - \(check.name)"
+      switch await check.finding(bench, samples) {
+      case .holds(let note): Terminal.say("ok \(line)" + (note.isEmpty ? "" : " (\(note))"))
+      case .doesNotApply(let reason): Terminal.say("ok \(line) # SKIP \(reason)")
+      case .fails(let fault):
+        failed += 1
+        Terminal.say("not ok \(line)")
+        Terminal.say("  found: \(fault)\n  why:   \(check.why)\n  mend:  \(check.mend)")
+      }
+    }
+    if failed > 0 {
+      throw CommandLineError.failed("\(failed) of \(Check.all.count) checks do not hold")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import PluginBench
+
+/// `richpush render`: one picture as a device would get it, by hand.
+///
+/// This program links no image decoder, so the plugin does the work, in this process's place.
+enum RenderCommand: Command {
+  static let name = "render"
+  static let summary = "makes of a picture what a device would get"
+  static let help = """
+    Renders the picture IN as the img plugin does for a device, and writes it to OUT.
+
+      richpush render assets/img/beach.jpg thumb.jpg --profile thumb --explain
+      richpush render photo.png small.png --width 320 --dpr 2
+
+    --explain prints the steps that were taken, with sizes and times; docs/IMAGES.md has the
+    options. Exit code 65 means that the picture was refused, for the reason printed.
+    """
+  static let options: [Option] = [
+    .value("profile", "NAME", "ios, android, watch, web or thumb"),
+    .value("width", "PIXELS", "the widest it may be"),
+    .value("height", "PIXELS", "the highest it may be"),
+    .value("fit", "HOW", "contain shows all of it, cover fills width and height"),
+    .value("focus", "X,Y", "what cover keeps in sight, as fractions such as 0.5,0.3"),
+    .value("dpr", "NUMBER", "device pixels per pixel of width and height, 0.5 to 4"),
+    .value("max-bytes", "BYTES", "the most bytes it may have"),
+    .flag("linear", "averages pixels as light"),
+    .flag("explain", "prints the steps taken"),
+    .value("plugins", "FOLDER", "where the plugins are", default: "plugins"),
+  ]
+  static let operands = ["IN", "OUT"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let program: String
+    do {
+      let shelf = try PluginShelf(
+        folder: arguments.required("plugins"), programs: Programs.folder)
+      program = try shelf.executable(of: "img")
+    } catch let problem as PluginBench.Problem { throw CommandLineError.failed(problem.reason) }
+    var words = [program, "render"] + arguments.operands
+    for name in ["profile", "width", "height", "fit", "focus", "dpr", "max-bytes"] {
+      if let value = arguments.string(name) { words += ["--\(name)", value] }
+    }
+    if arguments.flag("linear") { words += ["--linear", "1"] }
+    if arguments.flag("explain") { words.append("--explain") }
+    var pointers = words.map { strdup($0) } + [nil]
+    execv(program, &pointers)
+    throw CommandLineError.failed("\(program) cannot be run: \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""How fast the drop folder takes files in, beside sha256sum and the plugin alone; and what rest costs.
+
+    Tests/Bench/folder.py [FILES] [ROUNDS] [ASSETS]
+
+The peer reads the same files with two processes: sha256sum, then two workers of the plugin img that are asked to
+validate each, over FastCGI, as the server asks them. The server gets the files by mv of their folder. The two take
+turns; a ratio above 1 means that the server took more files a second than the peer. Then ASSETS files lie in the
+folder: the processor time of an idle server over ten seconds, and of one look at all of them.
+"""
+import base64, json, os, pathlib, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import urllib.request
+
+FILES = int(sys.argv[1]) if len(sys.argv) > 1 else 600
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+ASSETS = int(sys.argv[3]) if len(sys.argv) > 3 else 100_000
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("BUILD", ".build/release")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "assets").mkdir()
+        shutil.copytree(ROOT / "plugins", folder / "plugins", ignore=lambda d, n: [x for x in n if x.endswith(".swift")])
+        self.process = subprocess.Popen(
+            [BUILD / "richpush", "serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder / "var",
+             "--assets", folder / "assets", "--plugins", folder / "plugins"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.url = self.process.stdout.readline().split()[-1]
+
+    def counts(self):
+        request = urllib.request.Request(self.url + "/api/assets?limit=1")
+        request.add_header("Authorization", "Basic " + base64.b64encode(b"a:a").decode())
+        return json.load(urllib.request.urlopen(request))["counts"]
+
+    def wait(self, condition):
+        while not condition(self.counts()):
+            time.sleep(0.02)
+
+    def processor_time(self):
+        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def pictures(folder):
+    """Photographs that differ by their comments."""
+    folder.mkdir()
+    photo = (ROOT / "assets/img/beach.jpg").read_bytes()
+    for number in range(FILES):
+        mark = f"picture {number}".encode()
+        comment = b"\xff\xfe" + struct.pack(">H", len(mark) + 2) + mark
+        (folder / f"{number}.jpg").write_bytes(photo[:2] + comment + photo[2:])
+
+
+def record(kind, content):
+    return struct.pack(">BBHHBx", 1, kind, 1, len(content), 0) + content
+
+
+def ask(path, worker):
+    """Asks a resident worker to validate a file (FastCGI 1.0)."""
+    pairs = {
+        "RICH_VERB": "validate", "REQUEST_METHOD": "POST", "RICH_TYPE": "img", "RICH_PAYLOAD": path.name,
+        "RICH_ASSET_PATH": str(path), "RICH_ASSET_TYPE": "image/jpeg", "RICH_ASSET_SIZE": str(path.stat().st_size),
+        "RICH_ASSET_SHA256": "0" * 64, "RICH_DEADLINE_MS": "10000", "CONTENT_LENGTH": str(len(path.name)),
+        "GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "QUERY_STRING": "", "SCRIPT_NAME": "/img",
+    }
+    params = b"".join(struct.pack(">BI", len(k), len(v) | 1 << 31) + k.encode() + v.encode() for k, v in pairs.items())
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(worker)
+        connection.sendall(record(1, struct.pack(">HB5x", 1, 0)) + record(4, params) + record(4, b"")
+                           + record(5, path.name.encode()) + record(5, b""))
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    assert b'"width"' in answer, answer
+
+
+def peer(folder):
+    """Seconds that sha256sum and two workers take for all files."""
+    files = sorted(folder.iterdir())
+    halves = [files[:len(files) // 2], files[len(files) // 2:]]
+    workers = []
+    for number in range(2):
+        listener = socket.socket(socket.AF_UNIX)
+        path = tempfile.mktemp()
+        listener.bind(path)
+        listener.listen()
+        workers.append((path, subprocess.Popen([BUILD / "img"], stdin=listener)))
+    start = time.monotonic()
+    sums = [subprocess.Popen(["sha256sum", *half], stdout=subprocess.DEVNULL) for half in halves]
+    for process in sums:
+        process.wait()
+    threads = [threading.Thread(target=lambda h=half, w=path: [ask(f, w) for f in h])
+               for half, (path, _) in zip(halves, workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.monotonic() - start
+    for path, process in workers:
+        process.kill()
+        process.wait()
+        os.unlink(path)
+    return seconds
+
+
+def intake(scratch):
+    """Seconds until a server has taken all files in: stored, checked and in the catalogue."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    pictures(folder / "img")
+    theirs = peer(folder / "img")
+    server = Server(folder)
+    start = time.monotonic()
+    os.rename(folder / "img", folder / "assets/img")
+    server.wait(lambda counts: sum(counts.values()) >= FILES)
+    ours = time.monotonic() - start
+    server.stop()
+    shutil.rmtree(folder)
+    return theirs, ours
+
+
+def rest(scratch):
+    folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    server = Server(folder)
+    (folder / "url").mkdir()
+    (folder / "link").write_text("https://www.swift.org/\n")
+    for number in range(ASSETS):
+        if number % 50_000 == 0:  # a file has at most 65,000 names
+            shutil.copy(folder / "link", folder / "next")
+        os.link(folder / "next", folder / f"url/{number}.url")
+        if number % 50_000 == 49_999:
+            os.unlink(folder / "next")
+    start = time.monotonic()
+    os.rename(folder / "url", folder / "assets/url")
+    server.wait(lambda counts: counts["ready"] >= ASSETS)
+    print(f"{ASSETS} assets of one content taken in and ready after {time.monotonic() - start:.1f} s")
+    settled = server.processor_time()
+    while True:  # what is under way ends first
+        time.sleep(2)
+        now = server.processor_time()
+        if now - settled < 0.02:
+            break
+        settled = now
+    before = server.processor_time()
+    time.sleep(10)
+    print(f"idle for 10 s: {server.processor_time() - before:.2f} s of processor time")
+    before = server.processor_time()
+    (folder / "assets/.look").mkdir()
+    time.sleep(5)
+    print(f"one look at all of them: {server.processor_time() - before:.2f} s of processor time")
+    server.stop()
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    ratios = []
+    for _ in range(ROUNDS):
+        theirs, ours = intake(scratch)
+        ratios.append(theirs / ours)
+        print(f"{FILES} photographs: server {FILES / ours:.0f} files/s, peer {FILES / theirs:.0f} files/s, "
+              f"ratio {theirs / ours:.2f}")
+    print(f"median ratio {sorted(ratios)[len(ratios) // 2]:.2f}")
+    rest(scratch)

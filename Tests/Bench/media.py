@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""The media route beside nginx, in one run, by turns: what counts is the ratio.
+
+    Tests/Bench/media.py [ROW…]     such as 20k, tls or 1k-close; without any: all
+
+richpush answers `GET /api/notifications/<id>` to distinct users with Basic credentials; nginx, with two
+workers, sendfile and open_file_cache, serves as many distinct files of the same bytes to anybody. wrk asks
+both with one script (for 304s h2load does, for one user: wrk waits for the body that Content-Length tells of). Where there are two cores wrk takes a good part of them, so that requests per second
+say less than the processor time per request, of all processes of the server (/proc/<pid>/stat): both are
+shown, and a row passes when it reaches the target in requests and, on a kept plain connection, costs no more
+processor time than nginx.
+SECONDS_EACH (2), ROUNDS (3) and NOTIFICATIONS (100) may be set in the environment. Exits with 1 if a row fails.
+"""
+import base64, http.client, json, os, re, shutil, signal, socket, ssl, statistics, struct, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = ROOT + "/.build/release/richpush"
+SECONDS = int(os.environ.get("SECONDS_EACH", "2"))
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+NOTIFICATIONS = int(os.environ.get("NOTIFICATIONS", "100"))
+SIZES = {"1k": 1 << 10, "20k": 20 << 10, "200k": 200 << 10, "2m": 2 << 20}
+
+# Row: what is asked for, how, over how many connections, and the least ratio of requests per second.
+ROWS = [(name, "keep", n, 1.5 if name == "1k" else 1.2) for name in SIZES for n in (64, 1000)]
+ROWS += [("20k", "304", n, 1.5) for n in (64, 1000)]
+ROWS += [(name, "close", 64, 0.9) for name in ("1k", "20k")]
+ROWS += [(name, "tls", 64, 0.7) for name in ("1k", "20k", "200k")]
+
+SCRIPT = """
+local file, close = os.getenv("BENCH_REQUESTS"), os.getenv("BENCH_CLOSE")
+local requests, turn = {}, 0
+function init()
+  for line in io.lines(file) do
+    local path, key, tag = line:match("(%S+) (%S+) (%S+)")
+    local fields = {}
+    if key ~= "-" then fields["Authorization"] = "Basic " .. key end
+    if tag ~= "-" then fields["If-None-Match"] = tag end
+    if close then fields["Connection"] = "close" end
+    requests[#requests + 1] = wrk.format("GET", path, fields)
+  end
+  turn = math.random(#requests)
+end
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end
+"""
+
+
+def wave(size):
+    """A WAV of silence: sounds are served as they are, so that their size can be chosen."""
+    return struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", size - 8, b"WAVE", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8,
+                       b"data", size - 44) + b"\x80" * (size - 44)
+
+
+class Process:
+    """A server with all its processes."""
+
+    def __init__(self, command, **options):
+        self.process = subprocess.Popen(command, **options)
+
+    def family(self):
+        parents = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    parents[int(pid)] = int(file.read().rpartition(")")[2].split()[1])
+            except OSError:
+                pass
+        family = {self.process.pid}
+        while more := {pid for pid, parent in parents.items() if parent in family} - family:
+            family |= more
+        return family
+
+    def seconds(self):
+        """Processor time used so far, by those that run and those that have ended."""
+        ticks = 0
+        for pid in self.family():
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))
+            except OSError:
+                pass
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def free_port():
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+class Origin(Process):
+    """richpush with one sound of each size, over HTTP or over TLS."""
+
+    def __init__(self, name, secure):
+        folder = f"{FOLDER}/{name}"
+        self.how = "https" if secure else "http"
+        for path in ("plugins/sound", "assets/sound"):
+            os.makedirs(f"{folder}/{path}")
+        shutil.copy(ROOT + "/plugins/sound/plugin.json", folder + "/plugins/sound/")
+        for size in SIZES:
+            shutil.copy(f"{FOLDER}/static/{size}-0.wav", f"{folder}/assets/sound/{size}.wav")
+        flags = ["--tls-certificate", CERTIFICATE, "--tls-key", FOLDER + "/key.pem"] if secure else []
+        super().__init__(
+            [PROGRAM, "serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder + "/var", "--assets",
+             folder + "/assets", "--plugins", folder + "/plugins", *flags],
+            stdout=subprocess.PIPE, stderr=open(folder + "/log", "a"), text=True)
+        self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
+
+    def paths(self, size, are_for_one):
+        """A notification for each user, or all for one, and the users' credentials."""
+        for number in range(NOTIFICATIONS):
+            user = "u" if are_for_one else f"u{number}"
+            body = {"message": "m", "richType": "sound", "payload": size + ".wav", "to": ["username:" + user]}
+            text = ask(self, "POST", "/api/notifications", key("bench"), json.dumps(body))[1]
+            yield f"/api/notifications/{json.loads(text)['id']}", key(user)
+
+
+class Nginx(Process):
+    """nginx with as many files of each size."""
+
+    def __init__(self, secure):
+        self.how, self.port = "https" if secure else "http", free_port()
+        with open(FOLDER + "/nginx.conf", "w") as file:
+            file.write(f"""
+daemon off; worker_processes 2; pid {FOLDER}/nginx.pid; error_log {FOLDER}/nginx.log; worker_rlimit_nofile 8192;
+events {{ worker_connections 4096; }}
+http {{
+  sendfile on; tcp_nopush on; open_file_cache max=10000; keepalive_requests 100000000; access_log off;
+  types {{ audio/wav wav; }}
+  ssl_certificate {CERTIFICATE}; ssl_certificate_key {FOLDER}/key.pem;
+  ssl_protocols TLSv1.2 TLSv1.3; ssl_prefer_server_ciphers on;
+  server {{ listen 127.0.0.1:{self.port} {"ssl" if secure else ""} reuseport; root {FOLDER}/static; }}
+}}""")
+        super().__init__(["nginx", "-c", FOLDER + "/nginx.conf", "-p", FOLDER], stderr=subprocess.DEVNULL)
+        while socket.socket().connect_ex(("127.0.0.1", self.port)):
+            time.sleep(0.05)
+
+    def paths(self, size, _):
+        return [(f"/{size}-{number}.wav", "-") for number in range(NOTIFICATIONS)]
+
+
+def key(user):
+    return base64.b64encode(f"{user}:{user}".encode()).decode()
+
+
+def ask(server, method, path, key, body=None):
+    """One request: the fields and the body of its answer."""
+    if server.how == "https":
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=ssl._create_unverified_context())
+    else:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    fields = {"Authorization": "Basic " + key} if key != "-" else {}
+    connection.request(method, path, body, fields | ({"Content-Type": "application/json"} if body else {}))
+    answer = connection.getresponse()
+    text = answer.read()
+    assert answer.status < 300, (path, answer.status, text)
+    return answer.headers, text
+
+
+def requests(server, size, how):
+    """The lines that the script reads: path, credentials, validator."""
+    file = f"{FOLDER}/{server.port}-{size}-{how}"
+    with open(file, "w") as lines, open(file + ".urls", "w") as urls:
+        for path, key in server.paths(size, how == "304"):
+            tag = ask(server, "GET", path, key)[0]["ETag"] if how == "304" else "-"
+            lines.write(f"{path} {key} {tag}\n")
+            urls.write(f"{server.how}://127.0.0.1:{server.port}{path}\n")
+    return file
+
+
+def cipher(port):
+    out = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}"], stdin=subprocess.DEVNULL,
+                         capture_output=True, text=True).stdout
+    return re.search(r"New, (\S+), Cipher is (\S+)", out).groups()
+
+
+def load(server, file, how, connections):
+    """One run of wrk: requests per second, processor microseconds per request, what went wrong."""
+    environment = dict(os.environ, BENCH_REQUESTS=file)
+    if how == "close":
+        environment["BENCH_CLOSE"] = "1"
+    command = ["wrk", "-t2", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "20s", "-s", FOLDER + "/wrk.lua",
+               f"{server.how}://127.0.0.1:{server.port}"]
+    if how == "304":
+        with open(file) as lines:
+            _, key, tag = next(lines).split()
+        command = ["h2load", "--h1", "-t2", f"-c{connections}", f"-D{SECONDS}", "-i", file + ".urls",
+                   "-H", "If-None-Match: " + tag, *(["-H", "Authorization: Basic " + key] if key != "-" else [])]
+    before = server.seconds()
+    out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    used = server.seconds() - before
+    if how == "304":
+        count = int(re.search(r"status codes: .* (\d+) 3xx", out)[1])
+        errors = None if " 0 4xx, 0 5xx" in out and count else "no 304s"
+        return count / SECONDS, used / max(count, 1) * 1e6, errors
+    count = int(re.search(r"(\d+) requests in", out)[1])
+    errors = re.search(r"Socket errors: .*|Non-2xx or 3xx.*", out)
+    return float(re.search(r"Requests/sec: *([\d.]+)", out)[1]), used / max(count, 1) * 1e6, errors and errors[0]
+
+
+def measure(ours, theirs, row):
+    """The two by turns; prints the row and says whether it holds."""
+    size, how, connections, target = row
+    files = [requests(server, size, how) for server in (ours, theirs)]
+    runs = [[load(server, file, how, connections) for server, file in zip((ours, theirs), files)]
+            for _ in range(ROUNDS)]
+    rates, costs = ([statistics.median(run[side][part] for run in runs) for side in (0, 1)] for part in (0, 1))
+    rate, cost = rates[0] / rates[1], costs[0] / costs[1]
+    errors = {f"{name}: {run[side][2]}" for run in runs for side, name in ((0, "richpush"), (1, "nginx")) if run[side][2]}
+    holds = rate >= target and (cost <= 1 or how in ("close", "tls")) and not errors
+    print(f"{size:>5} {how:>6} {connections:5} {rates[0]:9.0f} {rates[1]:9.0f} {rate:7.2f} {target:7.2f}"
+          f" {costs[0]:9.1f} {costs[1]:9.1f} {cost:7.2f}  {'pass' if holds else 'FAIL'}", *errors, flush=True)
+    return holds
+
+
+def main():
+    wanted = set(sys.argv[1:])
+    rows = [row for row in ROWS if not wanted or f"{row[0]}-{row[1]}" in wanted or wanted & {row[0], row[1]}]
+    os.makedirs(FOLDER + "/static")
+    for name, size in SIZES.items():
+        for number in range(NOTIFICATIONS):
+            with open(f"{FOLDER}/static/{name}-{number}.wav", "wb") as file:
+                file.write(wave(size))
+            os.utime(file.name, (1e9, 1e9))  # so that nginx gives all of a size one ETag
+    with open(FOLDER + "/wrk.lua", "w") as file:
+        file.write(SCRIPT)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout",
+                    FOLDER + "/key.pem", "-out", CERTIFICATE], check=True, capture_output=True)
+    print(f"{'bytes':>5} {'how':>6} {'conns':>5} {'richpush':>9} {'nginx':>9} {'ratio':>7} {'target':>7}"
+          f" {'us/req':>9} {'nginx':>9} {'ratio':>7}")
+    holds = True
+    for secure in (False, True):
+        part = [row for row in rows if (row[1] == "tls") == secure]
+        if not part:
+            continue
+        servers = [Origin("secure" if secure else "plain", secure), Nginx(secure)]
+        try:
+            if secure:
+                ciphers = [cipher(server.port) for server in servers]
+                print("richpush and nginx negotiate", *ciphers)
+                holds &= ciphers[0] == ciphers[1]
+            holds &= all([measure(*servers, row) for row in part])
+        finally:
+            for server in servers:
+                server.end()
+    sys.exit(0 if holds else 1)
+
+
+FOLDER = tempfile.mkdtemp(prefix="richpush-bench-")
+os.chmod(FOLDER, 0o755)  # nginx, started by root, works as another user
+CERTIFICATE = FOLDER + "/certificate.pem"
+try:
+    main()
+finally:
+    shutil.rmtree(FOLDER)

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Cold thumbnails over HTTP: the whole server with its img plugin beside nginx's image_filter and thumbor.
+
+    Tests/Bench/pictures.py [RICHPUSH]
+
+Each round every server makes thumbnails, in a box, of JPEGs it has not seen (a comment makes copies of one photograph
+distinct), asked for by two clients over connections that stay open; rounds alternate, the medians of their
+rates count. richpush pays for what it does beside: users, sandbox, a stored rendition. It
+rounds a box up to the next step of its ladder, so it makes 640 pixels where the others make 512; what it makes
+ahead when a notification is created has other sizes and is not asked for. Ends with 1 when a target is missed.
+"""
+import base64, http.client, json, os, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
+
+from photographs import JPEGS, pictures
+
+PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".build/release/richpush")
+BOX, ROUNDS, CLIENTS = int(os.environ.get("BOX", 512)), int(os.environ.get("ROUNDS", 3)), 2
+SETS = {"drops-2.jpg": 120, "dense-12.jpg": 24}  # a round's pictures
+TARGETS = {("drops-2.jpg", "image_filter"): 4, ("dense-12.jpg", "image_filter"): 4,
+           ("drops-2.jpg", "thumbor"): 2, ("dense-12.jpg", "thumbor"): 1.3}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Client:
+    """A connection that stays open."""
+
+    def __init__(self, port):
+        self.port, self.stream = port, None
+
+    def get(self, target, fields=""):
+        request = f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n{fields}\r\n".encode()
+        if not self.stream:
+            link = socket.create_connection(("127.0.0.1", self.port))
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.stream = link.makefile("rwb")
+        self.stream.write(request)
+        self.stream.flush()
+        status = self.stream.readline().decode()
+        head = iter(self.stream.readline, b"\r\n")
+        fields = dict(line.decode().lower().split(":", 1) for line in head)
+        body = self.stream.read(int(fields["content-length"]))
+        if fields.get("connection", "").strip() == "close":
+            self.stream = None
+        if " 200 " not in status or not fields["content-type"].strip() == "image/jpeg":
+            raise SystemExit(f"{target}: {status} {body[:300]}")
+
+
+def rate(port, requests):
+    """Answers in a second, with the requests shared among the clients."""
+    waiting = list(reversed(requests))
+    def work():
+        client = Client(port)
+        while waiting:
+            try:
+                request = waiting.pop()
+            except IndexError:
+                return
+            client.get(*request)
+    threads = [threading.Thread(target=work) for _ in range(CLIENTS)]
+    start = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(requests) / (time.monotonic() - start)
+
+
+def copies(folder):
+    """Distinct pictures: name -> file names, a round's after the other's; one more to warm up."""
+    made = {}
+    for path in pictures({name: JPEGS[name] for name in SETS}):
+        name = os.path.basename(path)
+        with open(path, "rb") as file:
+            photograph = file.read()
+        made[name] = [f"{index}-{name}" for index in range(SETS[name] * ROUNDS + 4)]
+        for index, copy in enumerate(made[name]):
+            note = b"copy %6d" % index
+            comment = b"\xff\xfe" + (len(note) + 2).to_bytes(2, "big") + note
+            with open(f"{folder}/{copy}", "wb") as file:
+                file.write(photograph[:2] + comment + photograph[2:])
+    return made
+
+
+def listens(process, port):
+    """Waits until a server does."""
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise SystemExit(f"{process.args[0]} did not come")
+
+
+class Richpush:
+    key = base64.b64encode(b"bench:bench").decode()
+    fields = f"Authorization: Basic {key}\r\n"
+
+    def __init__(self, folder, files):
+        os.makedirs(f"{folder}/plugins/img")
+        shutil.copy("plugins/img/plugin.json", f"{folder}/plugins/img/")
+        self.port = free_port()
+        self.log = f"{folder}/richpush.log"
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--demo", "--listen", f"127.0.0.1:{self.port}", "--data", f"{folder}/var",
+             "--assets", f"{folder}/assets", "--plugins", f"{folder}/plugins"],
+            stdout=subprocess.DEVNULL, stderr=open(self.log, "w"))
+        listens(self.process, self.port)
+        self.ids = {name: self.publish(name) for names in files.values() for name in names}
+
+    def publish(self, name):
+        body = json.dumps({"message": "m", "richType": "img", "payload": name, "to": ["username:bench"]})
+        for _ in range(600):
+            link = http.client.HTTPConnection("127.0.0.1", self.port)
+            link.request("POST", "/api/notifications", body,
+                         {"Authorization": f"Basic {self.key}", "Content-Type": "application/json"})
+            answer = link.getresponse()
+            text = answer.read()
+            if answer.status == 201:
+                return json.loads(text)["id"]
+            time.sleep(0.1)  # the drop folder has not seen it yet
+        raise SystemExit(f"{name}: {answer.status} {text}")
+
+    def request(self, name):
+        return f"/api/notifications/{self.ids[name]}?width={BOX}&height={BOX}", self.fields
+
+
+class Filter:
+    def __init__(self, folder, _files):
+        self.port = free_port()
+        with open(f"{folder}/nginx.conf", "w") as file:
+            file.write(f"""daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/nginx.log;
+              load_module /usr/lib/nginx/modules/ngx_http_image_filter_module.so;
+              events {{ worker_connections 64; }}
+              http {{
+                access_log off; types {{ image/jpeg jpg; }}
+                server {{
+                  listen 127.0.0.1:{self.port} reuseport; root {folder}/assets/img;
+                  location / {{ image_filter resize {BOX} {BOX}; image_filter_jpeg_quality 82; image_filter_buffer 64M; }}
+                }}
+              }}""")
+        self.process = subprocess.Popen(["nginx", "-c", f"{folder}/nginx.conf", "-p", folder])
+        listens(self.process, self.port)
+
+    def request(self, name):
+        return f"/{name}", ""
+
+
+class Thumbor:
+    def __init__(self, folder, _files):
+        self.port = free_port()
+        with open(f"{folder}/thumbor.conf", "w") as file:
+            file.write(f"LOADER = 'thumbor.loaders.file_loader'\nFILE_LOADER_ROOT_PATH = '{folder}/assets/img'\n"
+                       "STORAGE = 'thumbor.storages.no_storage'\nQUALITY = 82\nMAX_AGE = 0\n")
+        self.process = subprocess.Popen(
+            ["thumbor", "-p", str(self.port), "-i", "127.0.0.1", "-c", f"{folder}/thumbor.conf", "--processes", "2",
+             "-l", "error"])
+        listens(self.process, self.port)
+
+    def request(self, name):
+        return f"/unsafe/fit-in/{BOX}x{BOX}/{name}", ""
+
+
+def main(folder):
+    os.makedirs(f"{folder}/assets/img")
+    files = copies(f"{folder}/assets/img")
+    servers, missed = {}, False
+    try:
+        for kind, name in (Filter, "image_filter"), (Thumbor, "thumbor"), (Richpush, "richpush"):
+            servers[name] = kind(folder, files)
+        print(f"{'picture':16}{'richpush':>10}  {'beside':14}{'a second':>10}{'ratio':>7}  target", flush=True)
+        for picture, names in files.items():
+            rates = {name: [] for name in servers}
+            for name, server in servers.items():
+                rate(server.port, [server.request(copy) for copy in names[-4:]])
+            for turn in range(ROUNDS):
+                part = names[turn * SETS[picture]:(turn + 1) * SETS[picture]]
+                for name, server in servers.items():
+                    rates[name].append(rate(server.port, [server.request(copy) for copy in part]))
+            ours = statistics.median(rates["richpush"])
+            for name in ("image_filter", "thumbor"):
+                theirs, target = statistics.median(rates[name]), TARGETS[picture, name]
+                missed |= ours / theirs < target
+                print(f"{picture:16}{ours:10.1f}  {name:14}{theirs:10.1f}{ours / theirs:7.2f}  >= {target:3.1f}  "
+                      f"{'ok' if ours / theirs >= target else 'MISSED'}", flush=True)
+    finally:
+        for server in servers.values():
+            server.process.terminate()
+            server.process.wait()
+    return missed
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        sys.exit(1 if main(folder) else 0)

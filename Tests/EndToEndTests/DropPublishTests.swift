@@ -1,0 +1,105 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// Publishing by dropping: words beside a file, or the outbox.
+@Suite(.timeLimit(.minutes(5))) struct DropPublishTests {
+  private let flags = ["--demo", "--publish-as", "shop"]
+
+  private func text(_ server: RunningServer, _ path: String) -> String? {
+    try? String(contentsOf: server.scratch.folder.appending(path: path), encoding: .utf8)
+  }
+
+  @Test func `is off unless it is enabled, and says so`() async throws {
+    try await RunningServer.lend { server in
+      try server.scratch.drop(
+        Array(#"{"to":["username:alice"]}"#.utf8), as: "assets/img/logo.png.notify.json")
+      try await eventually("it is told") {
+        try await server.client("alice").assets(richType: "img").contains {
+          $0.name == "logo.png.notify.json" && $0.reason?.contains("--publish-as") == true
+        }
+      }
+      #expect(try await server.client("alice").inbox().notifications.isEmpty)
+    }
+  }
+
+  @Test func `sends a file with words beside it once, and again when the words change`()
+    async throws
+  {
+    try await RunningServer.lend(flags: flags) { server in
+      let alice = server.client("alice")
+      let slip = "assets/img/logo.png.notify.json"
+      let sent = "assets/img/logo.png.notify.sent.json"
+      try server.scratch.drop(
+        Array(#"{"message":"One","to":["username:alice"]}"#.utf8), as: slip)
+      try await eventually("it is sent") { text(server, sent)?.contains(#""id":0"#) == true }
+      try FileManager.default.removeItem(at: server.scratch.folder.appending(path: sent))
+      try await eventually("the result is written again") { text(server, sent) != nil }
+      try await server.restart(by: SIGKILL)
+      try server.scratch.drop(
+        Array(#"{"message":"Two","to":["username:alice"]}"#.utf8), as: slip)
+      try await eventually("the second is sent") {
+        text(server, sent)?.contains(#""id":1"#) == true
+      }
+      #expect(try await alice.inbox().notifications.map(\.message) == ["Two", "One"])
+      #expect(try await alice.media(1).contentType == "image/png")
+      let names = try await alice.assets(richType: "img").map(\.name)
+      #expect(Set(names) == ["logo.png", "beach.jpg"])
+    }
+  }
+
+  @Test func `writes down why nothing was sent, and sends it once that is mended`() async throws {
+    try await RunningServer.lend(flags: flags) { server in
+      let slip = "assets/img/late.png.notify.json"
+      let error = "assets/img/late.png.notify.error.txt"
+      try server.scratch.drop(Array(#"{"message":"m"}"#.utf8), as: slip)
+      try await eventually("the missing file is told") {
+        text(server, error)?.contains("There is no file") == true
+      }
+      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/img/late.png")
+      try await eventually("the missing audience is told") {
+        text(server, error)?.contains("to is missing") == true
+      }
+      try server.scratch.drop(Array(#"{"to":["username:alice"]}"#.utf8), as: slip)
+      try await eventually("it is sent") {
+        text(server, "assets/img/late.png.notify.sent.json") != nil && text(server, error) == nil
+      }
+      #expect(try await server.client("alice").inbox().notifications.map(\.message) == ["late"])
+    }
+  }
+
+  @Test func `sends every file of the outbox, with its own words or the folder's`() async throws {
+    try await RunningServer.lend(flags: flags) { scratch in
+      try scratch.drop(
+        Array(#"{"to":["username:alice"]}"#.utf8),
+        as: "assets/outbox/img/default.notify.json")
+    } to: { server in
+      let alice = server.client("alice")
+      let later = #"{"message":"Later","to":["username:alice"],"notBefore":"2099-01-01T00:00:00Z"}"#
+      try server.scratch.drop(Array(later.utf8), as: "assets/outbox/img/later.png.notify.json")
+      for name in ["Summer sale.jpg", "later.png"] {
+        try server.scratch.drop(
+          Package.bytes("assets/img/beach.jpg"), as: "assets/outbox/img/" + name)
+      }
+      try server.scratch.drop(Array("text".utf8), as: "assets/outbox/img/bad.png")
+      try await eventually("both are stored, and the text is refused") {
+        ["Summer sale.jpg", "later.png"].allSatisfy {
+          text(server, "assets/outbox/img/\($0).notify.sent.json") != nil
+        }
+          && text(server, "assets/outbox/img/bad.png.notify.error.txt")?.contains("text/plain")
+            == true
+      }
+      #expect(try await alice.inbox().notifications.map(\.message) == ["Summer sale"])
+      #expect(!(try await alice.assets().contains { $0.richType == "outbox" }))
+    }
+  }
+
+  @Test func `does not start in the name of nobody`() async throws {
+    let scratch = try Scratch()
+    let result = try await Child.run(
+      "richpush",
+      ["serve", "--listen", "127.0.0.1:0", "--publish-as", "nobody"]
+        + ["--data", scratch.folder.path + "/var", "--assets", scratch.folder.path])
+    #expect(result.exitCode == 1 && result.errors.contains("user add nobody"))
+  }
+}

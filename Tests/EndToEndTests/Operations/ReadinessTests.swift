@@ -1,0 +1,60 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// What the server says of itself when it is full, and that it goes on for those it can serve.
+@Suite(.timeLimit(.minutes(5))) struct ReadinessTests {
+  @Test func `a stuck plugin turns readyz red, others are served, and it turns green again`()
+    async throws
+  {
+    let flag = FileManager.default.temporaryDirectory.appending(path: "flag-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: flag) }
+    try await RunningServer.lend(flags: ["--demo", "--sandbox", "off"]) { scratch in
+      try scratch.drop(
+        Array(
+          """
+          {"protocol":1,"name":"slow","executable":"slow","mode":"cgi","verbs":["render"],
+           "accepts":["text/plain"],"produces":["text/plain"],
+           "limits":{"seconds":30},"workers":{"max":1}}
+          """.utf8), as: "plugins/slow/plugin.json")
+      try scratch.drop(
+        Array(
+          """
+          #!/bin/sh
+          while [ ! -e "$RICH_PAYLOAD" ]; do sleep 0.1; done
+          printf 'Content-Type: text/plain\\n\\ndone\\n'
+          """.utf8), as: "plugins/slow/slow", executable: true)
+    } to: { server in
+      let alice = server.client("alice")
+      _ = try await alice.create(.logo(to: "alice"))
+      #expect(try server.get("/readyz").status == 200)
+      let asking = try (0..<3).map { _ in try RawConnection(port: server.port) }
+      for (number, connection) in asking.enumerated() {
+        let body = Array(
+          #"{"message":"\#(number)","richType":"slow","payload":"\#(flag.path)","to":["username:alice"]}"#
+            .utf8)
+        let head =
+          "POST /api/notifications HTTP/1.1\r\n\(RunningServer.credentials("alice"))\r\n"
+          + "Host: x\r\nContent-Length: \(body.count)\r\n\r\n"
+        connection.send(Array(head.utf8) + body)
+      }
+      try await eventually("readyz is red") { try server.get("/readyz").status == 503 }
+      let red = try server.get("/readyz")
+      #expect(red.text.contains("slow") && red.fields["retry-after"] != nil)
+      #expect(try server.get("/healthz").status == 200)
+      #expect(try await alice.media(0).contentType == "image/png")
+      #expect(try server.measured(#"richpush_plugin_calls{type="slow",state="running"}"#) == 1)
+      #expect(try server.measured(#"richpush_plugin_refused_total{type="slow"}"#) >= 1)
+
+      try Data().write(to: flag)
+      try await eventually("readyz is green again") { try server.get("/readyz").status == 200 }
+      var statuses: [Int] = []
+      for connection in asking {
+        let answer = try connection.answer()
+        statuses.append(answer.status)
+        if answer.status == 503 { #expect(answer.fields["retry-after"] != nil) }
+      }
+      #expect(statuses.sorted() == [201, 503, 503])
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// A program from PyPI that judges us; `make tools` installs it.
+enum Tool {
+  /// Runs it to its end.
+  static func run(
+    _ name: String, _ arguments: [String], input: [UInt8] = []
+  ) async throws -> Child.Result {
+    let path = Package.root.appending(path: ".build/tools/bin/\(name)").path
+    try #require(FileManager.default.isExecutableFile(atPath: path), "make tools installs \(name)")
+    return try await Child.run(path, arguments, inputBytes: input)
+  }
+}
+
+extension RunningServer {
+  /// The Authorization field of a user of the demonstration, whose password is the name.
+  static func credentials(_ user: String, _ password: String? = nil) -> String {
+    "Authorization: Basic " + Data("\(user):\(password ?? user)".utf8).base64EncodedString()
+  }
+
+  /// Asks for something on a connection of its own, with these fields.
+  func get(_ target: String, _ fields: String...) throws -> RawConnection.Answer {
+    let lines = fields.map { $0 + "\r\n" }.joined()
+    return try RawConnection(port: port).exchange("GET \(target) HTTP/1.1\r\n\(lines)")
+  }
+
+  /// The signed addresses of a notification of alice's, by rendition.
+  func links(of id: Int, _ query: String = "") throws -> [String: String] {
+    let answer = try get("/api/notifications/\(id)/details\(query)", Self.credentials("alice"))
+    let details = try JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+    guard case .object(let links) = details.links else { return [:] }
+    return links.compactMapValues(\.text)
+  }
+
+  /// The value of a line of `/metrics`, such as `richpush_http_connections`; 0 without one.
+  func measured(_ sample: String) throws -> Double {
+    let lines = try get("/metrics").text.split(separator: "\n")
+    let line = lines.first { $0.hasPrefix(sample + " ") }
+    return line.flatMap { Double($0.dropFirst(sample.count + 1)) } ?? 0
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// Sounds that need a decoder, made here by FFmpeg.
+@Suite struct CodedSoundTests {
+  private static let chime = PluginRun.repository.appending(path: "assets/sound/chime.wav")
+  /// A second of silence, then a second of a tone.
+  private static let halfSilent = [
+    "-f", "lavfi", "-i", "sine=d=1", "-af", "adelay=1000:all=1",
+  ]
+
+  @Test(arguments: ["mp3", "mp2", "m4a", "aac"])
+  func `hears in MP3 and AAC the peak of what they were made of`(ending: String) async throws {
+    let original = try #require(try Self.facts(of: Self.chime)["peak"] as? Double)
+    let file = try await Self.encoded(["-i", Self.chime.path], as: ending)
+    let peak = try #require(try Self.facts(of: file.url)["peak"] as? Double)
+    #expect(abs(peak - original) < 1.5, "\(peak) instead of \(original)")
+  }
+
+  @Test(arguments: ["mp3", "m4a", "aac"])
+  func `draws what is silent low and what is loud high`(ending: String) async throws {
+    let file = try await Self.encoded(Self.halfSilent, as: ending)
+    let picture = try TemporaryFile([UInt8](Self.waveform(of: file.url).body))
+    let script = """
+      import png, sys
+      width, _, rows, _ = png.Reader(filename=sys.argv[1]).asRGBA8()
+      rows = list(rows)
+      print([sum(1 for row in rows for x in part if row[4 * x + 3] > 128)
+        for part in (range(0, width * 4 // 10), range(width * 6 // 10, width))])
+      """
+    let run = try await Self.python(script, [picture.url.path])
+    let counts = try #require(run.last).matches(of: /[0-9]+/).compactMap { Int($0.output) }
+    #expect(counts.count == 2 && counts[0] * 5 < counts[1], "\(run)")
+  }
+
+  @Test func `refuses packets that are none`() async throws {
+    let file = try await Self.encoded(["-i", Self.chime.path], as: "m4a")
+    var bytes = [UInt8](try Data(contentsOf: file.url))
+    let start = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound
+    let end = try #require(bytes.firstRange(of: Array("moov".utf8))).lowerBound - 4
+    try #require(start < end)
+    bytes.replaceSubrange(start..<end, with: repeatElement(0xFF, count: end - start))
+    let damaged = try TemporaryFile(bytes)
+    let run = try PluginRun("sound", verb: "validate", payload: "a", asset: damaged.url)
+    #expect(run.status == 422)
+    #expect(run.text == "Nothing in the M4A file can be decoded; it is damaged.")
+  }
+
+  @Test func `does not decode what takes long`() async throws {
+    let silence = ["-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono:d=1500", "-b:a", "8k"]
+    let file = try await Self.encoded(silence, as: "mp3")
+    let facts = try Self.facts(of: file.url)
+    #expect((facts["duration"] as? Double ?? 0) > 1499)
+    #expect(facts["peak"] == nil)
+    let run = try Self.waveform(of: file.url)
+    #expect(run.status == 415)
+    #expect(run.text.contains("up to 20 minutes"))
+  }
+
+  @Test func `refuses a film and says how to take its sound`() async throws {
+    let film = ["-f", "lavfi", "-i", "testsrc=d=1", "-f", "lavfi", "-i", "sine=d=1"]
+    let file = try await Self.encoded(film, as: "mp4")
+    let run = try PluginRun("sound", verb: "validate", payload: "a.mp4", asset: file.url)
+    #expect(run.status == 422)
+    #expect(run.text.contains("film") && run.text.contains("ffmpeg"))
+  }
+
+  private static func facts(of file: URL) throws -> [String: Any] {
+    try PluginRun("sound", verb: "validate", payload: "a", asset: file).json
+  }
+
+  private static func waveform(of file: URL) throws -> PluginRun {
+    try PluginRun("sound", verb: "render", payload: "a", asset: file, query: "view=waveform")
+  }
+
+  private static func encoded(_ arguments: [String], as ending: String) async throws
+    -> TemporaryFile
+  {
+    let file = try TemporaryFile([], ending: ending)
+    let script = """
+      import imageio_ffmpeg, subprocess, sys
+      subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), '-v', 'error', '-y'] + sys.argv[1:], check=True)
+      """
+    _ = try await python(script, arguments + [file.url.path])
+    return file
+  }
+
+  /// The lines that a script prints, with what `make tools` installs.
+  private static func python(_ script: String, _ arguments: [String]) async throws -> [String] {
+    let run = try await Tool.run("python", ["-c", script] + arguments)
+    try #require(run.exitCode == 0, "\(run.errors)")
+    return run.output
+  }
+}

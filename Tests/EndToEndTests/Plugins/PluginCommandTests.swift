@@ -1,0 +1,170 @@
+import Foundation
+import PluginBench
+import PluginHost
+import RichPushClient
+import Testing
+
+/// What an author has: `richpush plugin new`, `run`, `check` and `list`, and the examples.
+@Suite(.timeLimit(.minutes(5))) struct PluginCommandTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private static var languages: [String] {
+    ["sh", "python", "perl", "php", "swift"]
+  }
+
+  @Test(arguments: languages)
+  func `makes a plugin that works, passes its own test and stands every check`(
+    language: String
+  ) async throws {
+    let plugins = scratch.folder.path
+    let path = "PATH"
+    let made = try await Child.run(
+      "richpush", ["plugin", "new", "card", "--language", language, "--plugins", plugins],
+      environment: [path: ProcessInfo.processInfo.environment[path] ?? ""])
+    #expect(made.exitCode == 0, "\(made.errors)")
+    let test = try await Child.run("/bin/sh", ["\(plugins)/card/test.sh"])
+    #expect(test.output.count == 3 && test.output.allSatisfy { $0.hasPrefix("ok: ") }, "\(test)")
+    #expect(test.exitCode == 0)
+    try await expectChecked("\(plugins)/card")
+    let again = try await Child.run(
+      "richpush", ["plugin", "new", "card", "--language", language, "--plugins", plugins])
+    #expect(again.exitCode == 1)
+  }
+
+  @Test func `refuses names and languages that there are none of`() async throws {
+    for words in [["Card"], ["card", "--language", "cobol"], ["../card"]] {
+      let result = try await Child.run(
+        "richpush", ["plugin", "new"] + words + ["--plugins", scratch.folder.path])
+      #expect(result.exitCode == 1, "\(words): \(result)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).isEmpty)
+  }
+
+  @Test(arguments: ["countdown", "place", "poll", "rating", "swatch"])
+  func `has examples that stand every check`(name: String) async throws {
+    let folder = scratch.folder.appending(path: name)
+    try FileManager.default.copyItem(
+      at: Package.root.appending(path: "plugins/examples/\(name)"), to: folder)
+    let source = folder.appending(path: "\(name).c")
+    if FileManager.default.fileExists(atPath: source.path) {
+      let compiled = try await Child.run(
+        "/usr/bin/cc",
+        [
+          "-O2", "-Wall", "-Wextra", "-Werror", "-o", folder.appending(path: name).path,
+          source.path,
+        ]
+          + ["-lfcgi"])
+      try #require(compiled.exitCode == 0, "\(compiled.errors)")
+    }
+    try await expectChecked(folder.path)
+  }
+
+  @Test(arguments: ["img", "sound", "url"])
+  func `ships plugins that stand every check`(name: String) async throws {
+    try await expectChecked(
+      Package.root.appending(path: "plugins/\(name)").path,
+      ["--assets", Package.root.appending(path: "assets").path])
+  }
+
+  @Test func `says what is wrong with a bad plugin, why it matters and how to mend it`()
+    async throws
+  {
+    try scratch.drop(
+      Array(
+        "#!/bin/sh\necho started\necho 'Content-Type: image/png'; echo; echo $$; echo x >&2\n".utf8),
+      as: "bad", executable: true)
+    let file = scratch.folder.appending(path: "bad").path
+    let result = try await Child.run("richpush", ["plugin", "check", file, "--payload", "x"])
+    #expect(result.exitCode == 1)
+    let text = result.output.joined(separator: "\n")
+    for sentence in ["writes nothing before its header", "answers about every sample"] {
+      #expect(
+        result.output.contains { $0.hasPrefix("not ok") && $0.hasSuffix(sentence) }, "\(text)")
+    }
+    #expect(text.contains("found: \"x\": it begins with \"started\""), "\(text)")
+    #expect(text.contains("why:   One stray byte") && text.contains("mend:  Write messages"))
+  }
+
+  @Test func `checks at least twenty things, each with why and how to mend`() {
+    #expect(Check.all.count >= 20)
+    #expect(Set(Check.all.map(\.name)).count == Check.all.count)
+    for check in Check.all { #expect(check.why.hasSuffix(".") && check.mend.hasSuffix(".")) }
+  }
+
+  @Test func `shows exactly what goes to a plugin and what comes back`() async throws {
+    try scratch.drop(
+      Array(
+        "#!/bin/sh\necho careful >&2\nprintf 'Content-Type: text/plain\\nX-Odd: 1\\n\\n%s' \"$RICH_ASSET_TYPE\"\n"
+          .utf8), as: "plugins/show", executable: true)
+    let asset = Package.root.appending(path: "assets/img/logo.png").path
+    let result = try await Child.run(
+      "richpush",
+      ["plugin", "run", "show", "--asset", asset, "--width", "320", "--plugins"]
+        + [scratch.folder.appending(path: "plugins").path])
+    #expect(result.exitCode == 0, "\(result.errors)")
+    for line in [
+      "> RICH_VERB=render", "> RICH_PAYLOAD=logo.png", "> RICH_ASSET_TYPE=image/png",
+      "> RICH_WIDTH=320", "> (standard input: 0 bytes)", "< Content-Type: text/plain", "< X-Odd: 1",
+      "< (content: 9 bytes)", "! careful",
+      "= the caller gets 200 text/plain, 9 bytes, which is kept", "image/png",
+    ] { #expect(result.output.contains(line), "\(line) is not in \(result.output)") }
+    try scratch.drop(Array("#!/bin/sh\nexit 3\n".utf8), as: "plugins/fail", executable: true)
+    let failed = try await Child.run(
+      "richpush",
+      ["plugin", "run", "fail", "--plugins", scratch.folder.appending(path: "plugins").path])
+    #expect(failed.exitCode == 65)
+    #expect(failed.errors.contains("502"))
+  }
+
+  @Test func `lists how plugins fare in the server that runs`() async throws {
+    try await RunningServer.lend(
+      flags: [],
+      prepare: { scratch in
+        try scratch.drop(
+          Array("#!/bin/sh\nexit 3\n".utf8), as: "plugins/broken", executable: true)
+        try scratch.drop(Array("x".utf8), as: "plugins/lame")
+        for (name, role) in [("root", "admin"), ("shop", "publisher")] {
+          let added = try await Child.run(
+            "richpush",
+            ["user", "add", name, "--role", role, "--data"]
+              + [scratch.folder.appending(path: "var").path], input: "secret\n")
+          try #require(added.exitCode == 0, "\(added.errors)")
+        }
+      },
+      to: { server in
+        let list = { (user: String) in
+          try await Child.run(
+            "richpush",
+            ["plugin", "list", "--server", server.endpoint.absoluteString, "--user", user]
+              + ["--password", "secret", "--plugins", server.scratch.folder.path + "/plugins"])
+        }
+        let shop = RichPushClient(endpoint: server.endpoint, user: "shop", password: "secret")
+        _ = try? await shop.create(
+          NewNotification("m", richType: "img", payload: "logo.png", to: .users(["shop"])))
+        _ = try? await shop.create(
+          NewNotification("m", richType: "broken", payload: "x", to: .users(["shop"])))
+        let told = try await list("root")
+        let text = told.output.joined(separator: "\n")
+        #expect(told.exitCode == 0)
+        #expect(text.contains("LAST FAILURE") && text.contains("exited with status 3"), "\(text)")
+        #expect(text.contains("is not executable (chmod +x)"))
+        #expect(
+          told.output.contains { $0.hasPrefix("img ") && $0.contains("idle of 2") }, "\(text)")
+        #expect(told.output.contains { $0.hasPrefix("sandbox: standard") })
+        await #expect(throws: RichPushError.self) { try await shop.plugins() }
+        let refused = try await list("shop")
+        #expect(refused.output[0].contains("Only an admin"))
+        #expect(refused.output.contains { $0.hasPrefix("img ") })
+      })
+  }
+
+  private func expectChecked(_ path: String, _ flags: [String] = []) async throws {
+    let result = try await Child.run("richpush", ["plugin", "check", path] + flags)
+    let text = result.output.joined(separator: "\n")
+    #expect(result.exitCode == 0, "\(text)\n\(result.errors)")
+    #expect(
+      result.output.filter { $0.hasPrefix("ok ") && !$0.contains("# SKIP") }.count >= 15, "\(text)")
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// Thousands of processes, one after the other and several at a time, leave nothing behind.
+@Suite(.timeLimit(.minutes(10))) struct SpawnSoakTests {
+  /// What the server and its launcher's processes hold at one moment.
+  private struct Holding {
+    let server: ProcessFacts
+    let launcher: [ProcessFacts]
+    /// No call is being answered, and nothing is left of those that were.
+    let isQuiet: Bool
+
+    init(of server: RunningServer) throws {
+      let family = ProcessFacts.family(of: server.processIdentifier)
+      self.server = try #require(family.first)
+      launcher = family.filter { $0.words.first?.hasSuffix("/richpush-exec") == true }
+      isQuiet = !family.contains { $0.state == "Z" || $0.words.last?.hasSuffix("/good") == true }
+    }
+
+    var launcherMemory: Int { launcher.map(\.memory).max() ?? 0 }
+    var launcherDescriptors: Int { launcher.map(\.descriptors).max() ?? 0 }
+  }
+
+  @Test func `starts ten thousand processes without growing`() async throws {
+    let spawns = Soak.amount(short: 400, long: 10_000)
+    try await RunningServer.lend { scratch in
+      try scratch.drop(Array(Bystander.plugin.utf8), as: "plugins/good", executable: true)
+    } to: { server in
+      let alice = server.client("alice")
+      let ids = try await withThrowingTaskGroup(of: Int.self) { group in
+        for index in 0..<4 {
+          group.addTask {
+            try await alice.create(
+              NewNotification("m", richType: "good", payload: "\(index)", to: .users(["alice"]))
+            ).id
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      try Self.ask(ids, times: spawns / 4, on: server)
+      let before = try await Self.holding(of: server)
+      try Self.ask(ids, times: spawns, on: server)
+      let after = try await Self.holding(of: server)
+
+      // As many supervisors may have come as plugins run at a time, with four descriptors each.
+      #expect(after.server.descriptors <= before.server.descriptors + 16)
+      #expect(after.server.threads <= before.server.threads + 2)
+      #expect(after.server.memory <= before.server.memory + 2048, "\(before) \(after)")
+      #expect(after.launcher.count <= before.launcher.count + 4)
+      #expect(after.launcherDescriptors <= before.launcherDescriptors)
+      #expect(after.launcherMemory <= before.launcherMemory + 64)
+    }
+  }
+
+  /// Once all is quiet; a zombie, or what a plugin left, is never quiet.
+  private static func holding(of server: RunningServer) async throws -> Holding {
+    try await eventually("nothing is left of the plugin") { try Holding(of: server).isQuiet }
+    return try Holding(of: server)
+  }
+
+  /// Asks for each in turn, four at a time, so many times in all.
+  private static func ask(_ ids: [Int], times: Int, on server: RunningServer) throws {
+    let connections = try ids.map { _ in try RawConnection(port: server.port) }
+    for _ in 0..<times / ids.count {
+      for (id, connection) in zip(ids, connections) {
+        connection.ask("GET", "/api/notifications/\(id)")
+      }
+      for connection in connections { #expect(try connection.answer().status == 200) }
+    }
+  }
+}

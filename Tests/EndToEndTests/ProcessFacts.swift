@@ -1,0 +1,55 @@
+import Foundation
+
+/// What the kernel says of a process (proc(5)).
+struct ProcessFacts: Sendable {
+  let pid: Int32
+  /// KiB of memory that is its own: what it shares with its programs' files is left out.
+  let memory: Int
+  let threads: Int
+  let descriptors: Int
+  /// `R`, `S`, `Z` for a zombie.
+  let state: String
+  /// Its words, the program first.
+  let words: [String]
+
+  /// Nil when there is no such process.
+  init?(_ pid: Int32) {
+    guard let status = Self.text(pid, "status"), let words = Self.text(pid, "cmdline") else {
+      return nil
+    }
+    let lines = status.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
+    func value(_ name: String) -> String? {
+      lines.first { $0[0] == name }?.last?.split(whereSeparator: \.isWhitespace).first
+        .map(String.init)
+    }
+    self.pid = pid
+    memory = value("RssAnon").flatMap { Int($0) } ?? 0
+    threads = value("Threads").flatMap { Int($0) } ?? 0
+    state = value("State") ?? ""
+    descriptors =
+      (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd"))?.count ?? 0
+    self.words = words.split(separator: "\0").map(String.init)
+  }
+
+  /// It and everything below it.
+  static func family(of pid: Int32) -> [ProcessFacts] {
+    guard let facts = ProcessFacts(pid) else { return [] }
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+    let children = tasks.flatMap { task in
+      (text(pid, "task/\(task)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
+    }
+    return [facts] + children.flatMap(family)
+  }
+
+  /// Every process whose words are these.
+  static func running(_ words: [String]) -> [ProcessFacts] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.compactMap { Int32($0) }.compactMap(ProcessFacts.init).filter { $0.words == words }
+  }
+
+  private static func text(_ pid: Int32, _ file: String) -> String? {
+    (try? Data(contentsOf: URL(filePath: "/proc/\(pid)/\(file)"))).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+}

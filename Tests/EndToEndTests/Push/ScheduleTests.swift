@@ -1,0 +1,128 @@
+import Foundation
+import RichPushClient
+import StandIns
+import Testing
+
+/// Notifications that wait, change and go, and the operator who hears of it.
+@Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
+  @Test func `checks a notification now and pushes it at its time, over a kill too`() async throws {
+    try await RunningServer.lend { server in
+      let shop = server.client("shop")
+      await #expect(throws: RichPushError.self) {
+        var wrong = NewNotification.logo(to: "alice")
+        (wrong.payload, wrong.notBefore) = ("missing.png", Date(timeIntervalSinceNow: 60))
+        _ = try await shop.create(wrong)
+      }
+      var later = NewNotification.logo(to: "alice", "later")
+      later.notBefore = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3)
+      let held = try await shop.create(later)
+      let now = try await shop.create(.logo(to: "alice", "now"))
+      let alice = server.client("alice")
+      #expect(try await alice.inbox().notifications.map(\.id) == [now.id])
+      await #expect(throws: RichPushError.self) { try await alice.media(held.id) }
+      await #expect(throws: RichPushError.self) { try await alice.details(held.id) }
+      #expect(try await shop.details(held.id).notBefore != nil)
+      try await server.restart(by: SIGKILL)
+      var events = alice.events(after: "0").makeAsyncIterator()
+      #expect(try await events.next()?.push.message == "now")
+      #expect(try await events.next()?.push.message == "later")
+      #expect(Date() >= (try #require(later.notBefore)))
+      #expect(try await alice.media(held.id).contentType == "image/png")
+      #expect(try await alice.inbox().notifications.map(\.id) == [now.id, held.id])
+    }
+  }
+
+  @Test func `changes what no device has fetched, and nothing else`() async throws {
+    try await RunningServer.lend { server in
+      let (shop, alice) = (server.client("shop"), server.client("alice"))
+      let first = try await shop.create(.logo(to: "alice", "first"))
+      try server.scratch.drop([1], as: "assets/img/logo.png")
+      let changed = try await shop.amend(first.id, Amendment(message: "second"))
+      #expect(changed.message == "second" && changed.payload == "logo.png")
+      var events = alice.events(after: "0").makeAsyncIterator()
+      #expect(try await events.next()?.push.message == "first")
+      #expect(try await events.next()?.push.message == "second")
+      let media = try await alice.media(first.id)
+      #expect([UInt8](media.bytes) == (try Package.bytes("assets/img/logo.png")))
+      try await eventually("the fetch is noted") {
+        try await Self.status { try await shop.amend(first.id, Amendment(message: "third")) } == 409
+      }
+      #expect(
+        try await Self.status { try await alice.amend(first.id, Amendment(message: "mine")) } == 404
+      )
+      let answer = try Self.patch(#"{"to":["username:eve"]}"#, first.id, server)
+      #expect(answer.status == 400 && answer.text.contains("recipients"))
+      #expect(try Self.patch(#"{"mesage":"x"}"#, first.id, server).status == 400)
+      #expect(
+        try Self.patch(#"{"notBefore":"2099-01-01T00:00:00Z"}"#, first.id, server).status == 409)
+    }
+  }
+
+  @Test func `withdraws for everybody what its publisher regrets`() async throws {
+    try await RunningServer.lend { server in
+      let (shop, alice) = (server.client("shop"), server.client("alice"))
+      let id = try await shop.create(.logo(to: "alice")).id
+      #expect(try await Self.status { try await alice.withdraw(id) } == 404)
+      try await shop.withdraw(id)
+      #expect(try await Self.status { try await alice.media(id) } == 404)
+      #expect(try await Self.status { try await shop.withdraw(id) } == 404)
+      #expect(try await alice.inbox().notifications.isEmpty)
+    }
+  }
+
+  @Test func `takes a key from the field that the draft standard names`() async throws {
+    try await RunningServer.lend { server in
+      let body = #"{"message":"m","richType":"img","payload":"logo.png","to":["username:bob"]}"#
+      let ids = try (0..<2).map { _ in
+        let answer = try Self.request(
+          "POST", "/api/notifications", ["Idempotency-Key: \"k 1\""], body, server)
+        return answer.fields["location"]
+      }
+      #expect(ids == ["/api/notifications/0", "/api/notifications/0"])
+    }
+  }
+
+  @Test func `lets the command line hold, change and take back`() async throws {
+    try await RunningServer.lend { server in
+      let environment = ["RICHPUSH_SERVER": server.endpoint.absoluteString]
+      func richpush(_ words: String...) async throws -> Child.Result {
+        try await Child.run("richpush", words, environment: environment)
+      }
+      let sent = try await richpush(
+        "notify", "--to", "nobody", "--payload", "logo.png", "--not-before", "1h", "Soon")
+      #expect(
+        sent.output == ["#0 to username:nobody (1 user, no device yet): /api/notifications/0"])
+      let amended = try await richpush("amend", "#0", "--message", "Now", "--not-before", "1s")
+      #expect(amended.output == [#"#0 is now "Now": img logo.png"#], "\(amended.errors)")
+      var events = server.client("nobody").events(after: "0").makeAsyncIterator()
+      #expect(try await events.next()?.push.message == "Now")
+      #expect(try await richpush("withdraw", "0").output == ["#0 is withdrawn"])
+      #expect(try await richpush("withdraw", "0").exitCode == 66)
+      #expect(try await richpush("amend", "0").exitCode == 64)
+      #expect(try await richpush("withdraw", "zero").exitCode == 64)
+    }
+  }
+
+  private static func status(_ body: () async throws -> some Any) async throws -> Int? {
+    do {
+      _ = try await body()
+      return nil
+    } catch let error as RichPushError { return error.status }
+  }
+
+  private static func patch(
+    _ body: String, _ id: Int, _ server: RunningServer
+  ) throws -> RawConnection.Answer {
+    try request("PATCH", "/api/notifications/\(id)", [], body, server)
+  }
+
+  private static func request(
+    _ method: String, _ path: String, _ fields: [String], _ body: String, _ server: RunningServer
+  ) throws -> RawConnection.Answer {
+    let credentials = Data("shop:shop".utf8).base64EncodedString()
+    let head = ["\(method) \(path) HTTP/1.1", "Authorization: Basic \(credentials)"] + fields
+    let lines = head + ["Content-Length: \(body.utf8.count)", ""]
+    return try RawConnection(port: server.port).exchange(
+      lines.joined(separator: "\r\n"), body: Array(body.utf8))
+  }
+}

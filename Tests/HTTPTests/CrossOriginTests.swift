@@ -1,0 +1,48 @@
+import Testing
+
+@testable import HTTP
+
+@Suite struct CrossOriginTests {
+  private func asked(_ origins: Set<String>, _ fields: [String], _ method: String = "GET")
+    async throws -> RawClient.Reply
+  {
+    var configuration = ServerConfiguration()
+    configuration.origins = origins
+    let server = try Server(
+      configuration, responder: Served.Answering { _ in .now(.text(200, "hello")) },
+      log: { _ in })
+    let client = RawClient(server.port)
+    let lines = (["Host: x"] + fields).map { $0 + "\r\n" }.joined()
+    client.send("\(method) / HTTP/1.1\r\n\(lines)\r\n")
+    let reply = client.reply()
+    await server.stop(grace: .zero)
+    return reply
+  }
+
+  @Test func `says nothing of other origins unless some are named`() async throws {
+    let reply = try await asked([], ["Origin: https://app.example"])
+    #expect(reply.status == 200)
+    #expect(!reply.head.lowercased().contains("access-control"))
+    #expect(reply.fields["vary"] == nil)
+  }
+
+  @Test func `lets a page of a named origin read, and no other`() async throws {
+    let named = try await asked(["https://app.example"], ["Origin: https://app.example"])
+    #expect(named.fields["access-control-allow-origin"] == "https://app.example")
+    #expect(named.fields["vary"] == "Origin")
+    let other = try await asked(["https://app.example"], ["Origin: https://evil.example"])
+    #expect(other.fields["access-control-allow-origin"] == nil)
+    #expect(other.fields["vary"] == "Origin")
+    let anybody = try await asked(["*"], ["Origin: https://evil.example"])
+    #expect(anybody.fields["access-control-allow-origin"] == "*")
+  }
+
+  @Test func `answers the browser's question before the request`() async throws {
+    let fields = ["Origin: https://app.example", "Access-Control-Request-Method: PUT"]
+    let reply = try await asked(["https://app.example"], fields, "OPTIONS")
+    #expect(reply.status == 204)
+    #expect(reply.fields["access-control-allow-methods"]?.contains("PUT") == true)
+    #expect(reply.fields["access-control-allow-headers"]?.contains("Authorization") == true)
+    #expect(reply.fields["access-control-allow-origin"] == "https://app.example")
+  }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import Imaging
+
+@Suite struct GIFTests {
+  private static func gif(_ canvas: Canvas, _ flags: String = "") throws -> [UInt8] {
+    try Tool.run("ppmquant 256 2>/dev/null | pamtogif \(flags)", PortableMap.bytes(of: canvas))
+  }
+
+  /// A second picture of one pixel behind the first one.
+  private static func moving(_ bytes: [UInt8]) -> [UInt8] {
+    let more: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 0x01, 0]
+    return bytes.dropLast() + more + [0x3B]
+  }
+
+  @Test(arguments: ["", "-interlace", "-transparent==red", "-nolzw"])
+  func `a GIF has the pixels that giftopnm reads`(flags: String) throws {
+    for canvas in [Canvas.scene(97, 61), Canvas.quadrants(33, 20), Canvas.scene(1, 1)] {
+      let bytes = try Self.gif(canvas, flags)
+      let wanted = try #require(PortableMap(Tool.run("giftopnm", bytes)))
+      let picture = try GIFPicture(SourceFile(bytes: bytes), limits: Limits())
+      let raster = try Drawing(whole: picture.size).draw(picture.rows, inLight: false)
+      #expect(picture.isWhole && picture.size == wanted.size)
+      for y in 0..<wanted.size.height {
+        for x in 0..<wanted.size.width {
+          let pixel = raster.colour(x, y)
+          guard pixel.w == 255 else {
+            #expect(flags.hasPrefix("-transparent") && wanted.colour(x, y) == [255, 0, 0, 255])
+            continue
+          }
+          #expect(
+            [pixel.x, pixel.y, pixel.z].map(Int.init) == Array(wanted.colour(x, y).prefix(3)))
+        }
+      }
+    }
+  }
+
+  @Test func `its first picture is cut to the size asked for`() throws {
+    let bytes = Self.moving(try Self.gif(Canvas.scene(300, 200)))
+    let rendition = try Recipe.render(bytes, ("width", "60"))
+    #expect(rendition.mediaType == "image/jpeg" && rendition.size == PixelSize(60, 40))
+    let drawing = try Recipe.render(Self.gif(Canvas.quadrants(300, 200)), ("width", "60"))
+    #expect(drawing.mediaType == "image/png")
+    #expect(try Decoded(drawing.encoded)[5, 5].prefix(3) == [255, 0, 0])
+  }
+
+  @Test func `what can be seen through stays so`() throws {
+    let bytes = try Self.gif(Canvas.quadrants(300, 200), "-transparent=red")
+    let pixels = try Decoded(Recipe.render(bytes, ("width", "60")).encoded)
+    #expect(pixels[5, 5] == [0, 0, 0, 0] && pixels[55, 35] == [255, 255, 255, 255])
+  }
+
+  @Test(arguments: Profile.allCases)
+  func `a moving GIF goes as it is to the profiles that play it, others get a picture`(
+    profile: Profile
+  ) throws {
+    let bytes = Self.moving(try Self.gif(Canvas.quadrants(2000, 120)))
+    #expect(bytes.count < profile.maximumBytes)
+    let rendition = try Recipe.render(bytes, ("profile", profile.rawValue))
+    if profile == .ios || profile == .web {
+      #expect(rendition.isOriginal && rendition.mediaType == "image/gif")
+    } else {
+      #expect(rendition.mediaType == "image/png" && rendition.byteCount <= profile.maximumBytes)
+      #expect(rendition.size.width == profile.box.width)
+    }
+    let small = try Recipe.render(bytes, ("profile", profile.rawValue), ("width", "64"))
+    #expect(small.mediaType == "image/png" && small.size.width == 64)
+  }
+
+  @Test
+  func
+    `a moving PNG goes as it is to the profiles that play it, thumbnails show its first picture`()
+    throws
+  {
+    let bytes = Surgery.png(
+      try Canvas.quadrants(2000, 120).png(), adding: "acTL", [0, 0, 0, 2, 0, 0, 0, 0])
+    for profile in Profile.allCases {
+      let rendition = try Recipe.render(bytes, ("profile", profile.rawValue))
+      #expect(rendition.isOriginal == (profile == .ios || profile == .web))
+    }
+    let small = try Recipe.render(bytes, ("profile", "ios"), ("width", "100"))
+    #expect(try Decoded(small.encoded).size == PixelSize(100, 6))
+    #expect(try Recipe.render(bytes).isOriginal)
+  }
+
+  @Test func `above the byte ceiling it becomes a picture below it`() throws {
+    let bytes = Self.moving(try Self.gif(Canvas.scene(300, 200)))
+    let rendition = try Recipe.render(
+      bytes, ("profile", "ios"), ("max-bytes", "\(bytes.count - 1)"))
+    #expect(rendition.mediaType == "image/jpeg" && rendition.byteCount < bytes.count)
+  }
+
+  @Test func `facts say that it moves and can be seen through`() throws {
+    let still = try Facts(SourceFile(bytes: Self.gif(Canvas.quadrants(30, 20), "-transparent=red")))
+    #expect(still.isTransparent && !still.isAnimated && still.advice.isEmpty)
+    let moving = try Facts(SourceFile(bytes: Self.moving(Self.gif(Canvas.quadrants(30, 20)))))
+    #expect(moving.isAnimated && !moving.advice.isEmpty)
+  }
+
+  @Test func `broken codes are shown as far as they go`() throws {
+    var bytes = try Self.gif(Canvas.scene(60, 40))
+    let middle = bytes.count / 2 + 300
+    bytes.replaceSubrange(middle..<middle + 60, with: [UInt8](repeating: 0xFF, count: 60))
+    let rendition = try? Recipe.render(bytes, ("width", "30"))
+    #expect(rendition == nil || rendition?.size == PixelSize(30, 20))
+  }
+}

@@ -1,0 +1,59 @@
+import CCodecs
+import Testing
+
+@testable import Imaging
+
+/// A baseline JPEG at 1/8 and 2/8 is read by our own decoder; libjpeg reads it when anything is unusual.
+@Suite struct ReducedTests {
+  /// The same picture with stray bytes before its end, which libjpeg warns of.
+  private func unusual(_ bytes: [UInt8]) -> [UInt8] {
+    Array(bytes.dropLast(2)) + [UInt8](repeating: 0x55, count: 20) + [0xFF, 0xD9]
+  }
+
+  private func render(_ bytes: [UInt8], width: Int) throws -> [UInt8] {
+    try Recipe.render(bytes, ("width", "\(width)")).encoded
+  }
+
+  @Test func `only what is unusual is left to libjpeg`() throws {
+    let scene = try Canvas.scene(640, 480).jpeg()
+    for (bytes, warnings) in [(scene, 0), (unusual(scene), 1)] {
+      let reader = try JPEGReader(SourceFile(bytes: bytes), limits: Limits())
+      try reader.start(eighths: 1, limits: Limits())
+      #expect(reader.planes[1].width == (warnings == 0 ? 40 : 80))  // libjpeg gives more chroma
+      try reader.skim()
+      #expect(reader.health.warnings == warnings && reader.health.truncated == 0)
+    }
+  }
+
+  @Test func `at 1/8 grey comes out bit for bit as from libjpeg`() throws {
+    let scene = try Canvas.scene(640, 480).greyJPEG()
+    #expect(try render(scene, width: 40) == render(unusual(scene), width: 40))
+  }
+
+  @Test(arguments: [40, 80])
+  func `colours come out as from libjpeg`(width: Int) throws {
+    let scene = try Canvas.scene(640, 480).jpeg()
+    let ours = try Decoded(render(scene, width: width))
+    let theirs = try Decoded(render(unusual(scene), width: width))
+    #expect(ours.largestDifference(from: theirs) <= 12)
+  }
+
+  @Test func `restart markers are followed, and a wrong one is left to libjpeg`() throws {
+    let stripes = BlockJPEG.stripes(640, 480)
+    #expect(try render(stripes, width: 40) == render(unusual(stripes), width: 40))
+    var wrong = stripes
+    let marker = try #require(wrong.indices.first { wrong[$0] == 0xFF && wrong[$0 + 1] == 0xD3 })
+    wrong[marker + 1] = 0xD5
+    let reader = try JPEGReader(SourceFile(bytes: wrong), limits: Limits())
+    try reader.start(eighths: 1, limits: Limits())
+    try reader.skim()
+    #expect(reader.health.warnings > 0)
+  }
+
+  @Test func `a table that cannot be is a sentence`() throws {
+    var bytes = BlockJPEG.stripes(64, 64)
+    let scan = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
+    bytes[scan + 6] = 0xFF
+    #expect(throws: ImagingError.self) { try render(bytes, width: 8) }
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Store
+import Testing
+
+@testable import Origin
+
+@Suite struct FailedLoginsTests {
+  @Test func `an address that guesses must wait, whatever names it tries`() {
+    let logins = FailedLogins()
+    for number in 0..<10 {
+      #expect(logins.wait("user\(number)", from: "a") == nil)
+      logins.failed("user\(number)", from: "a")
+    }
+    let wait = logins.wait("alice", from: "a")
+    #expect(wait != nil && wait == logins.wait("nobody", from: "a"))
+    #expect(logins.wait("alice", from: "b") == nil)
+    #expect(logins.limited == 2 && logins.wrong == 10)
+  }
+
+  @Test func `a name that many addresses guess at must wait, but not where its owner was before`() {
+    let logins = FailedLogins()
+    logins.succeeded("alice", from: "home")
+    for number in 0..<10 { logins.failed("alice", from: "a\(number)") }
+    #expect(logins.wait("alice", from: "elsewhere") != nil)
+    #expect(logins.wait("bob", from: "elsewhere") == nil)
+    #expect(logins.wait("alice", from: "home") == nil)
+  }
+
+  @Test func `the right password is not even looked at while its address must wait`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    let hash = try #require(PasswordHash.make("secret"))
+    try await store.addUser("alice", hash: hash, role: .device)
+    let authenticator = Authenticator(store: store, isDemo: false)
+    func answer(_ pair: String) async throws -> String {
+      let field = "Basic " + Data(pair.utf8).base64EncodedString()
+      let credentials = try #require(Credentials(field))
+      switch await authenticator.verify(credentials, field, from: "a") {
+      case .caller: return "in"
+      case .wrong: return "wrong"
+      case .tooMany: return "wait"
+      }
+    }
+    for number in 0..<10 { #expect(try await answer("alice:\(number)") == "wrong") }
+    #expect(try await answer("alice:secret") == "wait")
+    #expect(try await answer("nobody:secret") == "wait")
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@testable import PluginHost
+
+/// How resident workers come, stay and go.
+@Suite struct WorkerTests {
+  private let workshop: Workshop
+
+  init() throws { workshop = try Workshop() }
+
+  private func idle(_ name: String) -> Int {
+    workshop.host.status().first { $0.plugin.richType == name }?.processes.idle ?? 0
+  }
+
+  private func wait(_ what: Comment, until isTrue: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try await !isTrue() {
+      guard ContinuousClock.now < deadline else {
+        Issue.record(what)
+        return
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  @Test func `has the least number ready before anybody asks, and replaces those that die`()
+    async throws
+  {
+    try workshop.resident(
+      "ready", manifest: #""workers":{"min":2,"max":3,"idleSeconds":1}"#, "syswrite $c, ok($$);")
+    workshop.host.warmUp()
+    try await wait("two are ready") { idle("ready") == 2 }
+    let victim = try #require(Int32(try await workshop.text("ready")))
+    kill(victim, SIGKILL)
+    try await wait("a new one is ready") { kill(victim, 0) != 0 && idle("ready") == 2 }
+    #expect(try await workshop.text("ready") != String(victim))
+    #expect(workshop.log.isEmpty)
+  }
+
+  @Test func `has them ready for a plugin that comes, and ends those of one that goes`()
+    async throws
+  {
+    workshop.host.warmUp()
+    try workshop.resident("late", manifest: #""workers":{"min":1}"#, "syswrite $c, ok($$);")
+    try await wait("one is ready") { idle("late") == 1 }
+    let pid = try #require(Int32(try await workshop.text("late")))
+    try FileManager.default.removeItem(atPath: "\(workshop.folder)/plugins/late")
+    try await wait("it has ended") { kill(pid, 0) != 0 }
+  }
+
+  @Test func `tries ever more slowly to have them when they die at once`() async throws {
+    try workshop.resident(
+      "sick", manifest: #""workers":{"min":1}"#,
+      before: "open(my $f, '>>', '\(workshop.folder)/plugins/count'); exit 4;", "")
+    workshop.host.warmUp()
+    try await wait("it has failed") {
+      do throws(PluginError) {
+        _ = try await workshop.host.respond(to: PluginCall(verb: .render, richType: "sick"))
+      } catch { return error.status == 503 && (error.retryAfter ?? 0) >= 1 }
+      return false
+    }
+  }
+
+  @Test func `keeps the connection to a worker that keeps it`() async throws {
+    try workshop.resident(
+      "loyal", before: "my $lines = 0;",
+      "$lines++; my $n = 0; while ($p) { $n++; syswrite $c, ok(\"$lines $n\"); ($p, $in) = request($c) }"
+    )
+    for count in 1...4 { #expect(try await workshop.text("loyal") == "1 \(count)") }
+  }
+
+  @Test func `asks over a new connection when a worker let go of the old one`() async throws {
+    try workshop.resident(
+      "fickle", before: "my $lines = 0;",
+      """
+      $lines++; syswrite $c, ok($lines);
+      while (my ($q) = request($c)) { last if $lines == 1; syswrite $c, ok("again $lines"); }
+      """)
+    // The second is sent over the kept connection, is read there, and gets no byte of an answer.
+    #expect(try await workshop.text("fickle") == "1")
+    #expect(try await workshop.text("fickle") == "2")
+    #expect(workshop.log.isEmpty)
+  }
+
+  @Test func `takes nothing that came between two answers for part of the next`() async throws {
+    try workshop.resident(
+      "chatty",
+      """
+      my $n = 0;
+      while ($p) { $n++; syswrite $c, ok($n) . ($n == 1 ? rec(6, "Content-Type: text/plain\\n\\nold") : ''); ($p, $in) = request($c) }
+      """)
+    #expect(try await workshop.text("chatty") == "1")
+    for _ in 0..<3 { #expect(try await !workshop.text("chatty").contains("old")) }
+  }
+
+  @Test func `counts calls, failures and times`() async throws {
+    try workshop.script(
+      "some", #"[ "$RICH_PAYLOAD" ] || exit 3; echo 'Content-Type: text/plain'; echo"#)
+    _ = await workshop.status("some")
+    _ = try await workshop.text(PluginCall(verb: .render, richType: "some", payload: "x"))
+    let calls = try #require(workshop.host.status().first).calls
+    #expect(calls.count == 2 && calls.failures == 1)
+    #expect(calls.lastFailure == "it exited with status 3")
+    #expect((calls.median ?? .zero) > .zero && (calls.slowest ?? .zero) >= (calls.median ?? .zero))
+  }
+}

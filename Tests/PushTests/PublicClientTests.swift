@@ -1,0 +1,34 @@
+import Foundation
+import StandIns
+import Testing
+
+/// The APNs stand-in, as a client sees it that was written for Apple's service by others.
+@Suite struct PublicClientTests {
+  @Test func `the stand-in answers aioapns as Apple's service does`() async throws {
+    let apns = try StandIn("apns")
+    try apns.answer([
+      "dead": [["status": 410, "reason": "Unregistered", "timestamp": 1_700_000_000_000]],
+      "*": [["status": 200]],
+    ])
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let client = Process()
+    client.executableURL = root.deletingLastPathComponent()
+      .appending(path: ".build/tools/bin/python3")
+    client.arguments = [
+      root.appending(path: "StandIns/Services/public_client.py").path, apns.folder,
+      String(apns.port),
+    ]
+    let output = Pipe()
+    (client.standardOutput, client.standardError) = (output, FileHandle.nullDevice)
+    try client.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    client.waitUntilExit()
+    #expect(
+      String(decoding: text, as: UTF8.self).split(separator: "\n").map {
+        $0.trimmingCharacters(in: .whitespaces)
+      } == [
+        "200", "200", "400 BadPriority", "413 PayloadTooLarge", "410 Unregistered",
+        "400 BadCollapseId", "200 at once", "403 InvalidProviderToken",
+      ])
+  }
+}

@@ -1,0 +1,187 @@
+"""A stand-in for Azure Notification Hubs, which checks signatures for itself, and for webhooks.
+
+usage: hub.py FOLDER
+The same lines on standard input and output as apns.py; rules go by device handle, tag expression
+or "*"; a step is {"status": 403, "headers": {…}, "detail": "…", "act": "answer|drop|silence"}.
+"chaos" and "delivered" are as there; the id is that of a webhook, and empty for the hub.
+"""
+
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import random
+import shutil
+import sys
+import threading
+import time
+import urllib.parse
+
+from certificates import server_context
+
+HUB, KEY_NAME = "phones", "DefaultFullSharedAccessSignature"
+KEY = "c2VjcmV0IHRleHQgdGhhdCBsb29rcyBsaWtlIGJhc2U2NA=="
+WEBHOOK_SECRET = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+
+
+# A Retry-After holds up the whole lane, and silence a push: they come less often than the rest.
+FAULTS = 18 * [{"status": 500}, {"act": "drop"}] + 2 * [{"act": "silence"}] + [
+    {"status": 503, "headers": {"Retry-After": "1"}},
+    {"status": 429, "reason": "TooManyRequests", "headers": {"Retry-After": "2"}},
+]
+
+
+class Refusal(Exception):
+    def __init__(self, status, detail):
+        super().__init__(detail)
+        self.status, self.detail = status, detail
+
+
+def check_signature(authorization, host, path):
+    scheme, _, rest = authorization.partition(" ")
+    fields = dict(field.split("=", 1) for field in rest.split("&") if "=" in field)
+    if scheme != "SharedAccessSignature" or fields.keys() != {"sr", "sig", "se", "skn"}:
+        raise Refusal(401, "MalformedToken")
+    code = hmac.new(KEY.encode(), f"{fields['sr']}\n{fields['se']}".encode(), hashlib.sha256)
+    given = base64.b64decode(urllib.parse.unquote(fields["sig"]))
+    if not hmac.compare_digest(code.digest(), given):
+        raise Refusal(401, "InvalidSignature")
+    if urllib.parse.unquote(fields["skn"]) != KEY_NAME:
+        raise Refusal(401, "UnknownKeyName")
+    if not time.time() < int(fields["se"]) < time.time() + 3700:
+        raise Refusal(401, "ExpiredToken")
+    resource = urllib.parse.unquote(fields["sr"])
+    if resource != resource.lower() or not f"https://{host}{path}".lower().startswith(resource):
+        raise Refusal(401, "The token is for " + resource)
+
+
+def check_webhook(headers, body):
+    message = f"{headers['Webhook-Id']}.{headers['Webhook-Timestamp']}.".encode() + body
+    code = hmac.new(WEBHOOK_SECRET, message, hashlib.sha256).digest()
+    if headers["Webhook-Signature"] != "v1," + base64.b64encode(code).decode():
+        raise Refusal(401, "Bad signature.")
+    if abs(int(headers["Webhook-Timestamp"]) - time.time()) > 300:
+        raise Refusal(401, "Too old.")
+    return json.loads(body).get("target", {}).get("handle", "*")
+
+
+def check_hub(headers, path, body):
+    check_signature(headers["Authorization"] or "", headers["Host"], path)
+    url = urllib.parse.urlsplit(path)
+    query = urllib.parse.parse_qs(url.query, keep_blank_values=True)
+    if url.path != f"/{HUB}/messages/":
+        raise Refusal(404, "No such hub.")
+    if "api-version" not in query:
+        raise Refusal(400, "The api-version query parameter is missing.")
+    if headers["ServiceBusNotification-Format"] != "apple":
+        raise Refusal(400, "Unknown format.")
+    if headers["Content-Type"] != "application/json;charset=utf-8":
+        raise Refusal(400, "Wrong content type.")
+    kind, priority = headers["apns-push-type"], headers["apns-priority"]
+    if (kind, priority) not in [("background", "5"), ("alert", "10")]:
+        raise Refusal(400, "Wrong push type or priority.")
+    if len(body) > 4096:
+        raise Refusal(413, "Too large.")
+    json.loads(body)["aps"]
+    if ("direct" in query) != ("ServiceBusNotification-DeviceHandle" in headers):
+        raise Refusal(400, "A direct send needs a device handle.")
+    return headers["ServiceBusNotification-DeviceHandle"] or headers["ServiceBusNotification-Tags"]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_POST(self):
+        service = self.server
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        with service.lock:
+            service.requests.append(
+                {"path": self.path, "headers": dict(self.headers), "body": body.decode()})
+        try:
+            if self.path in ("/hook", "/events"):
+                name = check_webhook(self.headers, body)
+            else:
+                name = check_hub(self.headers, self.path, body)
+            with service.lock:
+                steps = service.rules.get(name) or service.rules.get("*") or [{"status": 201}]
+                step = steps.pop(0) if len(steps) > 1 else steps[0]
+                if random.random() < service.chaos:
+                    step = random.choice(service.faults)
+        except Refusal as refusal:
+            step = {"status": refusal.status, "detail": refusal.detail}
+        act = step.get("act", "answer")
+        if act == "silence":
+            return service.closing.wait()
+        if act == "drop":
+            self.close_connection = True
+            return self.connection.close()
+        if step["status"] < 300:
+            text = body.decode()
+            with service.lock:
+                service.delivered.append([self.headers["Webhook-Id"] or "", name, text])
+        self.answer(step)
+
+    def answer(self, step):
+        status = step["status"]
+        content = b""
+        if status >= 300:
+            content = (f"<Error><Code>{status}</Code><Detail>{step.get('detail', '')}</Detail>"
+                       "</Error>").encode()
+        self.send_response(status)
+        for name, value in step.get("headers", {}).items():
+            self.send_header(name, value)
+        if status == 201:
+            host = self.headers["Host"]
+            self.send_header("Location", f"https://{host}/{HUB}/messages/m-1?api-version=2015-04")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def forget(server):
+    server.rules, server.requests, server.delivered = {}, [], []
+    server.chaos, server.faults = 0, FAULTS
+
+
+def obey(server, command):
+    with server.lock:
+        if command["do"] == "reset":
+            forget(server)
+            return {}
+        if command["do"] == "rules":
+            server.rules = command["rules"]
+            return {}
+        if command["do"] == "chaos":
+            random.seed(command["seed"])
+            server.chaos = command["rate"]
+            server.faults = [
+                fault for fault in FAULTS
+                if not {fault.get("act"), fault.get("reason")} & set(command.get("without", []))]
+            return {}
+        if command["do"] == "delivered":
+            return {"pushes": server.delivered}
+        seen, server.requests = server.requests, []
+        return {"requests": seen}
+
+
+def main(folder):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    forget(server)
+    server.lock, server.closing = threading.Lock(), threading.Event()
+    server.socket = server_context(folder, ["http/1.1"]).wrap_socket(
+        server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(json.dumps({"port": server.server_address[1]}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(obey(server, json.loads(line))), flush=True)
+
+
+try:
+    main(sys.argv[1])
+finally:
+    shutil.rmtree(sys.argv[1])

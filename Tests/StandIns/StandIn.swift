@@ -1,0 +1,95 @@
+import Foundation
+import Synchronization
+
+/// A push service in Python, lent to one test; see `Tests/StandIns/Services`.
+package final class StandIn {
+  private static let idle = Mutex<[String: [StandInProcess]]>([:])
+
+  private let name: String
+  private let service: StandInProcess
+
+  /// Takes a `<name>.py` that is idle, or starts one with a folder of its own.
+  package init(_ name: String) throws {
+    self.name = name
+    service = try Self.idle.withLock { $0[name]?.popLast() } ?? StandInProcess(name)
+    try tell(["do": "reset"])
+  }
+
+  deinit {
+    Self.idle.withLock { $0[name, default: []].append(service) }
+  }
+
+  /// The port of loopback that it listens on.
+  package var port: Int { service.port }
+  /// Its folder, with what a client needs to trust it and to be trusted.
+  package var folder: String { service.folder }
+  /// The PEM file of its certificate authority.
+  package var certificates: String { folder + "/ca.pem" }
+  /// Its address.
+  package var url: String { "https://localhost:\(port)" }
+
+  /// Gives it a command of its own, and what it answers.
+  @discardableResult package func tell(_ command: [String: Any]) throws -> [String: Any] {
+    try service.tell(command)
+  }
+
+  /// Sets what is answered, by device token (`*` for all others): steps in turn, the last stays.
+  package func answer(_ rules: [String: [[String: Any]]]) throws {
+    try tell(["do": "rules", "rules": rules])
+  }
+}
+
+/// The process behind a stand-in; it ends when its standard input is closed.
+///
+/// Unchecked: one test has it at a time.
+private final class StandInProcess: @unchecked Sendable {
+  let port: Int
+  let folder: String
+  private let process = Process()
+  private let commands = Pipe()
+  private let answers: UnsafeMutablePointer<FILE>
+
+  init(_ name: String) throws {
+    let scripts = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Services")
+    folder =
+      FileManager.default.temporaryDirectory
+      .appending(path: "richpush-\(name)-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/python3")
+    process.arguments = [scripts.appending(path: name + ".py").path, folder]
+    process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"]
+    process.standardInput = commands
+    process.standardOutput = output
+    try process.run()
+    guard let answers = fdopen(dup(output.fileHandleForReading.fileDescriptor), "r") else {
+      throw StandInError.hasEnded
+    }
+    self.answers = answers
+    let first = try Self.readObject(answers)
+    guard let port = first["port"] as? Int else { throw StandInError.hasEnded }
+    self.port = port
+  }
+
+  func tell(_ command: [String: Any]) throws -> [String: Any] {
+    let line = try JSONSerialization.data(withJSONObject: command) + Data("\n".utf8)
+    try commands.fileHandleForWriting.write(contentsOf: line)
+    return try Self.readObject(answers)
+  }
+
+  private static func readObject(_ file: UnsafeMutablePointer<FILE>) throws -> [String: Any] {
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    let count = getline(&line, &capacity, file)
+    guard count > 0, let line,
+      let object = try JSONSerialization.jsonObject(with: Data(bytes: line, count: count))
+        as? [String: Any]
+    else { throw StandInError.hasEnded }
+    return object
+  }
+}
+
+/// The stand-in says nothing any more, or nothing that can be understood.
+private enum StandInError: Error { case hasEnded }

@@ -1,0 +1,106 @@
+import Synchronization
+import Testing
+
+@testable import Store
+
+/// What publishers and the operator hear of.
+@Suite struct EventsTests {
+  private let scratch = Scratch()
+
+  @Test func `tell of every change of a receipt, whoever made it, in order`() async throws {
+    let store = try scratch.open()
+    _ = try await store.putRegistration(
+      "phone", user: "alice", platform: "apns", handle: "AB", tags: [])
+    var new = NewNotification.any(to: "alice")
+    (new.sender, new.push) = ("shop", nil)
+    new.pushes = [NewPush(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" }]
+    _ = try await store.create(new)
+    let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
+    try await store.outbox.settle([(jobs[0].id, .rejected(reason: "no"))])
+    _ = try await store.outbox.replay(job: jobs[0].id)
+    store.recordFetched(0, user: "alice")
+    store.recordFetched(0, user: "alice")
+    _ = try await store.markRead(0, user: "alice")
+    _ = try await store.markRead(0, user: "alice")
+    let events = try store.events(after: 0, limit: 99)
+    #expect(
+      events.map(\.data) == [
+        Self.job("queued"), Self.job("failed", reason: #""no""#),
+        Self.job("queued", reason: #""no""#),
+        #"{"notification":0,"user":"alice","state":"fetched"}"#,
+        #"{"notification":0,"user":"alice","state":"read"}"#,
+      ])
+    #expect(Set(events.map(\.token)).count == 5 && events.allSatisfy { $0.type == "receipt" })
+    #expect(try store.latestEvent() == 5)
+    #expect(try store.events(after: 4, limit: 9) == [events[4]])
+  }
+
+  @Test func `are for the notification's publisher, and those of nobody for all`() async throws {
+    let store = try scratch.open()
+    for sender in ["shop", "news"] {
+      var new = NewNotification.any(to: "alice")
+      (new.sender, new.push) = (sender, nil)
+      let id = try await store.create(new).notification.id
+      _ = try await store.markRead(id, user: "alice")
+    }
+    try await store.record("asset", #"{"name":"logo.png"}"#)
+    #expect(try store.events(after: 0, for: "shop", limit: 9).map(\.sequence) == [1, 3])
+    #expect(try store.events(after: 0, for: "news", limit: 9).map(\.sequence) == [2, 3])
+    #expect(try store.events(after: 0, limit: 9).count == 3)
+  }
+
+  @Test func `are forgotten after a week, and when there are too many`() async throws {
+    let store = try scratch.open()
+    for _ in 0..<5 { try await store.record("asset", "{}") }
+    var retention = Retention()
+    retention.events = 3
+    _ = try await store.collect(retention)
+    #expect(try store.events(after: 0, limit: 9).map(\.sequence) == [3, 4, 5])
+    scratch.pass(retention.eventAge + 1)
+    _ = try await store.collect(retention)
+    #expect(try store.events(after: 0, limit: 9).isEmpty)
+    #expect(try store.latestEvent() == 5)
+  }
+
+  @Test func `are found again by a reader where it stood`() async throws {
+    let place = try await {
+      let store = try scratch.open()
+      #expect(try store.place(of: "webhook") == nil)
+      try await store.keepPlace(7, of: "webhook")
+      try await store.keepPlace(8, of: "webhook")
+      return try store.place(of: "webhook")
+    }()
+    #expect(place == 8)
+    let store = try scratch.open()
+    #expect(try store.place(of: "webhook") == 8)
+    try await store.keepPlace(nil, of: "webhook")
+    #expect(try store.place(of: "webhook") == nil)
+  }
+
+  @Test func `tell of the embedded gateway's pushes, too`() async throws {
+    let store = try scratch.open()
+    _ = try await store.create(.any(to: "alice"))
+    store.recordSent([0], user: "alice")
+    store.recordSent([0], user: "alice")
+    try await store.push("{}", to: ["alice"])
+    #expect(
+      try store.events(after: 0, limit: 9).map(\.data)
+        == ["queued", "sent"].map {
+          #"{"notification":0,"user":"alice","lane":"embedded","state":"\#($0)"}"#
+        })
+  }
+
+  @Test func `hurry whoever observes commits`() async throws {
+    let store = try scratch.open()
+    let commits = Mutex(0)
+    store.observeCommits { commits.withLock { $0 += 1 } }
+    try await store.record("asset", "{}")
+    _ = try await store.create(.any(to: "alice"))
+    #expect(commits.withLock { $0 } >= 1)
+  }
+
+  private static func job(_ state: String, reason: String = "null") -> String {
+    #"{"notification":0,"user":"alice","device":"phone","lane":"apns","job":1,"#
+      + #""state":"\#(state)","reason":\#(reason)}"#
+  }
+}
