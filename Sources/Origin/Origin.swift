@@ -67,6 +67,8 @@ package final class Origin: Sendable {
       router: Router(api.routes), authenticator: authenticator,
       temporaryFolder: store.temporaryFolder, log: log)
     accessLog = try configuration.accessLog.map { path in try AccessLog(path: path) }
+    let courier = EventCourier(
+      store: store, webhook: try configuration.push.eventWebhook(), log: log)
     server = try Server(
       configuration.server(), responder: reception, log: { log($0) },
       observe: { [accessLog] exchange in
@@ -76,10 +78,7 @@ package final class Origin: Sendable {
     try configuration.warn(of: store, log: log)
     health.watch(server)
     self.lanes = lanes
-    watches = Watches(
-      store: store, streams: events,
-      courier: EventCourier(
-        store: store, webhook: try configuration.push.eventWebhook(), log: log), log: log)
+    watches = Watches(store: store, streams: events, courier: courier, log: log)
     rounds = try configuration.rounds(of: assets, publisher, log: log)
     keeper = Housekeeping(
       store: store, renditionBytes: configuration.renditionBytes, authenticator: authenticator,

@@ -19,9 +19,11 @@ actor EventCourier {
   private static let batch = 128
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(300))
 
-  /// Without a webhook nothing is kept for one that may come later.
+  /// Without a webhook nothing is kept for one that may come later; a new webhook gets what happens
+  /// from now on.
   init(store: Store, webhook: Webhook?, log: Log) {
     (self.store, self.webhook, self.log) = (store, webhook, log)
+    if webhook != nil { store.beginReading(Self.reader) }
   }
 
   /// Delivers what there is; gives the time of the next attempt when the webhook is out of order.
@@ -32,7 +34,7 @@ actor EventCourier {
     }
     guard Date() >= resumes else { return resumes }
     do {
-      while !Task.isCancelled, try await fetch() {
+      while !Task.isCancelled, try fetch() {
         let left = await post(waiting, to: webhook)
         waiting = waiting.filter { left[$0.sequence] != nil && !Self.isStale($0) }
         guard waiting.isEmpty else { return pause(left.values) }
@@ -47,14 +49,11 @@ actor EventCourier {
   }
 
   /// Takes the next events in hand when none are left; false when there are none.
-  private func fetch() async throws -> Bool {
+  private func fetch() throws -> Bool {
     if !waiting.isEmpty { return true }
-    if place == nil {
-      place = try store.place(of: Self.reader) ?? store.latestEvent()
-      try await store.keepPlace(place, of: Self.reader)
-    }
-    waiting = try store.events(after: place ?? 0, limit: Self.batch)
-    place = waiting.last?.sequence ?? place
+    guard let start = try place ?? store.place(of: Self.reader) else { return false }
+    waiting = try store.events(after: start, limit: Self.batch)
+    place = waiting.last?.sequence ?? start
     return !waiting.isEmpty
   }
 

@@ -48,6 +48,19 @@ extension Store {
     }
   }
 
+  /// Gives a new reader of all events its place behind the latest one; one that has a place keeps it.
+  ///
+  /// Returns at once: it is written before every change that is asked for later.
+  package func beginReading(_ reader: String) {
+    database.writeSoon { connection in
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO counter(name, next)
+        SELECT ?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0)
+        """, "events of " + reader)
+    }
+  }
+
   /// The sequence number of the latest event of all, 0 before the first.
   package func latestEvent() throws -> Int {
     try database.read { connection in
