@@ -21,8 +21,9 @@ enum FuzzTarget: String {
     switch self {
     case .jpeg, .png, .gif:
       var options = Options()
-      options.width = 40
-      options.height = 30
+      let side = bytes.count % 7 < 4 ? 12 : 40  // small enough for every scale of decoding
+      options.width = side
+      options.height = side
       options.fit = bytes.count % 2 == 0 ? .contain : .cover
       options.isLinear = bytes.count % 3 == 0
       options.maximumBytes = bytes.count % 5 == 0 ? 900 : nil

@@ -15,10 +15,10 @@ done
 swiftc -g -O -swift-version 6 -module-name Imaging -package-name richpush -parse-as-library \
   -sanitize=fuzzer,address -ISources/CCodecs/include \
   $(find Sources/Imaging -name '*.swift') Tests/Fuzz/ImagingTargets.swift "$work"/objects/*.o \
-  -lpng -ljpeg -llcms2 -lm -o "$work/imaging"
+  -use-ld=lld -lpng -ljpeg -llcms2 -lm -o "$work/imaging"
 
 ppm="$work/seed.ppm"
-ppmrainbow -width=33 -height=21 red yellow blue white > "$ppm"
+ppmrainbow -width=97 -height=61 red yellow blue white > "$ppm"
 pgm="$work/seed.pgm"
 ppmtopgm "$ppm" > "$pgm"
 cjpeg -quality 80 "$ppm" > "$work/seeds/jpeg/baseline.jpg"
