@@ -10,7 +10,7 @@ SHELL := /bin/bash
 BUILD_PACKAGES := libmicrohttpd-dev libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
   libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev libmpg123-dev libfaad-dev curl
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
-  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl
+  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples
 BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl
 PACKAGES = $(BUILD_PACKAGES)
 
@@ -49,15 +49,10 @@ tools: $(TOOLS)/ready
 $(TOOLS)/ready: Tests/requirements.txt | deps
 	python3 -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/requirements.txt
-	mkdir -p $(TOOLS)/share
-	$(TOOLS)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
-	  --dest $(TOOLS)/share "$$(grep ^pypng Tests/requirements.txt)"  # its source carries PngSuite
-	tar -xzf $(TOOLS)/share/pypng-*.tar.gz -C $(TOOLS)/share --strip-components 2 --wildcards '*/pngsuite.py'
 	touch $@
 
 # The peers of img: programs from Debian, and from PyPI what Tests/Bench/requirements.txt says.
 BENCH_TOOLS := .build/bench-tools
-BENCHES += pictures
 BENCH_PACKAGES += libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools
 
 $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps

@@ -54,8 +54,13 @@ import Testing
     throws
   {
     let files = try Self.files()
-    #expect(files.count > 400)
+    #expect(files.filter { $0.name.contains("/") }.count == 174, "PngSuite is not whole")
+    #expect(files.count > 500)
     for file in files {
+      if file.read.isEmpty {
+        #expect(throws: ImagingError.self, "\(file.name)") { try Decoded(file.bytes) }
+        continue
+      }
       let wanted = try #require(PortableMap(file.read))
       #expect(
         Self.isSame(try Decoded(file.bytes), wanted, clear: Self.clear(in: file.bytes)),

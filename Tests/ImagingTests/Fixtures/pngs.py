@@ -1,19 +1,19 @@
 """Writes PNGs to standard output, each as a line with its name and two sizes, then its bytes and those of
-netpbm's reading of it through libpng: the files of PngSuite that pypng's source carries, and every colour type
-and depth, plain and interlaced, with and without tRNS, at the sizes 1 to 9 and 32 that PngSuite has, in one
-data chunk and in many."""
-import io, itertools, os, subprocess, sys
+netpbm's reading of it through libpng: PngSuite as libsixel-examples carries it, and every colour type and depth,
+plain and interlaced, with and without tRNS, at the sizes 1 to 9 and 32 that PngSuite has, in one data chunk and in
+many. What netpbm refuses has the second size 0."""
+import io, itertools, pathlib, subprocess, sys
 
 import png
 
-sys.path.insert(0, os.path.join(sys.prefix, "share"))
-import pngsuite
+PNGSUITE = pathlib.Path("/usr/share/doc/libsixel-examples/examples/images/pngsuite")
 
 
 def put(name, data):
     # pngtopam does not see the transparent colour of an RGB picture
     command = ["pngtopam"] if data[25] == 2 else ["pngtopam", "-alphapam"]
-    read = subprocess.run(command, input=data, capture_output=True, check=True).stdout
+    result = subprocess.run(command, input=data, capture_output=True)
+    read = result.stdout if result.returncode == 0 else b""
     sys.stdout.buffer.write(b"%s %d %d\n" % (name.encode(), len(data), len(read)) + data + read)
 
 
@@ -41,8 +41,8 @@ def palettes(count):
     return colours, [c + (255 * i // count,) for i, c in enumerate(colours)]
 
 
-for name, data in sorted(pngsuite.png.items()):
-    put(name, data)
+for file in sorted(PNGSUITE.glob("*/*.png")):
+    put(file.parent.name + "/" + file.stem, file.read_bytes())
 kinds = [(1, d) for d in (1, 2, 4, 8, 16)] + [(p, d) for p in (2, 3, 4) for d in (8, 16)]
 sizes = [(n, 10 - n) for n in range(1, 10)] + [(32, 32)]
 for (width, height), interlace in itertools.product(sizes, (False, True)):
