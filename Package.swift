@@ -51,7 +51,7 @@ let package = Package(
       }),
     .target(
       name: "CCodecs", cSettings: strictC + [.unsafeFlags(["-O3"])],
-      linkerSettings: ["png", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
+      linkerSettings: ["png", "z", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
     .systemLibrary(name: "CSound"),
     .executableTarget(
       name: "richpush-exec", cSettings: strictC,

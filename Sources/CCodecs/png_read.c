@@ -8,7 +8,7 @@
 
 #include <png.h>
 
-#include "ccodecs.h"
+#include "png_plain.h"
 
 enum { BUFFER = 1 << 16 };
 
@@ -22,6 +22,8 @@ struct codec_png {
   uint8_t *whole; /* the picture, when it is interlaced */
   size_t row_bytes;
   int passes, next;
+  int checking;
+  struct png_plain *plain; /* reads the rows, when libpng need not */
   int limited; /* whether a chunk was left out because it is too large */
   uint8_t buffer[BUFFER];
 };
@@ -109,6 +111,7 @@ codec_png *codec_png_open(
     return NULL;
   }
   png->from = source;
+  png->checking = checking;
   png->codec = png_create_read_struct(PNG_LIBPNG_VER_STRING, png, on_error, on_warning);
   png->info = png->codec ? png_create_info_struct(png->codec) : NULL;
   if (!png->info || setjmp(png->escape)) {
@@ -129,9 +132,25 @@ codec_png *codec_png_open(
   return png;
 }
 
+/* Rows of a file that was checked before, and that need no change. */
+static int reads_plainly(const codec_png *png, const codec_png_info *info) {
+  int has_colours = info->colour_type == PNG_COLOR_TYPE_RGB || info->colour_type == PNG_COLOR_TYPE_GRAY;
+  int is_opaque = has_colours && !info->has_transparency;
+  return !png->checking && info->depth == 8 && !info->interlaced &&
+    (is_opaque || info->colour_type == PNG_COLOR_TYPE_RGBA);
+}
+
 int codec_png_start(codec_png *png, int sixteen, codec_png_info *info, char *message) {
   png_structp codec = png->codec;
   if (setjmp(png->escape)) return say(png, message);
+  if (!sixteen && reads_plainly(png, info)) {
+    info->channels = png_get_channels(codec, png->info);
+    png->row_bytes = png_get_rowbytes(codec, png->info);
+    size_t at = png->at - (png->filled - png->used); /* libpng has read the first IDAT's header */
+    png->plain = png_plain_open(png->from, at, png->row_bytes, info->channels);
+    if (!png->plain) png_error(codec, "out of memory");
+    return 0;
+  }
   png_set_expand(codec);
   if (sixteen) {
     png_set_expand_16(codec);
@@ -169,7 +188,10 @@ int codec_png_rows(codec_png *png, uint8_t *to, size_t stride, int count, char *
   if (png->passes > 1 && !png->whole && read_whole(png, message) < 0) return -1;
   for (int i = 0; i < count; i++, png->next++) {
     uint8_t *row = to + stride * (size_t)i;
-    if (png->whole) memcpy(row, png->whole + png->row_bytes * (size_t)png->next, png->row_bytes);
+    if (png->plain) {
+      const char *wrong = png_plain_row(png->plain, row);
+      if (wrong) png_error(png->codec, wrong);
+    } else if (png->whole) memcpy(row, png->whole + png->row_bytes * (size_t)png->next, png->row_bytes);
     else png_read_row(png->codec, row, NULL);
   }
   return 0;
@@ -184,6 +206,7 @@ int codec_png_finish(codec_png *png, char *message) {
 void codec_png_close(codec_png *png) {
   if (!png) return;
   png_destroy_read_struct(&png->codec, &png->info, NULL);
+  png_plain_close(png->plain);
   free(png->whole);
   free(png);
 }

@@ -15,7 +15,7 @@ done
 swiftc -g -O -swift-version 6 -module-name Imaging -package-name richpush -parse-as-library \
   -sanitize=fuzzer,address -ISources/CCodecs/include \
   $(find Sources/Imaging -name '*.swift') Tests/Fuzz/ImagingTargets.swift "$work"/objects/*.o \
-  -use-ld=lld -lpng -ljpeg -llcms2 -lm -o "$work/imaging"
+  -use-ld=lld -lpng -lz -ljpeg -llcms2 -lm -o "$work/imaging"
 
 ppm="$work/seed.ppm"
 ppmrainbow -width=97 -height=61 red yellow blue white > "$ppm"

@@ -5,7 +5,8 @@ struct Decoded {
   let plane: Plane
   let model: ColourModel
 
-  init(_ bytes: [UInt8]) throws {
+  /// With `checking` a PNG is read as at publication, by libpng alone.
+  init(_ bytes: [UInt8], checking: Bool = true) throws {
     let source = SourceFile(bytes: bytes)
     let kind = try PictureKind.accepted(source)
     let limits = Limits()
@@ -19,7 +20,7 @@ struct Decoded {
         reader.model.isInks ? Mixing.rgb(ofInks: mixed, isInverted: reader.isInverted) : mixed
       model = plane.channels == 1 ? .grey : .rgb
     } else {
-      let reader = try PNGReader(source, limits: limits, checking: true)
+      let reader = try PNGReader(source, limits: limits, checking: checking)
       try reader.start()
       let raster = try Drawing(whole: reader.size).draw(reader)
       plane = raster.planes[0]
