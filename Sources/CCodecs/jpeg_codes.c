@@ -31,10 +31,27 @@ static void join_runs(struct jpeg_codes *codes) {
   }
 }
 
+static void join_values(struct jpeg_codes *codes) {
+  for (int glanced = 0; glanced < 1 << GLANCE; glanced++) {
+    int code = codes->codes[glanced << (PEEK - GLANCE)], symbol = code >> 8, size = symbol & 15;
+    struct jpeg_bits bits = {(uint64_t)glanced << (64 - GLANCE), GLANCE};
+    drop(&bits, code & 255);
+    if (code == 0 || bits.count < size) continue;
+    codes->steps[glanced] = (struct jpeg_step){
+      .value = (int16_t)next_value(&bits, size),
+      .steps = ends_block(symbol) ? 0 : (uint8_t)((symbol >> 4) + 1),
+      .bits = (uint8_t)(GLANCE - bits.count),
+    };
+  }
+}
+
 int jpeg_codes_fill(struct jpeg_codes *codes, const JHUFF_TBL *from, int joined) {
   memset(codes, 0, sizeof *codes);
   if (fill_codes(codes, from) < 0) return -1;
-  if (joined) join_runs(codes);
+  if (joined) {
+    join_runs(codes);
+    join_values(codes);
+  }
   return 0;
 }
 

@@ -2,12 +2,19 @@
 /* The entropy-coded bits of a baseline JPEG (T.81 F.2.2): Huffman codes, and runs of them that are passed over together. */
 #include "jpeg_error.h"
 
-enum { PEEK = 13 }; /* bits looked at together */
+enum { PEEK = 13, GLANCE = 10 }; /* bits looked at together */
 
-/* One code, and all the codes of coefficients that are complete in the bits looked at. */
+/* A code with the value behind it; 0 bits when it is not complete, and it goes no step when it ends the block. */
+struct jpeg_step {
+  int16_t value;
+  uint8_t steps, bits;
+};
+
+/* One code, with its value, and all the codes of coefficients that are complete in the bits looked at. */
 struct jpeg_codes {
   uint16_t codes[1 << PEEK]; /* the code that the bits begin with: symbol << 8 | length, 0 when it is longer */
   uint16_t runs[1 << PEEK];  /* ends block << 15 | coefficients << 8 | bits; 0 when not even one is complete */
+  struct jpeg_step steps[1 << GLANCE];
   int32_t largest[17], offset[17]; /* longer codes */
   const UINT8 *values;
 };

@@ -20,8 +20,8 @@ struct codec_jpeg {
   struct jpeg_progress_mgr progress;
   struct input input;
   int scan_limit;
-  struct jpeg_reduced reduced; /* when it has bands, they are the picture */
-  codec_plane planes[CODEC_PLANES];
+  struct jpeg_reduced *reduced; /* reads the picture, unless it is unusual */
+  int is_unusual;
 };
 
 static void begin_source(j_decompress_ptr codec) { (void)codec; }
@@ -125,14 +125,14 @@ static void begin_again(codec_jpeg *jpeg) {
   jpeg_abort_decompress(&jpeg->codec);
   jpeg->input.at = 0;
   jpeg->input.manager.bytes_in_buffer = 0;
-  jpeg->reduced.bands = 0;
+  jpeg->reduced = NULL;
   jpeg->failure.health = (codec_jpeg_health){0};
   jpeg_read_header(&jpeg->codec, TRUE);
 }
 
-/* At 1/8 luma uses its DC coefficient alone and chroma, decoded at up to 2/8, the 2x2 corner: once those
-   are exact the other scans change nothing. */
-static int is_exact_at_eighth(const struct jpeg_decompress_struct *codec) {
+/* At 1/8 luma uses its DC coefficient alone and chroma, decoded at up to 2/8, little but the 2x2 corner: once those
+   are exact the other scans change nothing that is seen. */
+static int is_enough_at_eighth(const struct jpeg_decompress_struct *codec) {
   static const int corner[] = {0, 1, 2, 4};
   for (int i = 0; i < codec->num_components; i++) {
     int size = codec->comp_info[i].DCT_scaled_size;
@@ -150,12 +150,8 @@ int codec_jpeg_start(
   struct jpeg_decompress_struct *codec = &jpeg->codec;
   if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
   jpeg->scan_limit = scan_limit;
-  if (eighths <= 2) {
-    int done = jpeg_reduced_read(codec, eighths, &jpeg->reduced, info->planes);
-    memcpy(jpeg->planes, info->planes, sizeof jpeg->planes);
-    if (done > 0) return 0;
-    begin_again(jpeg);
-  }
+  if (eighths < DCTSIZE && !jpeg->is_unusual) jpeg->reduced = jpeg_reduced_start(codec, eighths, info->planes);
+  if (jpeg->reduced) return 0;
   codec->scale_num = (unsigned)eighths;
   codec->scale_denom = 8;
   codec->out_color_space = codec->jpeg_color_space;
@@ -169,7 +165,7 @@ int codec_jpeg_start(
     do {
       event = jpeg_consume_input(codec);
       watch((j_common_ptr)codec); /* libjpeg does not call it here */
-      if (event == JPEG_SCAN_COMPLETED && is_exact_at_eighth(codec)) break;
+      if (event == JPEG_SCAN_COMPLETED && is_enough_at_eighth(codec)) break;
     } while (event != JPEG_REACHED_EOI && event != JPEG_SUSPENDED);
     jpeg_start_output(codec, codec->input_scan_number);
   }
@@ -191,7 +187,13 @@ int codec_jpeg_start(
 int codec_jpeg_band(codec_jpeg *jpeg, const codec_band *band, char *message) {
   struct jpeg_decompress_struct *codec = &jpeg->codec;
   if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
-  if (jpeg->reduced.bands) return jpeg_reduced_band(&jpeg->reduced, jpeg->planes, codec->num_components, band);
+  if (jpeg->reduced) {
+    int status = jpeg_reduced_band(jpeg->reduced, band);
+    if (status >= 0) return status;
+    jpeg->is_unusual = 1;
+    begin_again(jpeg);
+    return 2;
+  }
   if (codec->output_scanline >= codec->output_height) return 0;
   JSAMPROW rows[CODEC_PLANES][MAX_SAMP_FACTOR * DCTSIZE];
   JSAMPARRAY planes[CODEC_PLANES];
@@ -225,7 +227,7 @@ int codec_jpeg_row(codec_jpeg *jpeg, uint8_t *row, char *message) {
 }
 
 int codec_jpeg_finish(codec_jpeg *jpeg, char *message) {
-  if (jpeg->reduced.bands) return 0; /* it was read to its end */
+  if (jpeg->reduced) return 0; /* it was read to its end */
   if (setjmp(jpeg->failure.escape)) return jpeg_failure_say(&jpeg->failure, message);
   if (jpeg->codec.output_scanline >= jpeg->codec.output_height) {
     struct jpeg_decompress_struct *codec = &jpeg->codec;

@@ -9,7 +9,7 @@ ROUNDS rounds (default 7) in which all take turns. A ratio above 1 means that im
 - "djpeg | cjpeg", at the scale img decodes at, and pyvips (PyPI's wheel with its own codecs) beside img inside a
   warm process with one thread;
 - vipsthumbnail (Debian's codecs, which are img's too) beside img as a whole process;
-- libpng reading the rows and doing nothing with them, as the bound of a PNG.
+- libpng reading the rows and doing nothing with them, which any PNG costs that libpng reads.
 
 Then the most memory the whole process has. Ends with 1 when a target is missed.
 """
@@ -105,7 +105,7 @@ def png(path, pixels):
     ours, whole = (lambda: warm(path, pixels)), (lambda: spent([IMG, "render", path, "/dev/null", "--width", str(pixels)]))
     compare(path, pixels, {
         f"vipsthumbnail to {kind}": (whole, lambda: vipsthumbnail(path, pixels, kind.replace("jpeg", "jpg")), 1.15),
-        "(bound) libpng's reading": (whole, lambda: spent([f"{FOLDER}/pngread", path]), None),
+        "libpng's reading alone": (whole, lambda: spent([f"{FOLDER}/pngread", path]), None),
         "pyvips": (ours, lambda: vips(path, pixels), None),
     })
 

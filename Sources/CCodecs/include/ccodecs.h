@@ -40,7 +40,8 @@ codec_jpeg *codec_jpeg_open(codec_source source, codec_jpeg_info *info, char *me
 /* eighths is 1, 2, 4 or 8. A progressive file at 1/8 is read only as far as its coefficients are used.
    More than scan_limit scans are an error. */
 int codec_jpeg_start(codec_jpeg *jpeg, int eighths, int scan_limit, codec_jpeg_info *info, char *message);
-/* 1: a band was written; 0: there are no more; -1: error. */
+/* 1: a band was written; 0: there are no more; -1: error; 2: the file is unusual, and all bands are void: begin again
+   with codec_jpeg_start. */
 int codec_jpeg_band(codec_jpeg *jpeg, const codec_band *band, char *message);
 /* Instead of codec_jpeg_start: full size, rows of interleaved grey, RGB or CMYK samples (inks as stored). */
 int codec_jpeg_start_rows(codec_jpeg *jpeg, int scan_limit, char *message);

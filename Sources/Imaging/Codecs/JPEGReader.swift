@@ -5,6 +5,7 @@ final class JPEGReader {
   private let source: SourceFile
   private let codec: OpaquePointer
   private(set) var info: codec_jpeg_info
+  private var scale: (eighths: Int32, scans: Int32) = (8, 0)
 
   /// Reads the header and checks it.
   init(_ source: SourceFile, limits: Limits) throws(ImagingError) {
@@ -61,9 +62,14 @@ final class JPEGReader {
 
   /// Begins to decode at 1, 2, 4 or 8 eighths of the size.
   func start(eighths: Int, limits: Limits) throws(ImagingError) {
+    scale = (Int32(eighths), Int32(limits.scans))
+    try begin()
+  }
+
+  private func begin() throws(ImagingError) {
     do {
       _ = try CodecMessage.of { message in
-        succeeded(codec_jpeg_start(codec, Int32(eighths), Int32(limits.scans), &info, message))
+        succeeded(codec_jpeg_start(codec, scale.eighths, scale.scans, &info, message))
       }
     } catch {
       throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
@@ -71,16 +77,23 @@ final class JPEGReader {
   }
 
   /// Decodes rows into the resamplers, one for each plane, until these have what they need.
-  func read(into resamplers: [PlaneResampler]) throws(ImagingError) {
+  ///
+  /// False when the file turns out to be unusual: what was read is void, the planes are others, and
+  /// it has begun again.
+  func read(into resamplers: [PlaneResampler]) throws(ImagingError) -> Bool {
     let rows = planes.map { Int($0.band_rows) }
     while resamplers.contains(where: { !$0.isComplete }) {
       var band = codec_band()
       for (index, resampler) in resamplers.enumerated() {
         band.aim(index, at: resampler.slot, stride: resampler.slotStride)
       }
-      guard try next(&band) else { return }
-      for (index, resampler) in resamplers.enumerated() { resampler.receive(rows[index]) }
+      switch try next(&band) {
+      case .band: for (index, resampler) in resamplers.enumerated() { resampler.receive(rows[index]) }
+      case .end: return true
+      case .again: return false
+      }
     }
+    return true
   }
 
   /// Begins to decode rows of interleaved samples at full size, instead of `start`.
@@ -112,7 +125,9 @@ final class JPEGReader {
       band.aim(index, at: scratch + offset, stride: Int(plane.row_bytes))
       offset += sizes[index]
     }
-    while try next(&band) {}
+    var step = Step.band
+    while step == .band { step = try next(&band) }
+    if step == .again { return try skim() }
     do {
       _ = try CodecMessage.of { succeeded(codec_jpeg_finish(codec, $0)) }
     } catch {
@@ -120,12 +135,18 @@ final class JPEGReader {
     }
   }
 
-  private func next(_ band: inout codec_band) throws(ImagingError) -> Bool {
+  private enum Step { case band, end, again }
+
+  private func next(_ band: inout codec_band) throws(ImagingError) -> Step {
+    let status: Int32
     do {
-      return try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) } == 1
+      status = try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) }
     } catch {
       throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
     }
+    guard status == 2 else { return status == 1 ? .band : .end }
+    try begin()
+    return .again
   }
 
   private func values<Tuple>(of tuple: Tuple) -> [Int] {

@@ -43,7 +43,9 @@ struct Drawing {
           rowBytes: Int(plane.row_bytes), band: Int(plane.band_rows)),
         columns: weights.columns, rows: weights.rows)
     }
-    try reader.read(into: resamplers)
+    guard try reader.read(into: resamplers) else {
+      return try draw(reader, halvingChroma: halvingChroma)
+    }
     return resamplers.map { $0.plane.turned(orientation) }
   }
 
