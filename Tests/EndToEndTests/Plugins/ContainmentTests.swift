@@ -120,7 +120,8 @@ import Testing
     let before = try bystander.median()
     let connection = try await ask(misdeed.name, aim, on: server)
     let meanwhile = try bystander.median { connection.hasInput }
-    #expect(meanwhile < before * 10, "\(misdeed.name): \(meanwhile) instead of \(before)")
+    let otherwise = max(before, try bystander.median())  // the machine may have other work, too
+    #expect(meanwhile < otherwise * 10, "\(misdeed.name): \(meanwhile) instead of \(otherwise)")
 
     let answer = try connection.answer()
     #expect(answer.status == misdeed.status, "\(misdeed.name): \(answer.text)")
