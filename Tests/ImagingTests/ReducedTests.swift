@@ -1,4 +1,5 @@
 import CCodecs
+import Foundation
 import Testing
 
 @testable import Imaging
@@ -28,6 +29,39 @@ import Testing
   @Test func `at 1/8 grey comes out bit for bit as from libjpeg`() throws {
     let scene = try Canvas.scene(640, 480).greyJPEG()
     #expect(try render(scene, width: 40) == render(unusual(scene), width: 40))
+  }
+
+  @Test(arguments: 0..<4, 0..<4)
+  func `at 4/8 a wave of a block is the same wave in a quarter of the samples`(
+    across: Int, down: Int
+  ) throws {
+    @Sendable func tone(_ x: Int, _ y: Int, of points: Double) -> Double {
+      let (u, v) = (Double(across), Double(down))
+      return 128 + 60 * cos((Double(x) + 0.5) * u * .pi / points)
+        * cos((Double(y) + 0.5) * v * .pi / points)
+    }
+    let wave = Canvas(size: PixelSize(16, 16)) { x, y in
+      let tone = Int(tone(x % 8, y % 8, of: 8).rounded())
+      return (tone, tone, tone, 255)
+    }
+    let source = SourceFile(
+      bytes: try Tool.run("cjpeg -grayscale -quality 100", PortableMap.bytes(of: wave)))
+    var info = codec_jpeg_info()
+    let codec = try CodecMessage.of { message in
+      source.withCodecSource { codec_jpeg_open($0, &info, message) }
+    }
+    defer { codec_jpeg_close(codec) }
+    var samples = [UInt8](repeating: 0, count: 32)
+    try samples.withUnsafeMutableBufferPointer { samples in
+      var band = codec_band()
+      (band.rows.0, band.strides.0) = (samples.baseAddress, 8)
+      _ = try CodecMessage.of { succeeded(codec_jpeg_start(codec, 4, 1, &info, $0)) }
+      _ = try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) }
+    }
+    for (index, sample) in samples.enumerated() {
+      let wanted = tone(index % 4, index / 8, of: 4)
+      #expect(abs(Double(sample) - wanted) <= 1.5, "\(index)")
+    }
   }
 
   @Test(arguments: [40, 80, 160])
