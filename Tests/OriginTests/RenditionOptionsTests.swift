@@ -45,6 +45,16 @@ import Testing
         == "width=64&a=1&view=waveform")
   }
 
+  @Test(arguments: [("page=1", ""), ("page=2", "page=2"), ("page=", "page=")])
+  func `to say what a plugin takes anyway is to say nothing`(
+    _ query: String, _ canonical: String
+  ) throws {
+    let request = try Request("GET", "/?" + query)
+    let options = try RenditionOptions(
+      request.query, declaring: ["page"], defaults: ["page": "1"])
+    #expect(options.items.map { "\($0.name)=\($0.value)" }.joined() == canonical)
+  }
+
   @Test func `a profile sets the limits that a plugin gets`() throws {
     let request = try Request("GET", "/?profile=watch")
     let limits = try RenditionOptions(request.query, declaring: []).limits

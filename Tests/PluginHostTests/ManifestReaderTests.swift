@@ -10,7 +10,7 @@ import Testing
       """
       { "protocol": 1, "name": "sound", "version": "1.2.0", "executable": "sound",
         "mode": "fastcgi", "verbs": ["describe", "validate", "render"],
-        "accepts": ["audio/*"], "produces": ["audio/*", "image/png"], "query": ["view"],
+        "accepts": ["audio/*"], "produces": ["audio/*", "image/png"], "query": ["view", "page=1"],
         "perUser": false, "network": false,
         "limits": { "seconds": 10, "memoryMiB": 256, "outputMiB": 20 },
         "workers": { "max": 2, "idleSeconds": 30, "requests": 1000 } }
@@ -18,6 +18,7 @@ import Testing
     #expect(manifest.mode == .fastcgi)
     #expect(manifest.verbs == [.describe, .validate, .render])
     #expect(manifest.accepts == ["audio/*"])
+    #expect(manifest.query == ["view", "page"] && manifest.defaults == ["page": "1"])
     #expect(manifest.limits == Manifest.Limits(seconds: 10, memoryMiB: 256, outputMiB: 20))
     #expect(manifest.workers.max == 2)
   }
@@ -39,7 +40,8 @@ import Testing
     (#"{"limits":{"seconds":"ten"}}"#, "\"limits.seconds\" must be of the type"),
     (#"{"workers":{"max":0}}"#, "\"workers.max\""), (#"{"colour":"red"}"#, "\"colour\""),
     (#"{"workers":{"min":3,"max":2}}"#, "\"workers.min\""),
-    (#"{"query":["a b"]}"#, "\"query\""), (#"{"network":"yes"}"#, "\"network\""),
+    (#"{"query":["a b"]}"#, "\"query\""), (#"{"query":["=1"]}"#, "\"query\""),
+    (#"{"network":"yes"}"#, "\"network\""),
   ])
   func `refuses what it does not understand and names it`(json: String, reason: String) {
     #expect {

@@ -88,7 +88,8 @@ final class JPEGReader {
         band.aim(index, at: resampler.slot, stride: resampler.slotStride)
       }
       switch try next(&band) {
-      case .band: for (index, resampler) in resamplers.enumerated() { resampler.receive(rows[index]) }
+      case .band:
+        for (index, resampler) in resamplers.enumerated() { resampler.receive(rows[index]) }
       case .end: return true
       case .again: return false
       }

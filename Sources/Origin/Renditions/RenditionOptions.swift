@@ -19,8 +19,11 @@ struct RenditionOptions: Sendable, Hashable {
 
   /// Reads a query string.
   ///
-  /// Sizes are device pixels once `dpr` is multiplied in, and snap up to the ladder.
-  init(_ query: Query, declaring keys: [String]) throws(Refusal) {
+  /// Sizes are device pixels once `dpr` is multiplied in, and snap up to the ladder. Of the keys that
+  /// the plugin declares, those said to be what they are by default are left out.
+  init(
+    _ query: Query, declaring keys: [String], defaults: [String: String] = [:]
+  ) throws(Refusal) {
     var scale = 1.0
     var seen: Set<String> = []
     for (name, value) in query.items {
@@ -50,7 +53,7 @@ struct RenditionOptions: Sendable, Hashable {
         guard value.utf8.count <= 256 else {
           throw Refusal(400, "The option \(name) has at most 256 bytes.")
         }
-        declared[name] = value
+        if defaults[name] != value { declared[name] = value }
       default: throw Refusal(400, "There is no option \(name.quoted).")
       }
     }

@@ -63,7 +63,9 @@ struct Media: Sendable {
       try store.isRecipient(id, user: exchange.caller.name)
     else { throw Refusal.noNotification }
     let wish = try wish(notification, for: exchange.caller.name) { plugin throws(Refusal) in
-      try RenditionOptions(exchange.request.query, declaring: plugin.manifest.query)
+      try RenditionOptions(
+        exchange.request.query, declaring: plugin.manifest.query,
+        defaults: plugin.manifest.defaults)
     }
     return (notification, wish)
   }

@@ -32,6 +32,8 @@ package struct Manifest: Sendable, Hashable {
   package var produces = ["*/*"]
   /// Query names it reads beyond the options.
   package var query: [String] = []
+  /// What it takes for a query name that is not given, by name; to give it changes nothing.
+  package var defaults: [String: String] = [:]
   /// Whether the answer depends on who asks.
   package var perUser = false
   /// Whether it asks for network sockets.

@@ -43,10 +43,16 @@ enum ManifestReader {
     manifest.verbs = Set(text.verbs ?? [.render])
     manifest.accepts = try ranges(text.accepts, "accepts")
     manifest.produces = try ranges(text.produces, "produces")
-    manifest.query = text.query ?? []
-    try require(
-      manifest.query.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(HeaderField.isTokenByte) },
-      "\"query\" must be a list of plain names")
+    for item in text.query ?? [] {
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      try require(
+        !name.isEmpty && name.utf8.allSatisfy(HeaderField.isTokenByte),
+        "\"query\" must be a list of plain names, each with its default if it has one: \"view\", \"page=1\""
+      )
+      manifest.query.append(name)
+      manifest.defaults[name] = parts.count == 2 ? String(parts[1]) : nil
+    }
     manifest.perUser = text.perUser ?? false
     manifest.network = text.network ?? false
     manifest.limits = try limits(text.limits, default: manifest.limits, ceiling: ceiling)

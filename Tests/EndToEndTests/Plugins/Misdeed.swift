@@ -62,7 +62,8 @@ struct Misdeed: Sendable {
       "sends-more-than-it-said", "echo Content-Length: 9; head; printf 1234567890", 502, "wrote 10"),
     Misdeed(
       "fills-the-disk",
-      "while :; do n=$((n + 1)); command head -c 1000000 /dev/zero >$TMPDIR/$n; done", 502, "68 MiB"),
+      "while :; do n=$((n + 1)); command head -c 1000000 /dev/zero >$TMPDIR/$n; done", 502, "68 MiB"
+    ),
   ]
 
   /// Those that the sandbox prevents; the payload says what they are after.
