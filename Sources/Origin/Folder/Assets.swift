@@ -55,7 +55,9 @@ struct Assets: Sendable {
       default:
         // What is known stays usable while the folder is away or new content is still coming.
         if let known, known.blob != nil { return known }
-        throw error
+        guard [500, 502, 504].contains(error.status) else { throw error }
+        // Without a stamp: the plugin is asked again at every look at the folder.
+        found = Self.refused(richType, name.value, error.sentence)
       }
     }
     try await keep(found, insteadOf: known)

@@ -35,7 +35,7 @@ final class Sightings: Sendable {
     let mustTime = state.withLock { state in
       for sight in sights {
         switch sight {
-        case .everything: state.work.isEverything = true
+        case .everything, .lost: state.work.isEverything = true
         case .complete(let place):
           state.work.names[place] = true
           state.begun[place] = nil
