@@ -64,7 +64,7 @@ final class Rounds: Sendable {
   private var richTypes: [String] { (try? reader.folder.richTypes().types) ?? [] }
 
   private var again: FolderReader.Again {
-    { [sightings] in sightings.see([.begun($0)]) }
+    { [sightings] in sightings.seeAgain($0) }
   }
 
   private func lookAtEverything() async {
