@@ -10,8 +10,8 @@ struct Reconciliation: FolderReader {
 
   /// Beside the rich types in lists: what lies in the drop folder itself.
   static let root = "."
-  /// As many files are looked at together: enough for the workers and the disk to be busy.
-  static let width = 32
+  /// As many files are looked at together: each waits for the disk three times, all at once.
+  static let width = 64
 
   /// Looks at every name, and forgets those whose files are gone.
   func lookAtEverything(again: @escaping Again) async -> String? {
