@@ -11,6 +11,7 @@ struct Housekeeping: Sendable {
   let links: MediaLinks
   let counts: RenditionCounts
   private static let interval = Duration.seconds(900)
+  private static let renditionInterval = Duration.seconds(5)
   private static let storeInterval = Duration.seconds(2)
 
   init(
@@ -29,6 +30,7 @@ struct Housekeeping: Sendable {
     await withDiscardingTaskGroup { group in
       group.addTask { await collect() }
       group.addTask { await watchStore() }
+      group.addTask { await watchRenditions() }
     }
   }
 
@@ -44,6 +46,17 @@ struct Housekeeping: Sendable {
     while !Task.isCancelled {
       do { try reload() } catch { log("the keys of links could not be read: \(error)") }
       try? await Task.sleep(for: Self.storeInterval)
+    }
+  }
+
+  /// Makes room soon when renditions take more than they may: a whole folder can come at once.
+  private func watchRenditions() async {
+    while !Task.isCancelled {
+      if store.renditions.size > retention.renditionBytes ?? .max {
+        let removed = await store.collectRenditions(retention)
+        counts.count(.evicted, removed.count)
+      }
+      try? await Task.sleep(for: Self.renditionInterval)
     }
   }
 

@@ -49,12 +49,18 @@ extension RichPushClient {
   }
 
   /// The assets that can be named in a payload, and those that were refused, with the reason.
-  public func assets(richType: String? = nil) async throws -> [Asset] {
+  ///
+  /// All of them, or those of one rich type, or in one state.
+  public func assets(
+    richType: String? = nil, state: Asset.State? = nil
+  ) async throws -> [Asset] {
     let segments = ["api", "assets"] + (richType.map { [$0] } ?? [])
     var assets: [Asset] = []
     var next: String?
     repeat {
-      let query = next.map { [(name: "after", value: $0)] } ?? []
+      let query =
+        (next.map { [(name: "after", value: $0)] } ?? [])
+        + (state.map { [(name: "state", value: $0.rawValue)] } ?? [])
       let page: AssetPage = try await value(request("GET", segments, query: query))
       assets += page.assets
       next = page.next

@@ -94,6 +94,26 @@ import Testing
     }
   }
 
+  @Test func `makes the outbox, and sends what waits there when the folder's words come`()
+    async throws
+  {
+    try await RunningServer.lend(flags: flags) { server in
+      let outbox = server.scratch.folder.path + "/assets/outbox"
+      #expect(FileManager.default.fileExists(atPath: outbox))
+      #expect(!server.log.contains("cannot be read"))
+      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/outbox/img/a.png")
+      try await eventually("the missing words are told") {
+        text(server, "assets/outbox/img/a.png.notify.error.txt")?.contains("to whom") == true
+      }
+      try server.scratch.drop(
+        Array(#"{"to":["username:alice"]}"#.utf8), as: "assets/outbox/img/default.notify.json")
+      try await eventually("it is sent") {
+        text(server, "assets/outbox/img/a.png.notify.sent.json") != nil
+          && text(server, "assets/outbox/img/a.png.notify.error.txt") == nil
+      }
+    }
+  }
+
   @Test func `does not start in the name of nobody`() async throws {
     let scratch = try Scratch()
     let result = try await Child.run(

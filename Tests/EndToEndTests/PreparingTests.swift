@@ -4,15 +4,18 @@ import Testing
 
 /// What becomes of a dropped file in the background.
 @Suite(.timeLimit(.minutes(5))) struct PreparingTests {
-  /// A rich type whose plugin writes down each rendition it makes, slowly.
-  private func addSlowType(_ scratch: Scratch, seconds: Double) throws {
+  /// A rich type whose plugin writes down each rendition it makes, slowly; with `until` it makes two
+  /// and then waits until a file of that name is there.
+  private func addSlowType(_ scratch: Scratch, seconds: Double, until gate: String? = nil) throws {
     let count = scratch.folder.path + "/count"
+    let isOpen = gate.map { "[ -e \(scratch.folder.path)/\($0) ]" } ?? "true"
     try scratch.drop(
       Array(
         """
         #!/bin/sh
         echo "$RICH_PROFILE $RICH_ASSET_SHA256" >> \(count)
         sleep \(seconds)
+        while [ $(wc -l <\(count)) -gt 2 ] && ! \(isOpen); do sleep 0.05; done
         printf 'Content-Type: text/plain\\n\\nx'
 
         """.utf8), as: "plugins/slow/slow", executable: true)
@@ -47,6 +50,57 @@ import Testing
       // Two contents, each cleaned and for five profiles; the kill may have cost one its answer.
       #expect(Set(lines()).count == 12 && (12...13).contains(lines().count), "\(lines())")
     }
+  }
+
+  @Test func `shows how far the preparation of each has come`() async throws {
+    try await RunningServer.lend(flags: flags) { scratch in
+      try addSlowType(scratch, seconds: 0.05, until: "go")
+      try scratch.drop([1], as: "assets/slow/a.txt")
+    } to: { server in
+      let alice = server.client("alice")
+      try await eventually("the third is being made") {
+        let asset = try await alice.assets(richType: "slow", state: .preparing).first
+        return asset?.progress?.made == 2 && asset?.progress?.total == 6
+      }
+      #expect(try await alice.asset("a.txt", richType: "slow").progress?.made == 2)
+      let list = try await Child.run(
+        "richpush",
+        ["asset", "list", "--state", "preparing"]
+          + ["--server", server.endpoint.absoluteString])
+      #expect(list.output.contains { $0.contains("slow/a.txt") && $0.contains("2 of 6 made") })
+      try server.scratch.drop([], as: "go")
+      try await eventually("it is ready") {
+        let asset = try await alice.asset("a.txt", richType: "slow")
+        return asset.state == .ready && asset.progress == nil
+      }
+    }
+  }
+
+  @Test func `a whole folder does not keep more renditions than the cache may hold`() async throws {
+    try await RunningServer.lend(flags: ["--demo", "--rendition-cache", "1"]) { server in
+      let beach = try Package.bytes("assets/img/beach.jpg")
+      for number in 0..<12 {
+        let comment: [UInt8] = [0xFF, 0xFE, 0, 3, UInt8(number)]
+        try server.scratch.drop(beach[..<2] + comment + beach[2...], as: "assets/img/\(number).jpg")
+      }
+      let alice = server.client("alice")
+      try await eventually("all are ready") { try await alice.assetCounts().ready == 16 }
+      #expect(try server.measured(#"richpush_renditions_total{outcome="made"}"#) >= 12 * 6)
+      try await eventually("the coldest are gone") {
+        try await Self.size(of: server.scratch.folder.path + "/var/renditions") <= 1 << 20
+      }
+      #expect(try server.measured(#"richpush_renditions_total{outcome="evicted"}"#) > 0)
+      let id = try await alice.create(
+        NewNotification("m", richType: "img", payload: "0.jpg", to: .users(["alice"]))
+      ).id
+      #expect(try await alice.media(id, options: MediaOptions(profile: "ios")).bytes.count > 0)
+    }
+  }
+
+  /// The bytes of all files below a folder.
+  private static func size(of folder: String) async throws -> Int {
+    let found = try await Child.run("/usr/bin/find", [folder, "-type", "f", "-printf", "%s\n"])
+    return found.output.compactMap(Int.init).reduce(0, +)
   }
 
   @Test func `steps aside for those who wait, and can be used meanwhile`() async throws {

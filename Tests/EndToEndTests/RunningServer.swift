@@ -19,7 +19,7 @@ final class RunningServer: Sendable {
   /// Starts a server, lends it to the body, and expects it to end cleanly afterwards.
   static func lend(
     flags: [String] = ["--demo"], environment: [String: String] = [:],
-    unprivileged: Bool = false,
+    unprivileged: Bool = false, through wrapper: [String] = [],
     prepare: (Scratch) async throws -> Void = { _ in },
     to body: (RunningServer) async throws -> Void
   ) async throws {
@@ -39,7 +39,8 @@ final class RunningServer: Sendable {
     let isRoot = unprivileged && getuid() == 0
     if isRoot { _ = try await Child.run("/bin/chown", ["-R", "65534:65534", scratch.folder.path]) }
     let server = try await RunningServer(
-      scratch: scratch, flags: flags, environment: environment, asNobody: isRoot)
+      scratch: scratch, flags: flags, environment: environment,
+      wrapper: isRoot ? asNobody : wrapper)
     try await body(server)
     server.child.send(SIGTERM)
     let exitCode = await server.child.exitCode()
@@ -48,15 +49,18 @@ final class RunningServer: Sendable {
 
   private let flags: [String]
   private let environment: [String: String]
-  private let asNobody: Bool
+  /// The program that starts the server, with its arguments; empty where it is started as it is.
+  private let wrapper: [String]
+  private static let asNobody =
+    ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 
   private init(
-    scratch: Scratch, flags: [String], environment: [String: String], asNobody: Bool
+    scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String]
   ) async throws {
     (self.scratch, self.flags, self.environment) = (scratch, flags, environment)
-    self.asNobody = asNobody
+    self.wrapper = wrapper
     let (child, port) = try await Self.start(
-      scratch, flags: flags, environment: environment, asNobody: asNobody, port: 0)
+      scratch, flags: flags, environment: environment, wrapper: wrapper, port: 0)
     state = Mutex((child, port))
   }
 
@@ -69,20 +73,19 @@ final class RunningServer: Sendable {
     let exitCode = await child.exitCode()
     #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
     let (child, port) = try await Self.start(
-      scratch, flags: flags, environment: environment, asNobody: asNobody, port: port)
+      scratch, flags: flags, environment: environment, wrapper: wrapper, port: port)
     state.withLock { $0 = (child, port) }
   }
 
   private static func start(
-    _ scratch: Scratch, flags: [String], environment: [String: String], asNobody: Bool, port: Int
+    _ scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String], port: Int
   ) async throws -> (Child, Int) {
     let folder = scratch.folder.path
-    let dropping = ["--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    let program = try Package.program("richpush").path
+    let through = wrapper.isEmpty ? [] : wrapper.dropFirst() + [program]
     let child = try Child(
-      asNobody ? "/usr/bin/setpriv" : "richpush",
-      (asNobody ? dropping + [Package.program("richpush").path] : []) + [
-        "serve", "--listen", "127.0.0.1:\(port)", "--data", folder + "/var",
-      ]
+      wrapper.first ?? "richpush",
+      through + ["serve", "--listen", "127.0.0.1:\(port)", "--data", folder + "/var"]
         + ["--assets", folder + "/assets", "--plugins", folder + "/plugins"] + flags,
       environment: environment)
     var lines = child.lines.makeAsyncIterator()

@@ -38,6 +38,13 @@ import Testing
     #expect(rest.map(\.richType) == ["imgx", "sound"])
     #expect(try store.assets(richType: "img", limit: 9).map(\.name) == ["a", "b"])
     #expect(try store.assets(richType: "img", limit: 9, after: ("img", "a")).map(\.name) == ["b"])
+    var refused = asset("img", "b")
+    refused.state = .refused
+    try await store.putAsset(refused)
+    #expect(try store.assets(state: .refused, limit: 9).map(\.name) == ["b"])
+    #expect(try store.assets(richType: "img", state: .ready, limit: 9).map(\.name) == ["a"])
+    #expect(try store.assetCounts() == [.ready: 3, .refused: 1])
+    #expect(try store.assetCounts(richType: "img") == [.ready: 1, .refused: 1])
   }
 
   @Test func `forgets an asset and keeps what was sent with it`() async throws {

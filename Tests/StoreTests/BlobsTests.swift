@@ -70,6 +70,7 @@ import Testing
   @Test func `leaves nothing half-done when the disk refuses`() async throws {
     let store = try scratch.open()
     let name = Digest(of: bytes).hex
+    rmdir("\(scratch.folder)/blobs/\(name.prefix(2))")
     scratch.write("in the way", to: "blobs/\(name.prefix(2))")
     await #expect(throws: StoreError.self) { try await store.blobs.add(bytes: bytes) }
     #expect(scratch.files(in: "tmp").isEmpty)

@@ -91,11 +91,13 @@ import Testing
         key, bytes: [UInt8](repeating: 0, count: 10_000), contentType: "image/png")
       scratch.pass(1000)
     }
+    #expect((40_000..<41_000).contains(store.renditions.size))
     scratch.pass(4000)
     _ = store.renditions.rendition(keys[0])
     var tight = retention
     tight.renditionBytes = 21_000
     #expect(try await store.collect(tight).renditions == 2)
+    #expect((20_000..<21_000).contains(store.renditions.size))
     #expect(keys.map { store.renditions.rendition($0) != nil } == [true, false, false, true])
     tight.renditionBytes = 0
     #expect(try await store.collect(tight).renditions == 0)

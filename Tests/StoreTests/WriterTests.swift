@@ -28,6 +28,25 @@ import Testing
     #expect(try store.users().count == 60)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `commits what is in no hurry soon, alone, in a crowd and with what is`() async throws {
+    let store = try scratch.open()
+    @Sendable func add(_ name: String, isUrgent: Bool) async throws {
+      try await store.database.write(isUrgent: isUrgent) { connection in
+        try connection.run("INSERT INTO user VALUES (?, '', 'device', 0)", name)
+      }
+    }
+    try await add("alone", isUrgent: false)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<200 {
+        group.addTask { try await add("user\(index)", isUrgent: index % 7 == 6) }
+      }
+      try await group.waitForAll()
+    }
+    try await add("last", isUrgent: false)
+    #expect(try store.users().count == 202)
+  }
+
   @Test func `commits what waits together at one stroke`() async throws {
     let store = try scratch.open()
     let commits = Commits()

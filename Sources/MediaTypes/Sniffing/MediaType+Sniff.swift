@@ -4,6 +4,11 @@ extension MediaType {
   /// Names and declared types are never asked. Text that is nothing else is `text/plain`, all the
   /// rest `application/octet-stream`. Only the first `prefixLength` bytes are looked at.
   package static func sniff(_ bytes: some Sequence<UInt8>) -> MediaType {
+    sniff(Array(bytes.prefix(prefixLength)))
+  }
+
+  /// The same for an array, byte by byte without the detour over what any sequence can do.
+  package static func sniff(_ bytes: [UInt8]) -> MediaType {
     let head = Octets(bytes: Array(bytes.prefix(prefixLength)))
     return Signature.type(of: head) ?? container(of: head) ?? frames(of: head)
       ?? markup(of: head) ?? (isText(head) ? plainText : unknown)

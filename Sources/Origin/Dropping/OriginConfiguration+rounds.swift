@@ -1,3 +1,4 @@
+import Glibc
 import Store
 
 extension OriginConfiguration {
@@ -16,6 +17,8 @@ extension OriginConfiguration {
     }
     var outbox = assets
     outbox.folder = DropFolder(path: assets.folder.path + "/" + DropFolder.outbox)
+    // There from the start, so that people find it, and it is watched.
+    mkdir(outbox.folder.path, 0o755)
     return [
       Rounds(
         Reconciliation(

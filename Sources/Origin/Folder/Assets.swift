@@ -12,6 +12,7 @@ struct Assets: Sendable {
   let bustle: Bustle
   let log: Log
   private let turns = Turns()
+  private let checks = Turns()
 
   init(store: Store, folder: DropFolder, validation: Validation, bustle: Bustle, log: Log) {
     (self.store, self.folder, self.validation) = (store, folder, validation)
@@ -55,7 +56,9 @@ struct Assets: Sendable {
       default:
         // What is known stays usable while the folder is away or new content is still coming.
         if let known, known.blob != nil { return known }
-        throw error
+        guard [500, 502, 504].contains(error.status) else { throw error }
+        // Without a stamp: the plugin is asked again at every look at the folder.
+        found = Self.refused(richType, name.value, error.sentence)
       }
     }
     try await keep(found, insteadOf: known)
@@ -104,8 +107,10 @@ struct Assets: Sendable {
     do throws(Refusal) {
       let subject = Subject(
         richType: richType, message: "", payload: name.value, pinned: pinned)
-      asset.details = try await bustle.during { () async throws(Refusal) in
-        try await validation.details(subject)
+      asset.details = try await checks.take(Self.lane(of: subject)) { () async throws(Refusal) in
+        try await bustle.during { () async throws(Refusal) in
+          try await validation.details(subject)
+        }
       }
       if !plugin.manifest.perUser { asset.state = .preparing }
     } catch {
@@ -114,6 +119,11 @@ struct Assets: Sendable {
       (asset.state, asset.reason, asset.blob) = (.refused, error.sentence, nil)
     }
     return asset
+  }
+
+  /// A plugin is asked about four files at a time, so that a whole folder leaves it room for others.
+  private static func lane(of subject: Subject) -> String {
+    "\(subject.richType) \(subject.payload.hashValue & 3)"
   }
 
   /// A file whose bytes are still coming: shown while it is a new name, waited for in any case.

@@ -7,7 +7,7 @@ final class Bustle: Sendable {
   private static let patience = Duration.seconds(1)
 
   /// Does work that somebody waits for.
-  func during<R>(_ body: () async throws(Refusal) -> R) async throws(Refusal) -> R {
+  func during<R, E>(_ body: () async throws(E) -> R) async throws(E) -> R {
     count.withLock { $0 += 1 }
     defer { count.withLock { $0 -= 1 } }
     return try await body()

@@ -11,8 +11,10 @@ final class FolderWatch: Sendable {
     case complete(Sightings.Place)
     /// A name appeared, whose bytes may still be coming.
     case begun(Sightings.Place)
-    /// Something that only a look at everything can tell: a new folder, or lost events.
+    /// Something that only a look at everything can tell, such as a new folder.
     case everything
+    /// More happened than the kernel keeps: what, only a look at everything can tell.
+    case lost
   }
 
   private let watcher: Int32
@@ -74,6 +76,7 @@ final class FolderWatch: Sendable {
   }
 
   private func sight(_ event: inotify_event, name: [UInt8]) -> Sight {
+    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return .lost }
     let richType = folders.withLock { folders in
       // A watch that the kernel ended has no folder any more; its number may come back.
       event.mask & UInt32(IN_IGNORED) == 0

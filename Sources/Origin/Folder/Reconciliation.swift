@@ -10,8 +10,8 @@ struct Reconciliation: FolderReader {
 
   /// Beside the rich types in lists: what lies in the drop folder itself.
   static let root = "."
-  /// As many files are looked at together: enough for the workers and the disk to be busy.
-  static let width = 8
+  /// As many files are looked at together: each waits for the disk three times, all at once.
+  static let width = 64
 
   /// Looks at every name, and forgets those whose files are gone.
   func lookAtEverything(again: @escaping Again) async -> String? {
@@ -32,8 +32,11 @@ struct Reconciliation: FolderReader {
   }
 
   func look(at names: [Sightings.Place: Bool], again: @escaping Again) async {
-    await names.inParallel(Self.width) { place, closed in
-      await look(place, closed: closed, again)
+    // Whoever dropped them waits; the pictures for devices are made when all have been looked at.
+    await assets.bustle.during {
+      await names.inParallel(Self.width) { place, closed in
+        await look(place, closed: closed, again)
+      }
     }
   }
 
@@ -94,7 +97,11 @@ struct Reconciliation: FolderReader {
         again(place)
       }
     } catch {
-      if error.status != 404 { assets.log("\(richType)/\(name.value): \(error.sentence)") }
+      switch error.status {
+      case 404: break
+      case 503: again(place)
+      default: assets.log("\(richType)/\(name.value): \(error.sentence)")
+      }
       // Another form of a name that went may lie there, and take its place.
       let isASCII = entry.bytes.allSatisfy { $0 < 0x80 }
       if error.status == 404, closed, !isASCII { await reconcile(richType, again) }

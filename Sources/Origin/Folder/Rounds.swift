@@ -29,7 +29,14 @@ final class Rounds: Sendable {
 
   /// Begins to look: at everything once, then at what changes.
   func start() {
-    watch.withLock { $0 = FolderWatch(reader.folder.path) { [sightings] in sightings.see($0) } }
+    watch.withLock {
+      $0 = FolderWatch(reader.folder.path) { [sightings, reader, log] sights in
+        if sights.contains(.lost) {
+          log("\(reader.folder.path) is looked at as a whole: too much happened to tell it apart")
+        }
+        sightings.see(sights)
+      }
+    }
     let looking = Task.detached(priority: .utility) {
       for richType in self.richTypes { self.reader.folder.sweep(richType) }
       for await _ in self.sightings.arrivals where !Task.isCancelled {
@@ -57,7 +64,7 @@ final class Rounds: Sendable {
   private var richTypes: [String] { (try? reader.folder.richTypes().types) ?? [] }
 
   private var again: FolderReader.Again {
-    { [sightings] in sightings.see([.begun($0)]) }
+    { [sightings] in sightings.seeAgain($0) }
   }
 
   private func lookAtEverything() async {

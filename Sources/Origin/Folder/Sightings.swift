@@ -26,7 +26,10 @@ final class Sightings: Sendable {
   let arrivals: AsyncStream<Void>
   private let wake: AsyncStream<Void>.Continuation
   private let state = Mutex(State())
-  private static let patience = Duration.seconds(2)
+  /// What is soon complete, or a link or a pipe that never is, can be told this much later.
+  private static let patience = Duration.milliseconds(500)
+  /// What has to wait, as for the rest of its bytes or for room on the disk, is looked at this often.
+  private static let pause = Duration.seconds(2)
 
   init() { (arrivals, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
@@ -35,7 +38,7 @@ final class Sightings: Sendable {
     let mustTime = state.withLock { state in
       for sight in sights {
         switch sight {
-        case .everything: state.work.isEverything = true
+        case .everything, .lost: state.work.isEverything = true
         case .complete(let place):
           state.work.names[place] = true
           state.begun[place] = nil
@@ -47,6 +50,16 @@ final class Sightings: Sendable {
     }
     if mustTime { time() }
     wake.yield()
+  }
+
+  /// Asks for another look at what could not be taken yet.
+  func seeAgain(_ place: Place) {
+    let mustTime = state.withLock { state in
+      state.begun[place] = .now + Self.pause
+      defer { state.isTimed = true }
+      return !state.isTimed
+    }
+    if mustTime { time() }
   }
 
   /// Asks for a look at everything.

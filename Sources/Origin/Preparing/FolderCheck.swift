@@ -10,6 +10,8 @@ package final class FolderCheck: Sendable {
   private let assets: Assets
   private let renderer: Renderer
   private let data: String
+  /// As many files are looked at together; copies of them are kept meanwhile.
+  private static let width = 8
 
   /// Looks at a drop folder, or at a folder of one rich type's files.
   ///
@@ -51,7 +53,7 @@ package final class FolderCheck: Sendable {
   ) async throws(Refusal) {
     var rest = entries[...]
     while !rest.isEmpty {
-      let batch = rest.prefix(Reconciliation.width)
+      let batch = rest.prefix(Self.width)
       rest = rest.dropFirst(batch.count)
       let checked = await withTaskGroup(of: (Int, Asset).self) { group in
         for (index, entry) in batch.enumerated() {

@@ -44,6 +44,13 @@ struct Preparation: Sendable {
     return advice.text
   }
 
+  /// How many of all that is to be made are there, as `{"made":2,"of":6}`.
+  func progress(in store: Store) -> JSONValue {
+    let wishes = [wish(.none)] + Profile.all.map { wish(RenditionOptions($0)) }
+    let made = wishes.count { store.renditions.rendition($0.key) != nil }
+    return .object(["made": .number(Double(made)), "of": .number(Double(wishes.count))])
+  }
+
   /// What is to be made of an asset.
   ///
   /// - Throws: `Refusal` 422 when its plugin or its content is gone.

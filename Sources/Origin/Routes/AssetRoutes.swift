@@ -10,10 +10,16 @@ struct AssetRoutes: Sendable {
   /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
   func list(_ exchange: Exchange) async throws -> Response {
     try Self.admit(exchange)
-    let query = try exchange.query("limit", "after")
+    let query = try exchange.query("limit", "after", "state")
     let limit = query["limit"].map { Int($0) ?? 0 } ?? 100
     guard (1...1000).contains(limit) else {
       throw Refusal(400, "limit is a whole number from 1 to 1000.")
+    }
+    let state = try query["state"].map { text throws(Refusal) in
+      guard let state = Asset.State(rawValue: text) else {
+        throw Refusal(400, "state is ready, preparing or refused.")
+      }
+      return state
     }
     var after: (richType: String, name: String)?
     if let text = query["after"] {
@@ -22,14 +28,22 @@ struct AssetRoutes: Sendable {
       after = (parts[0], parts[1])
     }
     let found = try store.assets(
-      richType: exchange.parameters.first, limit: limit + 1, after: after)
+      richType: exchange.parameters.first, state: state, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
     var answer: [String: JSONValue] = [
-      "assets": .array(page.map(\.json)), "next": .optional(next),
+      "assets": .array(page.map(shown)), "next": .optional(next),
     ]
     if after == nil { answer["counts"] = try counts(exchange.parameters.first) }
     return .json(200, JSONValue.object(answer))
+  }
+
+  /// The asset, with how far its preparation has come.
+  private func shown(_ asset: Asset) -> JSONValue {
+    guard asset.state == .preparing, asset.blob != nil,
+      let preparation = try? Preparation(asset, in: store, assets.validation)
+    else { return asset.json }
+    return asset.json.with("progress", preparation.progress(in: store))
   }
 
   /// How far the whole of it has come.
@@ -45,7 +59,7 @@ struct AssetRoutes: Sendable {
   /// `GET /api/assets/<richType>/<name>`: one asset, as the folder has it now.
   func one(_ exchange: Exchange) async throws -> Response {
     let (richType, name) = try Self.admit(exchange)
-    return .json(200, try await assets.look(richType, name).json)
+    return .json(200, shown(try await assets.look(richType, name)))
   }
 
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.

@@ -36,7 +36,8 @@ final class Health: Sendable {
 
   /// `GET /metrics`.
   func measurements(_ exchange: Exchange) async -> Response {
-    let page = instruments.page(server.withLock { $0 })
+    let assets = (try? store.assetCounts()) ?? [:]
+    let page = instruments.page(server.withLock { $0 }, assets: assets)
     var response = Response.text(200, page, fields: ["Cache-Control": "no-store"])
     response.fields["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
     return response

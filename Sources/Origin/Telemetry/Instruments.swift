@@ -14,12 +14,16 @@ struct Instruments: Sendable {
   let logins: FailedLogins
 
   /// The whole page; `server` is nil while it starts.
-  func page(_ server: Server?) -> String {
+  func page(_ server: Server?, assets: [Asset.State: Int]) -> String {
     var page = MetricsPage()
     page.family("richpush_build_info", "gauge", "1, with the version that runs.")
     page.sample("richpush_build_info", ["version": version], 1)
     http(&page, server)
     media(&page, server?.prepared)
+    page.family("richpush_assets", "gauge", "Files of the drop folder by what became of them.")
+    for state in Asset.State.allCases {
+      page.sample("richpush_assets", ["state": state.rawValue], assets[state] ?? 0)
+    }
     plugins(&page)
     pushes(&page)
     return page.text

@@ -50,6 +50,24 @@ extension Asset {
   }
 }
 
+extension Asset {
+  /// How much of an asset's preparation is done.
+  public struct Progress: Sendable, Equatable {
+    /// The renditions that are made.
+    public let made: Int
+    /// All that are to be made.
+    public let total: Int
+  }
+
+  /// How far its preparation has come; nil when it is not being prepared.
+  public var progress: Progress? {
+    guard let made = details.progress.made.integer, let total = details.progress.of.integer else {
+      return nil
+    }
+    return Progress(made: made, total: total)
+  }
+}
+
 /// How far the drop folder has come.
 public struct AssetCounts: Sendable, Equatable, Decodable {
   /// How many assets were checked and prepared.

@@ -11,6 +11,7 @@ struct DataFolder: Sendable {
     for folder in [self.path, blobs, renditions, temporary] {
       if mkdir(folder, 0o755) != 0, errno != EEXIST { throw StoreError("make the folder", folder) }
     }
+    try DigestFolder(path: blobs).makeFans()
   }
 
   /// A folder that is only read, and made by nobody.

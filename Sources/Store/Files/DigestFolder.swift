@@ -18,6 +18,15 @@ struct DigestFolder: Sendable {
     "\(path)/\(digest.hex.prefix(2))/\(digest.hex)"
   }
 
+  /// Makes the folders that are missing, so that no new file has to wait for one.
+  func makeFans() throws(StoreError) {
+    let made = (0...255).count { fan in
+      let name = String(fan, radix: 16)
+      return mkdir("\(path)/\(name.count == 1 ? "0" : "")\(name)", 0o755) == 0
+    }
+    if made > 0 { try Folder.synchronize(path) }
+  }
+
   /// Makes a file's new name durable.
   func synchronize(around digest: Digest) throws(StoreError) {
     try Folder.synchronize("\(path)/\(digest.hex.prefix(2))")

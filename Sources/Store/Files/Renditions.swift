@@ -12,6 +12,7 @@ package final class Renditions: Sendable {
   let files: DigestFolder
   private let now: @Sendable () -> Date
   private let known = Mutex<[Digest: Rendition]>([:])
+  let bytes = Mutex(0)
   let disk = DiskQueue("store.renditions")
   /// Held while the two names of a rendition appear or vanish.
   let names = Mutex<Void>(())
@@ -19,7 +20,7 @@ package final class Renditions: Sendable {
   /// As many descriptions are kept in memory; then all are read anew from the disk.
   private static let knownLimit = 10_000
   /// Use is written down, as the file's time, not more often than this, in seconds.
-  static let renewal = 600.0
+  static let renewal = 10.0
 
   init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
     self.folder = folder
@@ -46,6 +47,9 @@ package final class Renditions: Sendable {
     }
     return rendition
   }
+
+  /// Their bytes on the disk: as the last collection left them, and what was stored since.
+  package var size: Int { bytes.withLock { $0 } }
 
   /// Stores a file of `Store.temporaryFolder` by taking it over; nothing is left at `file`.
   ///
@@ -112,6 +116,7 @@ package final class Renditions: Sendable {
       try Folder.rename(file, to: rendition.path)
       try Folder.rename(head.path, to: rendition.path + ".head")
       remember(rendition, key)
+      bytes.withLock { $0 += rendition.size + head.size }
       return rendition
     }
   }

@@ -24,11 +24,13 @@ final class Database: Sendable {
   }
 
   /// Changes the database and returns once the change would survive a power cut.
+  ///
+  /// A change that is not urgent waits a few milliseconds for others that can be committed with it.
   @discardableResult
   func write<R: Sendable>(
-    _ body: @escaping @Sendable (borrowing Connection) throws -> R
+    isUrgent: Bool = true, _ body: @escaping @Sendable (borrowing Connection) throws -> R
   ) async throws -> R {
-    try await writer.write(body)
+    try await writer.write(isUrgent: isUrgent, body)
   }
 
   /// Calls `body` after every commit, on the thread that made it.

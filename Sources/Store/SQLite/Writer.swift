@@ -9,11 +9,21 @@ final class Writer: Sendable {
   private let connection: Mutex<Connection>
   /// Hears how many changes each commit held.
   let commits = Observer<Int>()
-  private let waiting = Mutex<[Change]>([])
+  private let line = Mutex(Line())
   private let thread = DispatchQueue(label: "store.writer")
 
   /// The most changes in one commit, so that the first of them does not wait for ever.
   private static let commitLimit = 512
+  /// What a change that is in no hurry waits for: this long for company, or for that much of it.
+  private static let linger = (milliseconds: 5, company: 16)
+
+  /// Who waits for the next commit.
+  private struct Line {
+    var changes: [Change] = []
+    /// Whether the thread was told to commit them, at once or in a moment.
+    var isCalled = false
+    var isAwaited = false
+  }
 
   private struct Change: Sendable {
     /// Makes the change and returns what tells its author of the success.
@@ -26,10 +36,11 @@ final class Writer: Sendable {
   }
 
   func write<R: Sendable>(
-    _ body: @escaping @Sendable (borrowing Connection) throws -> R
+    isUrgent: Bool, _ body: @escaping @Sendable (borrowing Connection) throws -> R
   ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       enqueue(
+        isUrgent: isUrgent,
         Change(
           perform: { connection in
             let result = try body(connection)
@@ -49,21 +60,33 @@ final class Writer: Sendable {
         refuse: { _ in }))
   }
 
-  private func enqueue(_ change: Change) {
-    let isFirst = waiting.withLock { waiting in
-      waiting.append(change)
-      return waiting.count == 1
+  private func enqueue(isUrgent: Bool = true, _ change: Change) {
+    let (mustCall, mustAwait) = line.withLock { line in
+      line.changes.append(change)
+      let mustCall = !line.isCalled && (isUrgent || line.changes.count >= Self.linger.company)
+      let mustAwait = !line.isCalled && !line.isAwaited && !mustCall
+      if mustCall { line.isCalled = true }
+      if mustAwait { line.isAwaited = true }
+      return (mustCall, mustAwait)
     }
-    if isFirst { thread.async { self.commitWaiting() } }
+    if mustCall { thread.async { self.commitWaiting() } }
+    if mustAwait {
+      thread.asyncAfter(deadline: .now() + .milliseconds(Self.linger.milliseconds)) {
+        self.commitWaiting()
+      }
+    }
   }
 
   private func commitWaiting() {
-    let (changes, hasMore) = waiting.withLock { waiting in
-      let changes = Array(waiting.prefix(Self.commitLimit))
-      waiting.removeFirst(changes.count)
-      return (changes, !waiting.isEmpty)
+    let (changes, hasMore) = line.withLock { line in
+      let changes = Array(line.changes.prefix(Self.commitLimit))
+      line.changes.removeFirst(changes.count)
+      line.isCalled = !line.changes.isEmpty
+      line.isAwaited = false
+      return (changes, line.isCalled)
     }
-    connection.withLock { commit(changes, on: $0) }
+    // Whoever lingered may have gone with the hurried.
+    if !changes.isEmpty { connection.withLock { commit(changes, on: $0) } }
     if hasMore { thread.async { self.commitWaiting() } }
   }
 

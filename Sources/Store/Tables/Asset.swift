@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// A file of the drop folder, as the server knows it.
 package struct Asset: Sendable, Equatable {
   /// How far an asset has come.
-  package enum State: String, Sendable, Column {
+  package enum State: String, Sendable, Column, CaseIterable {
     /// Usable by name.
     case ready
     /// Usable by name too, once its content is known; its renditions are being made.

@@ -1,16 +1,18 @@
 extension Store {
-  /// Assets by rich type and name, of one type or of all, after a given one, at most `limit`.
+  /// Assets by rich type and name, of one type or of all, in one state or in any, after a given one,
+  /// at most `limit`.
   package func assets(
-    richType: String? = nil, limit: Int, after: (richType: String, name: String)? = nil
+    richType: String? = nil, state: Asset.State? = nil, limit: Int,
+    after: (richType: String, name: String)? = nil
   ) throws -> [Asset] {
     try database.read { connection in
       try connection.all(
         """
         SELECT \(Asset.selection) FROM asset
-        WHERE (rich_type, name) > (?, ?) AND rich_type BETWEEN ? AND ?
+        WHERE (rich_type, name) > (?, ?) AND rich_type BETWEEN ? AND ? AND state = coalesce(?, state)
         ORDER BY rich_type, name LIMIT ?
         """, after?.richType ?? "", after?.name ?? "", richType ?? "", richType ?? "\u{10FFFF}",
-        max(0, limit), read: Asset.init)
+        state, max(0, limit), read: Asset.init)
     }
   }
 
@@ -18,10 +20,10 @@ extension Store {
   /// left out.
   package func assetCounts(richType: String? = nil) throws -> [Asset.State: Int] {
     let pairs = try database.read { connection in
+      // Of all together an index tells it; no row is read.
       try connection.all(
-        """
-        SELECT state, count(*) FROM asset WHERE rich_type = coalesce(?, rich_type) GROUP BY state
-        """, richType
+        "SELECT state, count(*) FROM asset \(richType == nil ? "" : "WHERE rich_type = ?") GROUP BY state",
+        values: richType.map { [$0] } ?? []
       ) { row in (try row.next(Asset.State.self), try row.next(Int.self)) }
     }
     return Dictionary(uniqueKeysWithValues: pairs)

@@ -8,7 +8,7 @@ extension Store {
   package func putAsset(_ asset: Asset, event: String? = nil) async throws {
     let updated = now()
     let blobs = blobs
-    try await database.write { connection in
+    try await database.write(isUrgent: false) { connection in
       if let blob = asset.blob, !blobs.renew(blob) {
         throw StoreError(.missing, "the content of \(asset.name) is gone; add it again")
       }
@@ -90,7 +90,7 @@ extension Store {
     _ richType: String, _ name: String, stamp: String? = nil, event: String? = nil
   ) async throws -> Bool {
     let moment = now()
-    let isRemoved = try await database.write { connection in
+    let isRemoved = try await database.write(isUrgent: false) { connection in
       let isRemoved =
         try connection.run(
           "DELETE FROM asset WHERE rich_type = ? AND name = ? AND stamp = coalesce(?, stamp)",

@@ -5,7 +5,7 @@ package struct Retention: Sendable {
   /// The bytes that renditions may take, or nil for no limit; the coldest beyond that go.
   package var renditionBytes: Int?
   /// How long a rendition is safe after its last use, in seconds.
-  package var renditionGrace: TimeInterval = 3600
+  package var renditionGrace: TimeInterval = 15
   /// How long content nobody refers to is kept after it was last added, in seconds.
   package var blobGrace: TimeInterval = 3600
   /// How long events for publishers are kept, in seconds.

@@ -14,11 +14,15 @@ extension Store {
       try removeUnreferencedBlobs(olderThan: now().addingTimeInterval(-retention.blobGrace))
     }
     (collection.blobs, collection.blobBytes) = unreferenced
-    let cold = await renditions.removeCold(
+    (collection.renditions, collection.renditionBytes) = await collectRenditions(retention)
+    return collection
+  }
+
+  /// Removes cold renditions only: for the time when many are made.
+  package func collectRenditions(_ retention: Retention) async -> (count: Int, bytes: Int) {
+    await renditions.removeCold(
       above: retention.renditionBytes ?? .max,
       unusedSince: now().addingTimeInterval(-retention.renditionGrace))
-    (collection.renditions, collection.renditionBytes) = cold
-    return collection
   }
 
   /// In small commits, so that other changes get their turn between them.
@@ -146,6 +150,7 @@ extension Renditions {
         count += 1
         bytes += file.size
       }
+      self.bytes.withLock { $0 = total - bytes }
       return (count, bytes)
     }
   }

@@ -39,7 +39,7 @@ enum AssetCommand: Command {
         let asset = try await Account(arguments).client.asset(place.name, richType: place.richType)
         report.show(asset)
       }
-    case ("add", 1...): try await add(names, arguments, report)
+    case ("add", 1...): try await AssetAdd(arguments, report).run(names)
     case ("remove", 1...):
       for name in names {
         let place = try AssetPlace(name)
@@ -61,34 +61,8 @@ enum AssetCommand: Command {
       }
       return state
     }
-    let assets = try await Account(arguments).client.assets(richType: arguments.string("type"))
-    report.list(assets.filter { state == nil || $0.state == state })
-  }
-
-  /// Uploads, and waits until each is prepared: then there is something to say about it.
-  private static func add(
-    _ files: [String], _ arguments: Arguments, _ report: AssetReport
-  ) async throws {
     let client = try Account(arguments).client
-    let richType = try arguments.required("type")
-    var refused = 0
-    for file in files {
-      do {
-        var asset = try await client.upload(URL(filePath: file), richType: richType)
-        while asset.state == .preparing {
-          try await Task.sleep(for: .milliseconds(100))
-          asset = try await client.asset(asset.name, richType: richType)
-        }
-        report.line(asset)
-        if asset.state == .refused { refused += 1 }
-      } catch let error as RichPushError where error.code == .refused {
-        Terminal.complain("\(file) is refused: \(error.reason)")
-        refused += 1
-      }
-    }
-    if refused > 0 {
-      throw CommandLineError.failed("\(refused) of \(files.count) refused", exitCode: 65)
-    }
+    report.list(try await client.assets(richType: arguments.string("type"), state: state))
   }
 }
 

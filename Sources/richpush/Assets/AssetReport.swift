@@ -11,7 +11,7 @@ struct AssetReport {
     let rows = assets.map { asset in
       [
         asset.state.rawValue, "\(asset.richType)/\(asset.name)", asset.size,
-        asset.contentType ?? "-", asset.reason ?? asset.advice ?? "",
+        asset.contentType ?? "-", asset.note ?? "",
       ]
     }
     Terminal.say(table([["STATE", "NAME", "SIZE", "CONTENT", "NOTE"]] + rows))
@@ -24,10 +24,9 @@ struct AssetReport {
   /// One of them, in a line.
   func line(_ asset: Asset) {
     guard !isJSON else { return Terminal.say(asset.details.line) }
-    let note = asset.reason ?? asset.advice
     Terminal.say(
       "\(asset.state.rawValue) \(asset.richType)/\(asset.name.printable)"
-        + (note.map { ": " + $0.printable } ?? ""))
+        + (asset.note.map { ": " + $0.printable } ?? ""))
   }
 
   /// One of them, with everything that is known, a member a line.
@@ -52,6 +51,16 @@ extension String {
 }
 
 extension Asset {
+  /// What there is to say about it.
+  fileprivate var note: String? {
+    reason ?? advice ?? progress.map { "\($0.made) of \($0.total) made" }
+  }
+
+  /// Its name, and how far its preparation has come.
+  var preparation: String {
+    "\(richType)/\(name.printable)" + (progress.map { ", \($0.made) of \($0.total) made" } ?? "")
+  }
+
   /// The size as people say it.
   fileprivate var size: String { bytes.map { $0 == 0 ? "-" : ByteSize.text($0) } ?? "-" }
 }

@@ -13,17 +13,16 @@ struct AssetWatch {
 
   /// Watches until it is interrupted.
   func run() async throws {
-    let client = client
+    let (client, report) = (client, report)
     let (ticks, tick) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let progress = Task {
       for await _ in ticks {
-        await Self.showProgress(of: client)
-        try await Task.sleep(for: .milliseconds(500))
+        // What is being prepared goes on without an event of its own.
+        while await Self.showProgress(of: client) { try await Task.sleep(for: .milliseconds(500)) }
       }
     }
     defer { progress.cancel() }
-    let report = report
     let events = client.assetEvents { _ in
       if isatty(STDERR_FILENO) == 0 { report.note("watching the assets of \(client.endpoint)") }
       tick.yield()
@@ -41,9 +40,20 @@ struct AssetWatch {
     report.note("removed \(event.richType)/\(event.name.printable)")
   }
 
-  private static func showProgress(of client: RichPushClient) async {
-    guard let counts = try? await client.assetCounts() else { return }
-    Terminal.showProgress(
-      "\(counts.ready) ready, \(counts.preparing) preparing, \(counts.refused) refused")
+  /// Shows how far all has come; whether more is to come by itself.
+  private static func showProgress(of client: RichPushClient) async -> Bool {
+    guard isatty(STDERR_FILENO) == 1, let counts = try? await client.assetCounts() else {
+      return false
+    }
+    var text = "\(counts.ready) ready, \(counts.preparing) preparing, \(counts.refused) refused"
+    if (1...100).contains(counts.preparing),
+      let next = try? await client.assets(state: .preparing).max(by: {
+        $0.progress?.made ?? 0 < $1.progress?.made ?? 0
+      })
+    {
+      text += "; \(next.preparation)"
+    }
+    Terminal.showProgress(text)
+    return counts.preparing > 0
   }
 }

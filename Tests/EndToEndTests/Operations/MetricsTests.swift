@@ -23,6 +23,7 @@ import Testing
         ("richpush_prepared_evicted", "counter"), ("richpush_plugin_calls", "gauge"),
         ("richpush_plugin_refused", "counter"), ("richpush_plugin_seconds", "summary"),
         ("richpush_plugin_failures", "counter"), ("richpush_streams", "gauge"),
+        ("richpush_assets", "gauge"),
         ("richpush_pushes", "counter"), ("richpush_push_lane_paused", "gauge"),
       ] {
         #expect(families[name] == type, "\(name)")

@@ -5,7 +5,7 @@ import Testing
 
 /// The operator's own program hears what happens, signed, at least once.
 @Suite(.timeLimit(.minutes(5))) struct EventWebhookTests {
-  private static func environment(_ hub: StandIn) -> [String: String] {
+  static func environment(_ hub: StandIn) -> [String: String] {
     [
       "RICHPUSH_EVENTS_URL": hub.url + "/events", "RICHPUSH_PUSH_CA": hub.certificates,
       "RICHPUSH_EVENTS_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",

@@ -1,0 +1,111 @@
+import Foundation
+import RichPushClient
+import StandIns
+import Testing
+
+/// How people and programs hear what becomes of their files.
+@Suite(.timeLimit(.minutes(5))) struct AssetTellingTests {
+  @Test func `the operator's webhook hears of every asset, also when it goes`() async throws {
+    let hub = try StandIn("hub")
+    try hub.tell(["do": "rules", "rules": ["*": [["status": 204]]]])
+    try await RunningServer.lend(environment: EventWebhookTests.environment(hub)) { server in
+      let file = try server.scratch.drop(Array("?".utf8), as: "assets/img/text.png")
+      var told: Set<String> = []
+      try await eventually("the refusal and the samples are told") {
+        told.formUnion(try Self.events(of: hub))
+        return told.contains("img/text.png refused text/plain")
+          && told.contains("img/logo.png preparing") && told.contains("img/logo.png ready")
+      }
+      try FileManager.default.removeItem(at: file)
+      try await eventually("the removal is told") {
+        try Self.events(of: hub).contains("img/text.png removed")
+      }
+    }
+  }
+
+  @Test func `adding files on a terminal shows which one, and how far each has come`() async throws
+  {
+    try await RunningServer.lend { server in
+      let beach = try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "sea side.jpg")
+      let large = try server.scratch.drop(Picture.padded(to: 400_000), as: "large.jpg")
+      let shown = try await Self.onTerminal(
+        "asset", ["add", "--type", "img", beach.path, large.path], server)
+      #expect(shown.contains("\r\u{1B}[2Kuploading 2 of 2: \(large.path)"), "\(shown)")
+      #expect(shown.contains("\r\u{1B}[2Kpreparing 2 of 2: img/large.jpg"), "\(shown)")
+      #expect(shown.contains("\r\u{1B}[2Kready img/large.jpg"), "\(shown)")
+    }
+  }
+
+  @Test func `a dry run on a terminal counts what it has checked`() async throws {
+    try await RunningServer.lend { server in
+      let folder = server.scratch.folder.path
+      let shown = try await Self.onTerminal(
+        "asset", ["check", folder + "/assets", "--plugins", folder + "/plugins"], server)
+      #expect(shown.contains("\r\u{1B}[2K4 checked\r\u{1B}[2KSTATE"), "\(shown)")
+    }
+  }
+
+  @Test func `watching on a terminal keeps the counts below what happens`() async throws {
+    try await RunningServer.lend { server in
+      let alice = server.client("alice")
+      try await eventually("the samples are ready") { try await alice.assetCounts().ready == 4 }
+      let watch = try Child("/usr/bin/script", Self.script("asset", ["watch"], server))
+      try await eventually("it listens") {
+        try server.measured(#"richpush_streams{stream="events"}"#) == 1
+      }
+      var number = 0
+      // The counts are shown a moment after each event: with the next line they can be read.
+      try server.scratch.drop([1], as: "assets/img/0.png")
+      for await line in watch.lines {
+        if line.contains(" ready, 0 preparing, ") { break }
+        number += 1
+        guard number < 50 else { break }
+        try server.scratch.drop([1], as: "assets/img/\(number).png")
+      }
+      #expect(number < 50)
+      watch.send(SIGKILL)
+    }
+  }
+
+  @Test func `the measurements count assets by state`() async throws {
+    try await RunningServer.lend { server in
+      try server.scratch.drop([1], as: "assets/img/bad.png")
+      try await eventually("all are counted") {
+        try server.measured(#"richpush_assets{state="ready"}"#) == 4
+          && server.measured(#"richpush_assets{state="refused"}"#) == 1
+          && server.measured(#"richpush_assets{state="preparing"}"#) == 0
+      }
+    }
+  }
+
+  /// `richpush` as a person at a terminal sees it (script(1)).
+  private static func onTerminal(
+    _ command: String, _ arguments: [String], _ server: RunningServer
+  ) async throws -> String {
+    try await Child.run("/usr/bin/script", script(command, arguments, server)).output
+      .joined(separator: "\n")
+  }
+
+  private static func script(
+    _ command: String, _ arguments: [String], _ server: RunningServer
+  ) throws -> [String] {
+    let words = [try Package.program("richpush").path, command] + arguments
+    let remote =
+      command == "asset" && arguments[0] == "check" ? [] : [server.endpoint.absoluteString]
+    let line = (words + remote.flatMap { ["--server", $0] }).map { "'\($0)'" }
+    return ["-qefc", line.joined(separator: " "), "/dev/null"]
+  }
+
+  private static func events(of hub: StandIn) throws -> Set<String> {
+    let seen = try hub.tell(["do": "requests"])["requests"] as? [[String: Any]] ?? []
+    return Set(
+      try seen.compactMap { request in
+        guard let body = request["body"] as? String else { return nil }
+        let event = try JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))
+        guard event.type.text == "asset" else { return nil }
+        let name = "\(event.richType.text ?? "")/\(event.name.text ?? "")"
+        let said = name + " " + (event.state.text ?? "")
+        return event.reason.text?.contains("text/plain") == true ? said + " text/plain" : said
+      })
+  }
+}
