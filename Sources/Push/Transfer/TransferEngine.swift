@@ -10,10 +10,12 @@ final class TransferEngine: Sendable {
     var connectionsSince: ContinuousClock.Instant?
     var isStopping = false
     var hasEnded = false
+    /// Whether the thread was told to look here and has not yet.
+    var isAwaited = false
   }
 
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-  private static let spareHandles = 256
+  private static let spareHandles = 512
 
   private let orders = Mutex(Orders())
   private let trustAnchor: String?
@@ -45,15 +47,16 @@ final class TransferEngine: Sendable {
     pthread_detach(thread)
   }
 
-  func start(_ transfer: Transfer) {
+  func start(_ transfers: [Transfer]) {
     let isTooLate = order { orders in
-      if !orders.isStopping { orders.fresh.append(transfer) }
+      if !orders.isStopping { orders.fresh += transfers }
       return orders.isStopping
     }
-    if isTooLate { transfer.fail("The connection to the push service was shut down.") }
+    guard isTooLate else { return }
+    for transfer in transfers { transfer.fail("The connection to the push service was shut down.") }
   }
 
-  func abandon(_ transfer: Transfer) { order { $0.abandoned.append(transfer) } }
+  func abandon(_ transfers: [Transfer]) { order { $0.abandoned += transfers } }
 
   func reconnect() { order { $0.connectionsSince = .now } }
 
@@ -62,7 +65,8 @@ final class TransferEngine: Sendable {
   private func order<Result: Sendable>(_ change: (inout Orders) -> Result) -> Result {
     orders.withLock { orders in
       let result = change(&orders)
-      if !orders.hasEnded { curl_multi_wakeup(multi) }
+      if !orders.hasEnded, !orders.isAwaited { curl_multi_wakeup(multi) }
+      orders.isAwaited = true
       return result
     }
   }
@@ -73,18 +77,19 @@ final class TransferEngine: Sendable {
     while true {
       let orders = takeOrders()
       for transfer in orders.fresh {
-        guard let handle = spare.popLast() ?? curl_easy_init() else {
+        guard let handle = spare.popLast() ?? makeHandle() else {
           transfer.fail("There is no memory for a request.")
           continue
         }
         transfer.prepare(handle)
-        setHabits(handle, connectionsSince: orders.connectionsSince)
+        let age = orders.connectionsSince.map { milliseconds(.now - $0) / 1000 + 1 }
+        ccurl_set_number(handle, CURLOPT_MAXLIFETIME_CONN, age ?? 0)
         underWay[handle] = transfer
         curl_multi_add_handle(multi, handle)
       }
       let abandoned = orders.isStopping ? Array(underWay.values) : orders.abandoned
       for transfer in abandoned {
-        guard let handle = underWay.first(where: { $0.value === transfer })?.key else { continue }
+        guard let handle = transfer.handle else { continue }
         release(handle, &underWay, &spare)?.fail("The push was abandoned.")
       }
       if orders.isStopping { return end(spare) }
@@ -92,7 +97,6 @@ final class TransferEngine: Sendable {
       curl_multi_perform(multi, &running)
       var result = CURLE_OK
       while let handle = ccurl_multi_next_finished(multi, &result) {
-        underWay[handle]?.readStatus(handle)
         release(handle, &underWay, &spare)?.finish(result)
       }
       curl_multi_poll(multi, nil, 0, 60_000, nil)
@@ -104,6 +108,7 @@ final class TransferEngine: Sendable {
       let taken = orders
       orders.fresh = []
       orders.abandoned = []
+      orders.isAwaited = false
       orders.hasEnded = orders.isStopping
       return taken
     }
@@ -115,13 +120,14 @@ final class TransferEngine: Sendable {
     _ spare: inout [UnsafeMutableRawPointer]
   ) -> Transfer? {
     curl_multi_remove_handle(multi, handle)
-    curl_easy_reset(handle)
+    let transfer = underWay.removeValue(forKey: handle)
+    transfer?.release()
     if spare.count < Self.spareHandles {
       spare.append(handle)
     } else {
       curl_easy_cleanup(handle)
     }
-    return underWay.removeValue(forKey: handle)
+    return transfer
   }
 
   private func end(_ spare: [UnsafeMutableRawPointer]) {
@@ -131,9 +137,9 @@ final class TransferEngine: Sendable {
 }
 
 extension TransferEngine {
-  private func setHabits(
-    _ handle: UnsafeMutableRawPointer, connectionsSince: ContinuousClock.Instant?
-  ) {
+  /// A handle with the habits of all requests.
+  private func makeHandle() -> UnsafeMutableRawPointer? {
+    guard let handle = curl_easy_init() else { return nil }
     ccurl_set_socket_habits(handle)
     ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
     ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
@@ -143,14 +149,11 @@ extension TransferEngine {
     ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3600)
     ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "https,http")
     ccurl_set_text(handle, CURLOPT_USERAGENT, "richpush")
-    if let connectionsSince {
-      let age = milliseconds(.now - connectionsSince) / 1000
-      ccurl_set_number(handle, CURLOPT_MAXLIFETIME_CONN, age + 1)
-    }
-    guard let trustAnchor else { return }
+    guard let trustAnchor else { return handle }
     // GnuTLS adds the certificates of the file to those of the folder.
     ccurl_set_text(handle, CURLOPT_CAINFO, trustAnchor)
     ccurl_set_text(handle, CURLOPT_CAPATH, "/etc/ssl/certs")
+    return handle
   }
 
   private func milliseconds(_ duration: Duration) -> Int { Int(duration.seconds * 1000) }
