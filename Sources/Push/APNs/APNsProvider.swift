@@ -20,7 +20,8 @@ package struct APNsProvider: PushProvider {
     self.topic = topic
     self.endpoints = endpoints
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, connections: 4, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: 4, isMultiplexing: true, patience: patience)
   }
 
   package var name: String { "apns" }
@@ -130,7 +131,7 @@ package struct APNsProvider: PushProvider {
     case .failure(let failure):
       let outcome = PushOutcome.unavailable(
         after: nil, reason: "APNs can't be reached: \(failure.reason).")
-      return failure.isTimeout ? .leave(outcome) : .again(onNewConnection: false, then: outcome)
+      return failure.isSilence ? .leave(outcome) : .again(onNewConnection: false, then: outcome)
     }
   }
 

@@ -14,6 +14,7 @@ final class Transfer: @unchecked Sendable {
 
   /// The easy handle that carries it, while it is under way.
   private(set) var handle: UnsafeMutableRawPointer?
+  private var wasConnected = false
 
   init(_ request: TransferRequest, completion: @escaping Completion) {
     self.request = request
@@ -46,10 +47,11 @@ final class Transfer: @unchecked Sendable {
       handle, receiveHeader, receiveBody, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Reads the status off the handle, which knows nothing of this object any more afterwards.
+  /// Reads what it knows off the handle, which knows nothing of this object any more afterwards.
   func release() {
     guard let handle else { return }
     response.status = ccurl_status(handle)
+    wasConnected = ccurl_was_connected(handle)
     ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, nil)
     ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     self.handle = nil
@@ -61,12 +63,12 @@ final class Transfer: @unchecked Sendable {
     let detail = String(cString: complaint)
     fail(
       detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail,
-      isTimeout: result == CURLE_OPERATION_TIMEDOUT)
+      isSilence: result == CURLE_OPERATION_TIMEDOUT && wasConnected)
   }
 
   /// Tells the sender that there will be no answer; called instead of `finish`.
-  func fail(_ reason: String, isTimeout: Bool = false) {
-    completion(.failure(TransferFailure(reason: reason, isTimeout: isTimeout)))
+  func fail(_ reason: String, isSilence: Bool = false) {
+    completion(.failure(TransferFailure(reason: reason, isSilence: isSilence)))
   }
 
   fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) {

@@ -20,16 +20,20 @@ final class TransferEngine: Sendable {
   private let orders = Mutex(Orders())
   private let trustAnchor: String?
   private let patience: Duration
+  private let isMultiplexing: Bool
   /// Only the thread uses it, but for `curl_multi_wakeup`, which any thread may call.
   nonisolated(unsafe) private let multi: UnsafeMutableRawPointer
 
-  init(trustAnchor: String?, connections: Int, patience: Duration) throws(PushError) {
+  init(
+    trustAnchor: String?, connections: Int, isMultiplexing: Bool, patience: Duration
+  ) throws(PushError) {
     guard Self.isReady, let multi = curl_multi_init() else {
       throw PushError(.unreachable, "libcurl could not be started.")
     }
     self.multi = multi
     self.trustAnchor = trustAnchor
     self.patience = patience
+    self.isMultiplexing = isMultiplexing
     ccurl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     ccurl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
     ccurl_multi_set_number(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
@@ -142,7 +146,9 @@ extension TransferEngine {
     guard let handle = curl_easy_init() else { return nil }
     ccurl_set_socket_habits(handle)
     ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
-    ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    // Over HTTP/1.1 libcurl itself leaves a connection on which an answer did not come.
+    let version = isMultiplexing ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+    ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(version))
     ccurl_set_number(handle, CURLOPT_PIPEWAIT, 1)
     ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, min(10_000, milliseconds(patience)))
     ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, milliseconds(patience))

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Carries requests over few, long-lived connections, many at once on each where HTTP/2 is spoken.
+/// Carries requests over few, long-lived connections: over HTTP/2 many at once on each, or over
+/// HTTP/1.1 one after the other.
 ///
 /// One thread runs libcurl's multi interface; it ends when the loop is released.
 final class TransferLoop: Sendable {
@@ -12,10 +13,11 @@ final class TransferLoop: Sendable {
   ///
   /// It trusts the system's certificates and those in the PEM file `trustAnchor`.
   init(
-    trustAnchor: String?, connections: Int, patience: Duration
+    trustAnchor: String?, connections: Int, isMultiplexing: Bool = false, patience: Duration
   ) throws(PushError) {
     engine = try TransferEngine(
-      trustAnchor: trustAnchor, connections: connections, patience: patience)
+      trustAnchor: trustAnchor, connections: connections, isMultiplexing: isMultiplexing,
+      patience: patience)
     try engine.launch()
   }
 
@@ -58,7 +60,7 @@ final class TransferLoop: Sendable {
   func reconnect() { engine.reconnect() }
 
   private final class Once: Sendable {
-    let value = Mutex(Answer.failure(TransferFailure(reason: "no answer", isTimeout: false)))
+    let value = Mutex(Answer.failure(TransferFailure(reason: "no answer", isSilence: false)))
   }
 
   /// Does something at the last of so many ticks.

@@ -37,8 +37,8 @@ struct TransferResponse: Sendable {
 /// Why there was no answer.
 struct TransferFailure: Error, CustomStringConvertible {
   let reason: String
-  /// Whether the service was silent for too long on a connection that may be dead.
-  let isTimeout: Bool
+  /// Whether the service was silent for too long on a connection that stood, and may be dead.
+  let isSilence: Bool
 
   var description: String { reason }
 }

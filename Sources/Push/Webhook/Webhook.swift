@@ -38,7 +38,6 @@ package struct Webhook: Sendable {
     do {
       return Self.outcome(of: try await loop.send(request), at: clock.now)
     } catch {
-      if error.isTimeout { loop.reconnect() }
       return .unavailable(after: nil, reason: "The webhook can't be reached: \(error.reason).")
     }
   }

@@ -205,11 +205,11 @@ import Testing
         guard case .array(let deliveries) = try server.details(id).deliveries else { return }
         reasons += deliveries.compactMap { $0.reason.text.map { String($0.prefix(29)) } }
       }
-      let id = try #require(merged.fields["apns-id"]?.prefix(6))
+      let id = try #require(merged.fields["apns-id"]?.prefix(7))
       #expect(
         reasons == [
-          "Sent as an alert for 3 notifi", "Merged into the alert \(id)-",
-          "Merged into the alert \(id)-",
+          "Sent as an alert for 3 notifi", "Merged into the alert \(id)",
+          "Merged into the alert \(id)",
         ])
     }
   }
