@@ -148,16 +148,21 @@ import Testing
     }
   }
 
-  @Test func `offers outcomes again when the outbox fails`() async {
+  @Test func `offers outcomes again when the outbox fails, and says so once`() async {
     let outbox = MemoryOutbox(clock: clock)
     outbox.add(.sample())
     outbox.failSettlements(2)
     let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
-    await running(lane(provider, outbox)) {
+    let (lines, said) = AsyncStream.makeStream(of: String.self)
+    let lane = Lane(
+      provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: { said.yield($0) })
+    await running(lane) {
       await clock.advance()
       await clock.advance()
       await outbox.settled(1)
     }
+    said.finish()
+    #expect(await lines.reduce(into: 0) { count, _ in count += 1 } == 2)
     #expect(provider.sent.count == 1)
     #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
   }

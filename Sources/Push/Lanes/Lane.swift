@@ -104,9 +104,14 @@ extension Lane {
         work.settlements, lane: name, limit: room, now: now, until: now + Self.leaseTime)
       state.withLock { $0.status.count(work.settlements) }
       work.endSettled()
+      if work.isRefused { log("push \(name): the outbox answers again") }
+      work.isRefused = false
       return jobs
     } catch {
-      log("push \(name): the outbox does not answer, outcomes will be offered again: \(error)")
+      if !work.isRefused {
+        log("push \(name): the outbox does not answer, outcomes will be offered again: \(error)")
+      }
+      work.isRefused = true
       return []
     }
   }

@@ -6,6 +6,8 @@ struct LaneWork {
   static let pace: TimeInterval = 0.05
 
   var breaker = CircuitBreaker()
+  /// Whether the outbox did not answer the last time, which is said once.
+  var isRefused = false
   private(set) var settlements: [Settlement] = []
   private var jobs: [Int: PushJob] = [:]
   private var wakes: [OutgoingPush.Target: Int] = [:]
