@@ -7,8 +7,8 @@ public import Foundation
 /// A richpush server as one user sees it: what a phone asks for, and what a publisher sends.
 ///
 /// ```swift
-/// let client = RichPushClient(endpoint: url, user: "alice", password: "…")
-/// try await client.register(handle: deviceToken)
+/// var client = RichPushClient(endpoint: url, user: "alice", password: "…")
+/// client.device = try await client.register(handle: deviceToken)
 /// for try await event in client.events() {
 ///   guard let id = event.push.id else { continue }
 ///   let picture = try await client.media(id, options: MediaOptions(profile: "ios"))
@@ -19,6 +19,8 @@ public struct RichPushClient: Sendable {
   public let endpoint: URL
   /// The user every request speaks for.
   public let user: String
+  /// The registration of this device, as `register` gave it: then receipts name the device, too.
+  public var device: String?
 
   private let connections = Connections()
   private let authorization: String
@@ -75,6 +77,7 @@ public struct RichPushClient: Sendable {
     var request = URLRequest(url: url)
     request.httpMethod = method
     request.setValue(authorization, forHTTPHeaderField: "Authorization")
+    if let device { request.setValue(device, forHTTPHeaderField: "Richpush-Device") }
     return request
   }
 

@@ -70,7 +70,8 @@ int main(int count, char **words) {
       CURL *handle = message->easy_handle;
       long status = 0;
       curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
-      if (message->data.result != CURLE_OK || status != 200) failed++;
+      if ((message->data.result != CURLE_OK || status != 200) && failed++ < 5)
+        fprintf(stderr, "h2post: status %ld, %s\n", status, curl_easy_strerror(message->data.result));
       done++;
       curl_multi_remove_handle(multi, handle);
       if (next < total) begin(multi, handle);

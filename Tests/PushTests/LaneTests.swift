@@ -148,16 +148,21 @@ import Testing
     }
   }
 
-  @Test func `offers outcomes again when the outbox fails`() async {
+  @Test func `offers outcomes again when the outbox fails, and says so once`() async {
     let outbox = MemoryOutbox(clock: clock)
     outbox.add(.sample())
     outbox.failSettlements(2)
     let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
-    await running(lane(provider, outbox)) {
+    let (lines, said) = AsyncStream.makeStream(of: String.self)
+    let lane = Lane(
+      provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: { said.yield($0) })
+    await running(lane) {
       await clock.advance()
       await clock.advance()
       await outbox.settled(1)
     }
+    said.finish()
+    #expect(await lines.reduce(into: 0) { count, _ in count += 1 } == 2)
     #expect(provider.sent.count == 1)
     #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
   }
@@ -228,30 +233,30 @@ import Testing
 
   @Test func `keeps silent pushes within three an hour and says so`() async {
     let outbox = MemoryOutbox(clock: clock)
-    let alert = PushText.plainAlert("Look")
-    for number in 0..<5 { outbox.add(.sample(number), fallback: alert) }
+    let alerts = (0..<5).map {
+      PushForm.alert.text(of: PushContent(id: $0, message: "\($0)", richType: "img"))
+    }
+    for number in 0..<5 { outbox.add(.sample(number), fallback: alerts[number]) }
     outbox.add(.sample(9))
-    let provider = ScriptedProvider(governsSilentPushes: true) { _, _ in
-      .delivered(reference: nil)
+    let provider = ScriptedProvider(governsSilentPushes: true) { _, call in
+      call == 4 ? .retry(after: nil, reason: "busy") : .delivered(reference: nil)
     }
     let start = clock.now
     await running(lane(provider, outbox)) {
       await outbox.settled(6)
       let held = Settlement.Outcome.released(
-        until: start + 3600, reason: "Held back: the device had 3 silent pushes within the hour.")
+        until: start + 3600, reason: "Held back: " + SilentGovernor.reason)
       #expect(outbox.history.contains { $0.outcome == held })
       while provider.sent.count < 6 { await clock.advance() }
-      await outbox.settled(7)
+      await outbox.settled(9)
     }
     #expect(clock.now >= start + 3600)
-    #expect(provider.sent.filter { $0.text == alert }.count == 2)
-    #expect(
-      outbox.outcomes.filter {
-        if case .delivered(.alert, _, let note?) = $0 {
-          note.contains("3 silent pushes")
-        } else {
-          false
-        }
-      }.count == 2)
+    let merged = PushText.merged([alerts[4], alerts[3]])
+    let sent = provider.sent.filter { $0.text == merged }
+    #expect(sent.map(\.id) == [OutgoingPush.sample(3).id, OutgoingPush.sample(3).id])
+    let notes = outbox.outcomes.compactMap {
+      if case .delivered(.alert, _, let note?) = $0 { note.prefix(6) } else { nil }
+    }
+    #expect(notes == ["Sent a", "Merged"])
   }
 }

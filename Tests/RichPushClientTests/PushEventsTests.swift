@@ -109,6 +109,13 @@ import Testing
     #expect(push.alert == (text.contains("bob") ? "From bob: hi" : nil))
   }
 
+  @Test func `reads every notification that a merged push speaks for`() {
+    let text = #"{"aps":{"alert":{"body":"b\na"}},"richId":"8","richIds":["8","7"]}"#
+    #expect(PushEvent(id: "1", text: text).push.ids == [8, 7])
+    #expect(PushEvent(id: "1", text: #"{"richId":"0"}"#).push.ids == [0])
+    #expect(PushEvent(id: "1", text: "{}").push.ids == [])
+  }
+
   private func client(of server: StandIn) -> RichPushClient {
     RichPushClient(endpoint: server.endpoint, user: "alice", password: "alice")
   }

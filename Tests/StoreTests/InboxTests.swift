@@ -52,4 +52,33 @@ import Testing
         Receipt(user: "bob", sent: start, fetched: nil, read: start),
       ])
   }
+
+  @Test func `keeps what each device did, when it says which one it is`() async throws {
+    let store = try scratch.open()
+    for (id, user) in [("a1", "alice"), ("a2", "alice"), ("b1", "bob")] {
+      _ = try await store.putRegistration(
+        id, user: user, platform: "apns", handle: "token \(id)", tags: [])
+    }
+    _ = try await store.create(.any(to: "alice"))
+    let start = scratch.now
+    store.recordFetched(0, user: "alice", device: "a1")
+    store.recordFetched(0, user: "alice", device: "b1")
+    store.recordFetched(0, user: "bob", device: "b1")
+    scratch.pass(5)
+    store.recordFetched(0, user: "alice", device: "a1")
+    store.recordFetched(0, user: "alice", device: "a2")
+    #expect(try await store.markRead(0, user: "alice", device: "a2"))
+    #expect(
+      try store.deviceReceipts(of: 0) == [
+        DeviceReceipt(user: "alice", registration: "a1", fetched: start, read: nil),
+        DeviceReceipt(user: "alice", registration: "a2", fetched: start + 5, read: start + 5),
+      ])
+    #expect(try store.receipts(of: 0).map(\.fetched) == [start])
+    let told = try store.events(after: 0, limit: 9).map(\.data).filter { !$0.contains("lane") }
+    #expect(
+      told
+        == [("a1", "fetched"), ("a2", "fetched"), ("a2", "read")].map {
+          #"{"notification":0,"user":"alice","device":"\#($0)","state":"\#($1)"}"#
+        })
+  }
 }

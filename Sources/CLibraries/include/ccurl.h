@@ -63,6 +63,13 @@ static inline long ccurl_status(CURL *handle) {
   return status;
 }
 
+/* Whether the transfer's connection stood, TLS and all. */
+static inline _Bool ccurl_was_connected(CURL *handle) {
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
+  return microseconds > 0;
+}
+
 /* The context given to ccurl_set_receivers. */
 static inline void *ccurl_context(CURL *handle) {
   char *context = NULL;

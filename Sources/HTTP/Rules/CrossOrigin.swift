@@ -21,7 +21,7 @@ struct CrossOrigin: Sendable {
         "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
         "Access-Control-Allow-Headers":
           "Authorization, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Range, Range, "
-          + "Idempotency-Key, Last-Event-ID, X-Request-Id",
+          + "Idempotency-Key, Last-Event-ID, Richpush-Device, X-Request-Id",
         "Access-Control-Max-Age": "600",
       ])
   }

@@ -25,12 +25,17 @@ struct Details: Sendable {
     guard case .object(var members) = notification.json(isRead: own?.read != nil) else {
       throw Refusal.noNotification
     }
+    let devices = Dictionary(grouping: try store.deviceReceipts(of: id), by: \.user)
     members["receipts"] = .array(
-      receipts.filter { isOverseer || $0.user == caller.name }.map(\.json))
+      receipts.filter { isOverseer || $0.user == caller.name }
+        .map { $0.json(with: devices[$0.user] ?? []) })
     if isOverseer {
       let byUser = Dictionary(receipts.map { ($0.user, $0) }) { $1 }
       members["deliveries"] = .array(
-        try store.outbox.deliveries(of: id).map { $0.json(with: byUser[$0.user ?? ""]) })
+        try store.outbox.deliveries(of: id).map { delivery in
+          let user = delivery.user ?? ""
+          return delivery.json(with: byUser[user], devices[user] ?? [])
+        })
     }
     members["renditions"] = .object(
       Dictionary(
@@ -56,12 +61,16 @@ struct Details: Sendable {
 }
 
 extension Delivery {
-  /// What became of the push to one device, and what its user did with it afterwards.
-  fileprivate func json(with receipt: Receipt?) -> JSONValue {
-    let seen = state == .sent ? receipt?.seen : nil
+  /// What became of the push to one device, and what was done with it there afterwards.
+  ///
+  /// Where no device of the user says which one it is, what the user did stands for each of them.
+  fileprivate func json(with receipt: Receipt?, _ devices: [DeviceReceipt]) -> JSONValue {
+    let own = devices.first { $0.registration == registration }
+    let seen = devices.isEmpty ? receipt?.seen : own?.seen
     return .object([
       "job": .number(Double(job)), "lane": .string(lane), "user": .optional(user),
-      "registration": .optional(registration), "state": .string(seen ?? state.rawValue),
+      "registration": .optional(registration),
+      "state": .string(state == .sent ? seen ?? state.rawValue : state.rawValue),
       "attempts": .number(Double(attempts)), "updated": .time(updated),
       "reference": .optional(reference), "reason": .optional(reason),
     ])
@@ -69,15 +78,28 @@ extension Delivery {
 }
 
 extension Receipt {
-  /// What one user did with the notification.
-  fileprivate var json: JSONValue {
+  /// What one user did with the notification, and what was done on each device that says its name.
+  fileprivate func json(with devices: [DeviceReceipt]) -> JSONValue {
     .object([
       "user": .string(user), "sent": .time(sent), "fetched": .time(fetched),
       "read": .time(read),
       "state": .string(seen ?? (sent == nil ? "queued" : "sent")),
+      "devices": .array(devices.map(\.json)),
     ])
   }
 
   /// What the user did with it, if anything.
+  fileprivate var seen: String? { read != nil ? "read" : fetched != nil ? "fetched" : nil }
+}
+
+extension DeviceReceipt {
+  fileprivate var json: JSONValue {
+    .object([
+      "registration": .string(registration), "fetched": .time(fetched), "read": .time(read),
+      "state": .string(seen ?? "sent"),
+    ])
+  }
+
+  /// What was done there, if anything.
   fileprivate var seen: String? { read != nil ? "read" : fetched != nil ? "fetched" : nil }
 }

@@ -11,6 +11,14 @@ struct Exchange: Sendable {
   /// The body of a place that takes files.
   var file: SavedBody?
 
+  /// The registration of the device that asks, if it says so; whose it is, the store knows.
+  var device: String? {
+    guard let id = request.fields["Richpush-Device"], (1...64).contains(id.utf8.count) else {
+      return nil
+    }
+    return id
+  }
+
   /// The notification id in the path: a decimal number that fits int32.
   func notificationID() throws(Refusal) -> Int {
     guard let text = parameters.first, let id = Int32(text), id >= 0, String(id) == text else {

@@ -6,6 +6,7 @@ final class Fetches: Sendable {
   private struct Fetch: Hashable {
     let id: Int
     let user: String
+    let device: String?
   }
 
   /// Two generations: when the young one is full, the old one, which is what nobody has fetched
@@ -37,19 +38,20 @@ final class Fetches: Sendable {
 
   init(store: Store) { self.store = store }
 
-  /// Whether the user, who then is a recipient, fetched the notification not long ago.
-  func isNoted(_ id: Int, by user: String) -> Bool {
-    noted.withLock { $0.holds(Fetch(id: id, user: user)) }
+  /// Whether the user, who then is a recipient, fetched the notification on this device, if it says
+  /// which one it is, not long ago.
+  func isNoted(_ id: Int, by user: String, on device: String?) -> Bool {
+    noted.withLock { $0.holds(Fetch(id: id, user: user, device: device)) }
   }
 
   /// Notes that a device of the user fetched the notification; the first time counts.
-  func note(_ id: Int, by user: String) {
-    let fetch = Fetch(id: id, user: user)
+  func note(_ id: Int, by user: String, on device: String?) {
+    let fetch = Fetch(id: id, user: user, device: device)
     let isNew = noted.withLock { noted in
       guard !noted.holds(fetch) else { return false }
       noted.insert(fetch)
       return true
     }
-    if isNew { store.recordFetched(id, user: user) }
+    if isNew { store.recordFetched(id, user: user, device: device) }
   }
 }

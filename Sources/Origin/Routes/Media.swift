@@ -42,7 +42,7 @@ struct Media: Sendable {
       return renderer.look(for: offer.wish)
     }
     guard let offer, let id = offer.wish.subject.id else { return nil }
-    if !fetches.isNoted(id, by: exchange.caller.name) {
+    if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
       guard try store.isRecipient(id, user: exchange.caller.name) else {
         throw Refusal.noNotification
       }
@@ -54,7 +54,7 @@ struct Media: Sendable {
 
   private func fetched(_ id: Int, _ exchange: Exchange) {
     guard exchange.request.method == "GET" else { return }
-    fetches.note(id, by: exchange.caller.name)
+    fetches.note(id, by: exchange.caller.name, on: exchange.device)
   }
 
   private func wish(_ exchange: Exchange) throws -> (RichNotification, Wish) {

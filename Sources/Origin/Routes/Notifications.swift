@@ -113,9 +113,9 @@ struct Notifications: Sendable {
 
   /// `PUT /api/notifications/<id>/read`.
   func markRead(_ exchange: Exchange) async throws -> Response {
-    guard try await store.markRead(exchange.notificationID(), user: exchange.caller.name) else {
-      throw Refusal.noNotification
-    }
+    let isTheirs = try await store.markRead(
+      exchange.notificationID(), user: exchange.caller.name, device: exchange.device)
+    guard isTheirs else { throw Refusal.noNotification }
     return .empty(204)
   }
 

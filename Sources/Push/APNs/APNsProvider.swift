@@ -20,7 +20,8 @@ package struct APNsProvider: PushProvider {
     self.topic = topic
     self.endpoints = endpoints
     self.clock = clock
-    loop = try TransferLoop(trustAnchor: trustAnchor, connections: 4, patience: patience)
+    loop = try TransferLoop(
+      trustAnchor: trustAnchor, connections: 4, isMultiplexing: true, patience: patience)
   }
 
   package var name: String { "apns" }
@@ -31,12 +32,55 @@ package struct APNsProvider: PushProvider {
     await send(push, to: endpoints)
   }
 
+  /// Sends them all together; only what needs another attempt goes its own way.
+  package func send(
+    _ pushes: [OutgoingPush], then: @escaping @Sendable (Int, PushOutcome) -> Void
+  ) async {
+    guard let endpoint = endpoints.first, let issue = try? token.issue(at: clock.now) else {
+      for (index, push) in pushes.enumerated() { then(index, await send(push)) }
+      return
+    }
+    var places: [Int] = []
+    var requests: [TransferRequest] = []
+    for (index, push) in pushes.enumerated() {
+      guard let handle = push.target.appleToken else {
+        then(index, await send(push))
+        continue
+      }
+      places.append(index)
+      requests.append(request(push, to: Self.url(of: handle, at: endpoint), token: issue))
+    }
+    let (again, leftOver) = AsyncStream.makeStream(of: (index: Int, endpoints: [String]).self)
+    await withDiscardingTaskGroup { [places, requests] group in
+      group.addTask {
+        await loop.send(requests) { place, answer in
+          let index = places[place]
+          switch verdict(on: answer) {
+          case .final(let outcome): then(index, outcome)
+          case .leave(let outcome):
+            loop.reconnect()
+            then(index, outcome)
+          case .wrongEnvironment: leftOver.yield((index, Array(endpoints.dropFirst())))
+          case .expiredProviderToken: leftOver.yield((index, endpoints))
+          case .again(let isElsewhere, _):
+            if isElsewhere { loop.reconnect() }
+            leftOver.yield((index, endpoints))
+          }
+        }
+        leftOver.finish()
+      }
+      for await (index, endpoints) in again {
+        group.addTask { then(index, await send(pushes[index], to: endpoints)) }
+      }
+    }
+  }
+
   func send(_ push: OutgoingPush, to endpoints: [String]) async -> PushOutcome {
     guard let handle = push.target.appleToken else {
       return .rejected(reason: "APNs delivers to single Apple devices only.")
     }
     for endpoint in endpoints {
-      if let delivery = await send(push, to: endpoint + "/3/device/" + handle) { return delivery }
+      if let delivery = await send(push, to: Self.url(of: handle, at: endpoint)) { return delivery }
     }
     return .deadToken(
       since: nil,
@@ -47,11 +91,9 @@ package struct APNsProvider: PushProvider {
   private func send(_ push: OutgoingPush, to url: String) async -> PushOutcome? {
     do {
       var issue = try token.issue(at: clock.now)
-      var hasReconnected = false
+      var isRepeated = false
       while true {
-        switch try await answer(
-          to: request(push, to: url, token: issue))
-        {
+        switch await answer(to: request(push, to: url, token: issue)) {
         case .final(let outcome): return outcome
         case .wrongEnvironment: return nil
         case .expiredProviderToken:
@@ -64,22 +106,37 @@ package struct APNsProvider: PushProvider {
         case .leave(let outcome):
           loop.reconnect()
           return outcome
-        case .reconnect(let then):
-          loop.reconnect()
-          guard !hasReconnected else { return then }
-          hasReconnected = true
+        case .again(let isElsewhere, let then):
+          if isElsewhere { loop.reconnect() }
+          guard !isRepeated, !Task.isCancelled else { return then }
+          isRepeated = true
         }
       }
-    } catch let failure as TransferFailure {
-      if failure.isTimeout { loop.reconnect() }
-      return .unavailable(after: nil, reason: "APNs can't be reached: \(failure.reason).")
     } catch {
       return .laneStopped(reason: "\(error)")
     }
   }
 
-  private func answer(to request: TransferRequest) async throws(TransferFailure) -> APNsVerdict {
-    APNsVerdict(try await loop.send(request), at: clock.now)
+  private func answer(to request: TransferRequest) async -> APNsVerdict {
+    do {
+      return verdict(on: .success(try await loop.send(request)))
+    } catch {
+      return verdict(on: .failure(error))
+    }
+  }
+
+  private func verdict(on answer: TransferLoop.Answer) -> APNsVerdict {
+    switch answer {
+    case .success(let response): return APNsVerdict(response, at: clock.now)
+    case .failure(let failure):
+      let outcome = PushOutcome.unavailable(
+        after: nil, reason: "APNs can't be reached: \(failure.reason).")
+      return failure.isSilence ? .leave(outcome) : .again(onNewConnection: false, then: outcome)
+    }
+  }
+
+  private static func url(of handle: String, at endpoint: String) -> String {
+    "\(endpoint)/3/device/\(handle)"
   }
 
   private func request(

@@ -8,8 +8,9 @@ enum APNsVerdict: Equatable {
   case wrongEnvironment
   /// The provider token is too old, or a clock is wrong.
   case expiredProviderToken
-  /// The connection is of no use any more; `then` holds if a new one is no better.
-  case reconnect(then: PushOutcome)
+  /// Worth a second attempt at once, because the connection broke or is of no use any more; `then`
+  /// holds if that goes no better.
+  case again(onNewConnection: Bool, then: PushOutcome)
   /// The connection is of no use for a while; the push's fate is known.
   case leave(PushOutcome)
 
@@ -22,14 +23,14 @@ enum APNsVerdict: Equatable {
   /// Reads a response (developer.apple.com: Handling notification responses from APNs).
   init(_ response: TransferResponse, at now: Date) {
     guard response.status != 200 else {
-      self = .final(.delivered(reference: response.fields["apns-id"]))
+      self = .final(.delivered(reference: response.field("apns-id")))
       return
     }
     let complaint = try? JSONDecoder().decode(Complaint.self, from: Data(response.body))
     self = Self.verdict(
       status: response.status, reason: complaint?.reason ?? "",
       since: complaint?.timestamp.map { Date(timeIntervalSince1970: $0 / 1000) },
-      after: HTTPTime.wait(response.fields["retry-after"], at: now))
+      after: HTTPTime.wait(response.field("retry-after"), at: now))
   }
 
   private static func verdict(
@@ -45,16 +46,20 @@ enum APNsVerdict: Equatable {
       "BadCertificateEnvironment", "Forbidden", "BadEnvironmentKeyIdInToken":
       .final(.laneStopped(reason: told + " Check key, key id, team id and the machine's clock."))
     case "UnrelatedKeyIdInToken":
-      .reconnect(then: .laneStopped(reason: told + " The key is not of this connection's team."))
+      .again(
+        onNewConnection: true,
+        then: .laneStopped(reason: told + " The key is not of this connection's team."))
     case "TooManyProviderTokenUpdates":
       .leave(.unavailable(after: max(after ?? .zero, .seconds(60)), reason: told))
     case "TooManyRequests":
       .final(.retry(after: max(after ?? .zero, .seconds(30)), reason: told))
-    case "IdleTimeout", "Shutdown": .reconnect(then: .unavailable(after: after, reason: told))
+    case "IdleTimeout", "Shutdown":
+      .again(onNewConnection: true, then: .unavailable(after: after, reason: told))
     default:
       switch status {
       case 410: .final(.deadToken(since: since, reason: told))
       case 429, 500...: .final(.unavailable(after: after, reason: told))
+      case 300..<400, 403: .final(.laneStopped(reason: told + " Check key and address."))
       default: .final(.rejected(reason: told))
       }
     }

@@ -32,7 +32,6 @@ package struct AzureProvider: PushProvider {
     do {
       return AzureVerdict.delivery(for: try await post(push), at: clock.now)
     } catch {
-      if error.isTimeout { loop.reconnect() }
       return .unavailable(after: nil, reason: "Azure can't be reached: \(error.reason).")
     }
   }

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// What an answer of Azure Notification Hubs means for a push.
 enum AzureVerdict {
   static func delivery(for response: TransferResponse, at now: Date) -> PushOutcome {
-    let after = HTTPTime.wait(response.fields["retry-after"], at: now)
+    let after = HTTPTime.wait(response.field("retry-after"), at: now)
     let told = "Azure answered \(response.status): \(detail(of: response))"
     switch response.status {
     case 200, 201: return .delivered(reference: reference(in: response))
@@ -12,7 +12,8 @@ enum AzureVerdict {
     // Azure throttles with 403; only Retry-After tells it from a refusal.
     case 403 where after == nil:
       return .laneStopped(reason: told + " The key must allow to send, within the hub's quota.")
-    case 404: return .laneStopped(reason: told + " Check the namespace and the hub's name.")
+    case 300..<400, 404:
+      return .laneStopped(reason: told + " Check the namespace and the hub's name.")
     case 403, 408, 429, 500...: return .unavailable(after: after, reason: told)
     default: return .rejected(reason: told)
     }
@@ -29,7 +30,7 @@ enum AzureVerdict {
 
   /// The message's id at the end of `Location: https://…/messages/<id>?api-version=…`.
   private static func reference(in response: TransferResponse) -> String? {
-    guard let location = response.fields["location"] else { return nil }
+    guard let location = response.field("location") else { return nil }
     return location.prefix { $0 != "?" }.split(separator: "/").last.map(String.init)
   }
 }

@@ -50,7 +50,7 @@ enum ClockSkew {
   static func finding(
     service: String, response: TransferResponse, at now: Date
   ) -> PushFinding? {
-    guard let theirs = HTTPTime.read(response.fields["date"]) else { return nil }
+    guard let theirs = HTTPTime.read(response.field("date")) else { return nil }
     let skew = now.timeIntervalSince(theirs)
     guard abs(skew) > tolerance else { return nil }
     return PushFinding(

@@ -1,3 +1,5 @@
+import Glibc
+
 extension PushText {
   /// Stands for the unread count until the push leaves, and is the highest there is.
   static let mostUnread = 999_999
@@ -12,13 +14,23 @@ extension PushText {
   package static func counting(
     _ json: String, unread: () throws -> Int
   ) rethrows -> String {
-    guard let place = json.firstRange(of: badge(mostUnread)) else { return json }
-    return json.replacingCharacters(in: place, with: badge(min(try unread(), mostUnread)))
+    guard let place = json.firstPlace(of: badge(mostUnread)) else { return json }
+    let badge = badge(min(try unread(), mostUnread))
+    return String(json[..<place.lowerBound]) + badge + json[place.upperBound...]
   }
 }
 
 extension String {
-  fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
-    self[..<range.lowerBound] + text + self[range.upperBound...]
+  /// Where a text stands first, byte by byte: every push on its way out is searched.
+  fileprivate func firstPlace(of text: String) -> Range<Index>? {
+    let offset = withCString { whole in
+      text.withCString { part in
+        strstr(whole, part).map { UnsafePointer($0) - whole }
+      }
+    }
+    return offset.map { offset in
+      let first = utf8.index(startIndex, offsetBy: offset)
+      return first..<utf8.index(first, offsetBy: text.utf8.count)
+    }
   }
 }

@@ -12,6 +12,7 @@ package struct CircuitBreaker: Sendable {
 
   private var failures = 0
   private var trips = 0
+  private var isProbing = false
 
   /// When the pause ends; nil while the breaker is closed.
   package private(set) var openUntil: Date?
@@ -20,15 +21,21 @@ package struct CircuitBreaker: Sendable {
 
   package init() {}
 
-  /// How many more pushes may start now.
+  /// How many more pushes may start now; a probe does not wait for those from before the pause.
   package func room(capacity: Int, inFlight: Int, at now: Date) -> Int {
     guard let openUntil else { return capacity - inFlight }
-    return now >= openUntil && inFlight == 0 ? 1 : 0
+    return now >= openUntil && !isProbing ? 1 : 0
   }
 
-  /// Learns from an answer; late answers to pushes from before the pause change nothing.
-  package mutating func record(_ delivery: PushOutcome, at now: Date, random: Double) {
-    if let openUntil, now < openUntil { return }
+  /// Takes note that a push starts.
+  package mutating func begin() { isProbing = openUntil != nil }
+
+  /// Learns from an answer; one to a push that `began` before the end of the pause changes nothing.
+  package mutating func record(
+    _ delivery: PushOutcome, began: Date, at now: Date, random: Double
+  ) {
+    if let openUntil, began < openUntil { return }
+    isProbing = false
     switch delivery {
     case .delivered, .retry, .deadToken, .rejected:
       self = CircuitBreaker()

@@ -4,7 +4,7 @@ import Synchronization
 /// The worker of one push service: leases jobs, sends them, settles what became of them.
 ///
 /// Every service has a lane of its own, so the outage of one never holds up another. What finishes
-/// while a settlement is being committed is settled together in the next one.
+/// within a few milliseconds is settled in one commit, which leases the next jobs as well.
 package final class Lane: Sendable {
   private static let leaseTime: TimeInterval = 120
   private static let idleTime: TimeInterval = 5
@@ -12,14 +12,17 @@ package final class Lane: Sendable {
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(900))
 
   private struct Finished: Sendable {
-    let job: PushJob
+    let parcel: Parcel
+    let began: Date
     let delivery: PushOutcome
-    let kind: PushText.Kind
-    let note: String?
   }
 
   private struct State {
     var finished: [Finished] = []
+    /// Parcels that were given to the service and are not finished.
+    var sending = 0
+    /// Whether there may be jobs that nobody has looked for yet.
+    var isWoken = true
     var isStopping = false
     var status = LaneStatus()
   }
@@ -52,7 +55,10 @@ package final class Lane: Sendable {
   package var status: LaneStatus { state.withLock { $0.status } }
 
   /// Says that new jobs may be waiting.
-  package func wake() { bell.ring() }
+  package func wake() {
+    state.withLock { $0.isWoken = true }
+    bell.ring()
+  }
 
   /// Takes no more jobs; `run()` returns when what is under way has been settled.
   package func stop() {
@@ -63,13 +69,19 @@ package final class Lane: Sendable {
   /// Works until ``stop()``; cancelling the task cancels what is under way as well.
   package func run() async {
     var work = LaneWork()
+    var exchanged = Date.distantPast
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
         record(takeFinished(), in: &work)
-        let isStopping = state.withLock { $0.isStopping }
+        let (isStopping, isWoken) = takeSignals()
         if isStopping, work.underWay == 0 { break }
+        if !isWoken, work.isWorthWaiting(since: exchanged, at: clock.now, batch: batch) {
+          await bell.wait(until: exchanged + LaneWork.pace, by: clock)
+          continue
+        }
+        exchanged = clock.now
         let jobs = await exchange(&work, isStopping: isStopping)
-        for job in jobs { start(job, &work, in: &group) }
+        start(jobs, &work, in: &group)
         state.withLock { $0.status.update(work) }
         if jobs.isEmpty { await rest(work) }
       }
@@ -85,54 +97,90 @@ extension Lane {
   /// Commits what is settled, and takes new jobs in the same commit.
   private func exchange(_ work: inout LaneWork, isStopping: Bool) async -> [PushJob] {
     let now = clock.now
-    let room =
-      isStopping
-      ? 0
-      : max(0, work.breaker.room(capacity: provider.capacity, inFlight: work.underWay, at: now))
+    let room = isStopping ? 0 : self.room(work, at: now)
     guard room > 0 || !work.settlements.isEmpty else { return [] }
     do {
       let jobs = try await outbox.exchange(
         work.settlements, lane: name, limit: room, now: now, until: now + Self.leaseTime)
       state.withLock { $0.status.count(work.settlements) }
       work.endSettled()
+      if work.isRefused { log("push \(name): the outbox answers again") }
+      work.isRefused = false
       return jobs
     } catch {
-      log("push \(name): the outbox does not answer, outcomes will be offered again: \(error)")
+      if !work.isRefused {
+        log("push \(name): the outbox does not answer, outcomes will be offered again: \(error)")
+      }
+      work.isRefused = true
       return []
     }
   }
 
-  private func start(_ job: PushJob, _ work: inout LaneWork, in group: inout DiscardingTaskGroup) {
+  /// How many more pushes may start.
+  private func room(_ work: LaneWork, at now: Date) -> Int {
+    max(0, work.breaker.room(capacity: provider.capacity, inFlight: work.underWay, at: now))
+  }
+
+  /// Sends what is in time, within what the devices may be woken.
+  private func start(
+    _ jobs: [PushJob], _ work: inout LaneWork, in group: inout DiscardingTaskGroup
+  ) {
     let now = clock.now
-    guard work.begin(job) else { return }
-    if let expires = job.push.expires, expires <= now {
-      return work.settle(job, .expired)
+    var parcels: [Parcel] = []
+    var wakes: [(job: PushJob, alert: PushText)] = []
+    for job in jobs where work.begin(job) {
+      if let expires = job.push.expires, expires <= now {
+        work.settle(job, .expired)
+        continue
+      }
+      guard provider.governsSilentPushes else {
+        parcels.append(Parcel(job))
+        continue
+      }
+      switch SilentGovernor.decide(on: job, underWay: work.wakesUnderWay(besides: job), at: now) {
+      case .send: parcels.append(Parcel(job))
+      case .fallBack(let alert): wakes.append((job, alert))
+      case .hold(let until, let reason): work.settle(job, .released(until: until, reason: reason))
+      }
     }
-    guard provider.governsSilentPushes else { return send(job, job.push, note: nil, in: &group) }
-    switch SilentGovernor.decide(on: job, underWay: work.wakesUnderWay(besides: job), at: now) {
-    case .send: send(job, job.push, note: nil, in: &group)
-    case .fallBack(let text, let note): send(job, job.push.saying(text), note: note, in: &group)
-    case .hold(let until, let reason): work.settle(job, .released(until: until, reason: reason))
+    parcels += Parcel.alerts(insteadOf: wakes)
+    guard !parcels.isEmpty else { return }
+    work.breaker.begin()
+    send(parcels, began: now, in: &group)
+  }
+
+  private func send(_ parcels: [Parcel], began: Date, in group: inout DiscardingTaskGroup) {
+    state.withLock { $0.sending += parcels.count }
+    group.addTask {
+      await self.provider.send(parcels.map(\.push)) { index, delivery in
+        self.take(Finished(parcel: parcels[index], began: began, delivery: delivery))
+      }
     }
   }
 
-  private func send(
-    _ job: PushJob, _ push: OutgoingPush, note: String?, in group: inout DiscardingTaskGroup
-  ) {
-    group.addTask {
-      let delivery = await self.provider.send(push)
-      self.state.withLock {
-        $0.finished.append(
-          Finished(job: job, delivery: delivery, kind: push.text.kind, note: note))
-      }
-      self.bell.ring()
+  private func take(_ finished: Finished) {
+    let isPressing = state.withLock { state in
+      state.finished.append(finished)
+      state.sending -= 1
+      return [1, batch].contains(state.finished.count) || state.sending == 0
     }
+    if isPressing { bell.ring() }
   }
+
+  /// So many outcomes are worth a commit.
+  private var batch: Int { max(1, provider.capacity / 4) }
 }
 
 // MARK: - Settling them
 
 extension Lane {
+  private func takeSignals() -> (isStopping: Bool, isWoken: Bool) {
+    state.withLock { state in
+      defer { state.isWoken = false }
+      return (state.isStopping, state.isWoken)
+    }
+  }
+
   private func takeFinished() -> [Finished] {
     state.withLock { state in
       defer { state.finished = [] }
@@ -142,21 +190,26 @@ extension Lane {
 
   private func record(_ finished: [Finished], in work: inout LaneWork) {
     for one in finished {
-      work.breaker.record(one.delivery, at: clock.now, random: random())
-      work.settle(one.job, outcome(of: one))
+      // Whoever is delivered does not wait, and a random number is a system call.
+      let random = if case .delivered = one.delivery { 0.0 } else { random() }
+      work.breaker.record(one.delivery, began: one.began, at: clock.now, random: random)
+      for item in one.parcel.items { work.settle(item.job, outcome(one, for: item, random)) }
     }
   }
 
-  private func outcome(of finished: Finished) -> Settlement.Outcome {
+  private func outcome(
+    _ finished: Finished, for item: Parcel.Item, _ random: Double
+  ) -> Settlement.Outcome {
     switch finished.delivery {
     case .delivered(let reference):
-      return .delivered(as: finished.kind, reference: reference, note: finished.note)
+      return .delivered(
+        as: finished.parcel.push.text.kind, reference: reference, note: item.note)
     case .retry(let after, let reason), .unavailable(let after, let reason):
-      let attempts = finished.job.attempts + 1
+      let attempts = item.job.attempts + 1
       guard attempts < Self.attempts else {
         return .rejected(reason: "Given up after \(attempts) attempts: \(reason)")
       }
-      let delay = max(after ?? .zero, Self.backoff.delay(after: attempts, random: random()))
+      let delay = max(after ?? .zero, Self.backoff.delay(after: attempts, random: random))
       return .retry(at: clock.now + delay.seconds, reason: reason)
     case .deadToken(let since, let reason): return .deadToken(since: since, reason: reason)
     case .rejected(let reason): return .rejected(reason: reason)
@@ -172,7 +225,7 @@ extension Lane {
       deadline = opens
     } else if !work.settlements.isEmpty {
       deadline = now + 1
-    } else if work.inFlight < provider.capacity, let due = try? await outbox.nextDue(lane: name) {
+    } else if room(work, at: now) > 0, let due = try? await outbox.nextDue(lane: name) {
       deadline = min(deadline, max(due, now + 0.05))
     }
     await bell.wait(until: deadline, by: clock)

@@ -2,7 +2,12 @@ import FoundationEssentials
 
 /// What one running lane has in hand; only its loop touches it.
 struct LaneWork {
+  /// The time between two commits, in seconds, unless enough has finished or nothing is under way.
+  static let pace: TimeInterval = 0.05
+
   var breaker = CircuitBreaker()
+  /// Whether the outbox did not answer the last time, which is said once.
+  var isRefused = false
   private(set) var settlements: [Settlement] = []
   private var jobs: [Int: PushJob] = [:]
   private var wakes: [OutgoingPush.Target: Int] = [:]
@@ -18,6 +23,11 @@ struct LaneWork {
     guard jobs.updateValue(job, forKey: job.id) == nil else { return false }
     if job.push.text.kind == .background { wakes[job.push.target, default: 0] += 1 }
     return true
+  }
+
+  /// Whether to wait with the next commit until a little after the last, so that it holds more.
+  func isWorthWaiting(since last: Date, at now: Date, batch: Int) -> Bool {
+    last <= now && now < last + Self.pace && underWay > 0 && settlements.count < batch
   }
 
   mutating func settle(_ job: PushJob, _ outcome: Settlement.Outcome) {

@@ -12,7 +12,7 @@ package struct OutgoingPush: Sendable, Hashable {
     /// The token of an Apple device, as hexadecimal digits; nil for everything else.
     var appleToken: String? {
       guard case .device(let handle, "apns") = self, !handle.isEmpty,
-        handle.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+        handle.utf8.allSatisfy(\.isHexDigit)
       else { return nil }
       return handle
     }
@@ -36,9 +36,15 @@ package struct OutgoingPush: Sendable, Hashable {
     self.collapseID = collapseID
     self.expires = expires
   }
+}
 
-  /// The same push with another text.
-  package func saying(_ text: PushText) -> OutgoingPush {
-    OutgoingPush(id: id, target: target, text: text, collapseID: collapseID, expires: expires)
+extension UInt8 {
+  fileprivate var isHexDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
   }
 }

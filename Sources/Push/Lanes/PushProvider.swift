@@ -1,4 +1,4 @@
-/// A push service: takes one push at a time and says what became of it.
+/// A push service: takes pushes and says what became of each.
 package protocol PushProvider: Sendable {
   /// The lane's name, as in `--push`: `apns`, `azure`, `webhook`.
   var name: String { get }
@@ -11,4 +11,23 @@ package protocol PushProvider: Sendable {
 
   /// Sends one push; always answers within a minute or so, and at once when its task is cancelled.
   func send(_ push: OutgoingPush) async -> PushOutcome
+
+  /// Sends several at once and returns after the last; `then` hears the outcome of each, with its
+  /// place among them, as soon as it is known.
+  func send(
+    _ pushes: [OutgoingPush], then: @escaping @Sendable (Int, PushOutcome) -> Void
+  ) async
+}
+
+extension PushProvider {
+  /// Sends each for itself.
+  package func send(
+    _ pushes: [OutgoingPush], then: @escaping @Sendable (Int, PushOutcome) -> Void
+  ) async {
+    await withDiscardingTaskGroup { group in
+      for (index, push) in pushes.enumerated() {
+        group.addTask { then(index, await send(push)) }
+      }
+    }
+  }
 }

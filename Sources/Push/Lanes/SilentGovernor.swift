@@ -4,6 +4,8 @@ package import FoundationEssentials
 package struct SilentGovernor: Sendable {
   /// The most silent pushes to one device within ``window``.
   package static let limit = 3
+  /// Why a push did not go out silently, for its receipt.
+  static let reason = "the device had \(limit) silent pushes within the hour."
   /// The time that is looked back upon, in seconds.
   package static let window: TimeInterval = 3600
 
@@ -11,8 +13,8 @@ package struct SilentGovernor: Sendable {
   package enum Decision: Sendable, Equatable {
     /// Send it as it is.
     case send
-    /// Send the alert form instead; the note goes into the receipt.
-    case fallBack(to: PushText, note: String)
+    /// Send the alert form instead, alone or with others that the device is to get now.
+    case fallBack(to: PushText)
     /// Keep it until then; a newer push with its collapse id may replace it meanwhile.
     case hold(until: Date, reason: String)
   }
@@ -23,12 +25,10 @@ package struct SilentGovernor: Sendable {
     let recent = job.recentWakes.filter { $0 > now - window }.sorted()
     guard recent.count + underWay >= limit else { return .send }
     if let fallback = job.fallback {
-      return .fallBack(
-        to: fallback,
-        note: "Sent as an alert: the device had \(limit) silent pushes within the hour.")
+      return .fallBack(to: fallback)
     }
     return .hold(
       until: (recent.first ?? now) + window,
-      reason: "Held back: the device had \(limit) silent pushes within the hour.")
+      reason: "Held back: " + reason)
   }
 }

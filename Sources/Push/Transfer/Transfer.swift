@@ -1,5 +1,4 @@
 import CCurl
-import Synchronization
 
 /// One request on its way through libcurl.
 ///
@@ -9,14 +8,23 @@ final class Transfer: @unchecked Sendable {
 
   private let request: TransferRequest
   private let completion: Completion
+  private let headers: UnsafeMutablePointer<curl_slist>?
   private var response = TransferResponse()
-  private var headers: UnsafeMutablePointer<curl_slist>?
   private let complaint = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  /// The easy handle that carries it, while it is under way.
+  private(set) var handle: UnsafeMutableRawPointer?
+  private var wasConnected = false
 
   init(_ request: TransferRequest, completion: @escaping Completion) {
     self.request = request
     self.completion = completion
-    complaint.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    complaint.pointee = 0
+    // A field with a control character could become two, so it is left out.
+    headers = request.fields.reduce(nil) { list, field in
+      guard field.value.utf8.allSatisfy({ $0 >= 0x20 }) else { return list }
+      return curl_slist_append(list, "\(field.name): \(field.value)")
+    }
   }
 
   deinit {
@@ -24,20 +32,14 @@ final class Transfer: @unchecked Sendable {
     complaint.deallocate()
   }
 
-  /// Writes the request into an easy handle, which must not outlive this object.
+  /// Writes the request into an easy handle, until ``release()``.
   func prepare(_ handle: UnsafeMutableRawPointer) {
+    self.handle = handle
     ccurl_set_text(handle, CURLOPT_URL, request.url)
-    ccurl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method)
-    if request.method == "POST" {
-      ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, request.body.count)
-      request.body.withUnsafeBytes {
-        _ = ccurl_set_pointer(
-          handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
-      }
-    }
-    // A field with a control character could become two, so it is left out.
-    for field in request.fields where field.value.utf8.allSatisfy({ $0 >= 0x20 }) {
-      headers = curl_slist_append(headers, "\(field.name): \(field.value)")
+    ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, request.body.count)
+    request.body.withUnsafeBytes {
+      _ = ccurl_set_pointer(
+        handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
     }
     ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, headers)
     ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, complaint)
@@ -45,46 +47,45 @@ final class Transfer: @unchecked Sendable {
       handle, receiveHeader, receiveBody, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Reads the status off the handle before it is released.
-  func readStatus(_ handle: UnsafeMutableRawPointer) {
+  /// Reads what it knows off the handle, which knows nothing of this object any more afterwards.
+  func release() {
+    guard let handle else { return }
     response.status = ccurl_status(handle)
+    wasConnected = ccurl_was_connected(handle)
+    ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, nil)
+    ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
+    self.handle = nil
   }
 
-  /// Tells the sender; called once, after the handle is released.
+  /// Tells the sender; called once, after ``release()``.
   func finish(_ result: CURLcode) {
     guard result != CURLE_OK else { return completion(.success(response)) }
     let detail = String(cString: complaint)
     fail(
       detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail,
-      isTimeout: result == CURLE_OPERATION_TIMEDOUT)
+      isSilence: result == CURLE_OPERATION_TIMEDOUT && wasConnected)
   }
 
   /// Tells the sender that there will be no answer; called instead of `finish`.
-  func fail(_ reason: String, isTimeout: Bool = false) {
-    completion(.failure(TransferFailure(reason: reason, isTimeout: isTimeout)))
+  func fail(_ reason: String, isSilence: Bool = false) {
+    completion(.failure(TransferFailure(reason: reason, isSilence: isSilence)))
   }
 
-  fileprivate func takeHeader(_ line: String) {
-    if line.hasPrefix("HTTP/") {
-      response.fields = [:]
-    } else if let colon = line.firstIndex(of: ":"),
-      response.fields.count < TransferResponse.fieldLimit
-    {
-      let value = line[line.index(after: colon)...].drop { $0 == " " }
-      response.fields[line[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
-    }
+  fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) {
+    // Fields of HTTP/2 are in lower case, so that few lines are compared.
+    if line.first == UInt8(ascii: "H"), line.starts(with: "HTTP/".utf8) { response.head = [] }
+    response.head += line.prefix(TransferResponse.limit - response.head.count)
   }
 
   fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) {
-    response.body += bytes.prefix(TransferResponse.bodyLimit - response.body.count)
+    response.body += bytes.prefix(TransferResponse.limit - response.body.count)
   }
 }
 
 private let receiveHeader: ccurl_receiver = { bytes, size, count, context in
   guard let bytes, let context else { return 0 }
-  let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
   Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    .takeHeader(String(decoding: line, as: UTF8.self))
+    .takeHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
   return size * count
 }
 

@@ -10,24 +10,30 @@ final class TransferEngine: Sendable {
     var connectionsSince: ContinuousClock.Instant?
     var isStopping = false
     var hasEnded = false
+    /// Whether the thread was told to look here and has not yet.
+    var isAwaited = false
   }
 
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-  private static let spareHandles = 256
+  private static let spareHandles = 512
 
   private let orders = Mutex(Orders())
   private let trustAnchor: String?
   private let patience: Duration
+  private let isMultiplexing: Bool
   /// Only the thread uses it, but for `curl_multi_wakeup`, which any thread may call.
   nonisolated(unsafe) private let multi: UnsafeMutableRawPointer
 
-  init(trustAnchor: String?, connections: Int, patience: Duration) throws(PushError) {
+  init(
+    trustAnchor: String?, connections: Int, isMultiplexing: Bool, patience: Duration
+  ) throws(PushError) {
     guard Self.isReady, let multi = curl_multi_init() else {
       throw PushError(.unreachable, "libcurl could not be started.")
     }
     self.multi = multi
     self.trustAnchor = trustAnchor
     self.patience = patience
+    self.isMultiplexing = isMultiplexing
     ccurl_multi_set_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     ccurl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
     ccurl_multi_set_number(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000)
@@ -45,15 +51,16 @@ final class TransferEngine: Sendable {
     pthread_detach(thread)
   }
 
-  func start(_ transfer: Transfer) {
+  func start(_ transfers: [Transfer]) {
     let isTooLate = order { orders in
-      if !orders.isStopping { orders.fresh.append(transfer) }
+      if !orders.isStopping { orders.fresh += transfers }
       return orders.isStopping
     }
-    if isTooLate { transfer.fail("The connection to the push service was shut down.") }
+    guard isTooLate else { return }
+    for transfer in transfers { transfer.fail("The connection to the push service was shut down.") }
   }
 
-  func abandon(_ transfer: Transfer) { order { $0.abandoned.append(transfer) } }
+  func abandon(_ transfers: [Transfer]) { order { $0.abandoned += transfers } }
 
   func reconnect() { order { $0.connectionsSince = .now } }
 
@@ -62,7 +69,8 @@ final class TransferEngine: Sendable {
   private func order<Result: Sendable>(_ change: (inout Orders) -> Result) -> Result {
     orders.withLock { orders in
       let result = change(&orders)
-      if !orders.hasEnded { curl_multi_wakeup(multi) }
+      if !orders.hasEnded, !orders.isAwaited { curl_multi_wakeup(multi) }
+      orders.isAwaited = true
       return result
     }
   }
@@ -73,18 +81,19 @@ final class TransferEngine: Sendable {
     while true {
       let orders = takeOrders()
       for transfer in orders.fresh {
-        guard let handle = spare.popLast() ?? curl_easy_init() else {
+        guard let handle = spare.popLast() ?? makeHandle() else {
           transfer.fail("There is no memory for a request.")
           continue
         }
         transfer.prepare(handle)
-        setHabits(handle, connectionsSince: orders.connectionsSince)
+        let age = orders.connectionsSince.map { milliseconds(.now - $0) / 1000 + 1 }
+        ccurl_set_number(handle, CURLOPT_MAXLIFETIME_CONN, age ?? 0)
         underWay[handle] = transfer
         curl_multi_add_handle(multi, handle)
       }
       let abandoned = orders.isStopping ? Array(underWay.values) : orders.abandoned
       for transfer in abandoned {
-        guard let handle = underWay.first(where: { $0.value === transfer })?.key else { continue }
+        guard let handle = transfer.handle else { continue }
         release(handle, &underWay, &spare)?.fail("The push was abandoned.")
       }
       if orders.isStopping { return end(spare) }
@@ -92,7 +101,6 @@ final class TransferEngine: Sendable {
       curl_multi_perform(multi, &running)
       var result = CURLE_OK
       while let handle = ccurl_multi_next_finished(multi, &result) {
-        underWay[handle]?.readStatus(handle)
         release(handle, &underWay, &spare)?.finish(result)
       }
       curl_multi_poll(multi, nil, 0, 60_000, nil)
@@ -104,6 +112,7 @@ final class TransferEngine: Sendable {
       let taken = orders
       orders.fresh = []
       orders.abandoned = []
+      orders.isAwaited = false
       orders.hasEnded = orders.isStopping
       return taken
     }
@@ -115,13 +124,14 @@ final class TransferEngine: Sendable {
     _ spare: inout [UnsafeMutableRawPointer]
   ) -> Transfer? {
     curl_multi_remove_handle(multi, handle)
-    curl_easy_reset(handle)
+    let transfer = underWay.removeValue(forKey: handle)
+    transfer?.release()
     if spare.count < Self.spareHandles {
       spare.append(handle)
     } else {
       curl_easy_cleanup(handle)
     }
-    return underWay.removeValue(forKey: handle)
+    return transfer
   }
 
   private func end(_ spare: [UnsafeMutableRawPointer]) {
@@ -131,26 +141,25 @@ final class TransferEngine: Sendable {
 }
 
 extension TransferEngine {
-  private func setHabits(
-    _ handle: UnsafeMutableRawPointer, connectionsSince: ContinuousClock.Instant?
-  ) {
+  /// A handle with the habits of all requests.
+  private func makeHandle() -> UnsafeMutableRawPointer? {
+    guard let handle = curl_easy_init() else { return nil }
     ccurl_set_socket_habits(handle)
     ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
-    ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    // Over HTTP/1.1 libcurl itself leaves a connection on which an answer did not come.
+    let version = isMultiplexing ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+    ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(version))
     ccurl_set_number(handle, CURLOPT_PIPEWAIT, 1)
     ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, min(10_000, milliseconds(patience)))
     ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, milliseconds(patience))
     ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3600)
     ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "https,http")
     ccurl_set_text(handle, CURLOPT_USERAGENT, "richpush")
-    if let connectionsSince {
-      let age = milliseconds(.now - connectionsSince) / 1000
-      ccurl_set_number(handle, CURLOPT_MAXLIFETIME_CONN, age + 1)
-    }
-    guard let trustAnchor else { return }
+    guard let trustAnchor else { return handle }
     // GnuTLS adds the certificates of the file to those of the folder.
     ccurl_set_text(handle, CURLOPT_CAINFO, trustAnchor)
     ccurl_set_text(handle, CURLOPT_CAPATH, "/etc/ssl/certs")
+    return handle
   }
 
   private func milliseconds(_ duration: Duration) -> Int { Int(duration.seconds * 1000) }

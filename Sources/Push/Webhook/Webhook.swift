@@ -38,13 +38,12 @@ package struct Webhook: Sendable {
     do {
       return Self.outcome(of: try await loop.send(request), at: clock.now)
     } catch {
-      if error.isTimeout { loop.reconnect() }
       return .unavailable(after: nil, reason: "The webhook can't be reached: \(error.reason).")
     }
   }
 
   private static func outcome(of response: TransferResponse, at now: Date) -> PushOutcome {
-    let after = HTTPTime.wait(response.fields["retry-after"], at: now)
+    let after = HTTPTime.wait(response.field("retry-after"), at: now)
     let told = "The webhook answered \(response.status): \(response.text.prefix(200))"
     return switch response.status {
     case 200..<300: .delivered(reference: nil)

@@ -23,6 +23,8 @@ public struct PushEvent: Sendable, Equatable {
   public struct Push: Sendable, Equatable {
     /// The notification to fetch.
     public let id: Int?
+    /// Every notification it speaks for, the newest first: several where the server merged pushes.
+    public let ids: [Int]
     /// The text shown beside the media.
     public let message: String?
     /// The kind of media.
@@ -31,7 +33,13 @@ public struct PushEvent: Sendable, Equatable {
     public let alert: String?
 
     init(_ json: JSONValue) {
-      id = json.richId.text.flatMap(Int.init) ?? json.richId.integer
+      let id = json.richId.text.flatMap(Int.init) ?? json.richId.integer
+      if case .array(let all) = json.richIds {
+        ids = all.compactMap { $0.text.flatMap(Int.init) }
+      } else {
+        ids = id.map { [$0] } ?? []
+      }
+      self.id = id
       message = json.richMessage.text
       richType = json.richType.text
       alert = json.aps.alert.text ?? json.aps.alert.body.text

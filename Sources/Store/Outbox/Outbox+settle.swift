@@ -19,10 +19,22 @@ extension Connection {
   func settle(
     _ outcomes: [(job: Int, outcome: JobOutcome)], owner: String, at moment: Date
   ) throws {
-    for (job, outcome) in outcomes where try settle(job, outcome, owner: owner, at: moment) == 0 {
+    let (plain, others) = Plain.divide(outcomes)
+    for delivered in plain { try settle(delivered, owner: owner, at: moment) }
+    for (job, outcome) in others where try settle(job, outcome, owner: owner, at: moment) == 0 {
       // Of one that was called off meanwhile nothing is recorded, but its lease ends as well.
       try run("UPDATE job SET owner = NULL WHERE id = ? AND owner = ?", job, owner)
     }
+  }
+
+  /// Writes that all of them were delivered, in one statement: most outcomes are like that.
+  private func settle(_ delivered: Plain, owner: String, at moment: Date) throws {
+    try run(
+      """
+      UPDATE job SET state = 'sent', attempts = attempts + 1, sent_as = ?1,
+        reference = given.value ->> 1, reason = NULL, updated = ?2, owner = NULL
+      FROM json_each(?3) AS given WHERE job.id = given.value ->> 0 AND owner = ?4
+      """, delivered.kind, moment, delivered.jobs, owner)
   }
 
   /// Writes one outcome; gives 0 when the job is no longer the owner's, or no longer waits.
@@ -74,5 +86,36 @@ extension Connection {
         owner = NULL
       WHERE id = ? AND owner = ? AND state = 'queued'
       """, state, attempts, reason, moment, job, owner)
+  }
+}
+
+/// Jobs that were delivered as the same kind of push, and nothing more is to be said.
+private struct Plain {
+  let kind: String
+  /// `[[job, reference], …]` as JSON.
+  let jobs: String
+
+  /// Divides outcomes into those that are plain, by kind, and the others.
+  static func divide(
+    _ outcomes: [(job: Int, outcome: JobOutcome)]
+  ) -> (plain: [Plain], others: [(job: Int, outcome: JobOutcome)]) {
+    var pairs: [String: [String]] = [:]
+    var others: [(job: Int, outcome: JobOutcome)] = []
+    for (job, outcome) in outcomes {
+      guard case .delivered(let kind, let reference, nil) = outcome,
+        let quoted = reference.map(quoted) ?? "null"
+      else {
+        others.append((job, outcome))
+        continue
+      }
+      pairs[kind, default: []].append("[\(job),\(quoted)]")
+    }
+    return (pairs.map { Plain(kind: $0, jobs: "[\($1.joined(separator: ","))]") }, others)
+  }
+
+  /// A JSON string; nil for a reference that would have to be escaped.
+  private static func quoted(_ reference: String) -> String? {
+    let isPlain = reference.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
+    return isPlain ? "\"\(reference)\"" : nil
   }
 }

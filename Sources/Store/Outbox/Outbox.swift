@@ -61,8 +61,13 @@ package final class Outbox: Sendable {
   func releaseAbandonedLeases() {
     let moment = now()
     database.writeSoon { connection in
-      try connection.run(
-        "UPDATE job SET owner = NULL, due = min(due, ?) WHERE owner IS NOT NULL", moment)
+      for state in [JobState.queued, .cancelled] {
+        try connection.run(
+          """
+          UPDATE job SET owner = NULL, due = min(due, ?)
+          WHERE state = '\(state.rawValue)' AND owner IS NOT NULL
+          """, moment)
+      }
     }
   }
 }
@@ -71,19 +76,21 @@ extension Connection {
   fileprivate func lease(
     _ lane: String, limit: Int, owner: String, at moment: Date, until: Date
   ) throws -> [LeasedJob] {
-    try dueJobs(of: lane, at: moment, limit: limit).compactMap { due in
-      guard let job = due.job else {
-        try run(
-          """
-          UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone'
-          WHERE id = ?
-          """, moment, due.id)
-        return nil
-      }
+    let due = try dueJobs(of: lane, at: moment, limit: limit)
+    for gone in due where gone.job == nil {
       try run(
-        "UPDATE job SET due = ?, owner = ?, updated = ? WHERE id = ?", until, owner, moment, due.id)
-      return job
+        """
+        UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone', owner = NULL
+        WHERE id = ?
+        """, moment, gone.id)
     }
+    let jobs = due.compactMap(\.job)
+    try run(
+      """
+      UPDATE job SET due = ?, owner = ?, updated = ?
+      WHERE id IN (SELECT value FROM json_each(?))
+      """, until, owner, moment, "[\(jobs.map { String($0.id) }.joined(separator: ","))]")
+    return jobs
   }
 
   /// Jobs that are due and no earlier one stands before; `job` is nil when the device is gone.
@@ -116,6 +123,18 @@ extension Connection {
   }
 }
 
+extension Connection {
+  /// When background pushes were sent to a device, the newest first.
+  fileprivate func wakes(of registration: String?, since moment: Date) throws -> [Date] {
+    try all(
+      """
+      SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
+        AND registration = ? AND updated > ? ORDER BY updated DESC LIMIT 10
+      """, registration, moment
+    ) { try $0.next() }
+  }
+}
+
 extension LeasedJob {
   fileprivate init?(
     id: Int, _ row: inout Row, on connection: borrowing Connection, at moment: Date
@@ -134,12 +153,8 @@ extension LeasedJob {
     expires = try row.next()
     attempts = try row.next()
     let registration: String? = try row.next()
-    recentWakes = try connection.all(
-      """
-      SELECT updated FROM job WHERE state = 'sent' AND registration = ?
-        AND sent_as = 'background' AND updated > ? ORDER BY updated DESC LIMIT 10
-      """, registration, moment.addingTimeInterval(-3600)
-    ) { try $0.next() }
+    recentWakes =
+      kind == "background" ? try connection.wakes(of: registration, since: moment - 3600) : []
     if let audience {
       target = .audience(audience)
     } else if let handle, let platform {

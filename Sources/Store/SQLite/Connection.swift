@@ -33,7 +33,12 @@ struct Connection: ~Copyable {
     case .reading:
       try connection.script("PRAGMA query_only = ON")
     case .writing:
-      try connection.script("PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864")
+      // A statement's own journal, by which it alone can be undone, needs no file.
+      try connection.script(
+        """
+        PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;
+        PRAGMA temp_store = MEMORY
+        """)
     case .copying:
       break
     }

@@ -42,6 +42,25 @@ enum Schema {
     """
   }
 
+  /// The same for a device that said its name; then its user's own receipt tells nothing more.
+  private static func receiptOfDevice(_ state: String) -> String {
+    """
+    CREATE TRIGGER receipt_of_device_\(state) AFTER UPDATE OF \(state) ON device_receipt
+      WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL BEGIN
+      INSERT INTO event(type, publisher, data, created)
+        SELECT 'receipt', sender, json_object('notification', id, 'user', NEW.user,
+          'device', NEW.registration, 'state', '\(state)'), NEW.\(state)
+        FROM notification WHERE id = NEW.notification;
+    END;
+    CREATE TRIGGER receipt_of_user_\(state) AFTER UPDATE OF \(state) ON recipient
+      WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM device_receipt AS named WHERE named.notification = NEW.notification
+          AND named.user = NEW.user AND named.\(state) IS NOT NULL) BEGIN
+      \(receiptOfUser(state))
+    END;
+    """
+  }
+
   /// Tells how far the push over the embedded gateway has come.
   private static func receiptOfGateway(_ state: String, at column: String) -> String {
     """
@@ -192,6 +211,24 @@ enum Schema {
       WHEN OLD.sent IS NULL AND NEW.sent IS NOT NULL BEGIN
       \(receiptOfGateway("sent", at: "sent"))
     END;
+    """,
+    """
+    DROP INDEX job_due;
+    DROP INDEX job_leased;
+    DROP INDEX job_sent;
+    CREATE INDEX job_due ON job(lane, due, id, owner) WHERE state = 'queued';
+    CREATE INDEX job_woken ON job(registration, updated)
+      WHERE state = 'sent' AND sent_as = 'background';
+
+    CREATE TABLE device_receipt(
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user TEXT NOT NULL, registration TEXT NOT NULL, fetched INTEGER, read INTEGER,
+      PRIMARY KEY (notification, user, registration)
+    ) STRICT, WITHOUT ROWID;
+    DROP TRIGGER receipt_of_fetch;
+    DROP TRIGGER receipt_of_read;
+    \(receiptOfDevice("fetched"))
+    \(receiptOfDevice("read"))
     """,
   ]
 }

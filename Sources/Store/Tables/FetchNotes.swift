@@ -6,6 +6,7 @@ final class FetchNotes: Sendable {
   struct Note: Sendable {
     let id: Int
     let user: String
+    let device: String?
     let moment: Date
   }
 

@@ -4,7 +4,7 @@ import StandIns
 import Testing
 
 /// Push services that fail, stall and hang up, and a server that is killed: every push arrives.
-@Suite(.timeLimit(.minutes(30))) struct ChaosSoakTests {
+@Suite(.timeLimit(.minutes(60))) struct ChaosSoakTests {
   private static let notifications = Soak.amount(short: 15, long: 10_000)
   private static let kills = Soak.amount(short: 2, long: 20)
   private static let publishers = 8

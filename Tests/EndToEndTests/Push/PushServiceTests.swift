@@ -56,6 +56,35 @@ import Testing
     }
   }
 
+  @Test func `tells what each device did, and the others apart`() async throws {
+    try await PushServices.lend(lanes: "apns") { server, services in
+      var phone = server.client("alice")
+      phone.device = try await phone.register(handle: "0A")
+      let tablet = try await phone.register(handle: "0B")
+      let id = try await server.client("shop").create(.logo(to: "alice")).id
+      _ = try await services.apns.pushes(2)
+      _ = try await phone.media(id)
+      try await eventually("the phone's fetch is seen, and no other") {
+        try server.deliveries(of: id) == ["apns fetched", "apns sent"]
+      }
+      phone.device = tablet
+      try await phone.markRead(id)
+      #expect(try server.deliveries(of: id) == ["apns fetched", "apns read"])
+      guard case .array(let receipts) = try server.details(id).receipts,
+        case .array(let devices) = receipts.first?.devices
+      else {
+        Issue.record("There are no devices in the receipts.")
+        return
+      }
+      #expect(Set(devices.map(\.state.text)) == ["fetched", "read"])
+      for try await event in server.client("shop").publisherEvents(after: "0")
+      where event.text.contains(#""state":"read""#) {
+        #expect(event.text.contains(#""device":"\#(tablet)""#))
+        break
+      }
+    }
+  }
+
   @Test func `shows nobody's receipts but the publisher's own`() async throws {
     try await PushServices.lend(lanes: "embedded") { server, _ in
       for sender in ["shop", "news"] {
@@ -153,6 +182,35 @@ import Testing
       }
       guard case .array(let deliveries) = try server.details(3).deliveries else { return }
       #expect(deliveries.map { $0.reason.text?.prefix(16) } == ["Sent as an alert"])
+    }
+  }
+
+  @Test func `merges what waits beyond three silent pushes an hour, and says so`() async throws {
+    try await PushServices.lend(lanes: "apns") { server, services in
+      try await server.client("alice").register(handle: "AB12")
+      let soon = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 6)
+      for number in 0..<6 {
+        var new = NewNotification.logo(to: "alice", "\(number)")
+        new.notBefore = soon
+        _ = try await server.client("shop").create(new)
+      }
+      let pushes = try await services.apns.pushes(4)
+      #expect(pushes.filter { $0.fields["apns-push-type"] == "background" }.count == 3)
+      let merged = try #require(pushes.first { $0.fields["apns-push-type"] == "alert" })
+      #expect(merged.json.aps.alert.body.text == "5\n4\n3")
+      #expect(merged.json.richIds == .array(["5", "4", "3"].map(JSONValue.string)))
+      var reasons: [String] = []
+      for id in 3..<6 {
+        try await eventually("it is settled") { try server.deliveries(of: id) == ["apns sent"] }
+        guard case .array(let deliveries) = try server.details(id).deliveries else { return }
+        reasons += deliveries.compactMap { $0.reason.text.map { String($0.prefix(29)) } }
+      }
+      let id = try #require(merged.fields["apns-id"]?.prefix(7))
+      #expect(
+        reasons == [
+          "Sent as an alert for 3 notifi", "Merged into the alert \(id)",
+          "Merged into the alert \(id)",
+        ])
     }
   }
 

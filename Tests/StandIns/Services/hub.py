@@ -173,8 +173,9 @@ def main(folder):
     server.daemon_threads = True
     forget(server)
     server.lock, server.closing = threading.Lock(), threading.Event()
+    # Each connection shakes hands in its own thread, so that none waits for another.
     server.socket = server_context(folder, ["http/1.1"]).wrap_socket(
-        server.socket, server_side=True)
+        server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"port": server.server_address[1]}), flush=True)
     for line in sys.stdin:
