@@ -45,10 +45,12 @@ final class Descriptor: Sendable {
 
   /// Hands over what there is to read without waiting; true when it is the last.
   func drain(_ take: (UnsafeRawBufferPointer) -> Void) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
-      for _ in 0..<16 {
+    withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
+      for _ in 0..<64 {
         switch read(into: buffer) {
-        case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case .bytes(let count):
+          take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+          if count < buffer.count { return false }  // the end, if this was it, is told again
         case .end: return true
         case .notYet: return false
         }
