@@ -25,9 +25,10 @@ struct Record {
     isKept: Bool
   ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(2048 + body.count)
+    let variables = encoded(variables, after: lasting)
+    bytes.reserveCapacity(variables.count + body.count + 64)
     append(.beginRequest, [0, 1, isKept ? 1 : 0, 0, 0, 0, 0, 0], to: &bytes)
-    appendStream(.parameters, encoded(variables, after: lasting)[...], to: &bytes)
+    appendStream(.parameters, variables[...], to: &bytes)
     appendStream(.input, body[...], to: &bytes)
     return bytes
   }
@@ -60,7 +61,8 @@ struct Record {
     _ pairs: [(name: String, value: String)], after before: [UInt8] = []
   ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(2048)
+    bytes.reserveCapacity(
+      pairs.reduce(before.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 5 })
     bytes += before
     for (name, value) in pairs {
       append(length: name.utf8.count, to: &bytes)
