@@ -26,8 +26,11 @@ package final class PluginBench: Sendable {
   /// - Parameters:
   ///   - path: Its file or folder.
   ///   - programs: The folder with `richpush-exec` and the plugins that ship.
+  ///   - sandbox: How it is shut in.
   /// - Throws: ``Problem`` when there is none, or no process can be started.
-  package init(_ path: String, programs: String) throws(Problem) {
+  package init(
+    _ path: String, programs: String, sandbox: SandboxReport.Level = .standard
+  ) throws(Problem) {
     let url = URL(fileURLWithPath: path).standardizedFileURL
     (self.path, name) = (url.path, url.lastPathComponent)
     guard FileManager.default.fileExists(atPath: url.path) else {
@@ -40,6 +43,7 @@ package final class PluginBench: Sendable {
       var configuration = PluginConfiguration(
         folder: url.deletingLastPathComponent().path, binaries: programs,
         launcher: programs + "/richpush-exec", temporaryFolder: folder.path)
+      configuration.sandbox = sandbox
       configuration.log = { line in log.lines.withLock { $0.append(line) } }
       host = try PluginHost(configuration: configuration)
     } catch { throw Problem(reason: error.reason) }

@@ -1,4 +1,4 @@
-import PluginHost
+package import PluginHost
 
 /// The plugins of a folder, as they stand there.
 package struct PluginShelf: Sendable {
@@ -11,15 +11,19 @@ package struct PluginShelf: Sendable {
   /// - Parameters:
   ///   - folder: The plugins' folder.
   ///   - programs: Holds `richpush-exec` and the plugins that ship.
+  ///   - sandbox: How they are shut in.
   /// - Throws: ``PluginBench/Problem`` when there is no room for temporary files.
-  package init(folder: String, programs: String) throws(PluginBench.Problem) {
+  package init(
+    folder: String, programs: String, sandbox: SandboxReport.Level = .standard
+  ) throws(PluginBench.Problem) {
     self.folder = folder
     bench = try BenchFolder()
     do throws(PluginError) {
-      host = try PluginHost(
-        configuration: PluginConfiguration(
-          folder: folder, binaries: programs, launcher: programs + "/richpush-exec",
-          temporaryFolder: bench.path))
+      var configuration = PluginConfiguration(
+        folder: folder, binaries: programs, launcher: programs + "/richpush-exec",
+        temporaryFolder: bench.path)
+      configuration.sandbox = sandbox
+      host = try PluginHost(configuration: configuration)
     } catch { throw PluginBench.Problem(reason: error.reason) }
   }
 

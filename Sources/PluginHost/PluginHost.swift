@@ -87,32 +87,39 @@ package final class PluginHost: Sendable {
   ///
   /// - Parameters:
   ///   - call: The question; its task may be cancelled, which kills the plugin.
+  ///   - atOnce: Whether ``answersAtOnce(_:)`` was asked, and others wait for this thread.
   ///   - transcript: Takes down what goes there and back.
   /// - Returns: The answer, checked against the contract; a file in it goes with the reply.
   /// - Throws: ``PluginError`` with the status the event table gives; the cause is in the log.
   package func respond(
-    to call: PluginCall, transcript: Transcript? = nil
+    to call: PluginCall, atOnce: Bool = false, transcript: Transcript? = nil
   ) async throws(PluginError) -> PluginReply {
     guard let plugin = plugin(call.richType) else {
       throw PluginError(status: 404, reason: "There is no plugin for \"\(call.richType)\".")
     }
     let log = CallLog(call: call, write: workplace.configuration.log)
     let service = service(of: plugin)
-    let begun = ContinuousClock.now
     do throws(Fault) {
-      if let problem = plugin.problem { throw Verdict(on: plugin).broken(problem) }
+      if let problem = plugin.problem {
+        let fault = Verdict(on: plugin).broken(problem)
+        service.timings.count(call.verb, nil, fault)
+        throw fault
+      }
       guard plugin.manifest.verbs.contains(call.verb) else {
         return try UnansweredVerb(plugin: plugin, call: call).reply()
       }
-      let reply = try await service.reply(to: call, log, transcript)
-      service.timings.count(call.verb, .now - begun)
-      return reply
+      return try await service.reply(to: call, atOnce: atOnce, log, transcript)
     } catch {
-      service.timings.count(
-        call.verb, .now - begun, failure: error.error.status >= 500 ? error.cause : nil)
       log.fail(error)
       throw error.error
     }
+  }
+
+  /// Whether a plugin is known to answer a call of its in less time than it takes to change threads,
+  /// and has a process that is idle: then ``respond(to:atOnce:transcript:)`` may be begun on a thread that
+  /// others wait for (`Task.immediate`), and keeps it no longer than a millisecond.
+  package func answersAtOnce(_ plugin: Plugin) -> Bool {
+    services.withLock { $0[plugin.richType] }?.answersAtOnce ?? false
   }
 
   /// Notes that something in the folder has changed; what it means is found out a moment later, when

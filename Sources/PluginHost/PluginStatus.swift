@@ -26,8 +26,14 @@ package struct PluginStatus: Sendable {
   /// The calls of one verb since the server started.
   package struct Verb: Sendable, Hashable {
     package var count = 0, failures = 0
-    /// The time they took together, waiting for their turn included.
+    /// The time they took together, from their turn on.
     package var time = Duration.zero
+
+    mutating func add(_ time: Duration, isFailure: Bool) {
+      count += 1
+      failures += isFailure ? 1 : 0
+      self.time += time
+    }
   }
 
   /// The calls of it since the server started.

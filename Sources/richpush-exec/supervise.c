@@ -67,7 +67,7 @@ static bool ended(pid_t plugin, int options, struct ending *ending) {
  * A plugin that is dying of itself shuts its descriptors first, and the server may be quicker to say
  * `stop_now` than the kernel is to report the death: hence a moment in which that still counts. */
 static struct ending follow(const struct order *order, pid_t plugin, int channel) {
-  enum { moment = 20, glance = 100, long_glance = 1000 };
+  enum { moment = 100, glance = 100, long_glance = 1000 };
   struct ending ending = {0};
   const char *cause = NULL;
   bool is_forced = false;

@@ -17,9 +17,9 @@ struct ElementaryStream {
     self.init(box.octets(128))
   }
 
-  /// Reads the box's content; nil when it does not hold an AAC configuration.
-  init?(_ octets: Octets) {
-    var offset = 4
+  /// Reads the box's content, behind its version; nil when it does not hold an AAC configuration.
+  init?(_ octets: Octets, at start: Int = 4) {
+    var offset = start
     guard octets.descriptor(3, at: &offset) != nil, let flags = octets[offset + 2] else {
       return nil
     }

@@ -8,14 +8,18 @@ package struct PacketTable: Sendable, Hashable {
   /// As many are read, which is more than twenty minutes at 48 kHz.
   static let most = 1 << 16
   /// No packet of AAC has more bytes.
-  private static let largest = 1 << 16
+  static let largest = 1 << 16
 }
 
 extension Sound {
   /// Where the packets of an AAC sound lie; nil for other codecs, and for MP4 in fragments.
   package func packets(in source: some ByteSource) -> PacketTable? {
     guard codec == .aac else { return nil }
-    return type.value == "audio/aac" ? PacketTable(adts: source) : PacketTable(mp4: source)
+    return switch type.value {
+    case "audio/aac": PacketTable(adts: source)
+    case "audio/x-caf": PacketTable(caf: source)
+    default: PacketTable(mp4: source)
+    }
   }
 }
 

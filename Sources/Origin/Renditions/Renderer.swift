@@ -6,15 +6,13 @@ import Synchronization
 
 /// Gives renditions: from the store, or made once by their plugin, however many ask.
 final class Renderer: Sendable {
-  private typealias Outcome = Result<Rendered, Refusal>
-
   private let store: Store
   private let host: PluginHost
   /// What became of wishes.
   let counts: RenditionCounts
   /// Tells those who work in the background that somebody waits.
   let bustle: Bustle
-  private let making = Mutex<[Digest: Task<Outcome, Never>]>([:])
+  private let making = Mutex<[Digest: Making]>([:])
   /// The field that stands for a rendition that is the asset itself.
   private static let sendfile = "X-Sendfile"
 
@@ -49,40 +47,66 @@ final class Renderer: Sendable {
     return try await share(wish)
   }
 
-  private func share(_ wish: Wish) async throws(Refusal) -> Rendered {
-    let key = wish.key
-    let task = making.withLock { making in
-      if let running = making[key] {
-        counts.count(.coalesced)
-        return running
-      }
-      let task = Task { [self] in
-        let outcome = await make(wish, key)
-        self.making.withLock { $0[key] = nil }
-        return outcome
-      }
-      making[key] = task
-      return task
-    }
-    return try await task.value.get()
+  /// The rendition made on this very thread, by a plugin that is known to answer in less time than
+  /// it takes to change threads.
+  ///
+  /// - Returns: nil when it is not there yet: ``rendered(_:)`` waits for it.
+  func renderedAtOnce(_ wish: Wish) throws(Refusal) -> Rendered? {
+    guard host.answersAtOnce(wish.plugin) else { return nil }
+    let (making, isNew) = join(wish.key)
+    guard isNew else { return nil }
+    Task.immediate { await fulfil(wish, making) { await self.ask(wish, atOnce: true) } }
+    return try making.outcome?.get()
   }
 
-  private func make(_ wish: Wish, _ key: Digest) async -> Outcome {
+  private func share(_ wish: Wish) async throws(Refusal) -> Rendered {
+    let (making, isNew) = join(wish.key)
+    if isNew {
+      Task { await fulfil(wish, making) { await self.make(wish) } }
+    } else {
+      counts.count(.coalesced)
+    }
+    return try await making.wait().get()
+  }
+
+  /// What is made under a key already, or begins now.
+  private func join(_ key: Digest) -> (making: Making, isNew: Bool) {
+    making.withLock { making in
+      if let running = making[key] { return (running, false) }
+      let new = Making()
+      making[key] = new
+      return (new, true)
+    }
+  }
+
+  private func fulfil(
+    _ wish: Wish, _ making: Making, _ make: () async -> Making.Outcome
+  ) async {
+    let outcome = await make()
+    self.making.withLock { $0[wish.key] = nil }
+    making.end(outcome)
+  }
+
+  private func make(_ wish: Wish) async -> Making.Outcome {
     // Another may have been making it when we looked, and be done by now.
     if let content = look(for: wish) { return .success(.content(content)) }
+    return await ask(wish)
+  }
+
+  private func ask(_ wish: Wish, atOnce: Bool = false) async -> Making.Outcome {
     do {
       counts.count(.made)
-      let reply = try await host.respond(to: wish.call)
+      let reply = try await host.respond(to: wish.call, atOnce: atOnce)
       if let location = reply.location {
         return .success(.transient(Response.empty(302, fields: ["Location": location])))
       }
-      return .success(try await keep(reply, of: wish, key))
+      return .success(try await keep(reply, of: wish))
     } catch {
       return .failure(Refusal(any: error))
     }
   }
 
-  private func keep(_ reply: PluginReply, of wish: Wish, _ key: Digest) async throws -> Rendered {
+  private func keep(_ reply: PluginReply, of wish: Wish) async throws -> Rendered {
     guard reply.isStorable else { return .transient(try transient(reply, of: wish)) }
     var fields = reply.fields.map { Rendition.Field($0.name, $0.value) }
     let rendition: Rendition
@@ -90,13 +114,13 @@ final class Renderer: Sendable {
     case .asset:
       fields.append(Rendition.Field(Self.sendfile, "asset"))
       rendition = try await store.renditions.store(
-        key, bytes: [], contentType: reply.contentType, fields: fields)
+        wish.key, bytes: [], contentType: reply.contentType, fields: fields)
     case .bytes(let bytes):
       rendition = try await store.renditions.store(
-        key, bytes: bytes, contentType: reply.contentType, fields: fields)
+        wish.key, bytes: bytes, contentType: reply.contentType, fields: fields)
     case .file(let file):
       rendition = try await store.renditions.store(
-        key, taking: file.path, contentType: reply.contentType, fields: fields)
+        wish.key, taking: file.path, contentType: reply.contentType, fields: fields)
     }
     guard let content = content(rendition, of: wish) else {
       throw Refusal(502, "The plugin sends the asset of a notification that has none.")
@@ -137,4 +161,12 @@ enum Rendered: Sendable {
   case content(Content)
   /// An answer for now only.
   case transient(Response)
+
+  /// The answer that says so.
+  var response: Response {
+    switch self {
+    case .content(let content): .content(content)
+    case .transient(let response): response
+    }
+  }
 }

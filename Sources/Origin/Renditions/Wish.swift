@@ -9,13 +9,15 @@ struct Wish: Sendable {
   let options: RenditionOptions
   let plugin: Plugin
   let user: String
-
   /// What the rendition is stored under.
-  var key: Digest {
-    let options = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
-    let user = plugin.manifest.perUser ? user : ""
-    return Digest(
-      of: [plugin.identity, subject.richType, subject.content, options, user].joined(
+  let key: Digest
+
+  init(subject: Subject, options: RenditionOptions, plugin: Plugin, user: String) {
+    (self.subject, self.options, self.plugin, self.user) = (subject, options, plugin, user)
+    let items = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
+    let owner = plugin.manifest.perUser ? user : ""
+    key = Digest(
+      of: [plugin.identity, subject.richType, subject.content, items, owner].joined(
         separator: "\u{1}"))
   }
 

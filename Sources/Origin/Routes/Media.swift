@@ -13,15 +13,26 @@ struct Media: Sendable {
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
-    if let offer = try offered(exchange) { return offer.response }
+    if let offer = try offered(exchange) {
+      return try offer.response ?? madeAtOnce(offer.wish, exchange)
+    }
     let changes = offers.changes
     let (notification, wish) = try wish(exchange)
-    guard let content = renderer.stored(wish) else { return nil }
+    let content = renderer.stored(wish)
+    guard let response = try content.map({ .content($0) }) ?? madeAtOnce(wish, exchange)
+    else { return nil }
     fetched(notification.id, exchange)
     let offer = Offer(
       wish, content, expires: notification.expires, at: Date(), counts: renderer.counts)
     let isKept = offers.put(offer, for: exchange.request.target, unlessChangedSince: changes)
-    return isKept ? offer.response : .content(content)
+    return isKept ? offer.response ?? response : response
+  }
+
+  /// The answer of a plugin that keeps nobody waiting.
+  private func madeAtOnce(_ wish: Wish, _ exchange: Exchange) throws -> Response? {
+    guard let rendered = try renderer.renderedAtOnce(wish) else { return nil }
+    if let id = wish.subject.id { fetched(id, exchange) }
+    return rendered.response
   }
 
   /// The answer once the rendition is made.
@@ -29,26 +40,23 @@ struct Media: Sendable {
     let (notification, wish) = try wish(exchange)
     let rendered = try await renderer.rendered(wish)
     fetched(notification.id, exchange)
-    return switch rendered {
-    case .content(let content): .content(content)
-    case .transient(let response): response
-    }
+    return rendered.response
   }
 
   /// What was decided for whoever asked the same before; a caller who did so too costs no query.
   private func offered(_ exchange: Exchange) throws -> Offer? {
     let offer = offers.find(exchange.request.target, at: Date()) { offer in
-      guard host.plugin(offer.wish.subject.richType) == offer.wish.plugin else { return nil }
-      return renderer.look(for: offer.wish)
+      host.plugin(offer.wish.subject.richType) == offer.wish.plugin
+        && renderer.look(for: offer.wish) == offer.content
     }
     guard let offer, let id = offer.wish.subject.id else { return nil }
     if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
       guard try store.isRecipient(id, user: exchange.caller.name) else {
         throw Refusal.noNotification
       }
-      fetched(id, exchange)
+      if offer.content != nil { fetched(id, exchange) }
     }
-    offer.take()
+    if offer.content != nil { offer.take() }
     return offer
   }
 

@@ -5,7 +5,8 @@ import Synchronization
 /// What one address gives to every recipient of its notification.
 final class Offer: Lease {
   let wish: Wish
-  let content: Content
+  /// What is stored; nil for what its plugin is asked for each time.
+  let content: Content?
   private let expires: Date?
   private let counts: RenditionCounts
   private let isOver = Atomic(false)
@@ -13,14 +14,16 @@ final class Offer: Lease {
   private let seen: Atomic<Int>
 
   init(
-    _ wish: Wish, _ content: Content, expires: Date?, at moment: Date, counts: RenditionCounts
+    _ wish: Wish, _ content: Content?, expires: Date?, at moment: Date, counts: RenditionCounts
   ) {
     (self.wish, self.content, self.expires, self.counts) = (wish, content, expires, counts)
     seen = Atomic(Int(moment.timeIntervalSince1970))
   }
 
-  /// The answer, which may be given again to the same caller as long as the offer stands.
-  var response: Response {
+  /// The answer, which may be given again to the same caller as long as the offer stands; nil when
+  /// nothing is stored.
+  var response: Response? {
+    guard let content else { return nil }
     var response = Response.content(content)
     response.lease = self
     return response

@@ -36,12 +36,10 @@ final class Offers: Sendable {
   /// How many changes have been heard of: to be asked before the store is read.
   var changes: Int { table.withLock { $0.changes } }
 
-  /// What the target gives at the moment, if that is known; once a second `look` tells what it gives.
-  func find(_ target: String, at moment: Date, look: (Offer) -> Content?) -> Offer? {
+  /// What the target gives at the moment, if that is known; asks once a second whether it is right.
+  func find(_ target: String, at moment: Date, isRight: (Offer) -> Bool) -> Offer? {
     guard let offer = known(target) else { return nil }
-    guard offer.stands(at: moment),
-      !offer.isUnseen(at: moment) || look(offer) == offer.content
-    else {
+    guard offer.stands(at: moment), !offer.isUnseen(at: moment) || isRight(offer) else {
       offer.end()
       forget(target)
       return nil

@@ -1,5 +1,5 @@
 /// The header of a plugin's answer (RFC 3875 section 6.2).
-struct AnswerHead {
+struct AnswerHead: Sendable {
   let status: Int
   let contentType: String?
   let location: String?
@@ -10,11 +10,6 @@ struct AnswerHead {
   let fields: [(name: String, value: String)]
   let isStorable: Bool
 
-  /// What a header has at most once.
-  private static let single: Set = [
-    "content-length", "content-type", "location", "status", "x-sendfile",
-  ]
-
   /// Headers beyond this are refused.
   static let mostBytes = 16_384
 
@@ -23,36 +18,36 @@ struct AnswerHead {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Malformation("its header is not UTF-8")
     }
-    let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
-    var known: [String: String] = [:]
+    var (status, sendFile, length): (String?, String?, String?)
+    var (contentType, location): (String?, String?)
     var fields: [(name: String, value: String)] = []
-    for line in lines {
+    for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
       let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       if line.isEmpty { continue }
       guard let field = HeaderField(line: line) else {
         throw Malformation("its header has the line \(Malformation.quoted(line))")
       }
-      if AnswerHead.single.contains(field.name) {
-        guard known.updateValue(field.value, forKey: field.name) == nil else {
-          throw Malformation("its header has \(field.name) twice")
-        }
-      } else if HeaderField.allowed.contains(field.name) {
-        fields.append((field.name, field.value))
+      switch field.name {
+      case "content-type": try field.become(the: &contentType)
+      case "status": try field.become(the: &status)
+      case "location": try field.become(the: &location)
+      case "content-length": try field.become(the: &length)
+      case "x-sendfile": try field.become(the: &sendFile)
+      case let name where HeaderField.allowed.contains(name): fields.append((name, field.value))
+      default: continue
       }
     }
-    guard known["content-type"] != nil || known["location"] != nil || known["status"] != nil else {
+    guard contentType != nil || location != nil || status != nil else {
       throw Malformation("its header has neither Content-Type nor Location nor Status")
     }
-    contentType = known["content-type"]
-    location = known["location"]
-    sendFile = known["x-sendfile"]
-    status = try AnswerHead.status(known["status"], location: location)
-    contentLength = try AnswerHead.length(known["content-length"])
+    (self.contentType, self.location, self.sendFile) = (contentType, location, sendFile)
+    self.status = try AnswerHead.status(status, location: location)
+    contentLength = try AnswerHead.length(length)
     self.fields = fields
     isStorable = !fields.contains { name, value in
       name == "cache-control"
-        && value.lowercased().split { $0 == "," || $0 == " " || $0 == "=" }
-          .contains { $0 == "no-store" || $0 == "private" }
+        && value.lowercased().utf8.split { ", =".utf8.contains($0) }
+          .contains { $0.elementsEqual("no-store".utf8) || $0.elementsEqual("private".utf8) }
     }
   }
 

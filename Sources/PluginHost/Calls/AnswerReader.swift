@@ -4,6 +4,7 @@ import Glibc
 /// Makes the reply of a plugin's spooled answer, or says what is wrong with it.
 struct AnswerReader {
   let plugin: Plugin
+  let heads: LastHead
   let call: PluginCall
   let scratch: ScratchFolder
   let temporaryFolder: String
@@ -16,12 +17,13 @@ struct AnswerReader {
         answer.head.isEmpty
           ? "it wrote nothing" : "its header has no end: \(Malformation.quoted(answer.head[...]))")
     }
-    let head: AnswerHead
+    let reading: LastHead.Reading
     do throws(Malformation) {
-      head = try AnswerHead(answer.head)
+      reading = try heads.reading(answer.head)
     } catch {
       throw verdict.broken(error.reason)
     }
+    let head = reading.head
     if Verdict.refusals.contains(head.status) { throw refusal(head, answer.body) }
     if let location = head.location { return try redirect(to: location, head, answer.body) }
     guard head.status == 200 else { throw verdict.broken("its status is \(head.status)") }
@@ -29,7 +31,7 @@ struct AnswerReader {
       throw verdict.broken("its answer has no Content-Type")
     }
     let isFacts = call.verb != .render && MediaRange.essence(of: type) == "application/json"
-    guard isFacts || plugin.produces(type) else {
+    guard reading.isProduced || isFacts else {
       throw verdict.broken("its answer is \(type), which is not in \"produces\"")
     }
     return PluginReply(

@@ -1,16 +1,30 @@
 /// Writes log lines that name the plugin and the notification.
 struct CallLog: Sendable {
-  private let subject: String
-  private let write: @Sendable (String) -> Void
-
-  init(subject: String, write: @escaping @Sendable (String) -> Void) {
-    self.subject = subject
-    self.write = write
+  /// Of what the lines speak; written out for the few calls that have any.
+  private enum Subject {
+    case process(richType: String)
+    case call(richType: String, PluginCall.Verb, id: String?)
   }
 
+  private let about: Subject
+  private let write: @Sendable (String) -> Void
+
+  /// Speaks of a process that has no call.
+  init(richType: String, write: @escaping @Sendable (String) -> Void) {
+    (about, self.write) = (.process(richType: richType), write)
+  }
+
+  /// Speaks of a call.
   init(call: PluginCall, write: @escaping @Sendable (String) -> Void) {
-    let id = call.id.map { ", notification \($0)" } ?? ""
-    self.init(subject: "plugin \(call.richType), \(call.verb.rawValue)\(id)", write: write)
+    (about, self.write) = (.call(richType: call.richType, call.verb, id: call.id), write)
+  }
+
+  private var subject: String {
+    switch about {
+    case .process(let richType): "plugin \(richType)"
+    case .call(let richType, let verb, let id):
+      "plugin \(richType), \(verb.rawValue)" + (id.map { ", notification \($0)" } ?? "")
+    }
   }
 
   /// One line for a call that failed.

@@ -1,22 +1,20 @@
-/// The variables of a call, built from nothing (design section 3, RFC 3875 section 4.1).
+/// The variables of a call that are its own, built from nothing (design section 3, RFC 3875
+/// section 4.1); ``Workplace/environment(of:scratch:)`` has the others.
 ///
 /// Nothing of a client's header gets in: the whole family of `HTTP_PROXY` attacks has no way.
 struct Environment {
   private(set) var variables: [(name: String, value: String)] = []
 
   init(
-    of call: PluginCall, plugin: Plugin, configuration: PluginConfiguration, scratch: String
+    of call: PluginCall, asset: PluginCall.Asset?, plugin: Plugin
   ) throws(PluginError) {
-    addServer(configuration)
+    variables.reserveCapacity(32)
     addRequest(call, plugin)
-    addCall(call, deadline: plugin.manifest.limits.seconds * 1000)
+    addCall(call, asset)
     addOptions(call.options)
-    let php = PHPVariables(of: plugin, temporaryFolder: configuration.temporaryFolder)
-    variables += php.map { $0.ofRequest + $0.ofProcess } ?? []
-    let isOnline = plugin.manifest.network && configuration.network.contains(plugin.richType)
-    add("RICH_NETWORK", isOnline ? "1" : nil)
-    variables += [("TMPDIR", scratch), ("HOME", scratch)] + Environment.usual
-    guard variables.allSatisfy({ !$0.value.utf8.contains(0) }) else {
+    // All else is the server's own, or escaped.
+    guard ![call.message, call.payload, call.user ?? ""].contains(where: { $0.utf8.contains(0) })
+    else {
       throw PluginError(status: 422, reason: "The message or payload contains a NUL character.")
     }
   }
@@ -31,14 +29,6 @@ struct Environment {
     if let value { variables.append((name, value)) }
   }
 
-  private mutating func addServer(_ configuration: PluginConfiguration) {
-    variables += [
-      ("GATEWAY_INTERFACE", "CGI/1.1"), ("SERVER_PROTOCOL", "HTTP/1.1"),
-      ("SERVER_SOFTWARE", "richpush"), ("SERVER_NAME", configuration.serverName),
-      ("SERVER_PORT", String(configuration.serverPort)), ("REMOTE_ADDR", "127.0.0.1"),
-    ]
-  }
-
   private mutating func addRequest(_ call: PluginCall, _ plugin: Plugin) {
     let method =
       switch call.verb {
@@ -47,7 +37,6 @@ struct Environment {
       case .describe: "OPTIONS"
       }
     add("REQUEST_METHOD", method)
-    add("SCRIPT_NAME", "/" + call.richType)
     add("PATH_INFO", call.id.map { "/" + $0 } ?? "")
     let declared = call.query.filter { item in
       plugin.manifest.query.contains(item.name) || PluginOptions.names.contains(item.name)
@@ -63,19 +52,17 @@ struct Environment {
     }
   }
 
-  private mutating func addCall(_ call: PluginCall, deadline: Int) {
+  private mutating func addCall(_ call: PluginCall, _ asset: PluginCall.Asset?) {
     add("RICH_VERB", call.verb.rawValue)
-    add("RICH_TYPE", call.richType)
     add("RICH_ID", call.id)
     add("RICH_MESSAGE", call.message)
     add("RICH_PAYLOAD", call.payload)
-    if let asset = call.asset {
+    if let asset {
       add("RICH_ASSET_PATH", asset.path)
       add("RICH_ASSET_TYPE", asset.type)
       add("RICH_ASSET_SHA256", asset.sha256)
       add("RICH_ASSET_SIZE", String(asset.size))
     }
-    add("RICH_DEADLINE_MS", String(deadline))
   }
 
   private mutating func addOptions(_ options: PluginOptions) {

@@ -10,6 +10,8 @@ final class Gate: Sendable {
 
   private struct State {
     var free: Int
+    /// As many places are left to those who cannot wait.
+    var spare = 0
     var waiting: [Waiter] = []
     var lastTicket = 0
     var isWatched = false
@@ -42,20 +44,16 @@ final class Gate: Sendable {
 
   /// Takes a place, waiting for one; whoever got one must ``leave()``.
   ///
+  /// - Parameter spare: So many places are left to those who cannot wait.
   /// - Throws: ``PluginError`` 503 at once when the queue is full, or when patience ends.
-  func enter() async throws(PluginError) {
-    let hasEntered = state.withLock { state in
-      guard state.free > 0 else { return false }
-      state.free -= 1
-      return true
-    }
-    if hasEntered { return }
+  func enter(sparing spare: Int = 0) async throws(PluginError) {
+    if isEntered(sparing: spare) { return }
     let ticket = state.withLock { state in
       state.lastTicket += 1
       return state.lastTicket
     }
     let isMyTurn = await withTaskCancellationHandler {
-      await withCheckedContinuation { join($0, ticket) }
+      await withCheckedContinuation { join($0, ticket, sparing: spare) }
     } onCancel: {
       giveUp(ticket)
     }
@@ -65,11 +63,20 @@ final class Gate: Sendable {
     }
   }
 
+  /// Takes a place when there is one to be had at once.
+  func isEntered(sparing spare: Int = 0) -> Bool {
+    state.withLock { state in
+      guard state.free > spare else { return false }
+      state.free -= 1
+      return true
+    }
+  }
+
   /// Gives the place back.
   func leave() {
     let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
       state.wanted = nil
-      if !state.waiting.isEmpty {
+      if !state.waiting.isEmpty, state.free >= state.spare {
         state.wanted = state.waiting.count > 1 ? .now : nil
         return state.waiting.removeFirst().turn
       }
@@ -79,10 +86,13 @@ final class Gate: Sendable {
     next?.resume(returning: true)
   }
 
-  private func join(_ turn: CheckedContinuation<Bool, Never>, _ ticket: Int) {
+  private func join(
+    _ turn: CheckedContinuation<Bool, Never>, _ ticket: Int, sparing spare: Int
+  ) {
     let deadline = ContinuousClock.now + patience
     let (answer, isFirst) = state.withLock { state -> (Bool?, Bool) in
-      if state.free > 0 {
+      state.spare = spare
+      if state.free > spare {
         state.free -= 1
         return (true, false)
       }

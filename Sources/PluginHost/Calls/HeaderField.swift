@@ -20,6 +20,12 @@ struct HeaderField {
     self.value = String(Substring(value))
   }
 
+  /// Takes its place among those that a header has at most once.
+  func become(the place: inout String?) throws(Malformation) {
+    guard place == nil else { throw Malformation("its header has \(name) twice") }
+    place = value
+  }
+
   /// Whether a byte can be in a field's name (RFC 9110 section 5.6.2).
   static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {

@@ -1,6 +1,7 @@
 /// A call answered by a process of its own (CGI).
 struct OneShotCall: Sendable {
   let plugin: Plugin
+  let heads: LastHead
   let call: PluginCall
   let pool: Pool<Spawner>
   let workplace: Workplace
@@ -37,21 +38,19 @@ struct OneShotCall: Sendable {
     if outcome.ending == .lost { pool.lose() }
     try Verdict(on: plugin).judge(outcome.ending, outcome.malformation)
     return try AnswerReader(
-      plugin: plugin, call: call, scratch: spawner.scratch,
+      plugin: plugin, heads: heads, call: call, scratch: spawner.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)
   }
 
   private func run(with spawner: Spawner) async throws(PluginError) -> Spawner.Outcome {
-    let loan = try AssetLoan(of: call.asset, in: spawner.folder.path + "/in")
+    let loan = try AssetLoan(of: call.asset, to: spawner.folder)
     defer { loan.end() }
-    var call = call
-    call.asset = loan.asset
-    let environment = try Environment(
-      of: call, plugin: plugin, configuration: workplace.configuration,
-      scratch: spawner.scratch.path)
-    guard let words = Order.encoded(environment.variables) else { throw .tooLong }
-    transcript?.ask(environment.variables, call.body)
+    let environment = try Environment(of: call, asset: loan.asset, plugin: plugin)
+    let variables =
+      workplace.environment(of: plugin, scratch: spawner.scratch.path) + environment.variables
+    guard let words = Order.encoded(variables) else { throw .tooLong }
+    transcript?.ask(variables, call.body)
     return try await spawner.run(words, body: call.body, answer: workplace.spool(for: plugin))
   }
 }

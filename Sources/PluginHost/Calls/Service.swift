@@ -3,6 +3,7 @@ final class Service: Sendable {
   let plugin: Plugin
   let timings: Timings
   let gate: Gate
+  private let heads: LastHead
   private let workplace: Workplace
   private let spawners: Pool<Spawner>
   private let workers: Pool<Worker>
@@ -13,6 +14,7 @@ final class Service: Sendable {
   ///   - workplace: The operator's bounds.
   init(_ plugin: Plugin, timings: Timings, workplace: Workplace) {
     self.plugin = plugin
+    heads = LastHead(of: plugin)
     self.timings = timings
     self.workplace = workplace
     let configuration = workplace.configuration
@@ -27,26 +29,55 @@ final class Service: Sendable {
     spawners = Pool(limits: limits) { () throws(PluginError) in try workplace.spawner(of: plugin) }
   }
 
+  /// Whether a call is likely to be over before another thread could take it up.
+  var isQuick: Bool { plugin.manifest.mode == .fastcgi && timings.isQuick }
+
+  /// Whether there is a process for such a call, too.
+  var answersAtOnce: Bool { isQuick && workers.count.idle > 0 }
+
   /// Asks the plugin when its turn has come.
+  ///
+  /// Half of its places are kept for those who ask at once: else they would wait, too, once all are
+  /// taken, and a queue of those who wait takes longer for each than they do for all.
   func reply(
-    to call: PluginCall, _ log: CallLog, _ transcript: Transcript?
+    to call: PluginCall, atOnce: Bool, _ log: CallLog, _ transcript: Transcript?
   ) async throws(Fault) -> PluginReply {
     do throws(PluginError) {
-      try await gate.enter()
+      if !(atOnce && gate.isEntered()) {
+        try await gate.enter(sparing: isQuick ? gate.places / 2 : 0)
+      }
     } catch {
-      throw Fault(error: error, cause: "its queue is full")
+      let fault = Fault(error: error, cause: "its queue is full")
+      timings.count(call.verb, nil, fault)
+      throw fault
     }
     defer { gate.leave() }
+    let begun = ContinuousClock.now
+    let patience = plugin.manifest.mode == .fastcgi ? timings.patience() : .zero
+    defer { timings.noteHold(.now - begun, of: patience) }
+    do throws(Fault) {
+      let reply = try await answer(to: call, log, transcript, patience)
+      timings.count(call.verb, .now - begun)
+      return reply
+    } catch {
+      timings.count(call.verb, .now - begun, error)
+      throw error
+    }
+  }
+
+  private func answer(
+    to call: PluginCall, _ log: CallLog, _ transcript: Transcript?, _ patience: Duration
+  ) async throws(Fault) -> PluginReply {
     switch plugin.manifest.mode {
     case .cgi:
       return try await OneShotCall(
-        plugin: plugin, call: call, pool: spawners, workplace: workplace, log: log,
+        plugin: plugin, heads: heads, call: call, pool: spawners, workplace: workplace, log: log,
         transcript: transcript
       ).reply()
     case .fastcgi:
       return try await ResidentCall(
-        plugin: plugin, call: call, pool: workers, workplace: workplace, log: log,
-        transcript: transcript, patience: timings.isQuick ? .milliseconds(1) : .zero
+        plugin: plugin, heads: heads, call: call, pool: workers, workplace: workplace, log: log,
+        transcript: transcript, patience: patience
       ).reply()
     }
   }

@@ -14,7 +14,7 @@ struct Workplace: Sendable {
       readable: plugin.roots + own + configuration.readable + SharedLibraries.folders
         + (php(plugin).map { [$0.settings] } ?? []),
       writable: writable,
-      network: plugin.manifest.network && configuration.network.contains(plugin.richType))
+      network: isOnline(plugin))
   }
 
   /// Where an answer of the plugin's is collected.
@@ -31,8 +31,11 @@ struct Workplace: Sendable {
     order.environment =
       Environment.usual + [("TMPDIR", folder.path + "/tmp"), ("HOME", folder.path + "/tmp")]
       + (php(plugin)?.ofProcess ?? [])
-    let log = CallLog(subject: "plugin \(plugin.richType)", write: configuration.log)
-    return try Worker(folder: folder, order: order, log: log, forker: forker, poller: poller)
+    let log = CallLog(richType: plugin.richType, write: configuration.log)
+    return try Worker(
+      folder: folder, order: order,
+      environment: environment(of: plugin, scratch: folder.path + "/tmp"), log: log,
+      forker: forker, poller: poller)
   }
 
   /// A new starter of a plugin's one-shot processes.
@@ -43,6 +46,24 @@ struct Workplace: Sendable {
     order.cpuSeconds = plugin.manifest.limits.seconds + 1
     order.isForCalls = true
     return try Spawner(folder: folder, order: order, forker: forker, poller: poller)
+  }
+
+  /// The variables that are the same for every call which may write to `scratch`.
+  func environment(of plugin: Plugin, scratch: String) -> [(name: String, value: String)] {
+    let php = php(plugin).map { $0.ofRequest + $0.ofProcess } ?? []
+    let online = isOnline(plugin) ? [("RICH_NETWORK", "1")] : []
+    return [
+      ("GATEWAY_INTERFACE", "CGI/1.1"), ("SERVER_PROTOCOL", "HTTP/1.1"),
+      ("SERVER_SOFTWARE", "richpush"), ("SERVER_NAME", configuration.serverName),
+      ("SERVER_PORT", String(configuration.serverPort)), ("REMOTE_ADDR", "127.0.0.1"),
+      ("SCRIPT_NAME", "/" + plugin.richType), ("RICH_TYPE", plugin.richType),
+      ("RICH_DEADLINE_MS", String(plugin.manifest.limits.seconds * 1000)),
+      ("TMPDIR", scratch), ("HOME", scratch),
+    ] + Environment.usual + php + online
+  }
+
+  private func isOnline(_ plugin: Plugin) -> Bool {
+    plugin.manifest.network && configuration.network.contains(plugin.richType)
   }
 
   /// A folder with room for lent assets (`in`) and a TMPDIR (`tmp`).

@@ -18,8 +18,9 @@ final class ChangeWatch: Sendable {
   /// Whether anything has changed since this was asked last; true when that cannot be told.
   var hasChanged: Bool {
     guard let queue else { return true }
-    var isChanged = false
-    _ = queue.drain { _ in isChanged = true }
-    return isChanged
+    // A few changes at a time: what is left is heard of next.
+    return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { buffer in
+      if case .notYet = queue.read(into: buffer) { false } else { true }
+    }
   }
 }

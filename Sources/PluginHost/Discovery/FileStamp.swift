@@ -33,13 +33,16 @@ struct FileStamp: Hashable {
   var isCurrent: Bool { FileStamp(path) == self }
 
   /// Whether a change within the same tick of the file system's clock can no longer come.
-  var isSettled: Bool {
+  var isSettled: Bool { FileStamp.isSettled(max(changed, modified)) }
+
+  /// The same for the time of a change, in nanoseconds.
+  static func isSettled(_ moment: Int) -> Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    return max(changed, modified) < FileStamp.nanoseconds(now) - 50_000_000
+    return moment < nanoseconds(now) - 50_000_000
   }
 
-  private static func nanoseconds(_ time: timespec) -> Int {
+  static func nanoseconds(_ time: timespec) -> Int {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 }

@@ -23,7 +23,7 @@ struct MediaRange: Hashable {
 
   /// The type and subtype of a media type in lower case, without its parameters.
   static func essence(of mediaType: String) -> String {
-    let end = mediaType.firstIndex { $0 == ";" || $0 == " " || $0 == "\t" } ?? mediaType.endIndex
+    let end = mediaType.utf8.firstIndex { "; \t".utf8.contains($0) } ?? mediaType.endIndex
     return mediaType[..<end].lowercased()
   }
 

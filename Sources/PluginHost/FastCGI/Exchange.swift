@@ -37,6 +37,8 @@ final class Exchange: Watcher {
     var isCancelled = false
     var ticket: Poller.Ticket?
     var waiting: CheckedContinuation<Outcome, Never>?
+    /// What came of it, before anybody waited.
+    var outcome: Outcome?
   }
 
   private let socket: Descriptor
@@ -66,14 +68,12 @@ final class Exchange: Watcher {
 
   /// Sends the request and waits for its end.
   func outcome() async -> Outcome {
-    await withTaskCancellationHandler {
+    if let outcome = begin() { return outcome }
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { state in
           state.waiting = continuation
           if state.isCancelled { return finish(&state, .cancelled) }
-          send(&state)
-          if state.unsent.isEmpty, socket.hasInput(within: patience) { receive(&state) }
-          if state.waiting == nil { return }
           state.ticket = poller.watch(
             socket.number, for: state.unsent.isEmpty ? .input : .both, until: deadline, self)
         }
@@ -81,8 +81,17 @@ final class Exchange: Watcher {
     } onCancel: {
       state.withLock { state in
         state.isCancelled = true
-        finish(&state, .cancelled)
+        if state.waiting != nil { finish(&state, .cancelled) }
       }
+    }
+  }
+
+  /// Sends the request; the outcome, when it comes within the patience.
+  private func begin() -> Outcome? {
+    state.withLock { state in
+      send(&state)
+      if state.unsent.isEmpty, socket.hasInput(within: patience) { receive(&state) }
+      return state.outcome.take()
     }
   }
 
@@ -98,7 +107,7 @@ final class Exchange: Watcher {
   }
 
   func expired() {
-    state.withLock { finish(&$0, .late) }
+    state.withLock { if $0.waiting != nil { finish(&$0, .late) } }
   }
 
   private func send(_ state: inout State) {
@@ -153,13 +162,15 @@ final class Exchange: Watcher {
   }
 
   private func finish(_ state: inout State, _ ending: Ending) {
-    guard let waiting = state.waiting else { return }
     if let ticket = state.ticket { poller.forget(ticket) }
     let outcome = Outcome(
       ending: ending, answer: state.answer, complaints: state.complaints,
       hasBegun: state.hasBegun, isOpen: state.isOpen)
-    state.waiting = nil
     state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
-    waiting.resume(returning: outcome)
+    if let waiting = state.waiting.take() {
+      waiting.resume(returning: outcome)
+    } else {
+      state.outcome = outcome
+    }
   }
 }

@@ -15,17 +15,20 @@ struct Record {
   /// The request's number is always 1: no multiplexing.
   ///
   /// - Parameters:
-  ///   - parameters: The variables.
+  ///   - lasting: The variables that are the same each time, ``encoded(_:after:)`` before.
+  ///   - variables: The others.
   ///   - body: The content.
   ///   - isKept: Whether the connection shall stay for the next request (FCGI_KEEP_CONN).
   /// - Returns: The bytes to send.
   static func request(
-    parameters: [(name: String, value: String)], body: [UInt8], isKept: Bool
+    lasting: [UInt8] = [], _ variables: [(name: String, value: String)], body: [UInt8],
+    isKept: Bool
   ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(2048 + body.count)
+    let variables = encoded(variables, after: lasting)
+    bytes.reserveCapacity(variables.count + body.count + 64)
     append(.beginRequest, [0, 1, isKept ? 1 : 0, 0, 0, 0, 0, 0], to: &bytes)
-    appendStream(.parameters, encoded(parameters)[...], to: &bytes)
+    appendStream(.parameters, variables[...], to: &bytes)
     appendStream(.input, body[...], to: &bytes)
     return bytes
   }
@@ -54,21 +57,25 @@ struct Record {
   }
 
   /// Name-value pairs: lengths below 128 in one byte, others in four (section 3.4).
-  private static func encoded(_ pairs: [(name: String, value: String)]) -> [UInt8] {
+  static func encoded(
+    _ pairs: [(name: String, value: String)], after before: [UInt8] = []
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(2048)
+    bytes.reserveCapacity(
+      pairs.reduce(before.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 5 })
+    bytes += before
     for (name, value) in pairs {
-      for count in [name.utf8.count, value.utf8.count] {
-        if count < 128 {
-          bytes.append(UInt8(count))
-        } else {
-          bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
-          bytes[bytes.count - 4] |= 0x80
-        }
-      }
+      append(length: name.utf8.count, to: &bytes)
+      append(length: value.utf8.count, to: &bytes)
       bytes += name.utf8
       bytes += value.utf8
     }
     return bytes
+  }
+
+  private static func append(length: Int, to bytes: inout [UInt8]) {
+    if length < 128 { return bytes.append(UInt8(length)) }
+    bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
+    bytes[bytes.count - 4] |= 0x80
   }
 }

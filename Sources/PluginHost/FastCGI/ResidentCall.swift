@@ -1,6 +1,7 @@
 /// A call answered by a resident worker (FastCGI).
 struct ResidentCall: Sendable {
   let plugin: Plugin
+  let heads: LastHead
   let call: PluginCall
   let pool: Pool<Worker>
   let workplace: Workplace
@@ -46,20 +47,17 @@ struct ResidentCall: Sendable {
     let environment: Environment
     let loan: AssetLoan
     do throws(PluginError) {
-      loan = try AssetLoan(of: call.asset, in: worker.folder.path + "/in")
-      var call = call
-      call.asset = loan.asset
-      environment = try Environment(
-        of: call, plugin: plugin, configuration: workplace.configuration,
-        scratch: worker.scratch.path)
+      loan = try AssetLoan(of: call.asset, to: worker.folder)
+      environment = try Environment(of: call, asset: loan.asset, plugin: plugin)
     } catch {
       throw Fault(error: error, cause: error.reason)
     }
     defer { loan.end() }
     worker.begin(log)
     let request = Record.request(
-      parameters: environment.variables, body: call.body, isKept: worker.keepsConnections)
-    transcript?.ask(environment.variables, call.body)
+      lasting: worker.parameters, environment.variables, body: call.body,
+      isKept: worker.keepsConnections)
+    transcript?.ask(worker.environment + environment.variables, call.body)
     if let kept = worker.keptConnection() {
       let outcome = await send(request, over: kept, of: worker, until: deadline)
       // It may have let go of the connection, which says nothing about itself.
@@ -104,7 +102,7 @@ struct ResidentCall: Sendable {
     }
     try verdict.judge(.exited(Int(status)), nil)
     return try AnswerReader(
-      plugin: plugin, call: call, scratch: worker.scratch,
+      plugin: plugin, heads: heads, call: call, scratch: worker.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)
   }

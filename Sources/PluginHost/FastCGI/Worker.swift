@@ -15,6 +15,9 @@ final class Worker: Resident, Watcher {
     var life: Poller.Ticket?
     var voice: Poller.Ticket?
     var onRest: (@Sendable () -> Void)?
+    /// When it has rested long enough, and whether the poller will remember.
+    var restUntil = ContinuousClock.now
+    var isWatched = false
     var onEnd: (@Sendable () -> Void)?
     /// Open since the request before.
     var kept: Descriptor?
@@ -25,6 +28,9 @@ final class Worker: Resident, Watcher {
   let folder: ScratchFolder
   /// Where it may write; emptied after each request.
   let scratch: ScratchFolder
+  /// What each of its requests says beside what is the request's own, and the same encoded.
+  let environment: [(name: String, value: String)]
+  let parameters: [UInt8]
   private let status: Descriptor
   private let errors: Descriptor
   private let poller: Poller
@@ -35,18 +41,22 @@ final class Worker: Resident, Watcher {
   /// - Parameters:
   ///   - folder: An empty folder of its own.
   ///   - order: What to run.
+  ///   - environment: What each request says beside what is its own.
   ///   - log: Takes its lines until it has a request.
   ///   - forker: Starts it.
   ///   - poller: Waits for it.
   /// - Throws: ``PluginError`` 503 when no process or descriptor can be had.
   init(
-    folder: ScratchFolder, order: Order, log: CallLog, forker: Forker, poller: Poller
+    folder: ScratchFolder, order: Order, environment: [(name: String, value: String)],
+    log: CallLog, forker: Forker, poller: Poller
   ) throws(PluginError) {
     guard let status = Channel.socketPair(), let errors = Channel.pipe(),
       let listener = UnixSocket.listener(in: folder.path)
     else { throw .busy("The server has no descriptors left for the plugin.") }
     try forker.send(order, [status.theirs, listener, errors.theirs, errors.theirs])
     self.folder = folder
+    self.environment = environment
+    parameters = Record.encoded(environment)
     scratch = ScratchFolder(existing: "tmp", in: folder.path)
     self.status = status.ours
     self.errors = errors.ours
@@ -72,7 +82,6 @@ final class Worker: Resident, Watcher {
       state.speaker = log
       state.complaints = 0
       state.onRest = nil
-      if let life = state.life { poller.postpone(life, until: nil) }
     }
   }
 
@@ -96,8 +105,8 @@ final class Worker: Resident, Watcher {
 
   func rest(until deadline: ContinuousClock.Instant, then action: @escaping @Sendable () -> Void) {
     state.withLock { state in
-      state.onRest = action
-      if let life = state.life { poller.postpone(life, until: deadline) }
+      (state.onRest, state.restUntil) = (action, deadline)
+      watchRest(&state)
     }
   }
 
@@ -144,8 +153,20 @@ final class Worker: Resident, Watcher {
   }
 
   func expired() {
-    let action = state.withLock { $0.onRest }
+    let action = state.withLock { state -> (@Sendable () -> Void)? in
+      state.isWatched = false
+      if state.onRest == nil || state.restUntil <= .now { return state.onRest }
+      watchRest(&state)
+      return nil
+    }
     action?()
+  }
+
+  /// Calls in between cost the poller nothing: that there were any is seen when the time is over.
+  private func watchRest(_ state: inout State) {
+    guard let life = state.life, !state.isWatched else { return }
+    state.isWatched = true
+    poller.postpone(life, until: state.restUntil)
   }
 
   private func listen() {

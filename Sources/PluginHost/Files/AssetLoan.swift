@@ -11,12 +11,12 @@ struct AssetLoan {
   /// Lends an asset; copies it where the folder is on another file system.
   ///
   /// - Throws: ``PluginError`` 503 when the disk does not let it.
-  init(of asset: PluginCall.Asset?, in folder: String) throws(PluginError) {
+  init(of asset: PluginCall.Asset?, to folder: ScratchFolder) throws(PluginError) {
     guard var lent = asset else {
       self.asset = nil
       return
     }
-    lent.path = folder + "/" + String(UInt64.random(in: .min ... .max), radix: 36)
+    lent.path = folder.path + "/in/" + String(UInt64.random(in: .min ... .max), radix: 36)
     self.asset = lent
     if link(asset?.path ?? "", lent.path) == 0 { return }
     guard AssetLoan.copy(asset?.path ?? "", to: lent.path) else {

@@ -8,7 +8,7 @@ struct ScratchFolder: Sendable {
   private let parent: String
   private let name: String
   /// Looks into it, for as long as it is asked again and again.
-  private let view: Descriptor?
+  private let view: FolderView?
 
   /// Makes an empty folder below `parent`; nil when the disk does not let it.
   init?(in parent: String) {
@@ -24,7 +24,7 @@ struct ScratchFolder: Sendable {
     self.parent = parent
     self.name = name
     path = "\(parent)/\(name)"
-    view = Descriptor(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+    view = FolderView(path)
   }
 
   /// A regular file in the folder, opened for reading without following any link.
@@ -59,10 +59,7 @@ struct ScratchFolder: Sendable {
   ///
   /// - Returns: Whether the folder is empty now.
   func empty() async -> Bool {
-    // Its mode is the plugin's to change, too.
-    if let view, clinux_is_empty_folder(view.number) == 1, fchmod(view.number, 0o700) == 0 {
-      return true
-    }
+    if view?.isEmpty == true { return true }
     return await withCheckedContinuation { done in
       DispatchQueue.global(qos: .utility).async {
         let place = Descriptor(clinux_open_place(AT_FDCWD, parent))

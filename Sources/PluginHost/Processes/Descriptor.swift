@@ -45,15 +45,26 @@ final class Descriptor: Sendable {
 
   /// Hands over what there is to read without waiting; true when it is the last.
   func drain(_ take: (UnsafeRawBufferPointer) -> Void) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
-      for _ in 0..<16 {
+    // Most of it is short: a buffer this small is on the stack.
+    if let isAtEnd = drain(1, upTo: 1024, take) { return isAtEnd }
+    return drain(64, upTo: 1 << 14, take) ?? false
+  }
+
+  /// Reads so many times; nil when there may be more.
+  private func drain(
+    _ times: Int, upTo size: Int, _ take: (UnsafeRawBufferPointer) -> Void
+  ) -> Bool? {
+    withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer in
+      for _ in 0..<times {
         switch read(into: buffer) {
-        case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case .bytes(let count):
+          take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+          if count < buffer.count { return false }  // the end, if this was it, is told again
         case .end: return true
         case .notYet: return false
         }
       }
-      return false
+      return nil
     }
   }
 

@@ -6,8 +6,9 @@ struct PluginCheck {
   private let samples: [Sample]
 
   init(_ path: String, _ arguments: Arguments) throws {
+    let level = try arguments.sandbox()
     do {
-      bench = try PluginBench(path, programs: Programs.folder)
+      bench = try PluginBench(path, programs: Programs.folder, sandbox: level)
     } catch { throw CommandLineError.failed(error.reason) }
     let given = try arguments.samples()
     samples =

@@ -1,5 +1,6 @@
 import Foundation
 import PluginBench
+import PluginHost
 
 /// `richpush plugin`: what handles the rich types.
 enum PluginCommand: Command {
@@ -33,6 +34,9 @@ enum PluginCommand: Command {
       .value("output", "FILE", "run: where the content goes; else it is shown when it is text"),
       .value(
         "assets", "FOLDER", "check: where its samples are, when it has none", default: "assets"),
+      .value(
+        "sandbox", "LEVEL", "run, check, list without a server: standard, strict or off",
+        default: "standard"),
     ] + Account.options(user: "admin")
   static let operands = ["list|new|run|check", "[TYPE-OR-PATH]"]
 
@@ -66,6 +70,14 @@ enum PluginCommand: Command {
 }
 
 extension Arguments {
+  /// How plugins are shut in.
+  func sandbox() throws(CommandLineError) -> SandboxReport.Level {
+    guard let level = SandboxReport.Level(rawValue: try required("sandbox")) else {
+      throw .usage("--sandbox is standard, strict or off")
+    }
+    return level
+  }
+
   /// What `--payload` and `--asset` name.
   func samples() throws(CommandLineError) -> [Sample] {
     var samples = list("payload").map { Sample(payload: $0) }

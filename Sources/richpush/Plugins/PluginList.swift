@@ -1,14 +1,17 @@
 import PluginBench
+import PluginHost
 import RichPushClient
 
 /// `richpush plugin list`: from the server that runs, or else from the folder.
 struct PluginList {
   private let client: RichPushClient
   private let folder: String
+  private let level: SandboxReport.Level
 
   init(_ arguments: Arguments) throws {
     client = try Account(arguments).client
     folder = try arguments.required("plugins")
+    level = try arguments.sandbox()
   }
 
   func show() async throws {
@@ -34,22 +37,23 @@ struct PluginList {
       ]
     }
     Terminal.say(Table.text([head] + rows))
-    show(level: inventory.sandbox.level, gaps: inventory.sandbox.gaps)
+    say(inventory.sandbox.level, gaps: inventory.sandbox.gaps)
   }
 
   private func showFolder() throws {
     let shelf: PluginShelf
     let gaps: [String]
     do {
-      shelf = try PluginShelf(folder: folder, programs: Programs.folder)
+      shelf = try PluginShelf(folder: folder, programs: Programs.folder, sandbox: level)
       gaps = try shelf.gaps()
     } catch { throw CommandLineError.failed(error.reason) }
     Terminal.say(Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE"]] + shelf.rows))
-    show(level: "standard", gaps: gaps)
+    say("not known without a server; \(level.rawValue) would be", gaps: gaps)
   }
 
-  private func show(level: String, gaps: [String]) {
-    Terminal.say("sandbox: \(level)" + (gaps.isEmpty ? ", complete on this kernel" : ""))
+  private func say(_ sandbox: String, gaps: [String]) {
+    Terminal.say(
+      "sandbox: \(sandbox)" + (gaps.isEmpty ? ", complete on this kernel" : ", with these gaps"))
     for gap in gaps { Terminal.say("sandbox: \(gap)") }
   }
 

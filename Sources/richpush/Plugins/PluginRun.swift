@@ -10,8 +10,9 @@ struct PluginRun {
 
   init(_ type: String, _ arguments: Arguments) throws {
     let path = try type.contains("/") ? type : arguments.required("plugins") + "/" + type
+    let level = try arguments.sandbox()
     do {
-      bench = try PluginBench(path, programs: Programs.folder)
+      bench = try PluginBench(path, programs: Programs.folder, sandbox: level)
     } catch { throw CommandLineError.failed(error.reason) }
     guard let verb = PluginCall.Verb(rawValue: try arguments.required("verb")) else {
       throw CommandLineError.usage("--verb is render, validate or describe")

@@ -9,7 +9,7 @@ import Testing
     "-f", "lavfi", "-i", "sine=d=1", "-af", "adelay=1000:all=1",
   ]
 
-  @Test(arguments: ["mp3", "mp2", "m4a", "aac"])
+  @Test(arguments: ["mp3", "mp2", "m4a", "aac", "caf"])
   func `hears in MP3 and AAC the peak of what they were made of`(ending: String) async throws {
     let original = try #require(try Self.facts(of: Self.chime)["peak"] as? Double)
     let file = try await Self.encoded(["-i", Self.chime.path], as: ending)
@@ -17,7 +17,7 @@ import Testing
     #expect(abs(peak - original) < 1.5, "\(peak) instead of \(original)")
   }
 
-  @Test(arguments: ["mp3", "m4a", "aac"])
+  @Test(arguments: ["mp3", "m4a", "aac", "caf"])
   func `draws what is silent low and what is loud high`(ending: String) async throws {
     let file = try await Self.encoded(Self.halfSilent, as: ending)
     let picture = try TemporaryFile([UInt8](Self.waveform(of: file.url).body))
@@ -76,13 +76,23 @@ import Testing
   private static func encoded(_ arguments: [String], as ending: String) async throws
     -> TemporaryFile
   {
+    guard ending != "caf" else {
+      let packed = try await encoded(arguments, as: "m4a")
+      let file = try TemporaryFile(CoreAudioFile(packetsOf: packed.url).bytes, ending: ending)
+      try await ffmpeg(["-xerror", "-i", file.url.path, "-f", "null", "-"])  // it is a good one
+      return file
+    }
     let file = try TemporaryFile([], ending: ending)
+    try await ffmpeg(arguments + [file.url.path])
+    return file
+  }
+
+  private static func ffmpeg(_ arguments: [String]) async throws {
     let script = """
       import imageio_ffmpeg, subprocess, sys
       subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), '-v', 'error', '-y'] + sys.argv[1:], check=True)
       """
-    _ = try await python(script, arguments + [file.url.path])
-    return file
+    _ = try await python(script, arguments)
   }
 
   /// The lines that a script prints, with what `make tools` installs.

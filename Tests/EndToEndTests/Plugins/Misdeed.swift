@@ -62,8 +62,8 @@ struct Misdeed: Sendable {
       "sends-more-than-it-said", "echo Content-Length: 9; head; printf 1234567890", 502, "wrote 10"),
     Misdeed(
       "fills-the-disk",
-      "while :; do n=$((n + 1)); command head -c 1000000 /dev/zero >$TMPDIR/$n; done", 502, "68 MiB"
-    ),
+      "exec perl -e 'for (;;) { open F, \">$ENV{TMPDIR}/\" . $n++; print F \"x\" x 1e6; close F }'",
+      502, "68 MiB"),
   ]
 
   /// Those that the sandbox prevents; the payload says what they are after.

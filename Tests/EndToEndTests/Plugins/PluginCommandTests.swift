@@ -160,6 +160,36 @@ import Testing
       })
   }
 
+  @Test(arguments: ["standard", "off"])
+  func `does not say of a server that is not there how it shuts plugins in`(
+    level: String
+  ) async throws {
+    let list = try await Child.run(
+      "richpush",
+      ["plugin", "list", "--server", "http://127.0.0.1:9", "--password", "x", "--sandbox", level]
+        + ["--plugins", Package.root.appending(path: "plugins").path])
+    #expect(list.exitCode == 0 && list.output.contains { $0.hasPrefix("img ") }, "\(list)")
+    let sandbox = list.output.filter { $0.hasPrefix("sandbox: ") }
+    let beginning = "sandbox: not known without a server; \(level) would be"
+    #expect(sandbox.first?.hasPrefix(beginning) == true, "\(sandbox)")
+    #expect(
+      sandbox.contains { $0.hasPrefix("sandbox: The sandbox is off:") } == (level == "off"))
+  }
+
+  @Test func `tries a plugin as strictly shut in as a server would have it`() async throws {
+    try scratch.drop(
+      Array(
+        "#!/bin/sh\nprintf 'Content-Type: text/plain\\nCache-Control: no-store\\n\\n'; ls /proc | grep -c '^[0-9]'\n"
+          .utf8), as: "plugins/neighbours", executable: true)
+    let result = try await Child.run(
+      "richpush",
+      ["plugin", "run", "neighbours", "--sandbox", "strict", "--plugins"]
+        + [scratch.folder.appending(path: "plugins").path])
+    #expect(result.exitCode == 0, "\(result)")
+    let count = try #require(result.output.last { Int($0) != nil }.flatMap { Int($0) })
+    #expect(count < 8, "it sees \(count) processes")
+  }
+
   private func expectChecked(_ path: String, _ flags: [String] = []) async throws {
     let result = try await Child.run("richpush", ["plugin", "check", path] + flags)
     let text = result.output.joined(separator: "\n")
