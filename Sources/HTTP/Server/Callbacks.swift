@@ -15,7 +15,7 @@ enum Callbacks {
     switch event {
     case .CONNECTION_NOTIFY_STARTED:
       let connection = Connection(handle, worker: worker)
-      worker.connections.insert(connection)
+      connection.isExcess = !worker.connections.insert(connection)
       slot.pointee = Unmanaged.passRetained(connection).toOpaque()
     case .CONNECTION_NOTIFY_CLOSED:
       guard let pointer = slot.pointee else { return }

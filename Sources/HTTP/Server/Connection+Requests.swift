@@ -15,6 +15,7 @@ extension Connection {
     if case .head = step {
       if worker.observe != nil { begun = Ticks.nanoseconds }
       serial = worker.nextSerial()
+      if isExcess { return refuse(Self.full) }
       worker.knownHeads.read(self, method, version)
       if let known = worker.knownHeads.find() {
         (request, route, step) = (known.request, known.route, .known(known))
@@ -136,6 +137,10 @@ extension Connection {
     _ = hangUp(.problem(status, Guard.sentence(status)))
     cut()  // or libmicrohttpd would only notice when something more comes
   }
+
+  private static let full = Response.problem(
+    503, "The server has as many connections as it can take; try again in a moment.",
+    fields: ["Retry-After": "1"])
 
   /// Queues an error on the first call: the body stays unread and the connection is closed.
   private func refuse(_ response: Response) -> MHD_Result {

@@ -26,6 +26,8 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   var serial: UInt64 = 0
   /// Whether no request line has been read on it yet.
   var isFresh = true
+  /// Whether it was opened beyond the limit: its first request is answered with 503.
+  var isExcess = false
   /// Whether bytes may be on their way that nobody will read: closing must then not reset.
   var leavesBytesUnread = false
 

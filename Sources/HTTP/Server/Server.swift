@@ -24,11 +24,17 @@ package final class Server: Sendable {
     _ configuration: ServerConfiguration, responder: any Responder,
     log: @escaping @Sendable (String) -> Void, observe: (@Sendable (Exchange) -> Void)? = nil
   ) throws {
-    DescriptorLimit.raise()
+    var configuration = configuration
+    let wanted = configuration.limits.connections
+    let most = DescriptorLimit.connections(wanted, descriptors: DescriptorLimit.raise())
+    if most < wanted {
+      log("http: at most \(most) connections, for want of descriptors (ulimit -n)")
+      configuration.limits.connections = most
+    }
     let listeners = try Listeners.open(configuration)
     let connections = OpenConnections(configuration)
     let gauge = PreparedGauge()
-    var loops = EventLoops(configuration: configuration) {
+    var loops = EventLoops(configuration: configuration) { [configuration] in
       Worker(
         configuration: configuration, responder: responder, connections: connections,
         gauge: gauge, log: log, observe: observe)
