@@ -86,7 +86,7 @@ import Testing
 
   @Test func `has no more connections than descriptors`() {
     #expect(DescriptorLimit.connections(20_000, descriptors: 1 << 20) == 20_000)
-    #expect(DescriptorLimit.connections(20_000, descriptors: 4096) == 3360)
+    #expect(DescriptorLimit.connections(20_000, descriptors: 4096) == 2880)
     #expect(DescriptorLimit.connections(20_000, descriptors: 64) == 30)
   }
 

@@ -14,11 +14,14 @@ enum DescriptorLimit {
     return Int(clamping: limit.rlim_cur)
   }
 
+  /// How many prepared files may be held open.
+  static func files(descriptors: Int) -> Int { min(2048, descriptors / 8) }
+
   /// As many connections as wanted, or as there are descriptors for.
   ///
   /// Where accept() has no descriptor left, connections wait unanswered; beyond a limit they are told.
   static func connections(_ wanted: Int, descriptors: Int) -> Int {
-    let room = max(descriptors - others, descriptors / 2)
+    let room = max(descriptors - others - files(descriptors: descriptors), descriptors / 2)
     return min(wanted, max(1, room - OpenConnections.excess(over: room)))
   }
 }

@@ -84,12 +84,13 @@ final class OpenConnections: Sendable {
 
   /// Ends everything that is still open: what is being worked on is answered with 503.
   func end() {
-    for connection in snapshot() { connection.settleLate() }
+    var late: [Connection] = []
     table.withLock {
-      for connection in $0.all.values where !connection.isSuspended {
-        connection.cut()
+      for connection in $0.all.values {
+        if connection.isSuspended { late.append(connection) } else { connection.cut() }
       }
     }
+    for connection in late { connection.settleLate() }
   }
 
   private func snapshot() -> [Connection] { table.withLock { Array($0.all.values) } }

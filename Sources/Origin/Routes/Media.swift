@@ -9,19 +9,36 @@ struct Media: Sendable {
   let host: PluginHost
   let renderer: Renderer
   let fetches: Fetches
+  let glance: PluginGlance
   let offers = Offers()
+
+  /// What the measurements call this place.
+  private static let route = "/api/notifications/{}"
+
+  /// What stands for a recipient who asks for the target; a caller who did before costs no query.
+  func standing(at target: String, for user: String) -> Offer? {
+    let moment = Date()
+    let offer = offers.find(target, at: moment) { glance.isCurrent($0.wish.plugin, at: moment) }
+    guard let offer, let id = offer.wish.subject.id else { return nil }
+    if !fetches.isNoted(id, by: user) {
+      guard (try? store.isRecipient(id, user: user)) == true else { return nil }
+      fetches.note(id, by: user)
+    }
+    return offer
+  }
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
-    if let offer = try offered(exchange) { return offer.response }
     let changes = offers.changes
     let (notification, wish) = try wish(exchange)
     guard let content = renderer.stored(wish) else { return nil }
     fetched(notification.id, exchange)
-    let offer = Offer(
-      wish, content, expires: notification.expires, at: Date(), counts: renderer.counts)
-    let isKept = offers.put(offer, for: exchange.request.target, unlessChangedSince: changes)
-    return isKept ? offer.response : .content(content)
+    offers.put(
+      Offer(
+        wish, content, at: Self.route, expires: notification.expires, made: Date(),
+        counts: renderer.counts),
+      for: exchange.request.target, unlessChangedSince: changes)
+    return .content(content)
   }
 
   /// The answer once the rendition is made.
@@ -33,23 +50,6 @@ struct Media: Sendable {
     case .content(let content): .content(content)
     case .transient(let response): response
     }
-  }
-
-  /// What was decided for whoever asked the same before; a caller who did so too costs no query.
-  private func offered(_ exchange: Exchange) throws -> Offer? {
-    let offer = offers.find(exchange.request.target, at: Date()) { offer in
-      guard host.plugin(offer.wish.subject.richType) == offer.wish.plugin else { return nil }
-      return renderer.look(for: offer.wish)
-    }
-    guard let offer, let id = offer.wish.subject.id else { return nil }
-    if !fetches.isNoted(id, by: exchange.caller.name) {
-      guard try store.isRecipient(id, user: exchange.caller.name) else {
-        throw Refusal.noNotification
-      }
-      fetched(id, exchange)
-    }
-    offer.take()
-    return offer
   }
 
   private func fetched(_ id: Int, _ exchange: Exchange) {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// What the addresses of notifications give, decided before: nothing of the store is read for them.
 ///
-/// An offer is looked over once a second (is the plugin still the same version, is the file still
-/// there) and ends with its notification, or when that is changed.
+/// An offer is looked over once a second (is the plugin still the same version) and ends with its
+/// notification, or when that is changed.
 final class Offers: Sendable {
   /// Two generations: what is asked for moves to the young one, and when that is full, the old one,
   /// which nobody has asked for since, is dropped.
@@ -36,11 +36,11 @@ final class Offers: Sendable {
   /// How many changes have been heard of: to be asked before the store is read.
   var changes: Int { table.withLock { $0.changes } }
 
-  /// What the target gives at the moment, if that is known; once a second `look` tells what it gives.
-  func find(_ target: String, at moment: Date, look: (Offer) -> Content?) -> Offer? {
+  /// What the target gives at the moment, if that is known; once a second `look` tells if it still does.
+  func find(_ target: String, at moment: Date, look: (Offer) -> Bool) -> Offer? {
     guard let offer = known(target) else { return nil }
     guard offer.stands(at: moment),
-      !offer.isUnseen(at: moment) || look(offer) == offer.content
+      !offer.isUnseen(at: moment) || look(offer)
     else {
       offer.end()
       forget(target)
@@ -51,13 +51,12 @@ final class Offers: Sendable {
 
   /// Remembers what a target gives, unless something was changed since `changes` was asked for.
   ///
-  /// - Returns: whether it is remembered; what is made for one user never is.
-  func put(_ offer: Offer, for target: String, unlessChangedSince changes: Int) -> Bool {
-    guard !offer.wish.plugin.manifest.perUser else { return false }
-    return table.withLock { table in
-      guard table.changes == changes else { return false }
+  /// What is made for one user never is.
+  func put(_ offer: Offer, for target: String, unlessChangedSince changes: Int) {
+    guard !offer.wish.plugin.manifest.perUser else { return }
+    table.withLock { table in
+      guard table.changes == changes else { return }
       table.put(offer, for: target, capacity: capacity)
-      return true
     }
   }
 

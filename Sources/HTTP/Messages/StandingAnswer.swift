@@ -1,0 +1,8 @@
+/// A file that was given as an answer before, and is given again to those who may have it.
+package protocol StandingAnswer: AnyObject, Sendable {
+  var content: Content { get }
+  /// What measurements and logs call the place that gives it.
+  var route: String { get }
+  /// It is given once more; called on an HTTP thread.
+  func take()
+}
