@@ -71,8 +71,8 @@ final class Renderer: Sendable {
     // Another may have been making it when we looked, and be done by now.
     if let content = look(for: wish) { return .success(.content(content)) }
     do {
-      counts.count(.made)
       let reply = try await host.respond(to: wish.call)
+      counts.count(.made)
       if let location = reply.location {
         return .success(.transient(Response.empty(302, fields: ["Location": location])))
       }

@@ -47,7 +47,8 @@ import Testing
 
   @Test func `idle connections are cheap`() async throws {
     let count = Soak.amount(short: 2000, long: 10_000)
-    try await RunningServer.lend { server in
+    let flags = ["--demo", "--connections-per-address", "\(count + 10)"]
+    try await RunningServer.lend(flags: flags) { server in
       let id = try await server.client("shop").create(.logo(to: "alice")).id
       var phones: [Phone] = []
       for _ in 0..<count {
@@ -169,10 +170,19 @@ import Testing
         for (number, phone) in phones.enumerated() {
           try phone.ask(targets[turn], "phone\(number)")
         }
-        for phone in phones {
-          let answer = try phone.answer()
+        for (number, phone) in phones.enumerated() {
+          let start = ContinuousClock.now
+          var answer = try phone.answer()
+          var waited = answer.time
+          // Beyond the bounded queue there is 503 at once, and a phone comes back.
+          while answer.status == 503 {
+            try phone.ask(targets[turn], "phone\(number)")
+            answer = try phone.answer()
+            waited = .now - start
+          }
           #expect(answer.status == 200)
-          times.withLock { $0.append(answer.time) }
+          let time = waited
+          times.withLock { $0.append(time) }
         }
       }
     }
