@@ -38,8 +38,13 @@ package final class Origin: Sendable {
         store: store, lanes: providers.map(\.name), isEmbedded: configuration.push.isEmbedded,
         links: links))
     let media = Media(
-      store: store, host: host, renderer: renderer, fetches: Fetches(store: store))
-    store.observeChanges { [offers = media.offers] id in offers.end(id) }
+      store: store, host: host, renderer: renderer, fetches: Fetches(store: store),
+      glance: PluginGlance(host: host))
+    let signed = SignedMedia(media: media, links: links)
+    store.observeChanges { [own = media.offers, shared = signed.offers] id in
+      own.end(id)
+      shared.end(id)
+    }
     let streams = EventStreams(of: PushFeed(store: store))
     store.observePushEvents { streams.hurry($0) }
     let events = EventStreams(of: PublisherFeed(store: store))
@@ -59,19 +64,19 @@ package final class Origin: Sendable {
       registrations: Registrations(store: store),
       notifications: Notifications(
         store: store, publisher: publisher, standard: configuration.standard),
-      media: media, signed: SignedMedia(media: media, links: links),
-      details: Details(store: store, links: links),
+      media: media, signed: signed,
+      details: Details(store: store, host: host, links: links),
       assets: AssetRoutes(store: store, assets: assets), plugins: Plugins(host: host),
       pushes: streams, events: events)
     let reception = Reception(
       router: Router(api.routes), authenticator: authenticator,
-      temporaryFolder: store.temporaryFolder, log: log)
+      temporaryFolder: store.temporaryFolder, media: media, signed: signed, log: log)
     accessLog = try configuration.accessLog.map { path in try AccessLog(path: path) }
     let courier = EventCourier(
       store: store, webhook: try configuration.push.eventWebhook(), log: log)
     server = try Server(
       configuration.server(), responder: reception, log: { log($0) },
-      observe: { [accessLog] exchange in
+      observer: HTTP.Observer(readsRequest: accessLog != nil) { [accessLog] exchange in
         metrics.count(exchange)
         accessLog?.note(exchange)
       })

@@ -4,12 +4,13 @@
     Tests/Bench/media.py [ROW…]     such as 20k, tls or 1k-close; without any: all
 
 richpush answers `GET /api/notifications/<id>` to distinct users with Basic credentials; nginx, with two
-workers, sendfile and open_file_cache, serves as many distinct files of the same bytes to anybody. wrk asks
+workers, sendfile and open_file_cache, serves the same distinct files to anybody. wrk asks
 both with one script (for 304s h2load does, for one user: wrk waits for the body that Content-Length tells of). Where there are two cores wrk takes a good part of them, so that requests per second
 say less than the processor time per request, of all processes of the server (/proc/<pid>/stat): both are
 shown, and a row passes when it reaches the target in requests and, on a kept plain connection, costs no more
 processor time than nginx.
-SECONDS_EACH (2), ROUNDS (3) and NOTIFICATIONS (100) may be set in the environment. Exits with 1 if a row fails.
+SECONDS_EACH (2), ROUNDS (3), NOTIFICATIONS (2000, each with a user of its own) and FILES (100 of each size, no
+two alike) may be set in the environment. Exits with 1 if a row fails.
 """
 import base64, http.client, json, os, re, shutil, signal, socket, ssl, statistics, struct, subprocess, sys, tempfile, time
 
@@ -17,7 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PROGRAM = ROOT + "/.build/release/richpush"
 SECONDS = int(os.environ.get("SECONDS_EACH", "2"))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-NOTIFICATIONS = int(os.environ.get("NOTIFICATIONS", "100"))
+NOTIFICATIONS = int(os.environ.get("NOTIFICATIONS", "2000"))
+FILES = int(os.environ.get("FILES", "100"))
 SIZES = {"1k": 1 << 10, "20k": 20 << 10, "200k": 200 << 10, "2m": 2 << 20}
 
 # Row: what is asked for, how, over how many connections, and the least ratio of requests per second.
@@ -47,10 +49,10 @@ end
 """
 
 
-def wave(size):
-    """A WAV of silence: sounds are served as they are, so that their size can be chosen."""
+def wave(size, number):
+    """A WAV of almost silence: sounds are served as they are, so that their size can be chosen."""
     return struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", size - 8, b"WAVE", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8,
-                       b"data", size - 44) + b"\x80" * (size - 44)
+                       b"data", size - 44) + struct.pack("<I", number) + b"\x80" * (size - 48)
 
 
 class Process:
@@ -95,7 +97,7 @@ def free_port():
 
 
 class Origin(Process):
-    """richpush with one sound of each size, over HTTP or over TLS."""
+    """richpush with sounds of each size, over HTTP or over TLS."""
 
     def __init__(self, name, secure):
         folder = f"{FOLDER}/{name}"
@@ -103,8 +105,8 @@ class Origin(Process):
         for path in ("plugins/sound", "assets/sound"):
             os.makedirs(f"{folder}/{path}")
         shutil.copy(ROOT + "/plugins/sound/plugin.json", folder + "/plugins/sound/")
-        for size in SIZES:
-            shutil.copy(f"{FOLDER}/static/{size}-0.wav", f"{folder}/assets/sound/{size}.wav")
+        for name in os.listdir(FOLDER + "/static"):
+            os.link(f"{FOLDER}/static/{name}", f"{folder}/assets/sound/{name}")
         flags = ["--tls-certificate", CERTIFICATE, "--tls-key", FOLDER + "/key.pem"] if secure else []
         super().__init__(
             [PROGRAM, "serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder + "/var", "--assets",
@@ -116,7 +118,8 @@ class Origin(Process):
         """A notification for each user, or all for one, and the users' credentials."""
         for number in range(NOTIFICATIONS):
             user = "u" if are_for_one else f"u{number}"
-            body = {"message": "m", "richType": "sound", "payload": size + ".wav", "to": ["username:" + user]}
+            body = {"message": "m", "richType": "sound", "payload": f"{size}-{0 if are_for_one else number % FILES}.wav",
+                    "to": ["username:" + user]}
             text = ask(self, "POST", "/api/notifications", key("bench"), json.dumps(body))[1]
             yield f"/api/notifications/{json.loads(text)['id']}", key(user)
 
@@ -142,7 +145,7 @@ http {{
             time.sleep(0.05)
 
     def paths(self, size, _):
-        return [(f"/{size}-{number}.wav", "-") for number in range(NOTIFICATIONS)]
+        return [(f"/{size}-{number % FILES}.wav", "-") for number in range(NOTIFICATIONS)]
 
 
 def key(user):
@@ -224,9 +227,9 @@ def main():
     rows = [row for row in ROWS if not wanted or f"{row[0]}-{row[1]}" in wanted or wanted & {row[0], row[1]}]
     os.makedirs(FOLDER + "/static")
     for name, size in SIZES.items():
-        for number in range(NOTIFICATIONS):
+        for number in range(FILES):
             with open(f"{FOLDER}/static/{name}-{number}.wav", "wb") as file:
-                file.write(wave(size))
+                file.write(wave(size, number))
             os.utime(file.name, (1e9, 1e9))  # so that nginx gives all of a size one ETag
     with open(FOLDER + "/wrk.lua", "w") as file:
         file.write(SCRIPT)

@@ -68,13 +68,18 @@ final class RunningServer: Sendable {
   func send(_ signal: Int32) { child.send(signal) }
 
   /// Ends the server by a signal and starts it again on the same port and data.
-  func restart(by signal: Int32) async throws {
+  ///
+  /// - Returns: When the new one was started.
+  @discardableResult
+  func restart(by signal: Int32) async throws -> ContinuousClock.Instant {
     child.send(signal)
     let exitCode = await child.exitCode()
     #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
+    let begin = ContinuousClock.now
     let (child, port) = try await Self.start(
       scratch, flags: flags, environment: environment, wrapper: wrapper, port: port)
     state.withLock { $0 = (child, port) }
+    return begin
   }
 
   private static func start(

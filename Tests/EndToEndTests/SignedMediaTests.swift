@@ -91,4 +91,61 @@ import Testing
       #expect(try server.get(String(link.dropFirst(25))).status == 200)
     }
   }
+
+  @Test func `a fetch by an address is its only recipient's, and nobody's where there are more`()
+    async throws
+  {
+    try await RunningServer.lend { server in
+      let shop = server.client("shop")
+      let one = try await shop.create(.logo(to: "alice")).id
+      let both = try await shop.create(
+        NewNotification("m", richType: "img", payload: "logo.png", to: .users(["alice", "bob"]))
+      ).id
+      for id in [both, one] {
+        let link = try server.links(of: id, user: "shop")["thumb"] ?? ""
+        for _ in 0..<2 { #expect(try server.get(link).status == 200) }
+      }
+      try await eventually("it is noted") {
+        try server.details(of: one, user: "shop").contains(#""fetched":"2"#)
+      }
+      #expect(try !server.details(of: both, user: "shop").contains(#""fetched":"2"#))
+    }
+  }
+
+  @Test func `an address opens nothing once its content was withdrawn, however often it did`()
+    async throws
+  {
+    try await RunningServer.lend { server in
+      let shop = server.client("shop")
+      let id = try await shop.create(.logo(to: "alice")).id
+      let link = try server.links(of: id, user: "shop")["original"] ?? ""
+      let tag = try server.get(link).fields["etag"] ?? ""
+      for _ in 0..<3 { #expect(try server.get(link, "If-None-Match: \(tag)").status == 304) }
+      try await shop.withdraw(id)
+      #expect(try server.get(link).status == 403)
+    }
+  }
+
+  @Test func `an address carries what the plugin declares`() async throws {
+    try await RunningServer.lend { scratch in
+      try scratch.drop(
+        Array("#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n%s' \"$QUERY_STRING\"\n".utf8),
+        as: "plugins/card/card", executable: true)
+      try scratch.drop(
+        Array(#"{"protocol":1,"name":"card","executable":"card","query":["view"]}"#.utf8),
+        as: "plugins/card/plugin.json")
+    } to: { server in
+      let shop = server.client("shop")
+      let id = try await shop.create(
+        NewNotification("m", richType: "card", payload: "x", to: .users(["alice"]))
+      ).id
+      let name = "w640;view=back"
+      let link = try server.links(of: id, "?link=\(name)", user: "shop")[name] ?? ""
+      #expect(try server.get(link).text == "width=640&view=back")
+      #expect(try server.get(link.replacing("back", with: "side")).status == 403)
+      let refused = try server.get(
+        "/api/notifications/\(id)/details?link=w640;look=a", RunningServer.credentials("shop"))
+      #expect(refused.status == 400)
+    }
+  }
 }

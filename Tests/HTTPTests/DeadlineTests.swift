@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DeadlineTests {
   private static func served(
-    _ change: (inout ServerConfiguration.Limits) -> Void,
+    _ change: (inout ServerConfiguration.Limits) -> Void, threads: Int = 2,
     test: (Served) async throws -> Void
   ) async throws {
     var limits = ServerConfiguration.Limits()
@@ -14,7 +14,7 @@ import Testing
         request.body == .none
           ? .now(.bytes(200, [UInt8](repeating: 1, count: 30_000_000), type: "a/b"))
           : .reading(limit: 1000, deadline: .seconds(60)) { _ in .empty(204) }
-      }, limits: limits, test: test)
+      }, limits: limits, threads: threads, test: test)
   }
 
   @Test func `closes a connection that never says anything`() async throws {
@@ -68,20 +68,41 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false])
-  func `admits so many connections from one address, and in total`(total: Bool) async throws {
-    try await Self.served({
-      if total { $0.connections = 2 } else { $0.connectionsPerAddress = 2 }
-    }) { served in
-      let first = RawClient(served.port)
-      do {
-        let second = RawClient(served.port)
-        #expect(first.ask("POST", "/", body: "x").status == 204)
-        #expect(second.ask("POST", "/", body: "x").status == 204)
-        #expect(RawClient(served.port).ask("POST", "/", body: "x").status == 0)
-      }
-      while served.server.openConnections > 1 { await Task.yield() }
-      #expect(RawClient(served.port).ask("POST", "/", body: "x").status == 204)
+  @Test func `admits so many connections from one address`() async throws {
+    try await Self.served({ $0.connectionsPerAddress = 2 }) { served in
+      try await Self.fill(served, andThen: 0)
     }
+  }
+
+  /// On one thread too, where libmicrohttpd would stop listening at a limit of its own.
+  @Test(arguments: [1, 2, 8])
+  func `says at once that it is full, and takes the next when one has left`(
+    threads: Int
+  ) async throws {
+    try await Self.served({ $0.connections = 2 }, threads: threads) { served in
+      try await Self.fill(served, andThen: 503)
+    }
+  }
+
+  @Test func `has no more connections than descriptors`() {
+    #expect(DescriptorLimit.connections(20_000, descriptors: 1 << 20) == 20_000)
+    #expect(DescriptorLimit.connections(20_000, descriptors: 4096) == 2880)
+    #expect(DescriptorLimit.connections(20_000, descriptors: 64) == 30)
+  }
+
+  /// Two connections are taken, a third gets the status, and its successor is taken again.
+  private static func fill(_ served: Served, andThen status: Int) async throws {
+    let first = RawClient(served.port)
+    do {
+      let second = RawClient(served.port)
+      #expect(first.ask("POST", "/", body: "x").status == 204)
+      #expect(second.ask("POST", "/", body: "x").status == 204)
+      let third = RawClient(served.port)
+      #expect(third.ask("POST", "/", body: "x").status == status)
+      #expect(third.isClosed())
+      #expect(first.ask("POST", "/", body: "x").status == 204)
+    }
+    while served.server.openConnections > 1 { await Task.yield() }
+    #expect(RawClient(served.port).ask("POST", "/", body: "x").status == 204)
   }
 }

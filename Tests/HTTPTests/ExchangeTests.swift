@@ -11,7 +11,8 @@ import Testing
         ? .later(deadline: .seconds(10)) { .text(201, "slow") } : .now(.text(200, "hello"))
     }
     let server = try Server(
-      ServerConfiguration(), responder: responder, log: { _ in }, observe: { seeing.yield($0) })
+      ServerConfiguration(), responder: responder, log: { _ in },
+      observer: Observer(readsRequest: true) { seeing.yield($0) })
     let client = RawClient(server.port)
     for target in ["/quick", "/slow", "/%00"] { _ = client.ask("GET", target) }
     var exchanges = seen.makeAsyncIterator()

@@ -77,4 +77,18 @@ import Testing
       #expect(cache[content(good.path, 1000)] != nil)
     }
   }
+
+  @Test func `opens a file only to have the kernel send it, and closes it with the answer`() throws
+  {
+    try Self.inFolder { folder in
+      let gauge = PreparedGauge()
+      var prepared = Prepared(try Served.content(Served.pattern, in: folder), gauge: gauge)
+      prepared?.withWhole(streamed: false) { #expect($0.size == 1000) }
+      #expect(gauge.figures.descriptors == 0)
+      for _ in 0..<2 { prepared?.withWhole(streamed: true) { #expect($0.size == 1000) } }
+      #expect(gauge.figures.descriptors == 1)
+      prepared = nil
+      #expect(gauge.figures.descriptors == 0)
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Store
+import Synchronization
 import Testing
 
 @testable import Origin
@@ -57,5 +58,49 @@ import Testing
     #expect(PasswordHash.verify("secret", hashes[0]))
     #expect(!PasswordHash.verify("Secret", hashes[0]))
     #expect(!PasswordHash.verify("secret", "*") && !PasswordHash.verify("secret", ""))
+  }
+}
+
+/// Who may have a password hashed, and when.
+@Suite struct HashGateTests {
+  private final class Order: Sendable {
+    private let names = Mutex<[String]>([])
+    var all: [String] { names.withLock { $0 } }
+    func add(_ name: String) { names.withLock { $0.append(name) } }
+  }
+
+  @Test func `those who have failed wait for those who have not, and run one at a time`() async {
+    let (gate, order) = (HashGate(lanes: 2), Order())
+    #expect(await gate.enter(isSuspect: true) == nil)
+    #expect(await gate.enter(isSuspect: false) == nil)
+    await withTaskGroup { group in
+      for (name, isSuspect) in [("suspect", true), ("trusted", false)] {
+        group.addTask {
+          _ = await gate.enter(isSuspect: isSuspect)
+          order.add(name)
+          gate.leave(isSuspect: isSuspect, after: .zero)
+        }
+        while gate.waiting < (isSuspect ? 1 : 2) { await Task.yield() }
+      }
+      #expect(order.all == [])
+      gate.leave(isSuspect: false, after: .zero)
+      while order.all != ["trusted"] { await Task.yield() }
+      #expect(gate.waiting == 1, "one suspect runs, so the other waits though a lane is free")
+      gate.leave(isSuspect: true, after: .zero)
+    }
+    #expect(order.all == ["trusted", "suspect"])
+  }
+
+  @Test func `whoever would wait too long is told when to come back`() async {
+    let gate = HashGate(lanes: 1)
+    #expect(await gate.enter(isSuspect: false) == nil)
+    gate.leave(isSuspect: false, after: .seconds(800))  // a hash now counts as 100 seconds
+    #expect(await gate.enter(isSuspect: false) == nil)
+    await withTaskGroup { group in
+      group.addTask { _ = await gate.enter(isSuspect: false) }
+      while gate.waiting < 1 { await Task.yield() }
+      #expect(await gate.enter(isSuspect: false) == 100)
+      gate.leave(isSuspect: false, after: .zero)
+    }
   }
 }

@@ -31,14 +31,15 @@ import Testing
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
     try await store.addUser("alice", hash: hash, role: .device)
-    let authenticator = Authenticator(store: store, isDemo: false)
+    let authenticator = Authenticator(
+      store: store, isDemo: false, failures: FailedLogins(interval: 3600))
     func answer(_ pair: String) async throws -> String {
       let field = "Basic " + Data(pair.utf8).base64EncodedString()
       let credentials = try #require(Credentials(field))
       switch await authenticator.verify(credentials, field, from: "a") {
       case .caller: return "in"
       case .wrong: return "wrong"
-      case .tooMany: return "wait"
+      case .tooMany, .busy: return "wait"
       }
     }
     for number in 0..<10 { #expect(try await answer("alice:\(number)") == "wrong") }

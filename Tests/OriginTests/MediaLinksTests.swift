@@ -59,14 +59,18 @@ import Testing
 
   @Test(arguments: [
     ("original", "original"), ("ios", "ios"), ("w640", "w640"), ("w641", "w750"), ("h90", "h96"),
-    ("w100h90-cover", "w128h96-cover"),
+    ("w100h90-cover", "w128h96-cover"), ("original;view=waveform", "original;view=waveform"),
+    ("w100;view=a.b", "w128;view=a.b"),
   ])
   func `a rendition has one name`(name: String, canonical: String) throws {
-    #expect(try RenditionOptions(name: name).name == canonical)
+    #expect(try RenditionOptions(name: name, declaring: ["view"]).name == canonical)
   }
 
-  @Test(arguments: ["", "-cover", "w", "w0", "x640", "ios ", "w640h", "w9999999"])
+  @Test(arguments: [
+    "", "-cover", "w", "w0", "x640", "ios ", "w640h", "w9999999", "ios;", "ios;look=a",
+    "ios;view=a b", "ios;view=a;view=b",
+  ])
   func `what names no rendition is refused`(name: String) {
-    #expect(throws: TheRefusal.self) { try RenditionOptions(name: name) }
+    #expect(throws: TheRefusal.self) { try RenditionOptions(name: name, declaring: ["view"]) }
   }
 }

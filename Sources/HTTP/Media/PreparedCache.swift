@@ -28,7 +28,7 @@ final class PreparedCache {
     if let hit = young.entries[content] { return hit }
     let known = old.entries.removeValue(forKey: content)
     if known != nil { old.bytes -= content.size }
-    guard let prepared = known ?? Prepared(content) else { return nil }
+    guard let prepared = known ?? Prepared(content, gauge: gauge) else { return nil }
     insert(prepared, for: content, isNew: known == nil)
     return prepared
   }

@@ -4,8 +4,10 @@ import Synchronization
 package struct PreparedFigures: Sendable {
   /// Bytes that are mapped; one file counts on every thread that serves it.
   package var bytes = 0
-  /// Files that are mapped; none of them holds a descriptor.
+  /// Files that are mapped, without a descriptor.
   package var files = 0
+  /// Files that are open as well, since much was on its way when they were asked for.
+  package var descriptors = 0
   /// Files that had to go so that others could come, since the server began.
   package var evicted = 0
 
@@ -15,7 +17,10 @@ package struct PreparedFigures: Sendable {
 
 /// Adds up what the threads' caches hold.
 final class PreparedGauge: Sendable {
+  private let mostDescriptors: Int
   private let sum = Mutex(PreparedFigures())
+
+  init(descriptors: Int = 256) { mostDescriptors = descriptors }
 
   var figures: PreparedFigures { sum.withLock { $0 } }
 
@@ -25,6 +30,17 @@ final class PreparedGauge: Sendable {
       sum.bytes += bytes
     }
   }
+
+  /// Counts one more descriptor; false when there are enough.
+  func openDescriptor() -> Bool {
+    sum.withLock { sum in
+      guard sum.descriptors < mostDescriptors else { return false }
+      sum.descriptors += 1
+      return true
+    }
+  }
+
+  func closeDescriptor() { sum.withLock { $0.descriptors -= 1 } }
 
   func drop(_ files: Int, _ bytes: Int) {
     sum.withLock { sum in

@@ -5,12 +5,21 @@ package protocol Responder: Sendable {
   /// Decides, from the head alone, how the request is to be answered.
   func answer(_ request: Request) -> Answer
 
+  /// The file that stands for whoever sends these credentials with a GET of the target, without a
+  /// closer look at the request; called on an HTTP thread.
+  func standing(at target: String, for authorization: String) -> (any StandingAnswer)?
+
   /// What measurements and logs call the place that the request was for; nil is a head that was
   /// refused before it became a request.
   func route(of request: Request?) -> String
 }
 
 extension Responder {
+  /// No answer stands; every request is looked at.
+  package func standing(
+    at target: String, for authorization: String
+  ) -> (any StandingAnswer)? { nil }
+
   /// Nothing is called anything.
   package func route(of request: Request?) -> String { "" }
 }

@@ -1,5 +1,5 @@
 /// A request as its responder sees it: the head, checked; the body stays behind until it is asked for.
-package struct Request: Sendable {
+package final class Request: Sendable {
   /// GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE or QUERY; others were refused.
   package let method: String
   /// The request target as it was received.

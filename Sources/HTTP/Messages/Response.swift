@@ -7,8 +7,6 @@ package struct Response: Sendable {
   package var status: Int
   package var fields: Fields
   package var body: ResponseBody
-  /// Whoever sends the same head may get the same file again, as long as the lease says so.
-  package var lease: (any Lease)?
 
   /// A response of these parts.
   package init(_ status: Int = 200, fields: Fields = Fields(), body: ResponseBody = .empty) {

@@ -15,10 +15,12 @@ enum Callbacks {
     switch event {
     case .CONNECTION_NOTIFY_STARTED:
       let connection = Connection(handle, worker: worker)
-      worker.connections.insert(connection)
+      worker.open += 1
+      connection.isExcess = !worker.connections.insert(connection)
       slot.pointee = Unmanaged.passRetained(connection).toOpaque()
     case .CONNECTION_NOTIFY_CLOSED:
       guard let pointer = slot.pointee else { return }
+      worker.open -= 1
       Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue().willClose()
       slot.pointee = nil
     }

@@ -1,14 +1,10 @@
 import CMicroHTTPD
 
 extension Connection {
-  /// Queues what the same head was answered with before.
-  func send(_ known: KnownHeads.Known) -> MHD_Result {
-    guard let content = known.content, let prepared = worker.prepared[content] else {
-      step = .answered
-      return send(.problem(503, Self.missing, fields: ["Retry-After": "1"]))
-    }
+  /// Queues what stands for the head.
+  func send(_ prepared: Prepared, _ status: Int) -> MHD_Result {
     step = .answered
-    return known.status == 304 ? queue(304, prepared.notModified) : queue(200, prepared.whole)
+    return status == 304 ? queue(304, prepared.notModified) : queue(whole: prepared)
   }
 
   /// Queues a file: preconditions first, then the range, then the whole (RFC 9110, section 13.2).
@@ -28,7 +24,6 @@ extension Connection {
       )
     case .notModified:
       guard !response.fields.isEmpty else {
-        if let noted { worker.knownHeads.keep(noted, prepared.content, status: 304) }
         return queue(304, prepared.notModified)
       }
       let fields = content.validatorFields + response.fields
@@ -77,8 +72,11 @@ extension Connection {
       return queue(
         response.status, RawResponse(prepared.mapping, 0..<content.size, fields: fields))
     }
-    if let noted { worker.knownHeads.keep(noted, prepared.content, status: 200) }
-    return queue(200, prepared.whole)
+    return queue(whole: prepared)
+  }
+
+  private func queue(whole prepared: Prepared) -> MHD_Result {
+    prepared.withWhole(streamed: worker.streams(prepared.content.size)) { queue(200, $0) }
   }
 
   private static let missing = "The content is not available just now."

@@ -13,11 +13,10 @@ extension Connection {
     bytes: UnsafeRawBufferPointer
   ) -> MHD_Result {
     if case .head = step {
-      if worker.observe != nil { begun = Ticks.nanoseconds }
+      if worker.observer != nil { begun = Ticks.nanoseconds }
       serial = worker.nextSerial()
-      worker.knownHeads.read(self, method, version)
-      if let known = worker.knownHeads.find() {
-        (request, route, step) = (known.request, known.route, .known(known))
+      if isExcess { return refuse(Self.full) }
+      if worker.crossOrigin == nil, let head = PlainHead(handle, method, version), stands(head) {
         release()
         return .YES
       }
@@ -49,10 +48,6 @@ extension Connection {
     switch answer {
     case .now(let response):
       if request.body != .none && response.status >= 400 { return refuse(response) }
-      if let lease = response.lease, request.body == .none {
-        noted = worker.knownHeads.note(
-          request, at: worker.responder.route(of: request), lease)
-      }
       step = .dropping(left: Self.dropLimit, .reply(response))
     case .later(let deadline, let work):
       step = .dropping(left: Self.dropLimit, .work(deadline, work))
@@ -91,7 +86,7 @@ extension Connection {
         step = .dropping(left: left - bytes.count, next)
       case .reading(let buffer): try buffer.append(bytes)
       case .saving(let file): try file.append(bytes)
-      case .head, .known, .waiting, .answered, .streaming: break
+      case .head, .standing, .waiting, .answered, .streaming: break
       }
       return .YES
     } catch {
@@ -101,7 +96,7 @@ extension Connection {
 
   private func finish() -> MHD_Result {
     switch step {
-    case .known(let known): return send(known)
+    case .standing(let prepared, let status): return send(prepared, status)
     case .dropping(_, .reply(let response)): return send(response)
     case .dropping(_, .work(let deadline, let work)): return suspend(deadline, work)
     case .reading(let buffer):
@@ -131,16 +126,41 @@ extension Connection {
   /// Says what libmicrohttpd refuses by itself: a head that it cannot read, or that is too long.
   func refuse(unreadable status: Int) {
     serial = worker.nextSerial()
-    if worker.observe != nil { begun = Ticks.nanoseconds }
+    if worker.observer != nil { begun = Ticks.nanoseconds }
     (request, step) = (nil, .answered)
     _ = hangUp(.problem(status, Guard.sentence(status)))
     cut()  // or libmicrohttpd would only notice when something more comes
   }
 
+  private static let full = Response.problem(
+    503, "The server has as many connections as it can take; try again in a moment.",
+    fields: ["Retry-After": "1"])
+
   /// Queues an error on the first call: the body stays unread and the connection is closed.
   private func refuse(_ response: Response) -> MHD_Result {
     leavesBytesUnread = true
     return send(response)
+  }
+
+  /// Whether the answer to the head stands already, and so is the next step.
+  private func stands(_ head: PlainHead) -> Bool {
+    let authorization = head.authorization.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard let answer = worker.responder.standing(at: target, for: authorization),
+      let content = answer.content, let prepared = worker.prepared[content]
+    else { return false }
+    var status = 200
+    if let validator = head.validator {
+      guard prepared.isTagged(validator) else { return false }
+      status = 304
+    }
+    answer.take()
+    (route, step) = (answer.route, .standing(prepared, status))
+    return true
+  }
+
+  /// The request whose answer stood, for who wants to know.
+  var standingRequest: Request? {
+    try? Request("GET", target, fields: receivedFields(), peer: peer, isSecure: worker.isSecure)
   }
 
   private func receivedFields() -> Fields {

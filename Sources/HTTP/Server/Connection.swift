@@ -15,17 +15,17 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   var target = ""
   var step = Step.head
   var request: Request?
-  /// What its place is called, when that is known already.
+  /// What its place is called, when the answer stood already.
   var route: String?
   /// The status and size of the answer, and when its request had come.
   var reply: (status: Int, bytes: Int)?
   var begun = 0
-  /// The request's head, when it may soon be known.
-  var noted: KnownHeads.Known?
   /// What no other request has, for its name.
   var serial: UInt64 = 0
   /// Whether no request line has been read on it yet.
   var isFresh = true
+  /// Whether it was opened beyond the limit: its first request is answered with 503.
+  var isExcess = false
   /// Whether bytes may be on their way that nobody will read: closing must then not reset.
   var leavesBytesUnread = false
 
@@ -41,8 +41,8 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
   enum Step {
     /// The head has come.
     case head
-    /// The same head was answered before.
-    case known(KnownHeads.Known)
+    /// The head was plain and its answer stands: the file, whole or as 304.
+    case standing(Prepared, Int)
     /// The body, if any, is dropped; then the response is sent.
     case dropping(left: Int, Next)
     /// The body is collected.
@@ -124,7 +124,6 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
       setStream(nil)
     }
     request = nil
-    noted = nil
     step = .head
     hold(worker.times.idle)
     become(idle: true)
@@ -133,12 +132,13 @@ final class Connection: @unchecked Sendable {  // the reason is the sentence abo
 
   private func report(isComplete: Bool) {
     defer { (reply, route) = (nil, nil) }
-    guard let observe = worker.observe, let reply, begun != 0 else { return }
-    observe(
+    guard let observer = worker.observer, let reply, begun != 0 else { return }
+    if route != nil, observer.readsRequest { request = standingRequest }
+    observer.note(
       Exchange(
-        request: request, serial: serial, route: route ?? worker.responder.route(of: request),
-        peer: peer, status: reply.status, bytes: reply.bytes,
-        nanoseconds: Ticks.nanoseconds - begun, isComplete: isComplete))
+        request: request, method: route == nil ? request?.method ?? "" : "GET", serial: serial,
+        route: route ?? worker.responder.route(of: request), peer: peer, status: reply.status,
+        bytes: reply.bytes, nanoseconds: Ticks.nanoseconds - begun, isComplete: isComplete))
   }
 
   /// Called just before the descriptor is closed.

@@ -14,7 +14,7 @@ final class Daemon: Sendable {
     context = Unmanaged.passRetained(worker)
     var settings = cmicrohttpd_settings()
     settings.listener = listener
-    settings.connections = UInt32(configuration.limits.connections)
+    settings.connections = UInt32(Self.capacity(configuration))
     settings.memory = 12 * 1024  // cleared after every request, so no more than is needed
     settings.context = context.toOpaque()
     settings.admit = Callbacks.admit
@@ -31,6 +31,13 @@ final class Daemon: Sendable {
     }
     self.handle = handle
     self.listener = listener
+  }
+
+  /// More than ``OpenConnections`` lets any loop have: at its own limit, libmicrohttpd stops accepting,
+  /// and whoever the kernel has sent to this loop would wait while others have room.
+  private static func capacity(_ configuration: ServerConfiguration) -> Int {
+    let limit = configuration.limits.connections
+    return limit + OpenConnections.excess(over: limit) + configuration.threads
   }
 
   private static func start(

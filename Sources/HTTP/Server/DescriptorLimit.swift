@@ -2,11 +2,26 @@ import Glibc
 
 /// How many descriptors this process may have: each connection needs one.
 enum DescriptorLimit {
-  /// Raises the soft limit, often 1024, to what the hard one allows (setrlimit).
-  static func raise() {
+  /// What files, plugins and the store need at most.
+  private static let others = 512
+
+  /// Raises the soft limit, often 1024, to what the hard one allows (setrlimit), and returns it.
+  static func raise() -> Int {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
+  }
+
+  /// How many prepared files may be held open.
+  static func files(descriptors: Int) -> Int { min(2048, descriptors / 8) }
+
+  /// As many connections as wanted, or as there are descriptors for.
+  ///
+  /// Where accept() has no descriptor left, connections wait unanswered; beyond a limit they are told.
+  static func connections(_ wanted: Int, descriptors: Int) -> Int {
+    let room = max(descriptors - others - files(descriptors: descriptors), descriptors / 2)
+    return min(wanted, max(1, room - OpenConnections.excess(over: room)))
   }
 }

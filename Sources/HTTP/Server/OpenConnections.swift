@@ -9,11 +9,14 @@ final class OpenConnections: Sendable {
 
   private let table = Mutex(Table())
   private let limits: ServerConfiguration.Limits
+  /// Connections beyond the limit that are open for as long as it takes to say so.
+  private let excess: Int
   private let trusted: Set<String>
   private let draining = Atomic(false)
 
   init(_ configuration: ServerConfiguration) {
     limits = configuration.limits
+    excess = Self.excess(over: limits.connections)
     trusted = configuration.trustedProxies
   }
 
@@ -22,19 +25,24 @@ final class OpenConnections: Sendable {
   /// Whether connections are to close as soon as they fall idle.
   var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
 
-  /// Whether one more connection from the address is welcome.
+  /// How many more than the limit may be open, to be told that the server is full.
+  static func excess(over limit: Int) -> Int { min(max(1, limit / 16), 1000) }
+
+  /// Whether one more connection from the address is taken, if only to be told that the server is full.
   func admits(_ address: String) -> Bool {
     table.withLock {
-      $0.all.count < limits.connections
+      $0.all.count < limits.connections + excess
         && ($0.perAddress[address, default: 0] < limits.connectionsPerAddress
           || trusted.contains(address))
     }
   }
 
-  func insert(_ connection: Connection) {
+  /// Enters a connection that has just been opened; false when it is one too many.
+  func insert(_ connection: Connection) -> Bool {
     table.withLock {
       $0.all[ObjectIdentifier(connection)] = connection
       $0.perAddress[connection.peer, default: 0] += 1
+      return $0.all.count <= limits.connections
     }
   }
 
@@ -76,12 +84,13 @@ final class OpenConnections: Sendable {
 
   /// Ends everything that is still open: what is being worked on is answered with 503.
   func end() {
-    for connection in snapshot() { connection.settleLate() }
+    var late: [Connection] = []
     table.withLock {
-      for connection in $0.all.values where !connection.isSuspended {
-        connection.cut()
+      for connection in $0.all.values {
+        if connection.isSuspended { late.append(connection) } else { connection.cut() }
       }
     }
+    for connection in late { connection.settleLate() }
   }
 
   private func snapshot() -> [Connection] { table.withLock { Array($0.all.values) } }

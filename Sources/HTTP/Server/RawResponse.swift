@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 
 /// A response of libmicrohttpd's (struct MHD_Response), released when it goes out of scope.
 ///
@@ -32,6 +33,18 @@ struct RawResponse: ~Copyable {
     let handle = MHD_create_response_from_buffer_with_free_callback_cls(
       range.count, mapping.bytes(range), releaseMapping, Unmanaged.passRetained(mapping).toOpaque())
     self.init(handle, size: range.count, fields: fields)
+  }
+
+  /// A whole file, sent by the kernel (sendfile) from a descriptor of its own; nil when it cannot be
+  /// opened.
+  init?(file path: String, size: Int, fields: Fields) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    guard let handle = MHD_create_response_from_fd64(UInt64(size), descriptor) else {
+      close(descriptor)
+      return nil
+    }
+    self.init(handle, size: size, fields: fields)
   }
 
   /// Pieces of memory, sent one after the other, that the owner keeps where they are.

@@ -18,20 +18,27 @@ package final class Server: Sendable {
   ///   - configuration: where to listen and what to allow.
   ///   - responder: what answers.
   ///   - log: told what an operator should know, a line at a time.
-  ///   - observe: told of every answer when it is over, on an HTTP thread; must not block.
+  ///   - observer: told of every answer when it is over.
   /// - Throws: `ServerError` when the address cannot be had.
   package init(
     _ configuration: ServerConfiguration, responder: any Responder,
-    log: @escaping @Sendable (String) -> Void, observe: (@Sendable (Exchange) -> Void)? = nil
+    log: @escaping @Sendable (String) -> Void, observer: Observer? = nil
   ) throws {
-    DescriptorLimit.raise()
+    var configuration = configuration
+    let wanted = configuration.limits.connections
+    let descriptors = DescriptorLimit.raise()
+    let most = DescriptorLimit.connections(wanted, descriptors: descriptors)
+    if most < wanted {
+      log("http: at most \(most) connections, for want of descriptors (ulimit -n)")
+      configuration.limits.connections = most
+    }
     let listeners = try Listeners.open(configuration)
     let connections = OpenConnections(configuration)
-    let gauge = PreparedGauge()
-    var loops = EventLoops(configuration: configuration) {
+    let gauge = PreparedGauge(descriptors: DescriptorLimit.files(descriptors: descriptors))
+    var loops = EventLoops(configuration: configuration) { [configuration] in
       Worker(
         configuration: configuration, responder: responder, connections: connections,
-        gauge: gauge, log: log, observe: observe)
+        gauge: gauge, log: log, observer: observer)
     }
     try loops.start(on: listeners.descriptors)
     port = Int(listeners.port)

@@ -46,8 +46,6 @@ package struct ServerConfiguration: Sendable {
     /// Bytes and files that may stay mapped on each thread as prepared responses.
     package var preparedBytes = 512 * 1024 * 1024
     package var preparedFiles = 8192
-    /// How long an answer under a lease may be given again to the same head.
-    package var lease: Duration = .seconds(1)
 
     package init() {}
   }

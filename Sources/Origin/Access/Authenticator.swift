@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import Store
 import Synchronization
 
@@ -18,24 +19,27 @@ final class Authenticator: Sendable {
     case wrong
     /// It was not looked at: try again after so many seconds.
     case tooMany(wait: Int)
+    /// So many others wait for theirs: try again after so many seconds.
+    case busy(wait: Int)
   }
 
-  private struct Remembered {
+  private final class Remembered: Sendable {
     let caller: Caller
     /// The hash that was verified; nil for a guest of the demonstration.
     let hash: String?
     let until: ContinuousClock.Instant
+
+    init(caller: Caller, hash: String?, until: ContinuousClock.Instant) {
+      (self.caller, self.hash, self.until) = (caller, hash, until)
+    }
   }
 
   private let store: Store
   private let isDemo: Bool
   private let remembered = Mutex<[String: Remembered]>([:])
-  /// One hash at a time: guessing passwords must not take the machine.
-  private let hashing = DispatchQueue(label: "richpush.passwords")
+  private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
+  private let gate = HashGate(lanes: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
-  /// Passwords that wait for their hash.
-  private let waiting = Atomic(0)
-  private static let longestQueue = 2000
   private static let memory = Duration.seconds(300)
   private static let capacity = 100_000
 
@@ -64,11 +68,10 @@ final class Authenticator: Sendable {
   func verify(
     _ credentials: Credentials, _ authorization: String, from address: String
   ) async -> Verdict {
-    guard waiting.add(1, ordering: .relaxed).newValue <= Self.longestQueue else {
-      waiting.subtract(1, ordering: .relaxed)
-      return .tooMany(wait: 5)
-    }
-    defer { waiting.subtract(1, ordering: .relaxed) }
+    let isSuspect = failures.hasFailed(from: address)
+    if let wait = await gate.enter(isSuspect: isSuspect) { return .busy(wait: wait) }
+    let start = ContinuousClock.now
+    defer { gate.leave(isSuspect: isSuspect, after: .now - start) }
     return await withCheckedContinuation { continuation in
       hashing.async { [self] in
         continuation.resume(returning: compare(credentials, authorization, from: address))

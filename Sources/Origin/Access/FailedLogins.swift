@@ -7,7 +7,8 @@ import Synchronization
 /// which a name has come in before need not wait for strangers who try the name.
 final class FailedLogins: Sendable {
   /// Wrong passwords that may come at once, and the seconds after which one more may.
-  private static let burst = 10.0, interval = 6.0
+  private static let burst = 10.0
+  private let interval: Double
   private static let capacity = 100_000
 
   private struct Bucket {
@@ -15,8 +16,8 @@ final class FailedLogins: Sendable {
     var at: ContinuousClock.Instant
 
     /// What is left of the failures by now.
-    func failures(_ now: ContinuousClock.Instant) -> Double {
-      max(0, failures - (now - at) / .seconds(FailedLogins.interval))
+    func failures(_ now: ContinuousClock.Instant, _ interval: Double) -> Double {
+      max(0, failures - (now - at) / .seconds(interval))
     }
   }
 
@@ -34,18 +35,27 @@ final class FailedLogins: Sendable {
   /// Attempts that were not even looked at.
   var limited: Int { limitedCount.load(ordering: .relaxed) }
 
+  /// Counts what fails from now on; one more attempt is free after each `interval`, in seconds.
+  init(interval: Double = 6) { self.interval = interval }
+
+  /// Whether a password from the address was wrong, not long ago.
+  func hasFailed(from address: String) -> Bool {
+    let now = ContinuousClock.now
+    return state.withLock { ($0.buckets["a " + address]?.failures(now, interval) ?? 0) > 0 }
+  }
+
   /// How many seconds the address must wait before the name is looked at; nil when it need not.
   func wait(_ name: String, from address: String) -> Int? {
     let now = ContinuousClock.now
     let worst = state.withLock { state in
       let isFriend = state.friends.contains(address + " " + name)
       return (["a " + address] + (isFriend ? [] : ["n " + name])).map {
-        state.buckets[$0]?.failures(now) ?? 0
+        state.buckets[$0]?.failures(now, interval) ?? 0
       }.max() ?? 0
     }
     guard worst > Self.burst - 1 else { return nil }
     limitedCount.add(1, ordering: .relaxed)
-    return Int(((worst - Self.burst + 1) * Self.interval).rounded(.up))
+    return Int(((worst - Self.burst + 1) * interval).rounded(.up))
   }
 
   /// Notes a wrong password.
@@ -54,12 +64,12 @@ final class FailedLogins: Sendable {
     wrongCount.add(1, ordering: .relaxed)
     state.withLock { state in
       if state.buckets.count >= Self.capacity {
-        state.buckets = state.buckets.filter { $0.value.failures(now) > 0 }
+        state.buckets = state.buckets.filter { $0.value.failures(now, interval) > 0 }
         if state.buckets.count >= Self.capacity { state.buckets.removeAll() }
       }
       for key in ["a " + address, "n " + name] {
         state.buckets[key] = Bucket(
-          failures: (state.buckets[key]?.failures(now) ?? 0) + 1, at: now)
+          failures: (state.buckets[key]?.failures(now, interval) ?? 0) + 1, at: now)
       }
     }
   }

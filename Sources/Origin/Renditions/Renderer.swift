@@ -95,8 +95,8 @@ final class Renderer: Sendable {
 
   private func ask(_ wish: Wish, atOnce: Bool = false) async -> Making.Outcome {
     do {
-      counts.count(.made)
       let reply = try await host.respond(to: wish.call, atOnce: atOnce)
+      counts.count(.made)
       if let location = reply.location {
         return .success(.transient(Response.empty(302, fields: ["Location": location])))
       }

@@ -1,19 +1,20 @@
 import FoundationEssentials
 import HTTP
+import PluginHost
 import Store
 
 /// `GET /api/notifications/<id>/details`: the JSON form, with what became of the notification.
 struct Details: Sendable {
   let store: Store
+  let host: PluginHost
   let links: MediaLinks
 
   /// A recipient sees its own receipt; the sender and an admin see everybody's.
   ///
-  /// `?link=w640` adds an address for that rendition to those of the profiles.
+  /// `?link=w640` adds an address for that rendition to those of the profiles; what the plugin declares
+  /// goes behind it.
   func get(_ exchange: Exchange) async throws -> Response {
-    let wanted = try exchange.query("link")["link"].map { name in
-      try RenditionOptions(name: name).name
-    }
+    let link = try exchange.query("link")["link"]
     let (id, caller) = (try exchange.notificationID(), exchange.caller)
     guard let notification = try store.notification(id) else { throw Refusal.noNotification }
     let receipts = try store.receipts(of: id)
@@ -21,6 +22,10 @@ struct Details: Sendable {
     let isOverseer = caller.role == .admin || notification.sender == caller.name
     guard isOverseer || own != nil && !notification.isHeld(at: Date()) else {
       throw Refusal.noNotification
+    }
+    let wanted = try link.map { name in
+      let keys = host.plugin(notification.richType)?.manifest.query ?? []
+      return try RenditionOptions(name: name, declaring: keys).name
     }
     guard case .object(var members) = notification.json(isRead: own?.read != nil) else {
       throw Refusal.noNotification

@@ -9,23 +9,56 @@ struct Media: Sendable {
   let host: PluginHost
   let renderer: Renderer
   let fetches: Fetches
+  let glance: PluginGlance
   let offers = Offers()
+
+  /// What the measurements call this place.
+  private static let route = "/api/notifications/{}"
+
+  /// What stands for a recipient who asks for the target; a caller who did before costs no query.
+  func standing(at target: String, for user: String) -> Offer? {
+    guard let offer = offer(at: target), offer.content != nil, let id = offer.wish.subject.id
+    else { return nil }
+    if !fetches.isNoted(id, by: user, on: nil) {
+      guard (try? store.isRecipient(id, user: user)) == true else { return nil }
+      fetches.note(id, by: user, on: nil)
+    }
+    return offer
+  }
+
+  private func offer(at target: String) -> Offer? {
+    let moment = Date()
+    return offers.find(target, at: moment) { glance.isCurrent($0.wish.plugin, at: moment) }
+  }
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
-    if let offer = try offered(exchange) {
-      return try offer.response ?? madeAtOnce(offer.wish, exchange)
-    }
+    if let wish = try fleeting(exchange) { return try madeAtOnce(wish, exchange) }
     let changes = offers.changes
     let (notification, wish) = try wish(exchange)
     let content = renderer.stored(wish)
     guard let response = try content.map({ .content($0) }) ?? madeAtOnce(wish, exchange)
     else { return nil }
     fetched(notification.id, exchange)
-    let offer = Offer(
-      wish, content, expires: notification.expires, at: Date(), counts: renderer.counts)
-    let isKept = offers.put(offer, for: exchange.request.target, unlessChangedSince: changes)
-    return isKept ? offer.response ?? response : response
+    offers.put(
+      Offer(
+        wish, content, at: Self.route, expires: notification.expires, made: Date(),
+        counts: renderer.counts),
+      for: exchange.request.target, unlessChangedSince: changes)
+    return response
+  }
+
+  /// What whoever asked the same before wished, when it has to be made each time.
+  private func fleeting(_ exchange: Exchange) throws -> Wish? {
+    guard let offer = offer(at: exchange.request.target), offer.content == nil,
+      let id = offer.wish.subject.id
+    else { return nil }
+    if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
+      guard try store.isRecipient(id, user: exchange.caller.name) else {
+        throw Refusal.noNotification
+      }
+    }
+    return offer.wish
   }
 
   /// The answer of a plugin that keeps nobody waiting.
@@ -41,23 +74,6 @@ struct Media: Sendable {
     let rendered = try await renderer.rendered(wish)
     fetched(notification.id, exchange)
     return rendered.response
-  }
-
-  /// What was decided for whoever asked the same before; a caller who did so too costs no query.
-  private func offered(_ exchange: Exchange) throws -> Offer? {
-    let offer = offers.find(exchange.request.target, at: Date()) { offer in
-      host.plugin(offer.wish.subject.richType) == offer.wish.plugin
-        && renderer.look(for: offer.wish) == offer.content
-    }
-    guard let offer, let id = offer.wish.subject.id else { return nil }
-    if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
-      guard try store.isRecipient(id, user: exchange.caller.name) else {
-        throw Refusal.noNotification
-      }
-      if offer.content != nil { fetched(id, exchange) }
-    }
-    if offer.content != nil { offer.take() }
-    return offer
   }
 
   private func fetched(_ id: Int, _ exchange: Exchange) {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// What the addresses of notifications give, decided before: nothing of the store is read for them.
 ///
-/// An offer is looked over once a second (is the plugin still the same version, is the file still
-/// there) and ends with its notification, or when that is changed.
+/// An offer is looked over once a second (is the plugin still the same version) and ends with its
+/// notification, or when that is changed.
 final class Offers: Sendable {
   /// Two generations: what is asked for moves to the young one, and when that is full, the old one,
   /// which nobody has asked for since, is dropped.
@@ -49,13 +49,12 @@ final class Offers: Sendable {
 
   /// Remembers what a target gives, unless something was changed since `changes` was asked for.
   ///
-  /// - Returns: whether it is remembered; what is made for one user never is.
-  func put(_ offer: Offer, for target: String, unlessChangedSince changes: Int) -> Bool {
-    guard !offer.wish.plugin.manifest.perUser else { return false }
-    return table.withLock { table in
-      guard table.changes == changes else { return false }
+  /// What is made for one user never is.
+  func put(_ offer: Offer, for target: String, unlessChangedSince changes: Int) {
+    guard !offer.wish.plugin.manifest.perUser else { return }
+    table.withLock { table in
+      guard table.changes == changes else { return }
       table.put(offer, for: target, capacity: capacity)
-      return true
     }
   }
 

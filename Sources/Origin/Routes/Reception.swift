@@ -5,7 +5,15 @@ struct Reception: Responder {
   let router: Router<Endpoint>
   let authenticator: Authenticator
   let temporaryFolder: String
+  let media: Media
+  let signed: SignedMedia
   let log: Log
+
+  func standing(at target: String, for authorization: String) -> (any StandingAnswer)? {
+    if target.hasPrefix("/media/") { return signed.standing(at: target) }
+    guard case .caller(let caller) = authenticator.find(authorization) else { return nil }
+    return media.standing(at: target, for: caller.name)
+  }
 
   func answer(_ request: Request) -> Answer {
     switch router.match(request) {
@@ -45,6 +53,10 @@ struct Reception: Responder {
       case .caller(let known): caller = known
       case .wrong: return Self.unauthorized
       case .tooMany(let wait): return Self.limited(wait)
+      case .busy(let wait):
+        return .problem(
+          503, "Too many passwords wait to be looked at; try again in \(wait) s.",
+          fields: ["Retry-After": "\(wait)"])
       }
       do {
         return try await endpoint.handler(

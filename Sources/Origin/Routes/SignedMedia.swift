@@ -7,30 +7,71 @@ import Store
 struct SignedMedia: Sendable {
   let media: Media
   let links: MediaLinks
+  let offers = Offers()
   /// Caches may keep an answer so long, in seconds, unless its address ends before: what is
   /// withdrawn is gone from them after that.
   private static let freshness = 3600
+  /// What the measurements call this place.
+  private static let route = "/media/{}/{}"
+
+  /// What an address opens, and for how many seconds.
+  private struct Opened {
+    let notification: RichNotification
+    let wish: Wish
+    let seconds: Int
+  }
+
+  /// What stands at an address: nothing but its text is looked at, and once a second everything is.
+  func standing(at target: String) -> Offer? {
+    offers.find(target, at: Date()) { offer in
+      guard let request = try? Request("GET", target) else { return false }
+      let parameters = Array(request.segments.dropFirst())
+      let opened = try? open(
+        Exchange(request: request, caller: .anybody, parameters: parameters))
+      return opened?.wish.key == offer.wish.key
+    }
+  }
 
   /// The answer when the rendition is stored.
   func ready(_ exchange: Exchange) throws -> Response? {
-    let (wish, seconds) = try open(exchange)
-    return media.renderer.stored(wish).map { Self.response($0, for: seconds) }
+    let changes = offers.changes
+    let opened = try open(exchange)
+    guard let stored = media.renderer.stored(opened.wish) else { return nil }
+    let content = Self.shared(stored, for: opened.seconds)
+    fetched(opened.notification, exchange)
+    if exchange.request.method == "GET", opened.seconds > Self.freshness {
+      let end = Date() + Double(opened.seconds - Self.freshness)
+      offers.put(
+        Offer(
+          opened.wish, content, at: Self.route, expires: end, made: Date(),
+          counts: media.renderer.counts),
+        for: exchange.request.target, unlessChangedSince: changes)
+    }
+    return .content(content)
   }
 
   /// The answer once the rendition is made.
   func get(_ exchange: Exchange) async throws -> Response {
-    let (wish, seconds) = try open(exchange)
-    return switch try await media.renderer.rendered(wish) {
-    case .content(let content): Self.response(content, for: seconds)
+    let opened = try open(exchange)
+    let rendered = try await media.renderer.rendered(opened.wish)
+    fetched(opened.notification, exchange)
+    return switch rendered {
+    case .content(let content): .content(Self.shared(content, for: opened.seconds))
     case .transient(let response): response
     }
   }
 
-  /// What the address opens, and for how many seconds.
-  ///
+  /// An address says nothing about who asks; what was sent to one user is that user's to fetch.
+  private func fetched(_ notification: RichNotification, _ exchange: Exchange) {
+    guard exchange.request.method == "GET", notification.to.count == 1,
+      let user = notification.to.first, user.hasPrefix(Self.oneUser)
+    else { return }
+    media.fetches.note(notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
+  }
+
   /// - Throws: 403, whether the signature, the key or the notification is wrong; 410 for one of ours
   ///   whose time is over.
-  private func open(_ exchange: Exchange) throws -> (wish: Wish, seconds: Int) {
+  private func open(_ exchange: Exchange) throws -> Opened {
     let query = try exchange.query("expires", "key", "signature")
     guard let id = try? exchange.notificationID(), let rendition = exchange.parameters.last,
       let expires = query["expires"].flatMap(Int.init), let key = query["key"].flatMap(Int.init),
@@ -46,18 +87,20 @@ struct SignedMedia: Sendable {
     case .valid(let left):
       let wish = try media.wish(
         notification, for: ""
-      ) { _ throws(Refusal) in try RenditionOptions(name: rendition) }
+      ) { plugin throws(Refusal) in
+        try RenditionOptions(name: rendition, declaring: plugin.manifest.query)
+      }
       guard !wish.plugin.manifest.perUser else { throw Self.forbidden }
-      return (wish, left)
+      return Opened(notification: notification, wish: wish, seconds: left)
     }
   }
 
   /// Whole minutes, so that few answers differ.
-  private static func response(_ content: Content, for seconds: Int) -> Response {
-    let age = min(freshness, seconds / 60 * 60)
-    return .content(content.cached("public, max-age=\(age)"))
+  private static func shared(_ content: Content, for seconds: Int) -> Content {
+    content.cached("public, max-age=\(min(freshness, seconds / 60 * 60))")
   }
 
+  private static let oneUser = "username:"
   private static let forbidden = Refusal(
     403, "The address opens nothing: it was not made here, or what it opened is gone.")
 }

@@ -33,7 +33,7 @@ struct Instruments: Sendable {
     let routes = metrics.routes
     page.family("richpush_http_requests_total", "counter", "Answers by route and status.")
     for (route, counts) in routes {
-      for (answer, count) in counts.answers.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      for (answer, count) in counts.answers.sorted(by: { "\($0.answer)" < "\($1.answer)" }) {
         page.sample(
           "richpush_http_requests_total",
           ["route": route, "method": answer.method, "status": "\(answer.status)"], count)
@@ -73,6 +73,8 @@ struct Instruments: Sendable {
     page.sample("richpush_prepared_bytes", prepared.bytes)
     page.family("richpush_prepared_files", "gauge", "Files mapped as prepared answers.")
     page.sample("richpush_prepared_files", prepared.files)
+    page.family("richpush_prepared_descriptors", "gauge", "Files held open to be sent as they are.")
+    page.sample("richpush_prepared_descriptors", prepared.descriptors)
     page.family("richpush_prepared_evicted_total", "counter", "Prepared answers that made room.")
     page.sample("richpush_prepared_evicted_total", prepared.evicted)
   }

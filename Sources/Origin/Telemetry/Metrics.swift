@@ -5,22 +5,26 @@ import Synchronization
 final class Metrics: Sendable {
   /// The answers of one route.
   struct Route: Sendable {
-    /// By method and status.
-    var answers: [Answer: Int] = [:]
+    /// By method and status: few, so that looking through them costs least.
+    var answers: [(answer: Answer, count: Int)] = []
     var bytes = 0
     /// As many as took no longer than the bound at the same place, and longer than the one before.
     var buckets = [Int](repeating: 0, count: Metrics.bounds.count + 1)
     var seconds = 0.0
 
     fileprivate mutating func add(_ answer: Answer, _ size: Int, _ bucket: Int, _ time: Double) {
-      answers[answer, default: 0] += 1
+      if let known = answers.firstIndex(where: { $0.answer == answer }) {
+        answers[known].count += 1
+      } else {
+        answers.append((answer, 1))
+      }
       bytes += size
       buckets[bucket] += 1
       seconds += time
     }
   }
 
-  struct Answer: Hashable, Sendable {
+  struct Answer: Equatable, Sendable {
     let method: String
     let status: Int
   }
@@ -34,7 +38,7 @@ final class Metrics: Sendable {
   func count(_ exchange: HTTP.Exchange) {
     let seconds = exchange.seconds
     let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
-    let answer = Answer(method: exchange.request?.method ?? "", status: exchange.status)
+    let answer = Answer(method: exchange.method, status: exchange.status)
     counts.withLock { counts in
       counts[exchange.route, default: Route()].add(answer, exchange.bytes, bucket, seconds)
     }

@@ -5,7 +5,7 @@ final class RenditionCounts: Sendable {
   enum Outcome: String, CaseIterable {
     /// It was stored.
     case hit
-    /// Its plugin was asked for it.
+    /// Its plugin made it.
     case made
     /// It waited for one that was being made already.
     case coalesced

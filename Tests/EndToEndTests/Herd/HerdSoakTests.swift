@@ -47,7 +47,8 @@ import Testing
 
   @Test func `idle connections are cheap`() async throws {
     let count = Soak.amount(short: 2000, long: 10_000)
-    try await RunningServer.lend { server in
+    let flags = ["--demo", "--connections-per-address", "\(count + 10)"]
+    try await RunningServer.lend(flags: flags) { server in
       let id = try await server.client("shop").create(.logo(to: "alice")).id
       var phones: [Phone] = []
       for _ in 0..<count {
@@ -71,20 +72,21 @@ import Testing
     let count = Soak.amount(short: 20_000, long: 100_000)
     try await RunningServer.lend { empty in
       try await RunningServer.lend { full in
-        _ = try await full.client("shop").create(.logo(to: "alice"))
+        for server in [empty, full] {
+          _ = try await server.client("shop").create(.logo(to: "alice"))
+        }
         let fill = try await Child.run(
           "/usr/bin/python3",
           ["-c", Self.fill, full.scratch.folder.path + "/var/richpush.db", "\(count)"])
         #expect(fill.exitCode == 0, "\(fill.errors)")
         #expect(try await full.client("user9").inbox().notifications.count == 1)
         var times: [[Duration]] = [[], []]
-        for _ in 0..<5 {
+        for _ in 0..<Soak.amount(short: 3, long: 15) {
           for (place, server) in [empty, full].enumerated() {
-            let start = ContinuousClock.now
-            try await server.restart(by: SIGTERM)
+            let start = try await server.restart(by: SIGTERM)
             let phone = try Phone(port: server.port)
             try phone.ask("/api/notifications/0", "alice")
-            _ = try phone.answer()
+            #expect(try phone.answer().status == 200)
             times[place].append(.now - start)
           }
         }
@@ -168,10 +170,19 @@ import Testing
         for (number, phone) in phones.enumerated() {
           try phone.ask(targets[turn], "phone\(number)")
         }
-        for phone in phones {
-          let answer = try phone.answer()
+        for (number, phone) in phones.enumerated() {
+          let start = ContinuousClock.now
+          var answer = try phone.answer()
+          var waited = answer.time
+          // Beyond the bounded queue there is 503 at once, and a phone comes back.
+          while answer.status == 503 {
+            try phone.ask(targets[turn], "phone\(number)")
+            answer = try phone.answer()
+            waited = .now - start
+          }
           #expect(answer.status == 200)
-          times.withLock { $0.append(answer.time) }
+          let time = waited
+          times.withLock { $0.append(time) }
         }
       }
     }

@@ -29,7 +29,10 @@ import Testing
         )
         let start = String(decoding: bytes.prefix(12), as: UTF8.self)
         #expect(start == "HTTP/1.1 \(status)", "\(request) \(fields)")
-        answers.append(["\(status) \(request) \(fields)", Data(bytes).base64EncodedString()])
+        answers.append([
+          "\(status) \(request) \(fields)", Data(bytes).base64EncodedString(),
+          "\(Date().timeIntervalSince1970)",
+        ])
       }
       let judged = try await Tool.run(
         "python", ["-c", Self.httplint], input: [UInt8](JSONEncoder().encode(answers)))
@@ -49,13 +52,13 @@ import Testing
 
   /// The tool's own reader, for many answers at once.
   private static let httplint = """
-    import base64, json, sys, time
+    import base64, json, sys
     from argparse import Namespace
     from httplint.cli.http_parser import HttpCliParser, modes
-    for name, data in json.load(sys.stdin):
+    for name, data, moment in json.load(sys.stdin):
         print("=", name.strip())
         arguments = Namespace(mode=modes.RESPONSE, now=True, locale=None)
-        HttpCliParser(arguments, time.time()).handle_input(base64.b64decode(data))
+        HttpCliParser(arguments, float(moment)).handle_input(base64.b64decode(data))
     """
 
   @Test func `redbot finds nothing wrong with signed media, and sees that it can be cached`()

@@ -26,10 +26,17 @@ extension RunningServer {
     return try RawConnection(port: port).exchange("GET \(target) HTTP/1.1\r\n\(lines)")
   }
 
-  /// The signed addresses of a notification of alice's, by rendition.
-  func links(of id: Int, _ query: String = "") throws -> [String: String] {
-    let answer = try get("/api/notifications/\(id)/details\(query)", Self.credentials("alice"))
-    let details = try JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+  /// What a user gets to know of a notification, as JSON text.
+  func details(of id: Int, _ query: String = "", user: String) throws -> String {
+    try get("/api/notifications/\(id)/details\(query)", Self.credentials(user)).text
+  }
+
+  /// The signed addresses of a notification of the user's, by rendition.
+  func links(
+    of id: Int, _ query: String = "", user: String = "alice"
+  ) throws -> [String: String] {
+    let text = try details(of: id, query, user: user)
+    let details = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
     guard case .object(let links) = details.links else { return [:] }
     return links.compactMapValues(\.text)
   }
