@@ -101,15 +101,20 @@ import Testing
       let outbox = server.scratch.folder.path + "/assets/outbox"
       #expect(FileManager.default.fileExists(atPath: outbox))
       #expect(!server.log.contains("cannot be read"))
-      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/outbox/img/a.png")
-      try await eventually("the missing words are told") {
-        text(server, "assets/outbox/img/a.png.notify.error.txt")?.contains("to whom") == true
+      let names = ["a.png", "b.png"].map { "assets/outbox/img/" + $0 }
+      for name in names {
+        try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: name)
+        try await eventually("the missing words are told") {
+          text(server, name + ".notify.error.txt")?.contains("to whom") == true
+        }
       }
       try server.scratch.drop(
         Array(#"{"to":["username:alice"]}"#.utf8), as: "assets/outbox/img/default.notify.json")
-      try await eventually("it is sent") {
-        text(server, "assets/outbox/img/a.png.notify.sent.json") != nil
-          && text(server, "assets/outbox/img/a.png.notify.error.txt") == nil
+      try await eventually("both are sent") {
+        names.allSatisfy {
+          text(server, $0 + ".notify.sent.json") != nil
+            && text(server, $0 + ".notify.error.txt") == nil
+        }
       }
     }
   }
