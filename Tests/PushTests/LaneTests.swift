@@ -151,14 +151,13 @@ import Testing
   @Test func `offers outcomes again when the outbox fails, and says so once`() async {
     let outbox = MemoryOutbox(clock: clock)
     outbox.add(.sample())
-    outbox.failSettlements(2)
+    outbox.failSettlements(3)
     let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
     let (lines, said) = AsyncStream.makeStream(of: String.self)
     let lane = Lane(
       provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: { said.yield($0) })
     await running(lane) {
-      await clock.advance()
-      await clock.advance()
+      for _ in 0..<3 { await clock.advance() }
       await outbox.settled(1)
     }
     said.finish()

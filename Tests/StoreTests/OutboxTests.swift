@@ -82,6 +82,20 @@ import Testing
     #expect(delivery.attempts == 1)
   }
 
+  @Test func `keeps what the service calls each of many pushes`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", "3", in: store)
+    _ = try await store.create(new(to: "1", "2", "3"))
+    let references: [String?] = ["a-1", nil, #"with "quotes""#]
+    let outcomes = zip(try await lease(store), references).map { job, reference in
+      (job.id, JobOutcome.delivered(as: "alert", reference: reference, note: nil))
+    }
+    try await store.outbox.settle(outcomes)
+    let deliveries = try store.outbox.deliveries(of: 0)
+    #expect(deliveries.map(\.reference) == references)
+    #expect(deliveries.allSatisfy { $0.state == .sent && $0.attempts == 1 })
+  }
+
   @Test func `keeps the order of pushes that replace each other`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)

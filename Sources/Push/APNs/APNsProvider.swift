@@ -61,7 +61,9 @@ package struct APNsProvider: PushProvider {
             loop.reconnect()
             then(index, outcome)
           case .wrongEnvironment: leftOver.yield((index, Array(endpoints.dropFirst())))
-          case .expiredProviderToken: leftOver.yield((index, endpoints))
+          case .expiredProviderToken:
+            _ = try? token.replacement(for: issue, at: clock.now)  // for those that come after it
+            leftOver.yield((index, endpoints))
           case .again(let isElsewhere, _):
             if isElsewhere { loop.reconnect() }
             leftOver.yield((index, endpoints))
