@@ -125,7 +125,7 @@ package final class PluginHost: Sendable {
   /// Notes that something in the folder has changed; what it means is found out a moment later, when
   /// all of it is there.
   func folderHasChanged() {
-    folder.noticeChanges()
+    folder.watch.settle()
     let isFirst = attention.withLock { attention in
       defer { attention.isDue = attention.isPaid }
       return attention.isPaid && !attention.isDue

@@ -30,6 +30,20 @@ import Testing
     }
   }
 
+  @Test func `keeps places for those who cannot wait`() async throws {
+    let gate = Gate(places: 2, queueLength: 5, patience: .seconds(60))
+    try await gate.enter(sparing: 1)
+    let patient = Task { try await gate.enter(sparing: 1) }
+    while gate.standing.waiting == 0, gate.standing.running == 1 { await Task.yield() }
+    #expect(gate.standing.running == 1)
+    #expect(gate.isEntered() && !gate.isEntered())
+    gate.leave()
+    #expect(gate.standing.waiting == 1)
+    gate.leave()
+    try await patient.value
+    #expect(gate.standing.running == 1)
+  }
+
   @Test func `is stuck while somebody wants in and nobody comes out`() async throws {
     let gate = Gate(places: 1, queueLength: 0, patience: .milliseconds(1))
     try await gate.enter()

@@ -41,8 +41,7 @@ final class PluginFolder: Sendable {
   }
 
   /// Looks what inotify has to tell; what was known is asked again then.
-  @discardableResult
-  func noticeChanges() -> Int {
+  private func noticeChanges() -> Int {
     state.withLock { state in
       if watch.hasChanged { state.changes += 1 }
       return state.changes
