@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct BodyTests {
+@Suite(.timeLimit(.minutes(2))) struct BodyTests {
   private static func echo(limit: Int) -> @Sendable (Request) -> Answer {
     { _ in .reading(limit: limit, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") } }
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP
 
 /// Large files under way to many at once.
-@Suite struct LargeFileTests {
+@Suite(.timeLimit(.minutes(2))) struct LargeFileTests {
   @Test func `what many ask for at once is sent by the kernel, and is the same`() async throws {
     let bytes = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 11) }
     let file = Mutex<Content?>(nil)

@@ -62,7 +62,7 @@ import Testing
 }
 
 /// Who may have a password hashed, and when.
-@Suite struct HashGateTests {
+@Suite(.timeLimit(.minutes(1))) struct HashGateTests {
   private final class Order: Sendable {
     private let names = Mutex<[String]>([])
     var all: [String] { names.withLock { $0 } }
