@@ -66,7 +66,8 @@ struct SignedMedia: Sendable {
     guard exchange.request.method == "GET", notification.to.count == 1,
       let user = notification.to.first, user.hasPrefix(Self.oneUser)
     else { return }
-    media.fetches.note(notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
+    media.fetches.note(
+      notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
   }
 
   /// - Throws: 403, whether the signature, the key or the notification is wrong; 410 for one of ours
