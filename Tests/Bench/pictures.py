@@ -5,9 +5,8 @@
 
 Each round every server makes thumbnails, in a box, of JPEGs it has not seen (a comment makes copies of one photograph
 distinct), asked for by two clients over connections that stay open; rounds alternate, the medians of their
-rates count. richpush pays for what it does beside: users, sandbox, a stored rendition. It
-rounds a box up to the next step of its ladder, so it makes 640 pixels where the others make 512; what it makes
-ahead when a notification is created has other sizes and is not asked for. Ends with 1 when a target is missed.
+rates count. richpush pays for what it does beside: users, sandbox, a stored rendition; what it makes ahead when a
+notification is created has other sizes and is not asked for. Ends with 1 when a target is missed.
 """
 import base64, http.client, json, os, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
 

@@ -138,7 +138,7 @@ import Testing
   }
 
   private static let ladder = [
-    64, 96, 128, 160, 240, 320, 400, 480, 640, 750, 828, 1080, 1170, 1440, 1920, 2560,
+    64, 96, 128, 160, 240, 320, 400, 480, 512, 640, 750, 828, 1080, 1170, 1440, 1920, 2560,
   ]
 
   /// As many notifications as asked for, made of the first, each for one of 1,000 users.
