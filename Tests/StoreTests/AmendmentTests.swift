@@ -24,6 +24,17 @@ import Testing
     #expect(try store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
   }
 
+  @Test func `an amendment that comes again, because its answer was lost, pushes once`()
+    async throws
+  {
+    let store = try scratch.open()
+    let first = try await store.create(new("first")).notification
+    let second = try await store.amend(first.id, with: new("second"))
+    #expect(try await store.amend(first.id, with: new("second")) == second)
+    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).count == 2)
+    #expect(try store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
+  }
+
   @Test func `leaves alone what somebody has fetched`() async throws {
     let store = try scratch.open()
     let first = try await store.create(new("first")).notification
