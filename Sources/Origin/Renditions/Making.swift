@@ -11,9 +11,18 @@ final class Making: Sendable {
 
   private let state = Mutex(State.underWay([]))
 
-  /// What came of it; nil as long as it is under way.
-  var outcome: Outcome? {
-    state.withLock { if case .over(let outcome) = $0 { outcome } else { nil } }
+  private let left = Atomic(false)
+
+  /// Whether the caller that began it comes back for what comes of it.
+  var isLeft: Bool { left.load(ordering: .sequentiallyConsistent) }
+
+  /// What came of it; nil as long as it is under way: the caller that began it comes back then.
+  func leave() -> Outcome? {
+    state.withLock { state in
+      if case .over(let outcome) = state { return outcome }
+      left.store(true, ordering: .sequentiallyConsistent)
+      return nil
+    }
   }
 
   /// Waits for what comes of it.

@@ -55,18 +55,30 @@ final class Renderer: Sendable {
     guard host.answersAtOnce(wish.plugin) else { return nil }
     let (making, isNew) = join(wish.key)
     guard isNew else { return nil }
-    Task.immediate { await fulfil(wish, making) { await self.ask(wish, atOnce: true) } }
-    return try making.outcome?.get()
+    Task.immediate {
+      making.end(await ask(wish, atOnce: true))
+      // who was told to wait comes for it in a moment, unless it has hung up
+      if making.isLeft { try? await Task.sleep(for: .seconds(1)) }
+      forget(making, wish.key)
+    }
+    return try making.leave()?.get()
   }
 
   private func share(_ wish: Wish) async throws(Refusal) -> Rendered {
     let (making, isNew) = join(wish.key)
     if isNew {
-      Task { await fulfil(wish, making) { await self.make(wish) } }
+      Task { making.end(await make(wish)) }
     } else {
       counts.count(.coalesced)
     }
-    return try await making.wait().get()
+    let outcome = await making.wait()
+    forget(making, wish.key)
+    return try outcome.get()
+  }
+
+  /// What is over is nobody else's.
+  private func forget(_ over: Making, _ key: Digest) {
+    making.withLock { if $0[key] === over { $0[key] = nil } }
   }
 
   /// What is made under a key already, or begins now.
@@ -77,14 +89,6 @@ final class Renderer: Sendable {
       making[key] = new
       return (new, true)
     }
-  }
-
-  private func fulfil(
-    _ wish: Wish, _ making: Making, _ make: () async -> Making.Outcome
-  ) async {
-    let outcome = await make()
-    self.making.withLock { $0[wish.key] = nil }
-    making.end(outcome)
   }
 
   private func make(_ wish: Wish) async -> Making.Outcome {
@@ -161,6 +165,12 @@ enum Rendered: Sendable {
   case content(Content)
   /// An answer for now only.
   case transient(Response)
+
+  /// What is stored; nil for what has to be made each time.
+  var content: Content? {
+    guard case .content(let content) = self else { return nil }
+    return content
+  }
 
   /// The answer that says so.
   var response: Response {

@@ -33,23 +33,27 @@ struct Media: Sendable {
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
-    if let wish = try fleeting(exchange) { return try madeAtOnce(wish, exchange) }
+    if let offer = try fleeting(exchange) {
+      guard let rendered = try renderer.renderedAtOnce(offer.wish) else { return nil }
+      if rendered.content != nil { offer.end() }
+      if let id = offer.wish.subject.id { fetched(id, exchange) }
+      return rendered.response
+    }
     let changes = offers.changes
     let (notification, wish) = try wish(exchange)
-    let content = renderer.stored(wish)
-    guard let response = try content.map({ .content($0) }) ?? madeAtOnce(wish, exchange)
-    else { return nil }
+    let stored = renderer.stored(wish).map { Rendered.content($0) }
+    guard let rendered = try stored ?? renderer.renderedAtOnce(wish) else { return nil }
     fetched(notification.id, exchange)
     offers.put(
       Offer(
-        wish, content, at: Self.route, expires: notification.expires, made: Date(),
+        wish, rendered.content, at: Self.route, expires: notification.expires, made: Date(),
         counts: renderer.counts),
       for: exchange.request.target, unlessChangedSince: changes)
-    return response
+    return rendered.response
   }
 
-  /// What whoever asked the same before wished, when it has to be made each time.
-  private func fleeting(_ exchange: Exchange) throws -> Wish? {
+  /// What was decided for whoever asked the same before, when it has to be made each time.
+  private func fleeting(_ exchange: Exchange) throws -> Offer? {
     guard let offer = offer(at: exchange.request.target), offer.content == nil,
       let id = offer.wish.subject.id
     else { return nil }
@@ -58,14 +62,7 @@ struct Media: Sendable {
         throw Refusal.noNotification
       }
     }
-    return offer.wish
-  }
-
-  /// The answer of a plugin that keeps nobody waiting.
-  private func madeAtOnce(_ wish: Wish, _ exchange: Exchange) throws -> Response? {
-    guard let rendered = try renderer.renderedAtOnce(wish) else { return nil }
-    if let id = wish.subject.id { fetched(id, exchange) }
-    return rendered.response
+    return offer
   }
 
   /// The answer once the rendition is made.

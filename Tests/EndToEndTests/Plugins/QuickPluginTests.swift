@@ -15,7 +15,8 @@ import Testing
       sleep 60 if $payload eq 'hangs' && $ENV{QUERY_STRING} eq 'now=1';
       exit 1 if $payload eq 'dies' && $ENV{QUERY_STRING} eq 'now=1';
       $count++;
-      print "Content-Type: text/plain\\nCache-Control: no-store\\n\\n$payload $count";
+      my $keeping = $ENV{QUERY_STRING} =~ /now=kept/ ? '' : "Cache-Control: no-store\\n";
+      print "Content-Type: text/plain\\n$keeping\\n$payload $count";
     }
 
     """
@@ -34,6 +35,20 @@ import Testing
         first = first ?? count
         #expect(count - (first ?? 0) == turn, "one call for each answer")
       }
+    }
+  }
+
+  @Test func `is asked once for what may be kept`() async throws {
+    try await Self.lend { server, connection in
+      let id = try await Self.publish(["a"], on: server)[0]
+      var answers: Set<String> = []
+      for turn in 0..<120 {
+        connection.ask("GET", "/api/notifications/\(id)" + (turn < 100 ? "" : "?now=kept"))
+        let answer = try connection.answer()
+        #expect(answer.status == 200)
+        if turn >= 100 { answers.insert(answer.text) }
+      }
+      #expect(answers.count == 1, "\(answers)")
     }
   }
 
