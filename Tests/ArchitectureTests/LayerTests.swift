@@ -26,7 +26,7 @@ import Testing
     Room("Sources/Push", "HTTP", "CCurl", "CGnuTLS", "CLinux"),
     Room("Sources/PluginHost", "HTTP", "CGnuTLS", "CLinux"),
     Room("Sources/MediaTypes"),
-    Room("Sources/HTTP", "CMicroHTTPD", "CGnuTLS", "CLinux"),
+    Room("Sources/HTTP", "CGnuTLS", "CLinux"),
     Room("Sources/RichPushClient", "CCurl"),
     Room("Sources/PluginKit"),
     Room("Sources/Imaging", "CCodecs"),

@@ -1,4 +1,3 @@
-import CMicroHTTPD
 import Glibc
 
 /// A socket that says exactly what a test wants it to say.

@@ -1,4 +1,3 @@
-import CMicroHTTPD
 
 /// Who really asks, when proxies stand in between.
 struct Forwarding: Sendable {

@@ -1,4 +1,7 @@
-/// What the connections of one HTTP thread share; nothing in it needs a lock.
+import FoundationEssentials
+import Glibc
+
+/// What the connections of one event loop share; nothing in it needs a lock.
 final class Worker {
   let responder: any Responder
   let limits: ServerConfiguration.Limits
@@ -6,31 +9,55 @@ final class Worker {
   let isSecure: Bool
   let forwarding: Forwarding
   let crossOrigin: CrossOrigin?
-  let connections: OpenConnections
+  let admission: Admission
   let log: @Sendable (String) -> Void
   let observer: Observer?
   let prepared: PreparedCache
-  /// Connections of this thread.
+  let mailbox: Mailbox
+  /// Where every connection receives; whatever one wants to keep it copies.
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  /// Connections of this loop.
   var open = 0
+  /// Milliseconds of the monotonic clock when this turn began.
+  private(set) var now = 0
+  private var second = 0
+  private var ends: [[UInt8]] = []
   private var serial = UInt64.random(in: .min ... .max)
 
   init(
-    configuration: ServerConfiguration, responder: any Responder, connections: OpenConnections,
-    gauge: PreparedGauge, log: @escaping @Sendable (String) -> Void,
-    observer: Observer?
-  ) {
+    configuration: ServerConfiguration, responder: any Responder, admission: Admission,
+    gauge: PreparedGauge, log: @escaping @Sendable (String) -> Void, observer: Observer?
+  ) throws(ServerError) {
     self.responder = responder
     limits = configuration.limits
     times = PhaseTimes(configuration.limits)
     isSecure = configuration.tls != nil
     forwarding = Forwarding(trusted: configuration.trustedProxies)
     crossOrigin = CrossOrigin(configuration.origins)
-    self.connections = connections
+    self.admission = admission
     self.log = log
     self.observer = observer
     prepared = PreparedCache(
       bytes: limits.preparedBytes, files: limits.preparedFiles, gauge: gauge)
+    mailbox = try Mailbox()
+    beginTurn()
   }
+
+  deinit { buffer.deallocate() }
+
+  /// Looks at the clocks, once for all that is done in a turn.
+  func beginTurn() {
+    now = Ticks.now
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    guard time.tv_sec != second else { return }
+    second = time.tv_sec
+    let date = HTTPDate.text(Date(timeIntervalSince1970: Double(second)))
+    ends = [.stays, .staysIn10, .closes].map { ResponseHead.end(date: date, $0) }
+  }
+
+  /// The end of a head that is sent now.
+  func end(_ ending: ResponseHead.Ending) -> [UInt8] { ends[ending.rawValue] }
 
   /// Whether a file should be sent by the kernel (sendfile) instead of being copied from memory: a copy
   /// is the quicker only as long as all that are under way stay in the processor's caches.
