@@ -1,15 +1,16 @@
 extension Connection {
   /// Sends what stands for the head, at once as far as that goes.
   func send(_ prepared: Prepared, _ status: Int) {
-    let size = prepared.content.size
-    let head = status == 304 ? prepared.notModifiedHead : prepared.wholeHead
-    let body = status == 304 ? nil : prepared.whole(streamed: worker.streams(size))
+    let isWhole = status == 200
+    let size = isWhole ? prepared.content.size : 0
+    let head = isWhole ? prepared.wholeHead : prepared.notModifiedHead
+    let body = isWhole ? prepared.whole(streamed: worker.streams(size)) : nil
     reply = (status, size)
     let end = endOfHead()
     var sent = 0
     if case .file = body {
     } else {
-      let mapped = body == nil ? .empty : prepared.mapping.bytes(0..<size)
+      let mapped = prepared.mapping.bytes(0..<size)
       let progress = head.withUnsafeBytes { head in
         end.withUnsafeBytes { channel.send(head, $0, mapped) }
       }

@@ -14,12 +14,10 @@ extension Connection {
 
   /// Begins to send a head, and the body unless the request was for the head alone.
   func send(
-    _ status: Int, _ fields: Fields, _ body: [Output.Piece], size: Int, hasBody: Bool = true
+    _ status: Int, _ fields: Fields, _ body: [Output.Piece], size: Int
   ) {
-    let isBare = status == 204 || status < 200
-    let head = ResponseHead.bytes(status, fields, isBare ? .none : .length(size))
-    begin(
-      status, size, [.bytes(head + endOfHead())] + (hasBody && request?.method != "HEAD" ? body : []))
+    let head = ResponseHead.bytes(status, fields, status == 204 ? .none : .length(size))
+    begin(status, [.bytes(head + endOfHead())], request?.method == "HEAD" ? [] : body)
   }
 
   /// Sends more of the answer; false when the other side takes no more for now.
@@ -67,9 +65,10 @@ extension Connection {
     return worker.end(ending)
   }
 
-  private func begin(_ status: Int, _ size: Int, _ pieces: [Output.Piece]) {
+  private func begin(_ status: Int, _ head: [Output.Piece], _ body: [Output.Piece] = []) {
+    let size = body.reduce(0) { $0 + $1.count }
     reply = (status, size)
-    output = Output(pieces)
+    output = Output(head + body)
     phase = .answering
     hold(worker.times.transfer(of: size))
   }
@@ -85,7 +84,7 @@ extension Connection {
     let isChunked = ending == .stays
     if !isChunked { ending = .closes }
     let head = ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none)
-    begin(response.status, 0, [.bytes(head + endOfHead())])
+    begin(response.status, [.bytes(head + endOfHead())])
     guard request?.method != "HEAD" else { return }
     release()
     let sink = EventSink(
