@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The listening sockets of a server, one for each thread, on one port (SO_REUSEPORT).
