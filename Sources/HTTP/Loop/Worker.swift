@@ -59,14 +59,11 @@ final class Worker {
   /// The end of a head that is sent now.
   func end(_ ending: ResponseHead.Ending) -> [UInt8] { ends[ending.rawValue] }
 
-  /// Whether a file should be sent by the kernel (sendfile) instead of being copied from memory: a copy
-  /// is the quicker only as long as all that are under way stay in the processor's caches.
-  func streams(_ size: Int) -> Bool {
-    size >= Self.large && size * open >= Self.muchAtOnce && !isSecure
-  }
+  /// Whether a file should be sent by the kernel (sendfile): a small one is sent sooner as a copy,
+  /// together with its head.
+  func streams(_ size: Int) -> Bool { size >= Self.large && !isSecure }
 
   private static let large = 64 << 10
-  private static let muchAtOnce = 32 << 20
 
   /// A number that names a request; they look unlike each other (Weyl's sequence).
   func nextSerial() -> UInt64 {
