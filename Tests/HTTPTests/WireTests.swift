@@ -44,7 +44,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "g\r\n", "\r\n", "-1\r\n", "0x5\r\n", "5\n", "5\r\nhello", "5\r\nhelloX", " 5\r\n", "5;\u{1}\r\n",
+    "g\r\n", "\r\n", "-1\r\n", "0x5\r\n", "5\n", "5\r\nhello", "5\r\nhelloX", " 5\r\n",
+    "5;\u{1}\r\n",
     "0\r\nX\nY\r\n\r\n",
   ])
   func `refuses a body that is not chunked as it should be`(body: String) async throws {
@@ -77,7 +78,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "GET / HTTP/1.1\nHost: x\n\n", "GET / HTTP/1.1\r\nHost: x\n\n", "GET  / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET / HTTP/1.1\nHost: x\n\n", "GET / HTTP/1.1\r\nHost: x\n\n",
+    "GET  / HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET /\r\nHost: x\r\n\r\n", " GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: x\r\n folded: y\r\n\r\n", "GET / http/1.1\r\nHost: x\r\n\r\n",
     "GET / HTTP/1.10\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n: empty\r\n\r\n",
@@ -110,7 +112,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("GET / HTTP/1.0\r\n\r\n", "close"), ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "close"),
+    ("GET / HTTP/1.0\r\n\r\n", "close"),
+    ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "close"),
     ("GET / HTTP/1.1\r\nHost: x\r\nConnection: a, Close\r\n\r\n", "close"),
     ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "keep-alive"),
     ("GET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n", nil),

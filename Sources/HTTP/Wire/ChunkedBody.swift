@@ -1,8 +1,8 @@
 /// Takes a chunked body apart while it comes (RFC 9112, section 7.1); its trailers are dropped.
 struct ChunkedBody {
   private enum State {
-    case size(digits: Int), parameters, endOfLine, data, endOfData(Int), trailers, trailer, endOfTrailer
-    case end
+    case size(digits: Int), parameters, endOfLine, data, endOfData(Int)
+    case trailers, trailer, endOfTrailer, end
   }
 
   private static let malformed = Refusal(400, "The body is not chunked as it should be.")

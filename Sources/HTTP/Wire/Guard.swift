@@ -39,7 +39,9 @@ enum Guard {
     }
   }
 
-  private static func body(version: RequestHead.Version, fields: Fields) throws(Refusal) -> Request.Body {
+  private static func body(version: RequestHead.Version, fields: Fields) throws(Refusal)
+    -> Request.Body
+  {
     let lengths = fields.values(of: "Content-Length")
     let codings = fields.values(of: "Transfer-Encoding")
     guard let coding = codings.first else {
