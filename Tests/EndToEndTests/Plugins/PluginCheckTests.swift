@@ -69,7 +69,7 @@ import Testing
       "[ $RICH_ASSET_SIZE -lt 4096 ]", file: true),
     "keeps calls that come together apart": only("mkdir \"$0.d\" && sleep 0.3 && rmdir \"$0.d\""),
     "is well after a call that was called off": only(
-      "mkdir \"$0.d\" && sleep 0.3 && rmdir \"$0.d\""),
+      "mkdir \"$0.d\" && sleep 1 && rmdir \"$0.d\""),
     "answers with a user or without one": only(
       "[ \"$REMOTE_USER\" ]", manifest: #"{"perUser":true}"#),
     "stays for the next request": BadPlugin(
