@@ -91,6 +91,7 @@ final class PluginFolder: Sendable {
   private func readFolder(
     _ name: String, at folder: String, _ trust: Trust
   ) -> Entry? {
+    watch.add(folder)  // before it is read: what comes meanwhile is heard of
     var manifest = Manifest()
     var problem: String?
     let file = "\(folder)/plugin.json"
