@@ -58,6 +58,14 @@ import Testing
     #expect(Set(folders) == Set(Self.rooms.map(\.folder)))
   }
 
+  @Test func `starts processes in one place`() {
+    let starting = Repository.files(in: "Sources", endingIn: ".swift")
+      .filter { $0.text.contains(" Process()") }.map(\.path)
+      // What an author or somebody with a screen types is no part of the server.
+      .filter { !$0.hasPrefix("Sources/richpush/Client/") && !$0.hasPrefix("Sources/PluginBench/") }
+    #expect(starting == ["Sources/PluginHost/Processes/Forker.swift"])
+  }
+
   @Test func `keeps Foundation out of plugins and what they stand on`() throws {
     let files = Repository.files(
       in: "plugins", "Sources/PluginKit", "Sources/MediaTypes", "Sources/Imaging",
