@@ -34,7 +34,7 @@ package struct Webhook: Sendable {
         ("Content-Type", "application/json"), ("Webhook-Id", id),
         ("Webhook-Timestamp", String(time)),
         ("Webhook-Signature", secret.signature(id: id, time: time, body: body)),
-      ], body: Array(body.utf8))
+      ], body: body)
     do {
       return Self.outcome(of: try await loop.send(request), at: clock.now)
     } catch {
