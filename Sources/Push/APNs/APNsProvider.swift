@@ -25,7 +25,7 @@ package struct APNsProvider: PushProvider {
   }
 
   package var name: String { "apns" }
-  package var capacity: Int { 1000 }
+  package var capacity: Int { 2000 }
   package var governsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// An easy handle of libcurl, which carries one transfer after another.
 ///
@@ -72,7 +73,9 @@ final class Carrier {
     response.status = ccurl_status(handle)
     for name in TransferResponse.names {
       guard let value = ccurl_field(handle, name) else { continue }
-      response.fields.append((name, String(cString: value)))
+      let bytes = UnsafeRawBufferPointer(
+        start: value, count: strnlen(value, TransferResponse.fieldLimit))
+      response.fields.append((name, String(decoding: bytes, as: UTF8.self)))
     }
     return .success(response)
   }
