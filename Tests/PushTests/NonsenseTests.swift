@@ -8,24 +8,26 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct NonsenseTests {
   private static let page = "<html>\u{1b}[31mBad gateway\r\n\u{0}</html>"
 
-  @Test(
-    "understands Apple by the status, whatever the body says",
-    arguments: [
-      (["status": 200, "raw": page], "delivered"),
-      (["status": 200, "raw": "x", "times": 1_000_000], "delivered"),
-      (["status": 200, "act": "endless"], "delivered"),
-      (["status": 400, "raw": #"{"reason":"#], "rejected"),
-      (["status": 400, "raw": #"{"reason":7}"#], "rejected"),
-      (["status": 400, "raw": "[", "times": 1_000_000], "rejected"),
-      (["status": 400, "raw": #"{"reason":"\u001b[31m"# + longText + #""}"#], "rejected"),
-      (["status": 400, "act": "endless"], "rejected"),
-      (["status": 410, "raw": #"{"reason":"Unregistered","timestamp":"yesterday"}"#], "dead nil"),
-      (["status": 410, "raw": #"{"reason":"Unregistered","timestamp":1e300}"#], "dead nil"),
-      (["status": 403, "raw": page], "stopped"), (["status": 429, "raw": page], "unavailable"),
-      (["status": 503, "raw": page, "headers": ["retry-after": "soon"]], "unavailable"),
-      (["status": 503, "act": "endless"], "unavailable"), (["act": "garbage"], "unavailable"),
-    ] as [(Step, String)])
-  func apple(step: Step, expected: String) async throws {
+  private static let appleSteps: [(Step, String)] = [
+    (["status": 200, "raw": page], "delivered"),
+    (["status": 200, "raw": "x", "times": 1_000_000], "delivered"),
+    (["status": 200, "act": "endless"], "delivered"),
+    (["status": 400, "raw": #"{"reason":"#], "rejected"),
+    (["status": 400, "raw": #"{"reason":7}"#], "rejected"),
+    (["status": 400, "raw": "[", "times": 1_000_000], "rejected"),
+    (["status": 400, "raw": #"{"reason":"\u001b[31m"# + longText + #""}"#], "rejected"),
+    (["status": 400, "act": "endless"], "rejected"),
+    (["status": 410, "raw": #"{"reason":"Unregistered","timestamp":"yesterday"}"#], "dead nil"),
+    (["status": 410, "raw": #"{"reason":"Unregistered","timestamp":1e300}"#], "dead nil"),
+    (["status": 403, "raw": page], "stopped"), (["status": 429, "raw": page], "unavailable"),
+    (["status": 503, "raw": page, "headers": ["retry-after": "soon"]], "unavailable"),
+    (["status": 503, "act": "endless"], "unavailable"), (["act": "garbage"], "unavailable"),
+  ]
+
+  @Test(arguments: appleSteps)
+  func `understands Apple by the status, whatever the body says`(step: Step, expected: String)
+    async throws
+  {
     let apns = try StandIn("apns")
     try apns.answer(["*": [step.members]])
     let pem = try String(contentsOfFile: apns.folder + "/key.p8", encoding: .utf8)
@@ -51,8 +53,10 @@ import Testing
     (["status": 200, "act": "heads"], "unavailable"),
   ]
 
-  @Test("understands Azure by the status, whatever else it says", arguments: hubSteps)
-  func azure(step: Step, expected: String) async throws {
+  @Test(arguments: hubSteps)
+  func `understands Azure by the status, whatever else it says`(step: Step, expected: String)
+    async throws
+  {
     let hub = try StandIn("hub")
     try hub.answer(["*": [step.members]])
     let connection = try AzureConnection(
@@ -64,8 +68,10 @@ import Testing
     Self.expect(expected, await provider.send(.sample()))
   }
 
-  @Test("understands a webhook by the status, whatever else it says", arguments: hubSteps)
-  func webhook(step: Step, expected: String) async throws {
+  @Test(arguments: hubSteps)
+  func `understands a webhook by the status, whatever else it says`(step: Step, expected: String)
+    async throws
+  {
     let hub = try StandIn("hub")
     try hub.answer(["*": [step.members]])
     let webhook = try Webhook(
