@@ -50,6 +50,11 @@ final class RawConnection {
   /// server closes.
   func bytes(_ head: String) throws -> [UInt8] {
     send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8))
+    return rest()
+  }
+
+  /// All that comes until the server closes.
+  func rest() -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: 65_536)
     while case let count = recv(socket, &piece, piece.count, 0), count > 0 {
       received += piece[..<count]
