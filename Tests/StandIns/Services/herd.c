@@ -24,7 +24,7 @@ struct phone {
   size_t filled;  /* bytes of the answer's head */
   long left;      /* bytes of the body to come; -1 while the head comes */
   double again;   /* when it asks again after a 503; 0 if it has not to */
-  int status, pause;
+  int status, pause, arrived;
   char head[2048];
 };
 
@@ -61,6 +61,8 @@ static char *request(char *line) {
   return text;
 }
 
+static void arrive(struct phone *phone);
+
 static void say(struct phone *phone, const char *text) {
   phone->filled = 0;
   phone->left = -1;
@@ -68,7 +70,10 @@ static void say(struct phone *phone, const char *text) {
   if (send(phone->socket, text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text)) fail("send");
 }
 
-static void ask(struct phone *phone) { say(phone, requests[phone->request]); }
+static void ask(struct phone *phone) {
+  if (phone->socket < 0) arrive(phone);
+  say(phone, requests[phone->request]);
+}
 
 static void end(struct phone *phone) {
   if (phone->status == 503) {
@@ -84,6 +89,12 @@ static void end(struct phone *phone) {
 
 static void readhead(struct phone *phone) {
   ssize_t size = recv(phone->socket, phone->head + phone->filled, sizeof phone->head - 1 - phone->filled, MSG_PEEK);
+  if (size <= 0 && phone->filled == 0 && phone->arrived) { /* it was closed while it rested, just before it asked */
+    close(phone->socket);
+    arrive(phone);
+    ask(phone);
+    return;
+  }
   if (size <= 0) fail("the server closed");
   phone->head[phone->filled + (size_t)size] = 0;
   char *stop = strstr(phone->head, "\r\n\r\n");
@@ -121,6 +132,7 @@ static void take(struct phone *phone) {
 /* Connects; known to the server by an answer, a connection may rest. */
 static void arrive(struct phone *phone) {
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = phone};
+  phone->arrived = 0;
   phone->socket = socket(AF_INET, SOCK_STREAM, 0);
   if (connect(phone->socket, (struct sockaddr *)&address, sizeof address)) fail("connect");
   epoll_ctl(poll, EPOLL_CTL_ADD, phone->socket, &event);
@@ -128,6 +140,7 @@ static void arrive(struct phone *phone) {
   while (phone->left < 0) readhead(phone);
   if (recv(phone->socket, phone->head, (size_t)phone->left, MSG_WAITALL) != phone->left) fail("recv");
   phone->left = 0;
+  phone->arrived = 1;
 }
 
 static int compare(const void *a, const void *b) {
