@@ -20,7 +20,8 @@ package final class Origin: Sendable {
   /// - Throws: a room's error, with a sentence for the operator.
   package init(_ configuration: OriginConfiguration, log: Log) throws {
     let store = try Store(folder: configuration.data)
-    let host = try PluginHost(configuration: configuration.plugins(for: store, log: log))
+    let plugins = configuration.plugins(for: store, log: log)
+    let host = try PluginHost(configuration: plugins)
     try configuration.announceSandbox(of: host, log: log)
     if host.plugins().isEmpty {
       log("there are no plugins in \(configuration.plugins); richpush plugin new TYPE makes one")
@@ -32,7 +33,9 @@ package final class Origin: Sendable {
       store: store, folder: DropFolder(path: configuration.assets),
       validation: Validation(host: host), bustle: bustle, log: log)
     let counts = RenditionCounts()
-    let renderer = Renderer(store: store, host: host, bustle: bustle, counts: counts)
+    let lines = RenderLines(concurrency: plugins.concurrency)
+    let renderer = Renderer(
+      store: store, host: host, lines: lines, bustle: bustle, counts: counts)
     let links = try MediaLinks(store: store, base: configuration.publicURL)
     let publisher = Publisher(
       store: store, assets: assets, validation: assets.validation, renderer: renderer,
@@ -59,8 +62,8 @@ package final class Origin: Sendable {
     let health = Health(
       store: store,
       instruments: Instruments(
-        version: configuration.version, metrics: metrics, renditions: counts, host: host,
-        streams: [("push", streams), ("events", events)], lanes: lanes, logins: logins))
+        version: configuration.version, metrics: metrics, renditions: counts, lines: lines,
+        host: host, streams: [("push", streams), ("events", events)], lanes: lanes, logins: logins))
     let api = API(
       health: health,
       registrations: Registrations(store: store),

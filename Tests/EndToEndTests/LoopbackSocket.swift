@@ -3,6 +3,12 @@ import Testing
 
 /// A socket that is connected to a port of this machine and waits a minute for what it reads.
 func loopbackSocket(port: Int) throws -> Int32 {
+  let socket = connectedSocket(port: port)
+  return try #require(socket, "no connection: \(String(cString: strerror(errno)))")
+}
+
+/// The same; nil where nobody takes the connection.
+func connectedSocket(port: Int) -> Int32? {
   let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
   var patience = timeval(tv_sec: 60, tv_usec: 0)
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -15,6 +21,9 @@ func loopbackSocket(port: Int) throws -> Int32 {
       connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
     }
   }
-  try #require(connected == 0, "no connection: \(String(cString: strerror(errno)))")
-  return socket
+  if connected == 0 { return socket }
+  let reason = errno
+  close(socket)
+  errno = reason
+  return nil
 }

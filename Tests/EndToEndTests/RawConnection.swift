@@ -50,6 +50,19 @@ final class RawConnection {
   /// server closes.
   func bytes(_ head: String) throws -> [UInt8] {
     send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8))
+    return rest()
+  }
+
+  /// Whether the server answers on this connection, instead of closing it.
+  func isServed() throws -> Bool {
+    send(Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8))
+    var first: UInt8 = 0
+    guard recv(socket, &first, 1, Int32(MSG_PEEK)) > 0 else { return false }
+    return try answer().status == 200
+  }
+
+  /// All that comes until the server closes.
+  func rest() -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: 65_536)
     while case let count = recv(socket, &piece, piece.count, 0), count > 0 {
       received += piece[..<count]

@@ -39,8 +39,12 @@ enum Package {
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// A program of ours, beside the one that runs this test.
+  /// A program of ours, in the folder that `RICHPUSH_PROGRAMS` names, or beside the one that runs this
+  /// test.
   static func program(_ name: String) throws -> URL {
+    if let folder = ProcessInfo.processInfo.environment["RICHPUSH_PROGRAMS"] {
+      return URL(filePath: folder).appending(path: name)
+    }
     let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     return URL(filePath: test).deletingLastPathComponent().appending(path: name)
   }

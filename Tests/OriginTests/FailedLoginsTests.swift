@@ -46,4 +46,35 @@ import Testing
     #expect(try await answer("alice:secret") == "wait")
     #expect(try await answer("nobody:secret") == "wait")
   }
+  @Test func `a wrong password costs as much for a name that nobody has`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    let hash = try #require(PasswordHash.make("secret"))
+    try await store.addUser("alice", hash: hash, role: .device)
+    // Failures are forgotten at once, so that every password is looked at.
+    let authenticator = Authenticator(
+      store: store, isDemo: false, failures: FailedLogins(interval: 1e-9))
+    var least: [String: Int] = [:]
+    for number in 0..<20 {
+      for name in ["nobody", "alice"] {
+        let field = "Basic " + Data("\(name):\(number)".utf8).base64EncodedString()
+        let credentials = try #require(Credentials(field))
+        let start = Self.processorTime
+        guard case .wrong = await authenticator.verify(credentials, field, from: "a") else {
+          Issue.record("\(name) was not looked at.")
+          return
+        }
+        least[name] = min(least[name] ?? .max, Self.processorTime - start)
+      }
+    }
+    let (known, unknown) = (try #require(least["alice"]), try #require(least["nobody"]))
+    #expect(known < unknown * 2 && unknown < known * 2, "\(known), \(unknown)")
+  }
+
+  /// In nanoseconds; what else the machine does is not in it.
+  private static var processorTime: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
 }

@@ -87,4 +87,20 @@ import Testing
       #expect(offers.count <= 10)
     }
   }
+
+  @Test func `what comes of an offer is remembered in its place, unless it ended meanwhile`() {
+    let offers = Offers()
+    let content = offer(3).content
+    let pending = (0..<3).map { Offer(offer($0), made: nil) }
+    for (id, one) in pending.enumerated() {
+      offers.put(one, for: "/\(id)", unlessChangedSince: 0)
+    }
+    offers.end(1)
+    for (id, one) in pending.prefix(2).enumerated() {
+      offers.fulfil(one, with: content, for: "/\(id)")
+    }
+    #expect(offers.find("/0", at: noon) { _ in true }?.content?.etag == "3")
+    #expect(offers.find("/1", at: noon) { _ in true } == nil)
+    #expect(offers.find("/2", at: noon) { _ in true }?.content == nil)
+  }
 }

@@ -46,6 +46,8 @@ final class Authenticator: Sendable {
   /// Creates one over the store's users; `isDemo` also takes any user whose password is the name.
   init(store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins()) {
     (self.store, self.isDemo, self.failures) = (store, isDemo, failures)
+    // The first name that nobody has must not take longer than the others.
+    if !isDemo { hashing.async { _ = Self.nobody } }
   }
 
   /// Who the field names, without waiting for anything.

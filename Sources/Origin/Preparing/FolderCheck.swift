@@ -19,16 +19,17 @@ package final class FolderCheck: Sendable {
   package init(folder: String, richType: String?, plugins: String, programs: String) throws {
     data = FileManager.default.temporaryDirectory.path + "/richpush-check-" + UUID().uuidString
     let store = try Store(folder: data)
-    let host = try PluginHost(
-      configuration: PluginConfiguration(
-        folder: plugins, binaries: programs, launcher: programs + "/richpush-exec",
-        temporaryFolder: store.temporaryFolder))
+    let configuration = PluginConfiguration(
+      folder: plugins, binaries: programs, launcher: programs + "/richpush-exec",
+      temporaryFolder: store.temporaryFolder)
+    let host = try PluginHost(configuration: configuration)
     let bustle = Bustle()
     assets = Assets(
       store: store, folder: DropFolder(path: folder, only: richType),
       validation: Validation(host: host), bustle: bustle, log: Log { _ in })
     renderer = Renderer(
-      store: store, host: host, bustle: bustle, counts: RenditionCounts())
+      store: store, host: host, lines: RenderLines(concurrency: configuration.concurrency),
+      bustle: bustle, counts: RenditionCounts())
   }
 
   deinit { try? FileManager.default.removeItem(atPath: data) }

@@ -12,12 +12,17 @@ final class Renderer: Sendable {
   let counts: RenditionCounts
   /// Tells those who work in the background that somebody waits.
   let bustle: Bustle
+  /// What waits to be made.
+  let lines: RenderLines
   private let making = Mutex<[Digest: Making]>([:])
   /// The field that stands for a rendition that is the asset itself.
   private static let sendfile = "X-Sendfile"
 
-  init(store: Store, host: PluginHost, bustle: Bustle, counts: RenditionCounts) {
-    (self.store, self.host, self.bustle, self.counts) = (store, host, bustle, counts)
+  init(
+    store: Store, host: PluginHost, lines: RenderLines, bustle: Bustle, counts: RenditionCounts
+  ) {
+    (self.store, self.host, self.lines) = (store, host, lines)
+    (self.bustle, self.counts) = (bustle, counts)
   }
 
   /// The rendition when it is stored: a system call, no waiting.
@@ -67,7 +72,9 @@ final class Renderer: Sendable {
   private func share(_ wish: Wish) async throws(Refusal) -> Rendered {
     let (making, isNew) = join(wish.key)
     if isNew {
-      Task { making.end(await make(wish)) }
+      Task {
+        making.end(await lines[wish.plugin].make(making) { await make(wish) })
+      }
     } else {
       counts.count(.coalesced)
     }

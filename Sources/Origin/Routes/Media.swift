@@ -33,44 +33,44 @@ struct Media: Sendable {
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
   func ready(_ exchange: Exchange) throws -> Response? {
-    if let offer = try fleeting(exchange) {
-      guard let rendered = try renderer.renderedAtOnce(offer.wish) else { return nil }
-      if rendered.content != nil { offer.end() }
-      if let id = offer.wish.subject.id { fetched(id, exchange) }
-      return rendered.response
-    }
-    let changes = offers.changes
-    let (notification, wish) = try wish(exchange)
-    let stored = renderer.stored(wish).map { Rendered.content($0) }
-    guard let rendered = try stored ?? renderer.renderedAtOnce(wish) else { return nil }
-    fetched(notification.id, exchange)
-    offers.put(
-      Offer(
-        wish, rendered.content, at: Self.route, expires: notification.expires, made: Date(),
-        counts: renderer.counts),
-      for: exchange.request.target, unlessChangedSince: changes)
-    return rendered.response
-  }
-
-  /// What was decided for whoever asked the same before, when it has to be made each time.
-  private func fleeting(_ exchange: Exchange) throws -> Offer? {
-    guard let offer = offer(at: exchange.request.target), offer.content == nil,
-      let id = offer.wish.subject.id
+    let offer = try admit(exchange)
+    let stored = offer.isMadeEachTime ? nil : renderer.stored(offer.wish)
+    guard let rendered = try stored.map(Rendered.content) ?? renderer.renderedAtOnce(offer.wish)
     else { return nil }
-    if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
-      guard try store.isRecipient(id, user: exchange.caller.name) else {
-        throw Refusal.noNotification
-      }
-    }
-    return offer
+    return give(rendered, of: offer, to: exchange)
   }
 
   /// The answer once the rendition is made.
   func get(_ exchange: Exchange) async throws -> Response {
-    let (notification, wish) = try wish(exchange)
-    let rendered = try await renderer.rendered(wish)
-    fetched(notification.id, exchange)
+    let offer = try admit(exchange)
+    return give(try await renderer.rendered(offer.wish), of: offer, to: exchange)
+  }
+
+  private func give(_ rendered: Rendered, of offer: Offer, to exchange: Exchange) -> Response {
+    if let id = offer.wish.subject.id { fetched(id, exchange) }
+    offers.fulfil(offer, with: rendered.content, for: exchange.request.target)
     return rendered.response
+  }
+
+  /// What was decided for whoever asked the same before, or is decided now.
+  ///
+  /// - Throws: `Refusal` when it is not the caller's.
+  private func admit(_ exchange: Exchange) throws -> Offer {
+    if let offer = offer(at: exchange.request.target), let id = offer.wish.subject.id {
+      if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
+        guard try store.isRecipient(id, user: exchange.caller.name) else {
+          throw Refusal.noNotification
+        }
+      }
+      return offer
+    }
+    let changes = offers.changes
+    let (notification, wish) = try wish(exchange)
+    let offer = Offer(
+      wish, nil, at: Self.route, expires: notification.expires, made: Date(),
+      counts: renderer.counts)
+    offers.put(offer, for: exchange.request.target, unlessChangedSince: changes)
+    return offer
   }
 
   private func fetched(_ id: Int, _ exchange: Exchange) {

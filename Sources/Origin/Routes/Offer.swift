@@ -5,8 +5,10 @@ import Synchronization
 /// What one address gives to everybody who may open it.
 final class Offer: StandingAnswer {
   let wish: Wish
-  /// What is stored; nil for what its plugin is asked for each time.
+  /// What is stored; nil for what was not made yet, and for what its plugin is asked for each time.
   let content: Content?
+  /// Whether nothing that is made of it can be kept.
+  let isMadeEachTime: Bool
   let route: String
   private let expires: Date?
   private let counts: RenditionCounts
@@ -19,8 +21,15 @@ final class Offer: StandingAnswer {
     counts: RenditionCounts
   ) {
     (self.wish, self.content, self.route) = (wish, content, route)
-    (self.expires, self.counts) = (expires, counts)
+    (self.expires, self.counts, isMadeEachTime) = (expires, counts, false)
     seen = Atomic(Int(moment.timeIntervalSince1970))
+  }
+
+  /// The same once it was made; nil when it cannot be kept.
+  init(_ offer: Offer, made content: Content?) {
+    (wish, self.content, route) = (offer.wish, content, offer.route)
+    (expires, counts, isMadeEachTime) = (offer.expires, offer.counts, content == nil)
+    seen = Atomic(offer.seen.load(ordering: .relaxed))
   }
 
   /// Whether it still stands, as far as can be told without a look at the disk.

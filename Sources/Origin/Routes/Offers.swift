@@ -58,6 +58,17 @@ final class Offers: Sendable {
     }
   }
 
+  /// Remembers what was made of an offer, or that it cannot be kept, if the offer still stands there.
+  func fulfil(_ offer: Offer, with content: Content?, for target: String) {
+    guard content.map({ $0.etag != offer.content?.etag }) ?? !offer.isMadeEachTime else { return }
+    let fulfilled = Offer(offer, made: content)
+    table.withLock { table in
+      guard table.young[target] === offer || table.old[target] === offer else { return }
+      table.old[target] = nil
+      table.put(fulfilled, for: target, capacity: capacity)
+    }
+  }
+
   /// Ends the offers of a notification that was changed.
   func end(_ id: Int) {
     table.withLock { table in

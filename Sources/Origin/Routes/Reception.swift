@@ -76,7 +76,8 @@ struct Reception: Responder {
 
   private func refusal(of error: any Error, _ request: Request) -> Response {
     let refusal = Refusal(any: error)
-    if refusal.status >= 500 {
+    // That somebody has to come back, each of a herd is told, and the measurements tell the operator.
+    if refusal.status >= 500, refusal.retryAfter == nil {
       log(
         "\(request.id): \(request.method) \(request.loggedTarget): \(refusal.status) \(refusal.sentence) [\(error)]"
       )

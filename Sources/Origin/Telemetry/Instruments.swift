@@ -8,6 +8,7 @@ struct Instruments: Sendable {
   let version: String
   let metrics: Metrics
   let renditions: RenditionCounts
+  let lines: RenderLines
   let host: PluginHost
   let streams: [(name: String, streams: EventStreams)]
   let lanes: Lanes
@@ -88,12 +89,13 @@ struct Instruments: Sendable {
         plugin.queue.running)
       page.sample(
         "richpush_plugin_calls", ["type": plugin.plugin.richType, "state": "waiting"],
-        plugin.queue.waiting)
+        plugin.queue.waiting + lines[plugin.plugin].standing.waiting)
     }
     page.family("richpush_plugin_refused_total", "counter", "Calls for which there was no turn.")
     for plugin in plugins {
       page.sample(
-        "richpush_plugin_refused_total", ["type": plugin.plugin.richType], plugin.queue.refused)
+        "richpush_plugin_refused_total", ["type": plugin.plugin.richType],
+        plugin.queue.refused + lines[plugin.plugin].standing.refused)
     }
     page.family("richpush_plugin_seconds", "summary", "Time of calls by type and verb.")
     for plugin in plugins {

@@ -30,6 +30,19 @@ import Testing
       }
       let media = #"{route="/api/notifications/{}",method="GET",status="200"}"#
       #expect(try server.measured("richpush_http_requests_total" + media) == 3)
+      #expect(
+        try server.measured(#"richpush_http_response_bytes_total{route="/api/notifications/{}"}"#)
+          > 0)
+      for sample in [
+        "richpush_build_info{version=", "richpush_http_connections ",
+        #"richpush_renditions_total{outcome="coalesced"}"#,
+        #"richpush_renditions_total{outcome="evicted"}"#,
+        #"richpush_plugin_calls{type="img",state="waiting"}"#,
+        #"richpush_plugin_refused_total{type="img"}"#,
+        #"richpush_http_response_seconds_bucket{route="/api/notifications/{}",le="+Inf"}"#,
+      ] {
+        #expect(page.text.contains("\n" + sample), "\(sample)")
+      }
       let lost = #"{route="unknown",method="GET",status="404"}"#
       #expect(try server.measured("richpush_http_requests_total" + lost) == 1)
       let bad = #"{route="unreadable",method="",status="400"}"#

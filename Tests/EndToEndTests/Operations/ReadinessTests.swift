@@ -10,33 +10,14 @@ import Testing
     let flag = FileManager.default.temporaryDirectory.appending(path: "flag-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: flag) }
     try await RunningServer.lend(flags: ["--demo", "--sandbox", "off"]) { scratch in
-      try scratch.drop(
-        Array(
-          """
-          {"protocol":1,"name":"slow","executable":"slow","mode":"cgi","verbs":["render"],
-           "accepts":["text/plain"],"produces":["text/plain"],
-           "limits":{"seconds":30},"workers":{"max":1}}
-          """.utf8), as: "plugins/slow/plugin.json")
-      try scratch.drop(
-        Array(
-          """
-          #!/bin/sh
-          while [ ! -e "$RICH_PAYLOAD" ]; do sleep 0.1; done
-          printf 'Content-Type: text/plain\\n\\ndone\\n'
-          """.utf8), as: "plugins/slow/slow", executable: true)
+      try scratch.addWaitingType()
     } to: { server in
       let alice = server.client("alice")
       _ = try await alice.create(.logo(to: "alice"))
       #expect(try server.get("/readyz").status == 200)
       let asking = try (0..<3).map { _ in try RawConnection(port: server.port) }
       for (number, connection) in asking.enumerated() {
-        let body = Array(
-          #"{"message":"\#(number)","richType":"slow","payload":"\#(flag.path)","to":["username:alice"]}"#
-            .utf8)
-        let head =
-          "POST /api/notifications HTTP/1.1\r\n\(RunningServer.credentials("alice"))\r\n"
-          + "Host: x\r\nContent-Length: \(body.count)\r\n\r\n"
-        connection.send(Array(head.utf8) + body)
+        connection.send(RunningServer.posting("\(number)", waitingFor: flag))
       }
       try await eventually("readyz is red") { try server.get("/readyz").status == 503 }
       let red = try server.get("/readyz")
@@ -56,5 +37,43 @@ import Testing
       }
       #expect(statuses.sorted() == [201, 503, 503])
     }
+  }
+}
+
+extension Scratch {
+  /// The rich type `slow`, whose one process at a time waits until the file is there that the payload
+  /// names; for servers whose sandbox is off.
+  func addWaitingType() throws {
+    try drop(
+      Array(
+        """
+        {"protocol":1,"name":"slow","executable":"slow","mode":"cgi","verbs":["render"],
+         "accepts":["text/plain"],"produces":["text/plain"],
+         "limits":{"seconds":30},"workers":{"max":1}}
+        """.utf8), as: "plugins/slow/plugin.json")
+    try drop(
+      Array(
+        """
+        #!/bin/sh
+        while [ ! -e "$RICH_PAYLOAD" ]; do sleep 0.1; done
+        printf 'Content-Type: text/plain\\n\\ndone\\n'
+        """.utf8), as: "plugins/slow/slow", executable: true)
+  }
+}
+
+extension RunningServer {
+  /// The bytes of a request by alice for a notification of that rich type to herself.
+  static func posting(_ message: String, waitingFor flag: URL) -> [UInt8] {
+    let body =
+      #"{"message":"\#(message)","richType":"slow","payload":"\#(flag.path)","to":["username:alice"]}"#
+    return Array(
+      """
+      POST /api/notifications HTTP/1.1\r
+      \(credentials("alice"))\r
+      Host: x\r
+      Content-Length: \(body.utf8.count)\r
+      \r
+      \(body)
+      """.utf8)
   }
 }
