@@ -27,14 +27,16 @@ import Testing
 
   @Test func `as many are inside as there is room for, and no more`() async throws {
     let turns = Turns()
-    let crowd = Crowd()
+    let (crowd, askers) = (Crowd(), Crowd())
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<100 {
         group.addTask {
+          askers.enter(0)
           try? await turns.take("a", width: 3) { () async throws(Refusal) in
             crowd.enter(0)
-            // Until the room was full once, nobody leaves.
-            while crowd.most < 3 { await Task.yield() }
+            // Nobody leaves before the room is full and all others have asked.
+            while crowd.most < 3 || askers.most < 100 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
             crowd.leave(0)
           }
         }

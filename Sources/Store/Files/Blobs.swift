@@ -52,7 +52,7 @@ package final class Blobs: Sendable {
     let written = try await disk.run { [self] in
       var file = try TemporaryFile(in: folder)
       try file.write(bytes)
-      return try examined(file.written())
+      return examined(file.written())
     }
     return try await keep(written).blob
   }
@@ -83,7 +83,7 @@ package final class Blobs: Sendable {
       var digest = RunningDigest()
       try descriptor.read { piece throws(StoreError) in digest.add(piece) }
       let size = Int(try descriptor.status().st_size)
-      return try examined(
+      return examined(
         WrittenFile(Blob(digest: digest.finish(), size: size), name, descriptor))
     }
     return try await keep(written).blob
@@ -103,19 +103,20 @@ package final class Blobs: Sendable {
       }
       try file.write(piece)
     }
-    return try examined(file.written())
+    return examined(file.written())
   }
 
-  private func examined(_ file: WrittenFile) throws(StoreError) -> Candidate {
-    let isStored = try isStored(file.blob)
-    if !isStored { file.note(now()) }
+  private func examined(_ file: WrittenFile) -> Candidate {
+    let isStored = isStored(file.blob)
+    if isStored { file.discard() } else { file.note(now()) }
     return Candidate(file: file, isStored: isStored)
   }
 
   private func keep(_ candidate: Candidate) async throws -> (blob: Blob, isNew: Bool) {
-    let file = candidate.file
-    if !candidate.isStored { try await sync.name(file, path(of: file.blob.digest)) }
-    return (file.blob, !candidate.isStored)
+    let blob = candidate.file.blob
+    // The one who renamed a blob that is there may not have come to the end of it.
+    try await sync.name(candidate.isStored ? nil : candidate.file, path(of: blob.digest))
+    return (blob, !candidate.isStored)
   }
 
   /// Whether content is stored, with its age renewed: it will not be collected for a while.
@@ -123,10 +124,8 @@ package final class Blobs: Sendable {
     ages.withLock { _ in Folder.note(now(), on: path(of: digest)) }
   }
 
-  /// Whether a blob is stored for good: the one who renamed it may not have come to the `fsync`.
-  private func isStored(_ blob: Blob) throws(StoreError) -> Bool {
-    guard size(of: blob.digest) == blob.size, renew(blob.digest) else { return false }
-    try files.synchronize(around: blob.digest)
-    return true
+  /// Whether a blob is stored, with its age renewed.
+  private func isStored(_ blob: Blob) -> Bool {
+    size(of: blob.digest) == blob.size && renew(blob.digest)
   }
 }

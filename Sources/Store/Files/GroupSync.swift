@@ -10,9 +10,16 @@ import Synchronization
 /// name before its bytes are durable, and nobody hears of it before its name is.
 final class GroupSync: Sendable {
   private struct Arrival {
-    let file: WrittenFile
+    /// Nil when it has its name already.
+    let file: WrittenFile?
     let target: String
     let done: CheckedContinuation<Void, any Error>
+
+    /// Tells that it came to nothing, when nothing is left of it.
+    func fail(_ error: any Error) {
+      file?.discard()
+      done.resume(throwing: error)
+    }
   }
 
   private struct Line {
@@ -40,7 +47,9 @@ final class GroupSync: Sendable {
   }
 
   /// Renames a file and returns once its bytes and its name would survive a power cut.
-  func name(_ file: WrittenFile, _ target: String) async throws {
+  ///
+  /// Without a file, for a name that another may have given a moment ago.
+  func name(_ file: WrittenFile?, _ target: String) async throws {
     try await withCheckedThrowingContinuation { done in
       let arrival = Arrival(file: file, target: target, done: done)
       let (isAlone, isFirst) = line.withLock { line in
@@ -78,11 +87,15 @@ final class GroupSync: Sendable {
       }
       for arrival in named { arrival.done.resume() }
       named = fresh.filter { arrival in
+        guard let file = arrival.file else {
+          arrival.done.resume()
+          return false
+        }
         do throws(StoreError) {
-          try arrival.file.rename(to: arrival.target)
+          try file.rename(to: arrival.target)
           return true
         } catch {
-          arrival.done.resume(throwing: error)
+          arrival.fail(error)
           return false
         }
       }
@@ -100,11 +113,11 @@ final class GroupSync: Sendable {
 
   /// Makes one file durable by itself.
   private func finish(_ arrival: Arrival, isNamed: Bool = false) {
-    arrival.done.resume(
-      with: Result {
-        try arrival.file.synchronize()
-        if !isNamed { try arrival.file.rename(to: arrival.target) }
-        try Folder.synchronizeParent(of: arrival.target)
-      })
+    do {
+      try arrival.file?.synchronize()
+      if !isNamed { try arrival.file?.rename(to: arrival.target) }
+      try Folder.synchronizeParent(of: arrival.target)
+      arrival.done.resume()
+    } catch { arrival.fail(error) }
   }
 }

@@ -57,6 +57,9 @@ final class WrittenFile: Sendable {
     self.descriptor = descriptor
   }
 
+  /// Removes the file now; who else holds it may let go of it later.
+  func discard() { unlink(name.path) }
+
   /// Notes a moment as the file's time.
   func note(_ moment: Date) { _ = Folder.note(moment, on: name.path) }
 
