@@ -46,7 +46,7 @@ let package = Package(
   targets: [
     .target(
       name: "CLibraries", cSettings: strictC,
-      linkerSettings: ["sqlite3", "microhttpd", "curl", "gnutls", "crypt"].map {
+      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt"].map {
         .linkedLibrary($0)
       }),
     .target(

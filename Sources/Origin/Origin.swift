@@ -22,7 +22,9 @@ package final class Origin: Sendable {
     let store = try Store(folder: configuration.data)
     let host = try PluginHost(configuration: configuration.plugins(for: store, log: log))
     try configuration.announceSandbox(of: host, log: log)
-    if host.plugins().isEmpty { log("there are no plugins in \(configuration.plugins)") }
+    if host.plugins().isEmpty {
+      log("there are no plugins in \(configuration.plugins); richpush plugin new TYPE makes one")
+    }
     let providers = try configuration.push.providers()
     let lanes = Lanes(providers, store: store, log: log)
     let bustle = Bustle()

@@ -22,13 +22,15 @@ package struct Sample: Sendable {
     (name, payload, self.asset) = (file.lastPathComponent, file.lastPathComponent, asset)
   }
 
-  /// The question about it.
+  /// The question about it, or about another file in its place.
   package func call(
-    _ verb: PluginCall.Verb = .render, message: String = "A message",
+    _ verb: PluginCall.Verb = .render, about other: PluginCall.Asset? = nil,
+    message: String = "A message",
     options: PluginOptions = PluginOptions(), query: [(name: String, value: String)] = []
   ) -> PluginCall {
     PluginCall(
-      verb: verb, richType: "", id: "7", message: message, payload: payload, asset: asset,
+      verb: verb, richType: "", id: "7", message: message, payload: payload,
+      asset: other ?? asset,
       options: options, query: query, user: "alice",
       body: verb == .validate ? Array(payload.utf8) : [])
   }

@@ -117,7 +117,7 @@ package final class PluginHost: Sendable {
 
   /// Whether a plugin is known to answer a call of its in less time than it takes to change threads,
   /// and has a process that is idle: then ``respond(to:atOnce:transcript:)`` may be begun on a thread that
-  /// others wait for (`Task.immediate`), and keeps it no longer than a millisecond.
+  /// others wait for (`Task.immediate`), and keeps it no longer than five milliseconds.
   package func answersAtOnce(_ plugin: Plugin) -> Bool {
     services.withLock { $0[plugin.richType] }?.answersAtOnce ?? false
   }

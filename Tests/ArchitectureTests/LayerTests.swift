@@ -26,7 +26,7 @@ import Testing
     Room("Sources/Push", "HTTP", "CCurl", "CGnuTLS", "CLinux"),
     Room("Sources/PluginHost", "HTTP", "CGnuTLS", "CLinux"),
     Room("Sources/MediaTypes"),
-    Room("Sources/HTTP", "CMicroHTTPD", "CGnuTLS", "CLinux"),
+    Room("Sources/HTTP", "CGnuTLS", "CLinux"),
     Room("Sources/RichPushClient", "CCurl"),
     Room("Sources/PluginKit"),
     Room("Sources/Imaging", "CCodecs"),
@@ -56,6 +56,14 @@ import Testing
       .filter { !$0.path.hasPrefix("plugins/examples/") }
       .map { $0.path.split(separator: "/").prefix(2).joined(separator: "/") }
     #expect(Set(folders) == Set(Self.rooms.map(\.folder)))
+  }
+
+  @Test func `starts processes in one place`() {
+    let starting = Repository.files(in: "Sources", endingIn: ".swift")
+      .filter { $0.text.contains(" Process()") }.map(\.path)
+      // What an author or somebody with a screen types is no part of the server.
+      .filter { !$0.hasPrefix("Sources/richpush/Client/") && !$0.hasPrefix("Sources/PluginBench/") }
+    #expect(starting == ["Sources/PluginHost/Processes/Forker.swift"])
   }
 
   @Test func `keeps Foundation out of plugins and what they stand on`() throws {

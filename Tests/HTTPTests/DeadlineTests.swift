@@ -74,7 +74,6 @@ import Testing
     }
   }
 
-  /// On one thread too, where libmicrohttpd would stop listening at a limit of its own.
   @Test(arguments: [1, 2, 8])
   func `says at once that it is full, and takes the next when one has left`(
     threads: Int

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTP
 
-/// Large files under way to many at once.
+/// Files that are too large to be copied.
 @Suite(.timeLimit(.minutes(2))) struct LargeFileTests {
-  @Test func `what many ask for at once is sent by the kernel, and is the same`() async throws {
+  @Test func `a large file is sent by the kernel to many at once, and is the same`() async throws {
     let bytes = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 11) }
     let file = Mutex<Content?>(nil)
     try await Served.with(

@@ -83,9 +83,9 @@ import Testing
     try Self.inFolder { folder in
       let gauge = PreparedGauge()
       var prepared = Prepared(try Served.content(Served.pattern, in: folder), gauge: gauge)
-      prepared?.withWhole(streamed: false) { #expect($0.size == 1000) }
+      #expect(prepared?.whole(streamed: false).count == 1000)
       #expect(gauge.figures.descriptors == 0)
-      for _ in 0..<2 { prepared?.withWhole(streamed: true) { #expect($0.size == 1000) } }
+      for _ in 0..<2 { #expect(prepared?.whole(streamed: true).count == 1000) }
       #expect(gauge.figures.descriptors == 1)
       prepared = nil
       #expect(gauge.figures.descriptors == 0)

@@ -1,4 +1,3 @@
-import CMicroHTTPD
 import Glibc
 
 /// A socket that says exactly what a test wants it to say.
@@ -14,6 +13,8 @@ final class RawClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
   private var tls: TLSChannel?
+  /// Whether the connection has ended with a reset, which destroys what is on its way.
+  private(set) var wasReset = false
 
   init(_ port: Int) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -128,6 +129,7 @@ final class RawClient {
     let count = piece.withUnsafeMutableBytes {
       tls?.receive(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0)
     }
+    if count < 0, errno == ECONNRESET { wasReset = true }
     guard count > 0 else { return false }
     received += piece.prefix(count)
     return true

@@ -30,6 +30,18 @@ import Testing
     #expect(workshop.host.plugin("coupon") == nil)
   }
 
+  @Test func `hears of what comes into a folder that was empty`() throws {
+    let place = "\(workshop.folder)/plugins"
+    let folder = PluginFolder(path: place, binaries: nil, ceiling: Manifest().limits)
+    try FileManager.default.createDirectory(
+      atPath: place + "/late", withIntermediateDirectories: true)
+    #expect(folder.plugins().isEmpty)
+    while folder.watch.hasChanged {}
+    try workshop.write("plugins/late/late", "#!/bin/sh\n")
+    #expect(folder.watch.hasChanged)
+    #expect(folder.plugins().map(\.richType) == ["late"])
+  }
+
   @Test func `has another identity when any of its files changes`() throws {
     try workshop.script("coupon", manifest: "{}", "exit 0")
     let first = workshop.host.plugin("coupon")?.identity

@@ -94,6 +94,17 @@ import Testing
     for _ in 0..<3 { #expect(try await !workshop.text("chatty").contains("old")) }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `ends a worker that writes without end while nobody asks`() async throws {
+    try workshop.resident(
+      "raving",
+      "syswrite $c, ok($$); close $c; if (!fork) { while (1) { syswrite STDERR, 'x' x 65536 } }")
+    let pid = try #require(Int32(try await workshop.text("raving")))
+    while kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(workshop.log.contains("notification 7: its process is ended: nobody asks it"))
+    #expect(try await workshop.text("raving") != String(pid))
+  }
+
   @Test func `counts calls, failures and times`() async throws {
     try workshop.script(
       "some", #"[ "$RICH_PAYLOAD" ] || exit 3; echo 'Content-Type: text/plain'; echo"#)

@@ -23,9 +23,11 @@ import Testing
     return new
   }
 
-  private func lease(_ store: Store, _ limit: Int = 10) async throws -> [LeasedJob] {
+  private func lease(
+    _ store: Store, _ limit: Int = 10, lane: String = "apns"
+  ) async throws -> [LeasedJob] {
     try await store.outbox.lease(
-      lane: "apns", limit: limit, until: scratch.now.addingTimeInterval(60))
+      lane: lane, limit: limit, until: scratch.now.addingTimeInterval(60))
   }
 
   @Test func `commits a job for each device together with the notification`() async throws {
@@ -110,6 +112,25 @@ import Testing
     #expect(second.map(\.id) == [first[0].id] && second[0].attempts == 1)
     try await store.outbox.settle([(second[0].id, .expired)])
     #expect(try await lease(store).map(\.notificationID) == [1])
+  }
+
+  @Test func `keeps the order and counts the wakes of an audience, too`() async throws {
+    let store = try scratch.open()
+    for audience in ["a", "a", "b"] {
+      var new = NewNotification.any(to: "alice")
+      let target = NewPush.Target.audience(audience, user: "alice")
+      var push = NewPush(lane: "azure", target: target, kind: "background") { "\($0)" }
+      push.collapseID = { _ in "same" }
+      new.pushes = [push]
+      _ = try await store.create(new)
+    }
+    let first = try await lease(store, lane: "azure")
+    #expect(first.map(\.notificationID) == [0, 2] && first.map(\.user) == ["alice", "alice"])
+    let sent = JobOutcome.delivered(as: "background", reference: nil, note: nil)
+    try await store.outbox.settle(first.map { ($0.id, sent) })
+    let second = try await lease(store, lane: "azure")
+    #expect(second.map(\.notificationID) == [1])
+    #expect(second.map(\.recentWakes) == [[scratch.now]])
   }
 
   @Test func `counts what was tried and not what was given back`() async throws {

@@ -30,6 +30,13 @@ static inline void ccurl_set_receivers(CURL *handle, ccurl_receiver header, ccur
   curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
+/* Hands body bytes to a function; `context` is also the handle's own mark. */
+static inline void ccurl_set_receiver(CURL *handle, ccurl_receiver body, void *context) {
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
+}
+
 static curl_socket_t ccurl_open_socket(void *context, curlsocktype purpose,
                                        struct curl_sockaddr *address) {
   (void)context;
@@ -70,7 +77,22 @@ static inline _Bool ccurl_was_connected(CURL *handle) {
   return microseconds > 0;
 }
 
-/* The context given to ccurl_set_receivers. */
+/* The microseconds between a request and the end of its answer. */
+static inline long ccurl_answer_time(CURL *handle) {
+  curl_off_t start = 0, end = 0;
+  curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &start);
+  curl_easy_getinfo(handle, CURLINFO_TOTAL_TIME_T, &end);
+  return (long)(end - start);
+}
+
+/* A field of the answer's head, of several the first, or NULL; good until the next request. */
+static inline const char *ccurl_field(CURL *handle, const char *name) {
+  struct curl_header *field;
+  CURLHcode code = curl_easy_header(handle, name, 0, CURLH_HEADER, -1, &field);
+  return code == CURLHE_OK ? field->value : NULL;
+}
+
+/* The context given to ccurl_set_receivers or ccurl_set_receiver. */
 static inline void *ccurl_context(CURL *handle) {
   char *context = NULL;
   curl_easy_getinfo(handle, CURLINFO_PRIVATE, &context);

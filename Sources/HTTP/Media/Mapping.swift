@@ -25,6 +25,9 @@ final class Mapping: @unchecked Sendable {  // immutable memory behind an immuta
 
   deinit { if let base { munmap(base, size) } }
 
-  /// The address of a range that lies within the file.
-  func bytes(_ range: Range<Int>) -> UnsafeMutableRawPointer? { base.map { $0 + range.lowerBound } }
+  /// The bytes of a range that lies within the file.
+  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    guard let base else { return .empty }
+    return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  }
 }

@@ -5,7 +5,7 @@ package struct Fields: Sendable {
     let value: Range<Int>
   }
 
-  /// Every name and value, each closed by a NUL: two blocks of memory, however many fields.
+  /// Every name and value: two blocks of memory, however many fields.
   private var bytes: [UInt8] = []
   private var lines: [Line] = []
 
@@ -52,12 +52,10 @@ package struct Fields: Sendable {
     let start = bytes.count
     bytes.append(contentsOf: name.utf8)
     let middle = bytes.count
-    bytes.append(0)
     for byte in value.utf8 {
       bytes.append(byte < 0x20 && byte != 0x09 || byte == 0x7F ? 0x20 : byte)
     }
-    lines.append(Line(name: start..<middle, value: (middle + 1)..<bytes.count))
-    bytes.append(0)
+    lines.append(Line(name: start..<middle, value: middle..<bytes.count))
   }
 
   /// Adds a line as it was received.
@@ -69,25 +67,22 @@ package struct Fields: Sendable {
     let start = bytes.count
     bytes.append(contentsOf: name)
     let middle = bytes.count
-    bytes.append(0)
     bytes.append(contentsOf: value)
-    lines.append(Line(name: start..<middle, value: (middle + 1)..<bytes.count))
-    bytes.append(0)
+    lines.append(Line(name: start..<middle, value: middle..<bytes.count))
   }
-
-  /// The bytes of all names and values, with four more a line.
-  var size: Int { bytes.count + 2 * lines.count }
 
   /// The lines as text, in order.
   package var items: [(name: String, value: String)] {
     lines.map { (text($0.name), text($0.value)) }
   }
 
-  /// Hands every line to C, as two strings closed by NUL.
-  func forEachLine(_ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void) {
-    bytes.withUnsafeBytes { block in
-      guard let base = block.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
-      for line in lines { body(base + line.name.lowerBound, base + line.value.lowerBound) }
+  /// Writes every line as it stands in a message.
+  func write(to message: inout [UInt8]) {
+    for line in lines {
+      message += bytes[line.name]
+      message += [0x3A, 0x20]
+      message += bytes[line.value]
+      message += [0x0D, 0x0A]
     }
   }
 

@@ -1,4 +1,3 @@
-import CMicroHTTPD
 import FoundationEssentials
 
 /// What `application/problem+json` says (RFC 9457).
@@ -25,8 +24,22 @@ package struct Problem: Sendable {
     return [UInt8]((try? encoder.encode(members)) ?? Data("{}".utf8)) + [UInt8(ascii: "\n")]
   }
 
-  /// The phrase that belongs to a status (MHD_get_reason_phrase_for).
-  static func title(of status: Int) -> String {
-    MHD_get_reason_phrase_for(UInt32(status)).map { String(cString: $0) } ?? "Error"
-  }
+  /// The phrase that belongs to a status (RFC 9110, section 15).
+  static func title(of status: Int) -> String { titles[status] ?? "Error" }
+
+  private static let titles = [
+    100: "Continue", 200: "OK", 201: "Created", 202: "Accepted", 204: "No Content",
+    206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
+    304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+    406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+    414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+    417: "Expectation Failed", 422: "Unprocessable Content", 424: "Failed Dependency",
+    428: "Precondition Required", 429: "Too Many Requests",
+    431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
+    503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    507: "Insufficient Storage",
+  ]
 }

@@ -1,5 +1,3 @@
-import CMicroHTTPD
-
 /// Who really asks, when proxies stand in between.
 struct Forwarding: Sendable {
   /// The addresses of proxies whose X-Forwarded fields are believed.

@@ -22,6 +22,6 @@ enum DescriptorLimit {
   /// Where accept() has no descriptor left, connections wait unanswered; beyond a limit they are told.
   static func connections(_ wanted: Int, descriptors: Int) -> Int {
     let room = max(descriptors - others - files(descriptors: descriptors), descriptors / 2)
-    return min(wanted, max(1, room - OpenConnections.excess(over: room)))
+    return min(wanted, max(1, room - Admission.excess(over: room)))
   }
 }

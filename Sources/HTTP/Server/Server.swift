@@ -1,16 +1,16 @@
-import Dispatch
+import Foundation
 import Synchronization
 
-/// An HTTP server over libmicrohttpd: several single-thread event loops that share one port.
+/// An HTTP/1.1 server: several event loops, each on a thread of its own, that share one port.
 package final class Server: Sendable {
   /// The port it listens on.
   package let port: Int
 
-  private let loops: Mutex<EventLoops>
-  private let connections: OpenConnections
+  private let mailboxes: [Mailbox]
+  private let threads = DispatchGroup()
+  private let admission: Admission
   private let gauge: PreparedGauge
-  /// A dispatch source may be used from any thread.
-  private nonisolated(unsafe) let clock: any DispatchSourceTimer
+  private let credentials: SharedCredentials?
 
   /// Binds the port and starts answering.
   ///
@@ -32,26 +32,31 @@ package final class Server: Sendable {
       log("http: at most \(most) connections, for want of descriptors (ulimit -n)")
       configuration.limits.connections = most
     }
-    let listeners = try Listeners.open(configuration)
-    let connections = OpenConnections(configuration)
     let gauge = PreparedGauge(descriptors: DescriptorLimit.files(descriptors: descriptors))
-    var loops = EventLoops(configuration: configuration) { [configuration] in
-      Worker(
-        configuration: configuration, responder: responder, connections: connections,
-        gauge: gauge, log: log, observer: observer)
+    let admission = Admission(configuration)
+    let credentials = try configuration.tls.map { SharedCredentials(try TLSCredentials($0)) }
+    let listeners = try Listeners.open(configuration)
+    var loops: [EventLoop] = []
+    for (index, listener) in listeners.descriptors.enumerated() {
+      do {
+        let worker = try Worker(
+          configuration: configuration, responder: responder, admission: admission, gauge: gauge,
+          log: log, observer: observer)
+        loops.append(
+          try EventLoop(listener: listener, worker: worker, credentials: credentials))
+      } catch {
+        for unused in listeners.descriptors[index...] { close(unused) }
+        throw error
+      }
     }
-    try loops.start(on: listeners.descriptors)
     port = Int(listeners.port)
-    self.loops = Mutex(loops)
-    (self.connections, self.gauge) = (connections, gauge)
-    clock = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "http.deadlines"))
-    clock.schedule(deadline: .now(), repeating: .milliseconds(100), leeway: .milliseconds(20))
-    clock.setEventHandler { connections.tick(Ticks.now) }
-    clock.activate()
+    mailboxes = loops.map(\.worker.mailbox)
+    (self.admission, self.gauge, self.credentials) = (admission, gauge, credentials)
+    for loop in loops { start(loop) }
   }
 
   /// Connections that are open now.
-  package var openConnections: Int { connections.count }
+  package var openConnections: Int { admission.count }
 
   /// What the prepared responses take now.
   package var prepared: PreparedFigures { gauge.figures }
@@ -61,30 +66,46 @@ package final class Server: Sendable {
   /// - Parameter identity: the new certificate and key.
   /// - Throws: `ServerError` when they cannot be used; the old ones then stay.
   package func reload(_ identity: TLSIdentity) throws {
-    try loops.withLock { loops throws(ServerError) in try loops.renew(identity) }
+    guard let credentials else {
+      throw ServerError(code: .badCertificate, reason: "The server does not serve HTTPS.")
+    }
+    credentials.replace(with: try TLSCredentials(identity))
   }
 
   /// Stops: accepts nothing more, answers what it has begun, closes streams, and then ends.
   ///
   /// - Parameter grace: how long answers may take; what is not finished then gets a 503 or is cut.
   package func stop(grace: Duration) async {
-    loops.withLock { $0.quiesce() }
-    connections.drain()
+    admission.drain()
+    for letter in [Mailbox.Letter.quiesce, .drain] { post(letter) }
     await connectionsClose(within: grace)
-    connections.end()
+    post(.end)
     await connectionsClose(within: .seconds(2))
-    clock.cancel()
+    post(.quit)
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        self.loops.withLock { $0.stop() }
-        continuation.resume()
-      }
+      threads.notify(queue: .global()) { continuation.resume() }
     }
+  }
+
+  private func post(_ letter: Mailbox.Letter) {
+    for mailbox in mailboxes { mailbox.post(letter) }
+  }
+
+  private func start(_ loop: EventLoop) {
+    threads.enter()
+    // The loop belongs to its thread from here on.
+    nonisolated(unsafe) let loop = loop
+    let thread = Thread { [threads] in
+      loop.run()
+      threads.leave()
+    }
+    thread.name = "http"
+    thread.start()
   }
 
   private func connectionsClose(within time: Duration) async {
     let end = ContinuousClock.now + time
-    while connections.count > 0, ContinuousClock.now < end {
+    while admission.count > 0, ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
     }
   }

@@ -7,4 +7,8 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
   package let reason: String
 
   package var description: String { reason }
+
+  static let noDescriptor = ServerError(
+    code: .cannotStart,
+    reason: "The HTTP server cannot start: it can open no more files (ulimit -n).")
 }

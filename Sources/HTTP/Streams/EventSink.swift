@@ -1,4 +1,3 @@
-import CMicroHTTPD
 import Synchronization
 
 /// The sending end of one stream of server-sent events; any thread may use it.
@@ -6,7 +5,8 @@ package final class EventSink: Sendable {
   private struct State {
     var waiting: [UInt8] = []
     var position = 0
-    var isSuspended = false
+    /// Whether the loop has been told that there is something to send, and has not looked yet.
+    var isAnnounced = false
     var isClosed = false
     var closedAt: Int?
     var isGone = false
@@ -15,14 +15,13 @@ package final class EventSink: Sendable {
     var onDrain: (@Sendable () -> Void)?
   }
 
-  /// Alive until `isGone`, which is set under the lock.
-  private nonisolated(unsafe) let handle: OpaquePointer
+  private let ticket: Ticket
+  private let mailbox: Mailbox
   private let limits: ServerConfiguration.Limits
   private let state = Mutex(State())
 
-  init(_ handle: OpaquePointer, limits: ServerConfiguration.Limits) {
-    self.handle = handle
-    self.limits = limits
+  init(_ ticket: Ticket, _ mailbox: Mailbox, limits: ServerConfiguration.Limits) {
+    (self.ticket, self.mailbox, self.limits) = (ticket, mailbox, limits)
   }
 
   /// Sends an event; false when the stream is closed.
@@ -38,7 +37,7 @@ package final class EventSink: Sendable {
       state.isClosed = state.waiting.count - state.position + bytes.count > limits.waitingEvents
       if !state.isClosed { state.waiting += bytes }
       state.lastSent = Ticks.now
-      resume(&state)
+      announce(&state)
       return !state.isClosed
     }
   }
@@ -47,7 +46,7 @@ package final class EventSink: Sendable {
   package func close() {
     state.withLock { state in
       state.isClosed = true
-      resume(&state)
+      announce(&state)
     }
   }
 
@@ -69,7 +68,7 @@ package final class EventSink: Sendable {
     if isOver { action() }
   }
 
-  /// Sets what is called, on an HTTP thread, whenever all that was sent has been handed on.
+  /// Sets what is called, on the thread of an event loop, whenever all that was sent has been handed on.
   package func onDrain(_ action: @escaping @Sendable () -> Void) {
     state.withLock { $0.onDrain = action }
   }
@@ -90,26 +89,24 @@ package final class EventSink: Sendable {
     }
   }
 
-  /// Hands on what waits; suspends the connection when nothing does (MHD_ContentReaderCallback).
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let (count, drained) = state.withLock { state -> (Int, (@Sendable () -> Void)?) in
-      let piece = state.waiting[state.position...].prefix(buffer.count)
-      guard piece.isEmpty else {
-        buffer.copyBytes(from: piece)
-        state.position += piece.count
-        guard state.position == state.waiting.count else { return (piece.count, nil) }
-        state.waiting.removeAll(keepingCapacity: state.position <= 4096)
-        state.position = 0
-        return (piece.count, state.onDrain)
-      }
-      if state.isClosed { return (-1, nil) }  // MHD_CONTENT_READER_END_OF_STREAM
-      state.isSuspended = true
-      MHD_suspend_connection(handle)
-      return (0, nil)
+  /// What is to be sent next; nothing for the moment, or nil when the stream has come to its end.
+  func next() -> [UInt8]? {
+    let (piece, drained) = state.withLock { state -> ([UInt8]?, (@Sendable () -> Void)?) in
+      state.isAnnounced = false
+      guard state.position < state.waiting.count else { return (state.isClosed ? nil : [], nil) }
+      let piece = Array(state.waiting[state.position...].prefix(Self.piece))
+      state.position += piece.count
+      guard state.position == state.waiting.count else { return (piece, nil) }
+      state.waiting.removeAll(keepingCapacity: state.position <= 4096)
+      state.position = 0
+      return (piece, state.onDrain)
     }
     drained?()
-    return count
+    return piece
   }
+
+  /// The most bytes that are handed on at once.
+  private static let piece = 16 * 1024
 
   /// Called when the connection is through with the stream, for whatever reason.
   func end() {
@@ -123,9 +120,9 @@ package final class EventSink: Sendable {
     action?()
   }
 
-  private func resume(_ state: inout State) {
-    guard state.isSuspended, !state.isGone else { return }
-    state.isSuspended = false
-    MHD_resume_connection(handle)
+  private func announce(_ state: inout State) {
+    guard !state.isAnnounced, !state.isGone else { return }
+    state.isAnnounced = true
+    mailbox.post(.events(ticket))
   }
 }

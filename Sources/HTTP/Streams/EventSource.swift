@@ -1,6 +1,6 @@
 /// Where the events of a stream come from.
 package protocol EventSource: Sendable {
-  /// Called once, on an HTTP thread, when the stream begins: keep the sink, send to it, do not block.
+  /// Called once, on the thread of an event loop, when the stream begins: keep the sink, send to it, do not block.
   func open(_ sink: EventSink)
 }
 

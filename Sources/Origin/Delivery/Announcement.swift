@@ -14,6 +14,15 @@ struct Announcement: Sendable {
   struct Addressees: Sendable {
     var users: Set<String> = []
     var devices: Set<Device> = []
+
+    /// Users of whom no device is registered here.
+    var unregistered: Set<String> { users.subtracting(devices.map(\.user)) }
+
+    /// Those among certain users.
+    func among(_ users: Set<String>) -> Addressees {
+      Addressees(
+        users: self.users.intersection(users), devices: devices.filter { users.contains($0.user) })
+    }
   }
 
   /// Finds the addressees.
@@ -33,18 +42,20 @@ struct Announcement: Sendable {
 
   /// Adds what tells the devices of the draft: the embedded gateway's event, a push a lane.
   func announce(
-    _ draft: Draft, with media: PushedMedia?, to devices: Set<Device>,
+    _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
     in new: inout NewNotification
   ) {
-    let text = { @Sendable [links] (form: PushForm, id: Int) in
-      form.text(of: draft.content(id, media: media?.link(of: id, by: links)))
+    let text = { @Sendable [links] (form: PushForm, id: Int, overLane: Bool) in
+      form.text(of: draft.content(id, media: media?.link(of: id, by: links, overLane: overLane)))
     }
-    if isEmbedded { new.push = { text(draft.form, $0).json } }
-    new.pushes = pushes(text(draft.form, 0).kind, to: devices) { text(draft.form, $0).json }
+    if isEmbedded { new.push = { text(draft.form, $0, false).json } }
+    new.pushes = pushes(text(draft.form, 0, true).kind, to: addressees) {
+      text(draft.form, $0, true).json
+    }
     for index in new.pushes.indices {
       new.pushes[index].collapseID = { "rich-\($0)" }
       if new.pushes[index].kind == PushText.Kind.background.rawValue {
-        new.pushes[index].fallback = { text(.alert, $0).json }
+        new.pushes[index].fallback = { text(.alert, $0, true).json }
       }
     }
   }
@@ -54,19 +65,26 @@ struct Announcement: Sendable {
     let devices = Set(try store.devices(matching: [TagClause(with: [Tag.username(user).name])]))
     try await store.push(
       text.json, to: isEmbedded ? [user] : [],
-      pushes: pushes(text.kind, to: devices) { _ in text.json })
+      pushes: pushes(text.kind, to: Addressees(users: [user], devices: devices)) { _ in text.json })
   }
 
   /// A push of this text to the devices, one a lane that reaches any of them.
+  ///
+  /// Of users who have registered none here Azure's hub may know some, by the tag that the tutorial's
+  /// back end gives them.
   func pushes(
-    _ kind: PushText.Kind, to devices: Set<Device>, text: @escaping @Sendable (Int) -> String
+    _ kind: PushText.Kind, to addressees: Addressees, text: @escaping @Sendable (Int) -> String
   ) -> [NewPush] {
-    lanes.compactMap { lane in
-      let reached = devices.filter { $0.platform.map { Self.reaches($0, by: lane) } ?? false }
-      guard !reached.isEmpty else { return nil }
-      return NewPush(
-        lane: lane, target: .devices(reached.map(\.registration).sorted()), kind: kind.rawValue,
-        text: text)
+    lanes.flatMap { lane in
+      let reached = addressees.devices.filter {
+        $0.platform.map { Self.reaches($0, by: lane) } ?? false
+      }
+      var targets: [NewPush.Target] =
+        reached.isEmpty ? [] : [.devices(reached.map(\.registration).sorted())]
+      if lane == "azure" {
+        targets += addressees.unregistered.sorted().map { .audience(Self.userTag + $0, user: $0) }
+      }
+      return targets.map { NewPush(lane: lane, target: $0, kind: kind.rawValue, text: text) }
     }
   }
 
@@ -75,10 +93,11 @@ struct Announcement: Sendable {
     lane == "webhook" || platform == "apns"
   }
 
+  private static let userTag = "username:"
+
   private static func user(of tag: String) -> String? {
-    let prefix = "username:"
-    guard tag.hasPrefix(prefix) else { return nil }
-    let name = String(tag.dropFirst(prefix.count))
+    guard tag.hasPrefix(userTag) else { return nil }
+    let name = String(tag.dropFirst(userTag.count))
     return UserName.isValid(name) ? name : nil
   }
 }

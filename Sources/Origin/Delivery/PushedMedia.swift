@@ -21,9 +21,13 @@ struct PushedMedia: Sendable {
   }
 
   /// The signed address; nil unless the operator said where the world reaches this server.
-  func link(of id: Int, by links: MediaLinks) -> MediaLink? {
+  ///
+  /// In a push over a lane it ends in what stands for its job, so that a fetch is a device's.
+  func link(of id: Int, by links: MediaLinks, overLane: Bool) -> MediaLink? {
     let place = MediaLinks.Place(
       id: id, rendition: Self.profile, content: content, expires: expires)
-    return links.url(to: place).map { MediaLink(url: $0, type: type, size: size) }
+    return links.url(to: place).map { url in
+      MediaLink(url: overLane ? url + PushText.addressee : url, type: type, size: size)
+    }
   }
 }

@@ -13,7 +13,9 @@ struct StoreQueue: PushQueue {
     let jobs = try await store.outbox.exchange(outcomes, lane: lane, limit: limit, until: until)
     return try jobs.compactMap { job in
       try PushJob(job) { text in
-        try PushText.counting(text) { try store.unreadCount(of: job.user ?? "") }
+        PushText.addressing(
+          try PushText.counting(text) { try store.unreadCount(of: job.user ?? "") },
+          to: job.id, job.token)
       }
     }
   }

@@ -28,7 +28,7 @@ struct Publisher: Sendable {
     var (new, media) = try await content(of: draft, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     new.idempotencyKey = key
-    announcement.announce(draft, with: media, to: addressees.devices, in: &new)
+    announcement.announce(draft, with: media, to: addressees, in: &new)
     let (notification, isNew) = try await store.create(new)
     return Published(notification: notification, isNew: isNew, addressees: addressees)
   }
@@ -49,9 +49,8 @@ struct Publisher: Sendable {
   func amend(_ old: RichNotification, as draft: Draft) async throws -> RichNotification {
     var (new, media) = try await content(of: draft, insteadOf: old)
     let recipients = Set(try store.receipts(of: old.id).map(\.user))
-    let devices = try announcement.addressees(draft.audience).devices
-      .filter { recipients.contains($0.user) }
-    announcement.announce(draft, with: media, to: devices, in: &new)
+    let addressees = try announcement.addressees(draft.audience).among(recipients)
+    announcement.announce(draft, with: media, to: addressees, in: &new)
     guard let amended = try await store.amend(old.id, with: new) else {
       throw Refusal(409, "A device has fetched it already: send another notification.")
     }

@@ -77,6 +77,7 @@ struct RenditionOptions: Sendable, Hashable {
     if let width { items.append(("width", String(width))) }
     if let height { items.append(("height", String(height))) }
     if let fit { items.append(("fit", fit.rawValue)) }
+    if declared.isEmpty { return items }
     return items + declared.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 

@@ -1,9 +1,12 @@
 import FoundationEssentials
 import HTTP
 import PluginHost
+import Push
 import Store
 
 /// `GET /media/<id>/<rendition>?expires=…&key=…&signature=…`: media for whoever holds the address.
+///
+/// In a push the address ends in `&to=<job>.<token>`: a fetch then is that device's.
 struct SignedMedia: Sendable {
   let media: Media
   let links: MediaLinks
@@ -23,13 +26,16 @@ struct SignedMedia: Sendable {
 
   /// What stands at an address: nothing but its text is looked at, and once a second everything is.
   func standing(at target: String) -> Offer? {
-    offers.find(target, at: Date()) { offer in
+    let divided = PushText.divided(target)
+    let offer = offers.find(divided?.shared ?? target, at: Date()) { offer in
       guard let request = try? Request("GET", target) else { return false }
       let parameters = Array(request.segments.dropFirst())
       let opened = try? open(
         Exchange(request: request, caller: .anybody, parameters: parameters))
       return opened?.wish.key == offer.wish.key
     }
+    if let id = offer?.wish.subject.id, divided != nil { _ = noteAddressee(of: id, target) }
+    return offer
   }
 
   /// The answer when the rendition is stored.
@@ -45,7 +51,8 @@ struct SignedMedia: Sendable {
         Offer(
           opened.wish, content, at: Self.route, expires: end, made: Date(),
           counts: media.renderer.counts),
-        for: exchange.request.target, unlessChangedSince: changes)
+        for: PushText.divided(exchange.request.target)?.shared ?? exchange.request.target,
+        unlessChangedSince: changes)
     }
     return .content(content)
   }
@@ -61,19 +68,31 @@ struct SignedMedia: Sendable {
     }
   }
 
-  /// An address says nothing about who asks; what was sent to one user is that user's to fetch.
+  /// An address that no push brought says nothing about who asks; what was sent to one user is that
+  /// user's to fetch.
   private func fetched(_ notification: RichNotification, _ exchange: Exchange) {
-    guard exchange.request.method == "GET", notification.to.count == 1,
+    guard exchange.request.method == "GET",
+      !noteAddressee(of: notification.id, exchange.request.target), notification.to.count == 1,
       let user = notification.to.first, user.hasPrefix(Self.oneUser)
     else { return }
     media.fetches.note(
       notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
   }
 
+  /// Notes the fetch of the device to which a push brought the address; false when none did.
+  private func noteAddressee(of id: Int, _ target: String) -> Bool {
+    guard let (_, job, token) = PushText.divided(target),
+      let (user, device) = try? media.store.outbox.addressee(
+        of: job, token: token, notification: id), let user
+    else { return false }
+    media.fetches.note(id, by: user, on: device)
+    return true
+  }
+
   /// - Throws: 403, whether the signature, the key or the notification is wrong; 410 for one of ours
   ///   whose time is over.
   private func open(_ exchange: Exchange) throws -> Opened {
-    let query = try exchange.query("expires", "key", "signature")
+    let query = try exchange.query("expires", "key", "signature", "to")
     guard let id = try? exchange.notificationID(), let rendition = exchange.parameters.last,
       let expires = query["expires"].flatMap(Int.init), let key = query["key"].flatMap(Int.init),
       let signature = query["signature"],

@@ -105,7 +105,7 @@ enum Language: String, CaseIterable, Sendable {
     #!/usr/bin/php-cgi
     <?php
     // The rich type NAME: a card with the payload as its text.
-    $text = getenv('RICH_PAYLOAD') ?: '';
+    $text = (string) getenv('RICH_PAYLOAD');
     if ($text !== '') {
         header('Content-Type: application/json');
         echo json_encode(['type' => 'NAME', 'text' => $text],

@@ -13,6 +13,7 @@ struct AnswerSpool {
   /// Takes the next piece; throws when a limit is passed or the disk is full.
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws(Malformation) {
     guard !isHeadComplete else { return try body.append(bytes) }
+    if head.isEmpty { head.reserveCapacity(min(bytes.count, AnswerHead.mostBytes)) }
     for (index, byte) in bytes.enumerated() {
       head.append(byte)
       if byte == UInt8(ascii: "\n"), endsHead {

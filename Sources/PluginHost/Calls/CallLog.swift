@@ -29,7 +29,12 @@ struct CallLog: Sendable {
 
   /// One line for a call that failed.
   func fail(_ fault: Fault) {
-    write("\(subject): \(fault.error.status), \(fault.cause)")
+    note("\(fault.error.status), \(fault.cause)")
+  }
+
+  /// One line about its process.
+  func note(_ sentence: String) {
+    write("\(subject): \(sentence)")
   }
 
   /// A line for each that the plugin wrote to its standard error.

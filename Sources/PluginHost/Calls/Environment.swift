@@ -75,7 +75,8 @@ struct Environment {
   }
 
   private static func queryString(_ items: [(name: String, value: String)]) -> String {
-    items.map { "\(escaped($0.name))=\(escaped($0.value))" }.joined(separator: "&")
+    if items.isEmpty { return "" }
+    return items.map { "\(escaped($0.name))=\(escaped($0.value))" }.joined(separator: "&")
   }
 
   /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).

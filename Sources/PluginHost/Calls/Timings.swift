@@ -32,8 +32,13 @@ final class Timings: Sendable {
   }
 
   /// How long a thread is held up by one call at most, and in microseconds what it bears on average.
-  private static let patience = Duration.milliseconds(1)
+  ///
+  /// A wait that would end before the kernel's next tick has to set the hardware's timer, which costs as
+  /// much as a quick plugin does.
+  private static let patience = Duration.milliseconds(5)
   private static let longestHold = 400.0
+  /// However long one took, it counts as no more: a single hold-up is forgiven.
+  private static let worstHold = Duration.milliseconds(1)
   /// After so many calls a slow plugin is tried anew: on a busy machine everything is slow at times.
   private static let trial = 256
   private static let kept = 512
@@ -56,7 +61,7 @@ final class Timings: Sendable {
   /// Notes how long a call took for which there was that patience.
   func noteHold(_ duration: Duration, of patience: Duration) {
     guard patience > .zero else { return }
-    let time = Double(min(duration, patience).microseconds)
+    let time = Double(min(duration, Timings.worstHold).microseconds)
     state.withLock { state in
       state.tried += 1
       state.hold += (time - state.hold) / 8

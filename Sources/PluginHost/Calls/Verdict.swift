@@ -32,7 +32,8 @@ struct Verdict {
 
   /// The fault of a plugin that answers what it must not.
   func broken(_ cause: String) -> Fault {
-    Fault(error: .broken("The plugin \(plugin.richType) failed."), cause: cause)
+    let sentence = "The plugin \(plugin.richType) failed; the server's log says why."
+    return Fault(error: .broken(sentence), cause: cause)
   }
 
   /// Statuses that reach the caller as they are, with the plugin's sentence.

@@ -60,8 +60,14 @@ final class PluginFolder: Sendable {
     }
     guard Plugin.isName(name) else { return nil }
     let entry = read(name, trust)
-    state.withLock { $0.entries[name] = entry }
-    return entry?.plugin
+    return state.withLock { state in
+      // Read anew and found the same, it stays the object that everybody knows.
+      let known = state.entries[name].flatMap { $0.plugin == entry?.plugin ? $0.plugin : nil }
+      state.entries[name] = entry.map {
+        Entry(plugin: known ?? $0.plugin, stamps: $0.stamps, trust: $0.trust)
+      }
+      return state.entries[name]?.plugin
+    }
   }
 
   /// All plugins by name, the broken ones with their problem.
@@ -85,6 +91,7 @@ final class PluginFolder: Sendable {
   private func readFolder(
     _ name: String, at folder: String, _ trust: Trust
   ) -> Entry? {
+    watch.add(folder)  // before it is read: what comes meanwhile is heard of
     var manifest = Manifest()
     var problem: String?
     let file = "\(folder)/plugin.json"

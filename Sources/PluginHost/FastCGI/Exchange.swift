@@ -39,6 +39,7 @@ final class Exchange: Watcher {
     var waiting: CheckedContinuation<Outcome, Never>?
     /// What came of it, before anybody waited.
     var outcome: Outcome?
+    var news: News<Outcome>?
   }
 
   private let socket: Descriptor
@@ -71,7 +72,7 @@ final class Exchange: Watcher {
     if let outcome = begin() { return outcome }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { state in
+        change { state in
           state.waiting = continuation
           if state.isCancelled { return finish(&state, .cancelled) }
           state.ticket = poller.watch(
@@ -79,11 +80,19 @@ final class Exchange: Watcher {
         }
       }
     } onCancel: {
-      state.withLock { state in
+      change { state in
         state.isCancelled = true
         if state.waiting != nil { finish(&state, .cancelled) }
       }
     }
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let news = state.withLock { state in
+      body(&state)
+      return state.news.take()
+    }
+    news?.tell()
   }
 
   /// Sends the request; the outcome, when it comes within the patience.
@@ -96,7 +105,7 @@ final class Exchange: Watcher {
   }
 
   func ready(_ descriptor: Int32) {
-    state.withLock { state in
+    change { state in
       guard state.waiting != nil else { return }
       if !state.unsent.isEmpty {
         send(&state)
@@ -107,7 +116,7 @@ final class Exchange: Watcher {
   }
 
   func expired() {
-    state.withLock { if $0.waiting != nil { finish(&$0, .late) } }
+    change { if $0.waiting != nil { finish(&$0, .late) } }
   }
 
   private func send(_ state: inout State) {
@@ -168,7 +177,7 @@ final class Exchange: Watcher {
       hasBegun: state.hasBegun, isOpen: state.isOpen)
     state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
     if let waiting = state.waiting.take() {
-      waiting.resume(returning: outcome)
+      state.news = News(outcome, for: waiting)
     } else {
       state.outcome = outcome
     }

@@ -46,7 +46,7 @@ struct RecordReader {
         kind = nil
         try take(.end(status: status, protocolStatus: ending[4]))
       }
-      if padding == 0 { header = [] }
+      if padding == 0 { header.removeAll(keepingCapacity: true) }
     }
   }
 

@@ -85,7 +85,8 @@ struct ResidentCall: Sendable {
   ) async throws(Fault) -> PluginReply? {
     guard let outcome, case .complete(let status, let protocolStatus) = outcome.ending else {
       let ending = await worker.kill()
-      pool.lose()
+      // That nobody waits any more is not its fault.
+      if case .cancelled = outcome?.ending {} else { pool.lose() }
       transcript?.answer(
         outcome?.answer ?? workplace.spool(for: plugin), outcome?.complaints ?? [],
         ending.sentence)

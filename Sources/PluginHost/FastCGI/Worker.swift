@@ -10,6 +10,7 @@ final class Worker: Resident, Watcher {
     var requests = 0
     var speaker: CallLog
     var complaints = 0
+    var isAsked = false
     var ending: Ending?
     var waiting: [CheckedContinuation<Ending, Never>] = []
     var life: Poller.Ticket?
@@ -81,6 +82,7 @@ final class Worker: Resident, Watcher {
       state.requests += 1
       state.speaker = log
       state.complaints = 0
+      state.isAsked = true
       state.onRest = nil
     }
   }
@@ -106,6 +108,7 @@ final class Worker: Resident, Watcher {
   func rest(until deadline: ContinuousClock.Instant, then action: @escaping @Sendable () -> Void) {
     state.withLock { state in
       (state.onRest, state.restUntil) = (action, deadline)
+      state.isAsked = false
       watchRest(&state)
     }
   }
@@ -125,8 +128,7 @@ final class Worker: Resident, Watcher {
 
   /// Ends it at once, with all it started, and says how it ended.
   func kill() async -> Ending {
-    var now: UInt8 = 1
-    send(status.number, &now, 1, Int32(MSG_NOSIGNAL))
+    end()
     return await withCheckedContinuation { continuation in
       let ending = state.withLock { state in
         if state.ending == nil { state.waiting.append(continuation) }
@@ -134,6 +136,11 @@ final class Worker: Resident, Watcher {
       }
       if let ending { continuation.resume(returning: ending) }
     }
+  }
+
+  private func end() {
+    var now: UInt8 = 1
+    send(status.number, &now, 1, Int32(MSG_NOSIGNAL))
   }
 
   func ready(_ descriptor: Int32) {
@@ -172,15 +179,20 @@ final class Worker: Resident, Watcher {
   private func listen() {
     var heard: [UInt8] = []
     let isAtEnd = errors.drain { heard += $0 }
-    let speaker = state.withLock { state in
-      if isAtEnd, let voice = state.voice {
+    let (speaker, isRaving) = state.withLock { state in
+      heard = Array(heard.prefix(Spawner.mostComplaints - state.complaints))
+      state.complaints += heard.count
+      let isRaving =
+        state.ending == nil && !state.isAsked && state.complaints == Spawner.mostComplaints
+      if isAtEnd || isRaving, let voice = state.voice {
         poller.forget(voice)
         state.voice = nil
       }
-      heard = Array(heard.prefix(Spawner.mostComplaints - state.complaints))
-      state.complaints += heard.count
-      return state.speaker
+      return (state.speaker, isRaving)
     }
     speaker.complain(heard)
+    guard isRaving else { return }
+    speaker.note("its process is ended: nobody asks it, and it writes without end")
+    end()
   }
 }

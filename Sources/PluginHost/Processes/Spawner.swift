@@ -31,6 +31,7 @@ final class Spawner: Resident, Watcher {
     var isRetired = false
     var isCancelled = false
     var call: Call?
+    var news: News<Outcome>?
     var tickets: [Poller.Ticket] = []
     var onRest: (@Sendable () -> Void)?
     var onEnd: (@Sendable () -> Void)?
@@ -93,7 +94,7 @@ final class Spawner: Resident, Watcher {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { state in
+        change { state in
           begin(&state, Call(answer: answer, waiting: continuation))
           let sent = clinux_send(
             channel.number, environment, environment.count, input.map { [$0.number] } ?? [],
@@ -142,17 +143,24 @@ final class Spawner: Resident, Watcher {
     case .notYet: return
     case .end: end()
     case .bytes(let count):
-      state.withLock { finish(&$0, Ending(report: Array(report.prefix(count)))) }
+      change { finish(&$0, Ending(report: Array(report.prefix(count)))) }
     }
   }
 
   func expired() {
-    let action = state.withLock { state -> (@Sendable () -> Void)? in
-      guard state.call != nil else { return state.onRest }
-      finish(&state, .lost)
-      return nil
+    var action: (@Sendable () -> Void)?
+    change { state in
+      if state.call == nil { action = state.onRest } else { finish(&state, .lost) }
     }
     action?()
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let news = state.withLock { state in
+      body(&state)
+      return state.news.take()
+    }
+    news?.tell()
   }
 
   private func begin(_ state: inout State, _ call: Call) {
@@ -172,13 +180,13 @@ final class Spawner: Resident, Watcher {
 
   /// The supervisor is gone.
   private func end() {
-    let action = state.withLock { state in
+    var action: (@Sendable () -> Void)?
+    change { state in
       state.isAlive = false
       finish(&state, .lost)
       for ticket in state.tickets { poller.forget(ticket) }
-      defer { state.onEnd = nil }
       state.tickets = []
-      return state.onEnd
+      action = state.onEnd.take()
     }
     action?()
     Task { [folder] in await folder.remove() }
@@ -218,9 +226,6 @@ final class Spawner: Resident, Watcher {
     let outcome = Outcome(
       ending: ending, answer: call.answer, complaints: call.complaints,
       malformation: call.malformation)
-    // Given away whole: this thread must not keep the answer's file a moment longer than the caller.
-    let waiting = call.waiting
-    _ = consume call
-    waiting.resume(returning: consume outcome)
+    state.news = News(outcome, for: call.waiting)
   }
 }

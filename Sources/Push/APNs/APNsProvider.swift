@@ -25,7 +25,7 @@ package struct APNsProvider: PushProvider {
   }
 
   package var name: String { "apns" }
-  package var capacity: Int { 1000 }
+  package var capacity: Int { 2000 }
   package var governsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
@@ -40,6 +40,7 @@ package struct APNsProvider: PushProvider {
       for (index, push) in pushes.enumerated() { then(index, await send(push)) }
       return
     }
+    let shared = shared(token: issue)
     var places: [Int] = []
     var requests: [TransferRequest] = []
     for (index, push) in pushes.enumerated() {
@@ -48,7 +49,8 @@ package struct APNsProvider: PushProvider {
         continue
       }
       places.append(index)
-      requests.append(request(push, to: Self.url(of: handle, at: endpoint), token: issue))
+      requests.append(
+        request(push, to: Self.url(of: handle, at: endpoint), shared: shared[push.text.kind]))
     }
     let (again, leftOver) = AsyncStream.makeStream(of: (index: Int, endpoints: [String]).self)
     await withDiscardingTaskGroup { [places, requests] group in
@@ -95,7 +97,8 @@ package struct APNsProvider: PushProvider {
       var issue = try token.issue(at: clock.now)
       var isRepeated = false
       while true {
-        switch await answer(to: request(push, to: url, token: issue)) {
+        let shared = shared(token: issue)[push.text.kind]
+        switch await answer(to: request(push, to: url, shared: shared)) {
         case .final(let outcome): return outcome
         case .wrongEnvironment: return nil
         case .expiredProviderToken:
@@ -127,7 +130,7 @@ package struct APNsProvider: PushProvider {
     }
   }
 
-  private func verdict(on answer: TransferLoop.Answer) -> APNsVerdict {
+  private func verdict(on answer: Transfer.Answer) -> APNsVerdict {
     switch answer {
     case .success(let response): return APNsVerdict(response, at: clock.now)
     case .failure(let failure):
@@ -142,20 +145,28 @@ package struct APNsProvider: PushProvider {
   }
 
   private func request(
-    _ push: OutgoingPush, to url: String, token: ProviderToken.Issue
+    _ push: OutgoingPush, to url: String, shared: SharedFields?
   ) -> TransferRequest {
-    var fields = [
-      (name: "authorization", value: "bearer " + token.text),
-      (name: "apns-topic", value: topic),
-      (name: "apns-id", value: push.id),
-      (name: "apns-push-type", value: push.text.kind.rawValue),
-      (name: "apns-priority", value: String(push.text.kind.priority)),
-      (name: "content-type", value: "application/json"),
-    ]
+    var fields = [(name: "apns-id", value: push.id)]
     if let expires = push.expires {
       fields.append(("apns-expiration", String(Int(expires.timeIntervalSince1970))))
     }
     if let collapseID = push.collapseID { fields.append(("apns-collapse-id", collapseID)) }
-    return TransferRequest(url: url, fields: fields, body: Array(push.text.json.utf8))
+    return TransferRequest(url: url, fields: fields, shared: shared, body: push.text.json)
+  }
+
+  /// What the pushes of each kind have in common.
+  private func shared(token: ProviderToken.Issue) -> [PushText.Kind: SharedFields] {
+    let kinds = PushText.Kind.allCases.map { kind in
+      (
+        kind,
+        SharedFields([
+          ("authorization", "bearer " + token.text), ("apns-topic", topic),
+          ("apns-push-type", kind.rawValue), ("apns-priority", String(kind.priority)),
+          ("content-type", "application/json"),
+        ])
+      )
+    }
+    return Dictionary(uniqueKeysWithValues: kinds)
   }
 }

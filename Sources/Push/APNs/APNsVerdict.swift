@@ -27,9 +27,10 @@ enum APNsVerdict: Equatable {
       return
     }
     let complaint = try? JSONDecoder().decode(Complaint.self, from: Data(response.body))
+    let since = complaint?.timestamp.map { Date(timeIntervalSince1970: $0 / 1000) }
     self = Self.verdict(
-      status: response.status, reason: complaint?.reason ?? "",
-      since: complaint?.timestamp.map { Date(timeIntervalSince1970: $0 / 1000) },
+      status: response.status, reason: TransferResponse.line(complaint?.reason ?? ""),
+      since: since.flatMap { $0 <= now ? $0 : nil },
       after: HTTPTime.wait(response.field("retry-after"), at: now))
   }
 

@@ -45,7 +45,7 @@ package struct AzureProvider: PushProvider {
     return try await loop.send(
       TransferRequest(
         url: "\(connection.hub)/messages/?\(query)api-version=2015-04",
-        fields: fields(of: push) + [address], body: Array(push.text.json.utf8)))
+        fields: fields(of: push) + [address], body: push.text.json))
   }
 
   private func fields(of push: OutgoingPush) -> [(name: String, value: String)] {

@@ -24,8 +24,8 @@ enum AzureVerdict {
     let text = response.text
     guard let start = text.firstRange(of: "<Detail>"), let end = text.firstRange(of: "</Detail>"),
       start.upperBound <= end.lowerBound
-    else { return String(text.prefix(200)) }
-    return String(text[start.upperBound..<end.lowerBound].prefix(500))
+    else { return TransferResponse.line(text) }
+    return TransferResponse.line(text[start.upperBound..<end.lowerBound])
   }
 
   /// The message's id at the end of `Location: https://…/messages/<id>?api-version=…`.

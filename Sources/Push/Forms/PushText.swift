@@ -4,7 +4,7 @@ package struct PushText: Sendable, Hashable {
   package static let limit = 4096
 
   /// The two kinds of push that Apple tells apart (`apns-push-type`).
-  package enum Kind: String, Sendable, Codable {
+  package enum Kind: String, Sendable, Codable, CaseIterable {
     case background
     case alert
 

@@ -11,10 +11,21 @@ package final class Lane: Sendable {
   private static let attempts = 16
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(900))
 
-  private struct Finished: Sendable {
-    let parcel: Parcel
+  /// Parcels that were given to the service together.
+  private final class Shipment: Sendable {
+    let parcels: [Parcel]
     let began: Date
+
+    init(_ parcels: [Parcel], began: Date) { (self.parcels, self.began) = (parcels, began) }
+  }
+
+  private struct Finished: Sendable {
+    let shipment: Shipment
+    let place: Int
     let delivery: PushOutcome
+
+    var parcel: Parcel { shipment.parcels[place] }
+    var began: Date { shipment.began }
   }
 
   private struct State {
@@ -151,9 +162,10 @@ extension Lane {
 
   private func send(_ parcels: [Parcel], began: Date, in group: inout DiscardingTaskGroup) {
     state.withLock { $0.sending += parcels.count }
+    let shipment = Shipment(parcels, began: began)
     group.addTask {
-      await self.provider.send(parcels.map(\.push)) { index, delivery in
-        self.take(Finished(parcel: parcels[index], began: began, delivery: delivery))
+      await self.provider.send(shipment.parcels.map(\.push)) { place, delivery in
+        self.take(Finished(shipment: shipment, place: place, delivery: delivery))
       }
     }
   }

@@ -15,7 +15,8 @@ final class TransferEngine: Sendable {
   }
 
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-  private static let spareHandles = 512
+  /// So many milliseconds without a word make room for further requests.
+  private static let silence: CInt = 100
 
   private let orders = Mutex(Orders())
   private let trustAnchor: String?
@@ -76,34 +77,25 @@ final class TransferEngine: Sendable {
   }
 
   fileprivate func run() {
-    var underWay: [UnsafeMutableRawPointer: Transfer] = [:]
-    var spare: [UnsafeMutableRawPointer] = []
+    var carriers = Carriers(multi: multi, makeHandle: makeHandle)
     while true {
-      let orders = takeOrders()
-      for transfer in orders.fresh {
-        guard let handle = spare.popLast() ?? makeHandle() else {
-          transfer.fail("There is no memory for a request.")
-          continue
-        }
-        transfer.prepare(handle)
-        let age = orders.connectionsSince.map { milliseconds(.now - $0) / 1000 + 1 }
-        ccurl_set_number(handle, CURLOPT_MAXLIFETIME_CONN, age ?? 0)
-        underWay[handle] = transfer
-        curl_multi_add_handle(multi, handle)
+      let taken = takeOrders()
+      carriers.add(taken.fresh)
+      carriers.abandon(taken.abandoned)
+      if taken.isStopping {
+        carriers.abandonAll()
+        curl_multi_cleanup(multi)
+        return
       }
-      let abandoned = orders.isStopping ? Array(underWay.values) : orders.abandoned
-      for transfer in abandoned {
-        guard let handle = transfer.handle else { continue }
-        release(handle, &underWay, &spare)?.fail("The push was abandoned.")
-      }
-      if orders.isStopping { return end(spare) }
+      let age = taken.connectionsSince.map { milliseconds(.now - $0) / 1000 + 1 }
+      carriers.begin(onConnectionsYoungerThan: age ?? 0)
       var running: CInt = 0
       curl_multi_perform(multi, &running)
-      var result = CURLE_OK
-      while let handle = ccurl_multi_next_finished(multi, &result) {
-        release(handle, &underWay, &spare)?.finish(result)
-      }
-      curl_multi_poll(multi, nil, 0, 60_000, nil)
+      carriers.finish()
+      if carriers.isReady { continue }
+      var heard: CInt = 0
+      curl_multi_poll(multi, nil, 0, carriers.isHeldUp ? Self.silence : 60_000, &heard)
+      if heard == 0, carriers.isHeldUp, !orders.withLock(\.isAwaited) { carriers.widen() }
     }
   }
 
@@ -116,27 +108,6 @@ final class TransferEngine: Sendable {
       orders.hasEnded = orders.isStopping
       return taken
     }
-  }
-
-  /// Takes a transfer out of libcurl, after which its buffers may go.
-  private func release(
-    _ handle: UnsafeMutableRawPointer, _ underWay: inout [UnsafeMutableRawPointer: Transfer],
-    _ spare: inout [UnsafeMutableRawPointer]
-  ) -> Transfer? {
-    curl_multi_remove_handle(multi, handle)
-    let transfer = underWay.removeValue(forKey: handle)
-    transfer?.release()
-    if spare.count < Self.spareHandles {
-      spare.append(handle)
-    } else {
-      curl_easy_cleanup(handle)
-    }
-    return transfer
-  }
-
-  private func end(_ spare: [UnsafeMutableRawPointer]) {
-    for handle in spare { curl_easy_cleanup(handle) }
-    curl_multi_cleanup(multi)
   }
 }
 

@@ -5,8 +5,6 @@ import Synchronization
 ///
 /// One thread runs libcurl's multi interface; it ends when the loop is released.
 final class TransferLoop: Sendable {
-  typealias Answer = Result<TransferResponse, TransferFailure>
-
   private let engine: TransferEngine
 
   /// A loop with so many connections to each host, that gives up on a request after `patience`.
@@ -34,25 +32,20 @@ final class TransferLoop: Sendable {
   ///
   /// `then` hears each answer, with the request's place, on the loop's thread, so it must be quick.
   func send(
-    _ requests: [TransferRequest], then: @escaping @Sendable (Int, Answer) -> Void
+    _ requests: [TransferRequest], then: @escaping @Sendable (Int, Transfer.Answer) -> Void
   ) async {
     guard !requests.isEmpty else { return }
-    let batch = Mutex<[Transfer]>([])
+    let started = Mutex<[Transfer]>([])
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let left = Countdown(from: requests.count) { continuation.resume() }
-        let transfers = requests.enumerated().map { index, request in
-          Transfer(request) { answer in
-            then(index, answer)
-            left.tick()
-          }
-        }
-        batch.withLock { $0 = transfers }
+        let batch = Transfer.Batch(of: requests.count, then: then) { continuation.resume() }
+        let transfers = requests.enumerated().map { Transfer($1, at: $0, in: batch) }
+        started.withLock { $0 = transfers }
         engine.start(transfers)
         if Task.isCancelled { engine.abandon(transfers) }
       }
     } onCancel: {
-      engine.abandon(batch.withLock { $0 })
+      engine.abandon(started.withLock { $0 })
     }
   }
 
@@ -60,21 +53,7 @@ final class TransferLoop: Sendable {
   func reconnect() { engine.reconnect() }
 
   private final class Once: Sendable {
-    let value = Mutex(Answer.failure(TransferFailure(reason: "no answer", isSilence: false)))
-  }
-
-  /// Does something at the last of so many ticks.
-  private final class Countdown: Sendable {
-    private let left: Atomic<Int>
-    private let end: @Sendable () -> Void
-
-    init(from count: Int, end: @escaping @Sendable () -> Void) {
-      left = Atomic(count)
-      self.end = end
-    }
-
-    func tick() {
-      if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
-    }
+    let value = Mutex(
+      Transfer.Answer.failure(TransferFailure(reason: "no answer", isSilence: false)))
   }
 }

@@ -1,37 +1,40 @@
 /// One POST to a push service.
 struct TransferRequest: Sendable {
   let url: String
+  /// The header fields that it has for itself.
   let fields: [(name: String, value: String)]
-  let body: [UInt8]
+  /// Those that it has in common with others.
+  var shared: SharedFields?
+  let body: String
 }
 
-/// What a push service answered; head and body are cut at 64 KiB each.
+/// What a push service answered.
 struct TransferResponse: Sendable {
+  /// The most bytes of a body that are read; what follows is not waited for.
   static let limit = 65_536
+  /// The most bytes of a field.
+  static let fieldLimit = 1024
+  /// The header fields that are kept.
+  static let names = ["apns-id", "location", "retry-after", "date"]
 
   var status = 0
-  /// The header lines as they came.
-  var head: [UInt8] = []
+  /// The fields of ``names`` that were there.
+  var fields: [(name: String, value: String)] = []
   var body: [UInt8] = []
 
-  /// The body as text, for messages.
+  /// The body as text.
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// A header field by its lower-case name; of several the first.
-  func field(_ name: String) -> String? {
-    var rest = head[...]
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = rest[..<end]
-      rest = rest[(end + 1)...]
-      let colon = line.startIndex + name.utf8.count
-      guard colon < line.endIndex, line[colon] == UInt8(ascii: ":"),
-        zip(line, name.utf8).allSatisfy({ $0 | 0x20 == $1 })
-      else { continue }
-      let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") }
-      return String(decoding: value.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+  /// The beginning of what a service said, on one line: for receipts, logs and terminals.
+  static func line(_ text: some StringProtocol) -> String {
+    let scalars = text.unicodeScalars.prefix(200).map { scalar in
+      scalar.properties.generalCategory == .control ? " " : scalar
     }
-    return nil
+    return String(String.UnicodeScalarView(scalars))
   }
+
+  /// A header field by its lower-case name.
+  func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 }
 
 /// Why there was no answer.

@@ -34,7 +34,7 @@ package struct Webhook: Sendable {
         ("Content-Type", "application/json"), ("Webhook-Id", id),
         ("Webhook-Timestamp", String(time)),
         ("Webhook-Signature", secret.signature(id: id, time: time, body: body)),
-      ], body: Array(body.utf8))
+      ], body: body)
     do {
       return Self.outcome(of: try await loop.send(request), at: clock.now)
     } catch {
@@ -44,7 +44,7 @@ package struct Webhook: Sendable {
 
   private static func outcome(of response: TransferResponse, at now: Date) -> PushOutcome {
     let after = HTTPTime.wait(response.field("retry-after"), at: now)
-    let told = "The webhook answered \(response.status): \(response.text.prefix(200))"
+    let told = "The webhook answered \(response.status): \(TransferResponse.line(response.text))"
     return switch response.status {
     case 200..<300: .delivered(reference: nil)
     case 300..<400: .laneStopped(reason: told + " Redirections are not followed.")

@@ -13,12 +13,12 @@ extension Connection {
       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), collapse, expires)
     switch new.target {
-    case .audience(let expression):
+    case .audience(let expression, let user):
       try run(
         """
-        INSERT INTO job(push, lane, token, audience, collapse, state, due, updated)
-        VALUES (?, ?, ?, ?, ?, 'queued', ?, ?)
-        """, push, new.lane, Self.token(), expression, collapse, due, created)
+        INSERT INTO job(push, lane, token, user, audience, collapse, state, due, updated)
+        VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)
+        """, push, new.lane, Self.token(), user, expression, collapse, due, created)
     case .devices(let registrations):
       for registration in registrations {
         try run(

@@ -46,7 +46,8 @@ package struct LeasedJob: Sendable, Equatable {
   package let expires: Date?
   /// How often it was tried before.
   package let attempts: Int
-  /// When background pushes were sent to the same device within the last hour, the newest first.
+  /// When background pushes were sent to the same device (or audience) within the last hour, the
+  /// newest first.
   package let recentWakes: [Date]
 }
 

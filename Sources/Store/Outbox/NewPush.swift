@@ -4,8 +4,9 @@ package struct NewPush: Sendable {
   package enum Target: Sendable {
     /// Registrations by id; one that is gone when the job is written gets none.
     case devices([String])
-    /// Whoever the push service itself has registered for a tag expression, in one job.
-    case audience(String)
+    /// Whoever the push service itself has registered for a tag expression, in one job; these are the
+    /// devices of one user, if one is named.
+    case audience(String, user: String? = nil)
   }
 
   /// The lane (push provider) that sends it.

@@ -26,6 +26,21 @@ extension Outbox {
     }
   }
 
+  /// Whom a job with this number, token and notification is for: its user and the id of the device's
+  /// registration, each nil where it has none; nil when there is no such job.
+  package func addressee(
+    of job: Int, token: String, notification: Int
+  ) throws -> (user: String?, registration: String?)? {
+    try database.read { connection in
+      try connection.first(
+        """
+        SELECT user, registration FROM job JOIN push ON push.id = job.push
+        WHERE job.id = ? AND token = ? AND notification = ?
+        """, job, token, notification
+      ) { row in (try row.next(), try row.next()) }
+    }
+  }
+
   /// Makes a dead letter due again as if never tried; false when there is no such dead letter.
   package func replay(job: Int) async throws -> Bool {
     try await replay("id = ?", job) == 1

@@ -29,7 +29,7 @@ package final class Outbox: Sendable {
 
   /// Takes up to `limit` jobs of the lane that are due, oldest first, until a moment.
   ///
-  /// Of a lane's jobs with the same device and collapse id only the oldest unsettled one is given out, and
+  /// Of a lane's jobs with the same device (or audience) and collapse id only the oldest unsettled one is given out, and
   /// none while one that was called off in the middle of being sent is not settled. A
   /// job whose device is gone, or another user's now, is no longer sent but recorded as failed.
   package func lease(lane: String, limit: Int, until: Date) async throws -> [LeasedJob] {
@@ -106,13 +106,15 @@ extension Connection {
           ON registration.id = job.registration AND registration.user = job.user
       WHERE state = 'queued' AND job.lane = ?1 AND due <= ?2 AND NOT EXISTS (
         SELECT 1 FROM job AS earlier
-        WHERE earlier.state = 'queued' AND earlier.registration = job.registration
+        WHERE earlier.state = 'queued' AND earlier.registration IS job.registration
+          AND earlier.audience IS job.audience
           AND earlier.collapse IS NOT NULL AND earlier.collapse = job.collapse
           AND earlier.lane = job.lane AND earlier.id < job.id)
       AND NOT EXISTS (
         SELECT 1 FROM job AS called_off
         WHERE called_off.state = 'cancelled' AND called_off.owner IS NOT NULL
-          AND called_off.registration = job.registration AND called_off.collapse = job.collapse
+          AND called_off.registration IS job.registration
+          AND called_off.audience IS job.audience AND called_off.collapse = job.collapse
           AND called_off.lane = job.lane AND called_off.id < job.id AND called_off.due > ?2)
       ORDER BY due, job.id LIMIT ?3
       """, lane, moment, max(0, limit)
@@ -124,13 +126,15 @@ extension Connection {
 }
 
 extension Connection {
-  /// When background pushes were sent to a device, the newest first.
-  fileprivate func wakes(of registration: String?, since moment: Date) throws -> [Date] {
+  /// When background pushes were sent to a device or an audience, the newest first.
+  fileprivate func wakes(
+    of registration: String?, _ audience: String?, since moment: Date
+  ) throws -> [Date] {
     try all(
       """
       SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
-        AND registration = ? AND updated > ? ORDER BY updated DESC LIMIT 10
-      """, registration, moment
+        AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT 10
+      """, registration, audience, moment
     ) { try $0.next() }
   }
 }
@@ -154,7 +158,8 @@ extension LeasedJob {
     attempts = try row.next()
     let registration: String? = try row.next()
     recentWakes =
-      kind == "background" ? try connection.wakes(of: registration, since: moment - 3600) : []
+      kind == "background"
+      ? try connection.wakes(of: registration, audience, since: moment - 3600) : []
     if let audience {
       target = .audience(audience)
     } else if let handle, let platform {

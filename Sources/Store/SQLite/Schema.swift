@@ -230,5 +230,10 @@ enum Schema {
     \(receiptOfDevice("fetched"))
     \(receiptOfDevice("read"))
     """,
+    """
+    DROP INDEX job_woken;
+    CREATE INDEX job_woken ON job(registration, audience, updated)
+      WHERE state = 'sent' AND sent_as = 'background';
+    """,
   ]
 }

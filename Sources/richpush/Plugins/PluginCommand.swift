@@ -64,7 +64,8 @@ enum PluginCommand: Command {
       It works as it stands. Next:
         \(plugins)/\(type)/test.sh
         richpush plugin check \(plugins)/\(type)
-      A running server has taken it already: notify --type \(type) --payload Hello
+      A running server has taken it already:
+        richpush notify --to alice --type \(type) --payload Hello "For you"
       """)
   }
 }

@@ -66,7 +66,9 @@ struct PluginRun {
       "= the caller gets \(reply.status) \(reply.contentType), \(what), "
         + (reply.isStorable ? "which is kept" : "which is not kept"))
     if let output {
-      try Data(content).write(to: URL(filePath: output))
+      let sent = if case .asset = reply.body { call.asset?.path } else { String?.none }
+      try (sent.map { try Data(contentsOf: URL(filePath: $0)) } ?? Data(content))
+        .write(to: URL(filePath: output))
     } else if let text = String(validating: content, as: UTF8.self), !text.isEmpty {
       Terminal.say(text)
     }

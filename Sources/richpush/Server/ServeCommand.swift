@@ -85,6 +85,7 @@ enum ServeCommand: Command {
       throw CommandLineError.usage(
         "--demo lets anybody in, so it only listens on 127.0.0.1, [::1] or localhost")
     }
+    if configuration.isDemo { makeFolders(configuration) }
     let signals = Signals()
     let origin: Origin
     do {
@@ -104,6 +105,16 @@ enum ServeCommand: Command {
       } catch { Terminal.complain("nothing was read anew: \(error)") }
     }
     await origin.stop()
+  }
+
+  /// Lets whoever only tries it begin in an empty folder.
+  ///
+  /// A real server makes none: a disk that is not mounted must not look like an empty folder.
+  private static func makeFolders(_ configuration: OriginConfiguration) {
+    for folder in [configuration.assets, configuration.plugins] {
+      try? FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true)
+    }
   }
 
   private static func hint(_ address: String) -> String {

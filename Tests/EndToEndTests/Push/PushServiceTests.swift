@@ -120,6 +120,7 @@ import Testing
         #expect(push.fields["apns-push-type"] == "alert" && push.fields["apns-priority"] == "10")
         let url = try #require(push.json.att.url.text)
         #expect(url.hasPrefix("https://push.example/media/\(id)/ios?expires="))
+        #expect(url.contains("&to="))
         let answer = try RawConnection(port: server.port).exchange(
           "GET \(url.dropFirst("https://push.example".count)) HTTP/1.1\r\n")
         #expect(answer.status == 200 && answer.fields["content-type"] == push.json.att.type.text)

@@ -13,7 +13,8 @@ Standard input: one command per line:
   {"do": "delivered"}                  answers with [id, device token, text] of every push taken
   {"do": "requests"}                   answers with everything that came since the last time
 A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds,
-"headers": {…}, "act": "answer|reset|goaway|drop|silence"}.
+"headers": {…}, "act": "answer|reset|goaway|drop|silence|garbage|endless", "raw": text, "times": n}:
+raw is sent so many times instead of the reason; garbage is no HTTP, and endless a body without an end.
 """
 
 import asyncio
@@ -204,6 +205,9 @@ class Connection(asyncio.Protocol):
         headers = request["headers"]
         fields = [(":status", str(step["status"])), ("apns-id", headers.get("apns-id", ""))]
         fields += list(step.get("headers", {}).items())
+        if "raw" in step:
+            self.h2.send_headers(stream, fields)
+            return asyncio.ensure_future(self.pour(stream, step["raw"].encode(), step.get("times", 1)))
         if step["status"] == 200:
             self.service.delivered.append(
                 [headers["apns-id"], headers[":path"].rsplit("/", 1)[1], request["body"]])
@@ -213,6 +217,25 @@ class Connection(asyncio.Protocol):
             body["timestamp"] = step["timestamp"]
         self.h2.send_headers(stream, fields)
         self.h2.send_data(stream, json.dumps(body).encode(), end_stream=True)
+
+    def endless(self, stream, request, step):
+        self.answer(stream, request, {"raw": 4096 * "{", "times": sys.maxsize, **step})
+
+    async def pour(self, stream, piece, times):
+        """Sends a body in pieces, as fast as the client takes them, until it has had enough."""
+        data, left = piece * min(times, 1 + 16_000 // len(piece)), len(piece) * times
+        while left and not self.transport.is_closing():
+            try:
+                room = min(left, len(data), self.h2.local_flow_control_window(stream), 16_384)
+                left -= room
+                self.h2.send_data(stream, data[:room], end_stream=left == 0)
+            except h2.exceptions.ProtocolError:
+                return
+            self.flush()
+            await asyncio.sleep(0)
+
+    def garbage(self, stream, request, step):
+        self.transport.write(b"\x00\xffThis is no HTTP.\r\n\r\n" * 10)
 
     def reset(self, stream, request, step):
         self.h2.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)

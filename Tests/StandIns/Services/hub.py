@@ -2,8 +2,12 @@
 
 usage: hub.py FOLDER
 The same lines on standard input and output as apns.py; rules go by device handle, tag expression
-or "*"; a step is {"status": 403, "headers": {…}, "detail": "…", "act": "answer|drop|silence"}.
+or "*"; a step is {"status": 403, "headers": {…}, "detail": "…", "raw": "…", "times": n, "act":
+"answer|drop|silence|garbage|endless|heads"}: raw is sent so many times as the body, garbage is no HTTP, and
+a body or a head without an end is what the last two send.
 "chaos" and "delivered" are as there; the id is that of a webhook, and empty for the hub.
+{"do": "devices", "devices": {"<handle>": [tag, …]}} registers devices with the hub itself, and each
+request tells in "reached" to which of them the hub brings it.
 """
 
 import base64
@@ -12,6 +16,7 @@ import hmac
 import http.server
 import json
 import random
+import re
 import shutil
 import sys
 import threading
@@ -66,6 +71,21 @@ def check_webhook(headers, body):
     return json.loads(body).get("target", {}).get("handle", "*")
 
 
+def reached(expression, devices):
+    """The devices whose tags satisfy an expression of Azure's grammar, or a refusal."""
+    words = re.findall(r"&&|\|\||[!()]|[-\w@#.:]+|\S", expression)
+    tags = [word for word in words if re.fullmatch(r"[-\w@#.:]{1,120}", word)]
+    if len(tags) > (6 if {"&&", "!"} & set(words) else 20):
+        raise Refusal(400, "Too many tags.")
+    spelled = {"&&": " and ", "||": " or ", "!": " not ", "(": "(", ")": ")"}
+    try:
+        code = "".join(spelled.get(word) or f"({tags.index(word)} in has)" for word in words)
+        return [device for device, own in devices.items()
+                if eval(code, {"has": {tags.index(tag) for tag in own if tag in tags}})]
+    except (ValueError, SyntaxError):
+        raise Refusal(400, "The tag expression cannot be read.")
+
+
 def check_hub(headers, path, body):
     check_signature(headers["Authorization"] or "", headers["Host"], path)
     url = urllib.parse.urlsplit(path)
@@ -86,6 +106,8 @@ def check_hub(headers, path, body):
     json.loads(body)["aps"]
     if ("direct" in query) != ("ServiceBusNotification-DeviceHandle" in headers):
         raise Refusal(400, "A direct send needs a device handle.")
+    if not ("direct" in query or headers["ServiceBusNotification-Tags"]):
+        raise Refusal(400, "Without tags it would go to everybody.")
     return headers["ServiceBusNotification-DeviceHandle"] or headers["ServiceBusNotification-Tags"]
 
 
@@ -106,6 +128,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 name = check_webhook(self.headers, body)
             else:
                 name = check_hub(self.headers, self.path, body)
+                tags = self.headers["ServiceBusNotification-Tags"]
+                with service.lock:
+                    service.requests[-1]["reached"] = reached(tags, service.devices) if tags else []
             with service.lock:
                 steps = service.rules.get(name) or service.rules.get("*") or [{"status": 201}]
                 step = steps.pop(0) if len(steps) > 1 else steps[0]
@@ -119,6 +144,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if act == "drop":
             self.close_connection = True
             return self.connection.close()
+        if act == "garbage":
+            self.close_connection = True
+            return self.wfile.write(b"\x00\xffThis is no HTTP.\r\n\r\n" * 10)
+        if act in ("endless", "heads"):
+            return self.pour(step, b"{" * 4096 if act == "endless" else b"X-More: and more\r\n")
         if step["status"] < 300:
             text = body.decode()
             with service.lock:
@@ -128,7 +158,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self, step):
         status = step["status"]
         content = b""
-        if status >= 300:
+        if "raw" in step:
+            content = step["raw"].encode() * step.get("times", 1)
+        elif status >= 300:
             content = (f"<Error><Code>{status}</Code><Detail>{step.get('detail', '')}</Detail>"
                        "</Error>").encode()
         self.send_response(status)
@@ -139,11 +171,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", f"https://{host}/{HUB}/messages/m-1?api-version=2015-04")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        try:
+            self.wfile.write(content)
+        except OSError:  # the client has had enough
+            self.close_connection = True
+
+    def pour(self, step, piece):
+        """Sends a head or a body that has no end, until the client has had enough."""
+        self.close_connection = True
+        self.send_response(step["status"])
+        if step["act"] == "endless":
+            self.end_headers()
+        else:
+            self.flush_headers()
+        try:
+            while not self.server.closing.is_set():
+                self.wfile.write(piece)
+        except OSError:
+            pass
 
 
 def forget(server):
     server.rules, server.requests, server.delivered = {}, [], []
+    server.devices = {}
     server.chaos, server.faults = 0, FAULTS
 
 
@@ -154,6 +204,9 @@ def obey(server, command):
             return {}
         if command["do"] == "rules":
             server.rules = command["rules"]
+            return {}
+        if command["do"] == "devices":
+            server.devices = command["devices"]
             return {}
         if command["do"] == "chaos":
             random.seed(command["seed"])

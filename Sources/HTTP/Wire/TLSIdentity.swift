@@ -12,19 +12,22 @@ package struct TLSIdentity: Sendable {
   ///   - key: its private key, without a password.
   /// - Throws: `ServerError` when the two cannot be read or do not belong together.
   package init(certificate: String, key: String) throws(ServerError) {
-    self.certificate = certificate
-    self.key = key
+    (self.certificate, self.key) = (certificate, key)
+    gnutls_certificate_free_credentials(try credentials())
+  }
+
+  /// What GnuTLS makes of it, to be freed by the caller.
+  func credentials() throws(ServerError) -> gnutls_certificate_credentials_t {
     var credentials: gnutls_certificate_credentials_t?
     var result = gnutls_certificate_allocate_credentials(&credentials)
     if let credentials {
-      defer { gnutls_certificate_free_credentials(credentials) }
       result = Self.load(certificate, key, into: credentials)
+      if result == GNUTLS_E_SUCCESS { return credentials }
+      gnutls_certificate_free_credentials(credentials)
     }
-    guard result == GNUTLS_E_SUCCESS else {
-      let reason = gnutls_strerror(result).map { String(cString: $0) } ?? "error \(result)"
-      throw ServerError(
-        code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
-    }
+    let reason = gnutls_strerror(result).map { String(cString: $0) } ?? "error \(result)"
+    throw ServerError(
+      code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
   }
 
   private static func load(

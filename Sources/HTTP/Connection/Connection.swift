@@ -1,0 +1,196 @@
+import CLinux
+
+/// One connection and the request it is busy with; it belongs to the thread of its event loop.
+final class Connection {
+  let channel: Channel
+  let worker: Worker
+  let peer: String
+  /// Whether it was opened beyond the limit: its first request is answered with 503.
+  let isExcess: Bool
+
+  var phase: Phase
+  /// When the phase must be over, in milliseconds of the worker's clock; 0 is never.
+  private var deadline = 0
+
+  // What has been received.
+  /// Whether there may be something to receive: epoll says so once, and then not until more has come.
+  var mayReceive = false
+  /// Whether the other side sends nothing more, after what may be received.
+  var hasEnded = false
+  /// What has been received beyond what was understood.
+  var rest: [UInt8] = []
+  /// Whether the rest is the beginning of a head.
+  var isStarved = false
+
+  // The request.
+  /// What no other request has, for its name.
+  var serial: UInt64 = 0
+  var request: Request?
+  /// What its place is called, when the answer stood already.
+  var route: String?
+  /// When its head had come, in nanoseconds.
+  var begun = 0
+
+  // The answer.
+  /// Its status and size.
+  var reply: (status: Int, bytes: Int)?
+  var output = Output()
+  var ending = ResponseHead.Ending.stays
+  /// Whether bytes may be on their way that nobody will read: closing must then not reset.
+  var leavesBytesUnread = false
+
+  /// What the connection is doing.
+  enum Phase {
+    /// TLS is being agreed upon.
+    case shakingHands
+    /// The head of a request is awaited.
+    case head
+    /// Its body is on its way.
+    case body(IncomingBody)
+    /// The answer is being worked on.
+    case waiting(Task<Void, Never>)
+    /// The answer is on its way.
+    case answering
+    /// The answer is a stream of events.
+    case streaming(EventSink)
+    /// Nothing more is sent, and what still comes is dropped.
+    case lingering
+    case over
+  }
+
+  /// What is left to do.
+  enum Outcome { case waits, hasMoreToDo, isOver }
+
+  init(_ channel: Channel, worker: Worker, peer: String, isExcess: Bool) {
+    (self.channel, self.worker) = (channel, worker)
+    (self.peer, self.isExcess) = (peer, isExcess)
+    phase = channel.tls == nil ? .head : .shakingHands
+    hold(worker.times.head)
+  }
+
+  /// Takes note of what epoll has seen.
+  func wake(_ events: UInt32) {
+    let ended = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+    if events & ended != 0 { hasEnded = true }
+    if events & (ended | EPOLLIN.rawValue) != 0 { mayReceive = true }
+  }
+
+  /// Goes on as far as that can be done without waiting, and without keeping others waiting.
+  func proceed() -> Outcome {
+    for _ in 0..<Self.stepsAtOnce {
+      let wentOn =
+        switch phase {
+        case .shakingHands: shakeHands()
+        case .head, .body, .lingering: receive()
+        case .waiting: false
+        case .answering: send()
+        case .streaming(let sink): send(from: sink)
+        case .over: false
+        }
+      if case .over = phase { return .isOver }
+      guard wentOn else { return .waits }
+    }
+    return .hasMoreToDo
+  }
+
+  private static let stepsAtOnce = 32
+
+  private func shakeHands() -> Bool {
+    switch channel.tls?.shakeHands() {
+    case .blocked: return false
+    case .failed: close()
+    case .done, nil: phase = .head
+    }
+    return true
+  }
+
+  // MARK: - Deadlines
+
+  /// The current phase must be over in that time.
+  func hold(_ milliseconds: Int) { deadline = worker.now + milliseconds }
+
+  /// The current phase may last.
+  func release() { deadline = 0 }
+
+  /// Acts on what has taken too long; whether there is something to do now.
+  func isDue(_ now: Int) -> Bool {
+    if case .streaming(let sink) = phase {
+      if sink.isOverdue(now) { close() } else { sink.beat(now) }
+    } else if deadline != 0, deadline < now {
+      late()
+    } else {
+      return false
+    }
+    return true
+  }
+
+  private func late() {
+    guard case .waiting(let task) = phase else { return close() }
+    task.cancel()
+    send(
+      .problem(
+        503, "The answer took too long; try again in a moment.", fields: ["Retry-After": "1"]))
+  }
+
+  // MARK: - The end
+
+  /// Answers what has come and then closes.
+  func drain() {
+    if case .streaming(let sink) = phase { sink.closeForNow() }
+    if case .head = phase {
+      mayReceive = true
+      _ = proceed()
+    }
+    switch phase {
+    case .shakingHands: close()
+    case .head where rest.isEmpty: close()
+    default: break
+    }
+  }
+
+  /// Ends now; what is being worked on is answered with 503.
+  func end() { late() }
+
+  /// Ends the connection; its loop closes the descriptor.
+  func close() {
+    report(isComplete: false)
+    if case .streaming(let sink) = phase { sink.end() }
+    phase = .over
+  }
+
+  /// The answer has left.
+  func completed() {
+    report(isComplete: true)
+    request = nil
+    if ending == .closes || worker.admission.isDraining {
+      part()
+    } else {
+      phase = .head
+      hold(worker.times.idle)
+    }
+  }
+
+  /// Closes, after the other side has had time to read what it was sent: closing with unread bytes
+  /// resets the connection, and that destroys what is still on its way (RFC 9112, section 9.6).
+  private func part() {
+    guard leavesBytesUnread || mayReceive || !rest.isEmpty else {
+      channel.tls?.finish()
+      return close()
+    }
+    channel.finish()
+    (phase, rest) = (.lingering, [])
+    hold(Self.lingering)
+  }
+
+  private static let lingering = 2000
+
+  private func report(isComplete: Bool) {
+    defer { (reply, route) = (nil, nil) }
+    guard let observer = worker.observer, let reply else { return }
+    observer.note(
+      Exchange(
+        request: request, method: route == nil ? request?.method ?? "" : "GET", serial: serial,
+        route: route ?? worker.responder.route(of: request), peer: peer, status: reply.status,
+        bytes: reply.bytes, nanoseconds: Ticks.nanoseconds - begun, isComplete: isComplete))
+  }
+}

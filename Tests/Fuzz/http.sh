@@ -1,0 +1,38 @@
+#!/bin/bash
+# Builds the HTTP fuzz targets with AddressSanitizer and runs each for SECONDS (default 60).
+#   SECONDS_EACH=60 Tests/Fuzz/http.sh [head chunks fields]
+# A crash leaves its input beside the corpus.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seconds=${SECONDS_EACH:-60}
+work=${FUZZ_FOLDER:-.build/fuzz}
+mkdir -p "$work/objects" "$work/seeds"/{head,chunks,fields}
+
+clang -g -O1 -fsanitize=fuzzer-no-link,address -ISources/CLibraries/include \
+  -c Sources/CLibraries/gnutls.c -o "$work/objects/gnutls.o"
+swiftc -g -O -swift-version 6 -module-name HTTP -package-name richpush -parse-as-library \
+  -sanitize=fuzzer,address -ISources/CLibraries/include \
+  -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
+  -enable-upcoming-feature InternalImportsByDefault \
+  $(find Sources/HTTP -name '*.swift') Tests/Fuzz/HTTPTargets.swift "$work/objects/gnutls.o" \
+  -use-ld=lld -lgnutls -o "$work/http"
+
+printf 'GET /api/notifications/7?width=320 HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YTph\r\n\r\n' > "$work/seeds/head/get"
+printf 'POST http://a/ HTTP/1.0\r\nhost:a\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello' > "$work/seeds/head/post"
+printf '3;a="b"\r\nabc\r\n0A \r\n0123456789\r\n0\r\nTrailer: t\r\n\r\nGET' > "$work/seeds/chunks/all"
+printf 'bytes=0-1,5-,-3\nSun, 06 Nov 1994 08:49:37 GMT\n"a", W/"b"\n/a%%20b/?c=d&e' > "$work/seeds/fields/all"
+
+failed=0
+for target in "${@:-head chunks fields}"; do
+  for name in $target; do
+    mkdir -p "$work/corpus/$name"
+    echo "== $name"
+    SWIFT_BACKTRACE=enable=no FUZZ_TARGET=$name ASAN_OPTIONS=detect_leaks=0 nice "$work/http" \
+      "$work/corpus/$name" "$work/seeds/$name" \
+      -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=12000 \
+      -artifact_prefix="$work/$name-" -print_final_stats=1 -verbosity=0 \
+      > "$work/$name.log" 2>&1 || failed=1
+    grep -aE 'ERROR|Fatal|Test unit|number_of_executed|slowest|peak_rss' "$work/$name.log" || true
+  done
+done
+exit $failed

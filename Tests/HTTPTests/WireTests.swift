@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Testing
+
+@testable import HTTP
+
+/// What comes over a connection, however it is cut into pieces.
+@Suite(.timeLimit(.minutes(2))) struct WireTests {
+  private static let echo: @Sendable (Request) -> Answer = { request in
+    request.body == .none
+      ? .now(.text(200, request.target))
+      : .reading(limit: 1 << 20, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") }
+  }
+
+  private static let requests = [
+    "GET /a HTTP/1.1\r\nHost: x\r\n\r\n",
+    "\r\nPOST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+    "POST /c HTTP/1.1\r\nhost:x\r\ntransfer-encoding:  chunked \r\n\r\n"
+      + "3;a=\"b\"\r\nabc\r\n0A \r\n0123456789\r\n0\r\nTrailer: t\r\n\r\n",
+    "GET /d HTTP/1.1\r\nHost: x\r\n\r\n",
+  ]
+  private static let answers = ["/a", "hello", "abc0123456789", "/d"]
+
+  @Test(arguments: [1, 2, 7, 64, 10_000])
+  func `reads requests in pieces of any size`(piece: Int) async throws {
+    try await Served.with(Self.echo) { served in
+      let client = RawClient(served.port)
+      let bytes = Array(Self.requests.joined().utf8)
+      for start in stride(from: 0, to: bytes.count, by: piece) {
+        client.send(Array(bytes[start..<min(bytes.count, start + piece)]))
+      }
+      for answer in Self.answers { #expect(client.reply().text == answer) }
+    }
+  }
+
+  @Test func `reads many requests that come at once`() async throws {
+    try await Served.with(Self.echo, threads: 1) { served in
+      let client = RawClient(served.port)
+      let times = 200
+      client.send(String(repeating: Self.requests.joined(), count: times))
+      for _ in 0..<times {
+        for answer in Self.answers { #expect(client.reply().text == answer) }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "g\r\n", "\r\n", "-1\r\n", "0x5\r\n", "5\n", "5\r\nhello", "5\r\nhelloX", " 5\r\n",
+    "5;\u{1}\r\n",
+    "0\r\nX\nY\r\n\r\n",
+  ])
+  func `refuses a body that is not chunked as it should be`(body: String) async throws {
+    try await Served.with(Self.echo) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+      client.send("\r\n\n\n")
+      #expect(client.reply().status == 400)
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test(arguments: ["ffffffffffffffff\r\n", "100001\r\n"])
+  func `refuses chunks larger than can be taken`(chunk: String) async throws {
+    try await Served.with(Self.echo) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk)
+      client.send(String(repeating: "a", count: 0x100001))
+      #expect(client.reply().status == 413)
+    }
+  }
+
+  @Test func `bounds the trailers and parameters of a chunked body`() async throws {
+    try await Served.with(Self.echo) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+      client.send(String(repeating: "X: 1\r\n", count: 5000))
+      #expect(client.reply().status == 400)
+    }
+  }
+
+  @Test(arguments: [
+    "GET / HTTP/1.1\nHost: x\n\n", "GET / HTTP/1.1\r\nHost: x\n\n",
+    "GET  / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET /\r\nHost: x\r\n\r\n", " GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: x\r\n folded: y\r\n\r\n", "GET / http/1.1\r\nHost: x\r\n\r\n",
+    "GET / HTTP/1.10\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n: empty\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n",
+  ])
+  func `refuses lines that are not as RFC 9112 has them`(head: String) async throws {
+    try await Served.with(Self.echo) { served in
+      let client = RawClient(served.port)
+      client.send(head)
+      #expect(client.reply().status == 400)
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test func `answers whoever has nothing more to say, and then closes`() async throws {
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    try await Served.with({ _ in
+      .later(deadline: .seconds(10)) {
+        for await _ in gate { break }
+        return .text(200, "late")
+      }
+    }) { served in
+      let client = RawClient(served.port)
+      client.send(Self.requests[0])
+      client.finish()
+      opener.yield()
+      #expect(client.reply().text == "late")
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test(arguments: [
+    ("GET / HTTP/1.0\r\n\r\n", "close"),
+    ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "close"),
+    ("GET / HTTP/1.1\r\nHost: x\r\nConnection: a, Close\r\n\r\n", "close"),
+    ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "keep-alive"),
+    ("GET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n", nil),
+  ])
+  func `keeps or closes the connection as it is asked to`(
+    request: String, says: String?
+  ) async throws {
+    try await Served.with(Self.echo) { served in
+      let client = RawClient(served.port)
+      client.send(request)
+      let reply = client.reply()
+      #expect(reply.status == 200)
+      #expect(reply.fields["connection"] == says)
+      if says == "close" {
+        #expect(client.isClosed())
+      } else {
+        #expect(client.ask("GET", "/again").text == "/again")
+      }
+    }
+  }
+
+  @Test func `sends a large answer over TLS to a reader that takes its time`() async throws {
+    let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 11) }
+    try await Served.with(
+      { request in
+        request.body == .none
+          ? .now(.bytes(200, bytes, type: "a/b"))
+          : .reading(limit: 1 << 22, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") }
+      }, tls: try TestIdentities.one()
+    ) { served in
+      let client = try #require(RawClient(served.port, tls: "NORMAL"))
+      for _ in 0..<2 { #expect(client.ask("GET", "/").body == bytes) }
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(bytes.count)\r\n\r\n")
+      client.send(bytes)
+      #expect(client.reply().body == bytes)
+    }
+  }
+}
