@@ -42,7 +42,7 @@ package final class Store: Sendable {
     lock = access == .owner ? Lock(descriptor: try folder.lock()) : nil
     if access == .owner { folder.sweepTemporaryFiles() }
     database = try Database(path: folder.database)
-    blobs = Blobs(in: folder, now: now)
+    blobs = try Blobs(in: folder, now: now)
     outbox = Outbox(database, now: now)
     if access == .owner { outbox.releaseAbandonedLeases() }
     renditions = Renditions(in: folder, now: now)

@@ -48,6 +48,21 @@ import Testing
     }
   }
 
+  @Test func `a touch of what was sent sends nothing, and the log says nothing`() async throws {
+    try await RunningServer.lend(flags: flags) { server in
+      let slip = server.scratch.folder.path + "/assets/img/logo.png.notify.json"
+      let sent = "assets/img/logo.png.notify.sent.json"
+      try server.scratch.drop(
+        Array(#"{"to":["username:alice"]}"#.utf8), as: "assets/img/logo.png.notify.json")
+      try await eventually("it is sent") { text(server, sent) != nil }
+      let first = text(server, sent)
+      utimes(slip, nil)
+      try await eventually("the touch is noted") { text(server, sent) != first }
+      #expect(server.log.components(separatedBy: "logo.png is sent").count == 2, "\(server.log)")
+      #expect(try await server.client("alice").inbox().notifications.count == 1)
+    }
+  }
+
   @Test func `writes down why nothing was sent, and sends it once that is mended`() async throws {
     try await RunningServer.lend(flags: flags) { server in
       let slip = "assets/img/late.png.notify.json"

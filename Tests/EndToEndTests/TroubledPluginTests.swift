@@ -35,6 +35,41 @@ import Testing
     }
   }
 
+  @Test func `says that a used name's new content cannot be checked, and keeps the former`()
+    async throws
+  {
+    try await RunningServer.lend(flags: ["--demo", "--sandbox", "off"]) { scratch in
+      try addType(scratch, "grep -q bad \"$RICH_ASSET_PATH\" && kill -9 $$; " + Self.answer)
+      try scratch.drop(Array("good".utf8), as: "assets/odd/a")
+    } to: { server in
+      let alice = server.client("alice")
+      try await eventually("it is ready") {
+        try await alice.assets(richType: "odd").first?.state == .ready
+      }
+      let good = try await alice.asset("a", richType: "odd").sha256
+      try replace(with: "bad", in: server.scratch)
+      let remote = ["--server", server.endpoint.absoluteString]
+      try await eventually("the list says why") {
+        try await Child.run("richpush", ["asset", "list", "--type", "odd"] + remote).output
+          .contains { $0.hasPrefix("ready") && $0.contains("new content is not used") }
+      }
+      #expect(try await alice.asset("a", richType: "odd").sha256 == good)
+      _ = try await alice.create(
+        NewNotification("m", richType: "odd", payload: "a", to: .users(["alice"])))
+      try replace(with: "good", in: server.scratch)
+      try await eventually("there is nothing more to say") {
+        let asset = try await alice.assets(richType: "odd").first
+        return asset?.state == .ready && asset?.advice == "odd"
+      }
+    }
+  }
+
+  /// Gives the file another content in one step, so that its name never goes.
+  private func replace(with text: String, in scratch: Scratch) throws {
+    let next = try scratch.drop(Array(text.utf8), as: "next").path
+    #expect(rename(next, scratch.folder.path + "/assets/odd/a") == 0)
+  }
+
   @Test func `a crowd of files leaves a slow plugin room for those who wait`() async throws {
     try await RunningServer.lend(flags: ["--demo", "--sandbox", "off"]) { scratch in
       try addType(scratch, "sleep 0.2; " + Self.answer)

@@ -85,4 +85,31 @@ import Testing
     #expect(try await store.blobs.add(bytes: bytes) == blob)
     #expect(store.blobs.size(of: blob.digest) == bytes.count)
   }
+
+  @Test func `a name that cannot be given harms none that is given in the same round`() async throws
+  {
+    let store = try scratch.open()
+    let contents = (0..<200).map { Array("content \($0)".utf8) }
+    let blocked = Digest(of: contents[77]).hex.prefix(2)
+    rmdir("\(scratch.folder)/blobs/\(blocked)")
+    scratch.write("in the way", to: "blobs/\(blocked)")
+    let refused = await withTaskGroup(of: Int?.self) { group in
+      for (number, content) in contents.enumerated() {
+        group.addTask {
+          do {
+            _ = try await store.blobs.add(bytes: content)
+            return nil
+          } catch { return number }
+        }
+      }
+      return await group.compactMap { $0 }.reduce(into: Set<Int>()) { $0.insert($1) }
+    }
+    let unlucky = contents.indices.filter { Digest(of: contents[$0]).hex.hasPrefix(blocked) }
+    #expect(refused == Set(unlucky))
+    #expect(scratch.files(in: "tmp").isEmpty)
+    for (number, content) in contents.enumerated() where !unlucky.contains(number) {
+      let path = store.blobs.path(of: Digest(of: content))
+      #expect(FileManager.default.contents(atPath: path) == Data(content))
+    }
+  }
 }

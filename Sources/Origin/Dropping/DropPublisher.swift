@@ -31,7 +31,8 @@ struct DropPublisher: Sendable {
   ///
   /// - Returns: whether something is still coming, so that another look is needed.
   func deliver(_ richType: String, _ file: String) async -> Bool {
-    let isComing = try? await turns.take(richType + "/" + file) { () async throws(Refusal) in
+    let place = richType + "/" + file
+    let isComing = try? await turns.takeToTheEnd(place) { () async throws(Refusal) in
       await deliverInTurn(richType, file)
     }
     return isComing ?? true
@@ -51,10 +52,12 @@ struct DropPublisher: Sendable {
       if let text, String(decoding: text, as: UTF8.self).contains(mark) { return false }
     }
     do throws(Refusal) {
-      let answer = try await publish(richType, file, slipName)
+      let (answer, isNew) = try await publish(richType, file, slipName)
+      let isTold = !isNew && folder.stamp(richType, named: results[0]) != nil
       try folder.put(text: answer.with("mark", .string(mark)).text + "\n", richType, results[0])
       folder.removeResult(richType, results[1])
-      assets.log("\(richType)/\(file) is sent")
+      // A file that was merely touched was sent before, and said to be.
+      if !isTold { assets.log("\(richType)/\(file) is sent") }
       return false
     } catch {
       if [503, 507].contains(error.status) { return true }
@@ -79,9 +82,10 @@ struct DropPublisher: Sendable {
     return true
   }
 
+  /// The notification, and whether there was none before.
   private func publish(
     _ richType: String, _ file: String, _ slipName: String
-  ) async throws(Refusal) -> JSONValue {
+  ) async throws(Refusal) -> (JSONValue, isNew: Bool) {
     guard let name = AssetName(file) else { throw Refusal(422, "The file's name cannot be sent.") }
     let slip = try words(richType, slipName)
     let asset =
@@ -89,9 +93,12 @@ struct DropPublisher: Sendable {
       ? try await assets.examine(richType, name, nil, file, false)
       : try await assets.look(richType, name, spelling: file)
     if asset.reason == Assets.isComing { throw Refusal(503, Assets.isComing) }
-    guard asset.state != .refused, let blob = asset.blob else {
+    guard asset.state != .refused, !asset.isUnchecked, let blob = asset.blob else {
       throw Refusal(422, asset.reason ?? "The file cannot be used.")
     }
+    // What was there before stays usable, but is not what these words are for.
+    let stamp = assets.folder.stamp(richType, name, spelling: file) ?? ""
+    guard asset.stamp.hasPrefix(stamp + " ") else { throw Refusal(503, Assets.isComing) }
     let text = "\(richType)\n\(blob.hex)\n\(Digest(of: slip).hex)"
     let key = "drop:" + Digest(of: text).hex
     let request = Array(text.utf8)
@@ -99,15 +106,15 @@ struct DropPublisher: Sendable {
     if let sent = try Refusal.mapping({
       try assets.store.notification(for: IdempotencyKey(key, request: request), sender: sender)
     }) {
-      return sent.json(isRead: false)
+      return (sent.json(isRead: false), false)
     }
     var draft = try Draft(
       Slip.request(slip, richType: richType, file: name.value).bytes, now: Date())
     draft.idempotencyKey = key
-    return try await Refusal.mapping {
+    let published = try await Refusal.mapping {
       try await publisher.publish(draft, sender: sender, request: request, asset: asset)
-        .notification.json(isRead: false)
     }
+    return (published.notification.json(isRead: false), true)
   }
 
   private func words(_ richType: String, _ name: String) throws(Refusal) -> [UInt8] {

@@ -8,23 +8,30 @@ extension Assets {
   ///
   /// - Throws: `Refusal` with the plugin's sentence; then nothing has changed.
   func put(_ path: String, _ richType: String, _ name: AssetName) async throws(Refusal) -> Asset {
-    let pinned = try await pin(AssetFile(folder: AT_FDCWD, name: path))
-    _ = try await validation.details(
-      Subject(richType: richType, message: "", payload: name.value, pinned: pinned))
-    try folder.put(path, richType, name)
+    try await Crew.intake.run { () async throws(Refusal) in
+      let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
+      _ = try await validation.details(
+        Subject(richType: richType, message: "", payload: name.value, pinned: pinned))
+      try folder.put(path, richType, name)
+    }
     return try await look(richType, name, closed: true)
   }
 
-  /// Keeps the file's bytes, and tells their type.
-  func pin(_ file: borrowing AssetFile) async throws(Refusal) -> Pinned {
+  /// Keeps the file's bytes, tells their type, and whether nobody had the same before.
+  ///
+  /// The thread waits while they are copied.
+  func pin(
+    _ file: borrowing AssetFile
+  ) async throws(Refusal) -> (pinned: Pinned, isNew: Bool) {
     try checkSpace(for: file.size)
     let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
     let descriptor = file.descriptor
-    let blob = try await Refusal.mapping {
-      try await store.blobs.add(copying: descriptor, limit: Self.largest)
+    let (blob, isNew) = try await Refusal.mapping {
+      try await store.blobs.addHere(copying: descriptor, limit: Self.largest)
     }
-    return Pinned(
+    let pinned = Pinned(
       digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
+    return (pinned, isNew)
   }
 
   /// Content never takes the room that the tables need: what came before must stay usable.
@@ -70,6 +77,19 @@ extension Asset {
   fileprivate func looksNew(after known: Asset?) -> Bool {
     known?.state != state || known?.reason != reason || known?.blob != blob
   }
+
+  /// The same while its file has a new content on which the plugin fails.
+  ///
+  /// Without a stamp: the plugin is asked again at every look at the folder.
+  func unchecked(_ sentence: String) -> Asset {
+    var asset = self
+    asset.stamp = ""
+    asset.reason = "Its new content is not used: \(sentence) What was there before still is."
+    return asset
+  }
+
+  /// Whether its file has a content that could not be checked.
+  var isUnchecked: Bool { stamp.isEmpty }
 
   /// What the log says of it.
   var logLine: String {

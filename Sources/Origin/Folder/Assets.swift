@@ -31,6 +31,15 @@ struct Assets: Sendable {
   func look(
     _ richType: String, _ name: AssetName, spelling: String? = nil, closed: Bool = false
   ) async throws(Refusal) -> Asset {
+    try await turns.takeToTheEnd(richType + "/" + name.value) { () async throws(Refusal) in
+      try await lookInTurn(richType, name, spelling, closed)
+    }
+  }
+
+  /// The same for callers on the crew, whom nobody cancels.
+  func lookHere(
+    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool
+  ) async throws(Refusal) -> Asset {
     try await turns.take(richType + "/" + name.value) { () async throws(Refusal) in
       try await lookInTurn(richType, name, spelling, closed)
     }
@@ -54,9 +63,14 @@ struct Assets: Sendable {
           richType, name.value, error.sentence, stamp: stamp + " " + validation.identity(richType))
       case 507: found = Self.refused(richType, name.value, error.sentence)
       default:
+        let isFailure = [500, 502, 504].contains(error.status)
         // What is known stays usable while the folder is away or new content is still coming.
-        if let known, known.blob != nil { return known }
-        guard [500, 502, 504].contains(error.status) else { throw error }
+        if let known, known.blob != nil {
+          guard isFailure else { return known }
+          found = known.unchecked(error.sentence)
+          break
+        }
+        guard isFailure else { throw error }
         // Without a stamp: the plugin is asked again at every look at the folder.
         found = Self.refused(richType, name.value, error.sentence)
       }
@@ -85,6 +99,14 @@ struct Assets: Sendable {
   func examine(
     _ richType: String, _ name: AssetName, _ known: Asset?, _ spelling: String?, _ closed: Bool
   ) async throws(Refusal) -> Asset {
+    try await Crew.intake.run { () async throws(Refusal) in
+      try await examineHere(richType, name, known, spelling, closed)
+    }
+  }
+
+  private func examineHere(
+    _ richType: String, _ name: AssetName, _ known: Asset?, _ spelling: String?, _ closed: Bool
+  ) async throws(Refusal) -> Asset {
     let file = try folder.open(richType, name, spelling: spelling)
     let plugin = try validation.plugin(richType)
     let stamp = file.stamp + " " + plugin.identity
@@ -94,20 +116,24 @@ struct Assets: Sendable {
     }
     if file.isBeingWritten(closed: closed) { return try awaiting(richType, name, known, file) }
     guard file.size > 0 else { throw Refusal(422, "The file is empty.") }
-    let pinned = try await pin(file)
+    let (pinned, isNew) = try await pin(file)
     var asset = Asset(
       richType: richType, name: name.value, state: .ready, bytes: pinned.size,
       modified: file.modified, stamp: stamp)
     (asset.blob, asset.type) = (pinned.digest, pinned.type)
     // The same content under the same plugin was checked before, here or under another name.
-    if let twin = try? store.asset(richType, with: pinned.digest, stampEnding: plugin.identity) {
+    if !isNew,
+      let twin = try? store.asset(richType, with: pinned.digest, stampEnding: plugin.identity)
+    {
       (asset.state, asset.reason, asset.details) = (twin.state, twin.reason, twin.details)
       return asset
     }
     do throws(Refusal) {
       let subject = Subject(
         richType: richType, message: "", payload: name.value, pinned: pinned)
-      asset.details = try await checks.take(Self.lane(of: subject)) { () async throws(Refusal) in
+      // A whole folder leaves a plugin room for others.
+      let width = min(4, plugin.manifest.workers.max ?? 4)
+      asset.details = try await checks.take(richType, width: width) { () async throws(Refusal) in
         try await bustle.during { () async throws(Refusal) in
           try await validation.details(subject)
         }
@@ -119,11 +145,6 @@ struct Assets: Sendable {
       (asset.state, asset.reason, asset.blob) = (.refused, error.sentence, nil)
     }
     return asset
-  }
-
-  /// A plugin is asked about four files at a time, so that a whole folder leaves it room for others.
-  private static func lane(of subject: Subject) -> String {
-    "\(subject.richType) \(subject.payload.hashValue & 3)"
   }
 
   /// A file whose bytes are still coming: shown while it is a new name, waited for in any case.

@@ -26,16 +26,23 @@ extension DropFolder {
     let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
     let target = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard target >= 0 else { throw Self.failure("The folder \(richType) cannot be written to") }
-    defer { close(target) }
     do throws(Refusal) {
-      try fill(target)
-      guard fsync(target) == 0, renameat(folder, temporary, folder, name) == 0,
-        fsync(folder) == 0
+      try Self.filled(target, fill)
+      guard renameat(folder, temporary, folder, name) == 0, fsync(folder) == 0
       else { throw Self.failure("The file could not be kept") }
     } catch {
       unlinkat(folder, temporary, 0)
       throw error
     }
+  }
+
+  /// Fills a new file and closes it: what appears under its name is complete, also to whoever watches.
+  private static func filled(
+    _ target: Int32, _ fill: (_ target: Int32) throws(Refusal) -> Void
+  ) throws(Refusal) {
+    defer { close(target) }
+    try fill(target)
+    guard fsync(target) == 0 else { throw failure("The file could not be kept") }
   }
 
   /// Removes a name.

@@ -10,8 +10,8 @@ struct Reconciliation: FolderReader {
 
   /// Beside the rich types in lists: what lies in the drop folder itself.
   static let root = "."
-  /// As many files are looked at together: each waits for the disk three times, all at once.
-  static let width = 64
+  /// As many files are looked at together: while some wait for the disk, others are read and checked.
+  static let width = 128
 
   /// Looks at every name, and forgets those whose files are gone.
   func lookAtEverything(again: @escaping Again) async -> String? {
@@ -89,7 +89,7 @@ struct Reconciliation: FolderReader {
         "A file of the same name in Unicode's composed form lies beside it: remove one of them.")
     }
     do throws(Refusal) {
-      let asset = try await assets.look(
+      let asset = try await assets.lookHere(
         richType, name, spelling: entry.spelling, closed: closed)
       if [Assets.isComing, Assets.isFull].contains(asset.reason) {
         again(place)

@@ -37,7 +37,7 @@ final class Rounds: Sendable {
         sightings.see(sights)
       }
     }
-    let looking = Task.detached(priority: .utility) {
+    let looking = Task.detached(executorPreference: Crew.intake, priority: .utility) {
       for richType in self.richTypes { self.reader.folder.sweep(richType) }
       for await _ in self.sightings.arrivals where !Task.isCancelled {
         let seen = self.sightings.take()

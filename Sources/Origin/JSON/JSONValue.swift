@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// Any JSON text, taken apart (RFC 8259).
-package enum JSONValue: Sendable, Hashable, Codable {
+package enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Double)
@@ -11,51 +11,15 @@ package enum JSONValue: Sendable, Hashable, Codable {
 
   /// Reads a text; nil when it is not JSON in UTF-8.
   package init?(_ bytes: some Collection<UInt8>) {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
-      return nil
-    }
+    guard let value = JSONReader.value(Array(bytes)) else { return nil }
     self = value
-  }
-
-  package init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
-    }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .number(let value):
-      if let whole = Int(exactly: value) {
-        try container.encode(whole)
-      } else {
-        try container.encode(value)
-      }
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
-    }
   }
 
   /// The text, with an object's members in the order of their names.
   package var bytes: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)).map(Array.init) ?? Array("null".utf8)
+    var writer = JSONWriter()
+    writer.write(self)
+    return writer.bytes
   }
 
   /// The same as a string.

@@ -6,7 +6,9 @@ import Store
 struct Served: Sendable {
   let type: String
   let bytes: Int
+}
 
+extension Served {
   /// An answer that is not kept has no size that anybody could rely on.
   init(_ rendered: Rendered) {
     switch rendered {

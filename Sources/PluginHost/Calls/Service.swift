@@ -53,8 +53,11 @@ final class Service: Sendable {
     }
     defer { gate.leave() }
     let begun = ContinuousClock.now
-    let patience = plugin.manifest.mode == .fastcgi ? timings.patience() : .zero
-    defer { timings.noteHold(.now - begun, of: patience) }
+    let isEndless = Patience.isEndless
+    let patience =
+      plugin.manifest.mode != .fastcgi
+      ? .zero : isEndless ? Patience.ofThread : timings.patience()
+    defer { if !isEndless { timings.noteHold(.now - begun, of: patience) } }
     do throws(Fault) {
       let reply = try await answer(to: call, log, transcript, patience)
       timings.count(call.verb, .now - begun)

@@ -27,11 +27,13 @@ package final class Blobs: Sendable {
   /// Held while a blob's age is renewed, or found too old and the blob removed.
   let ages = Mutex<Void>(())
   private let disk = DiskQueue("store.blobs")
+  private let sync: GroupSync
 
-  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
+  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) throws(StoreError) {
     self.folder = folder
     self.now = now
     files = DigestFolder(path: folder.blobs)
+    sync = try GroupSync(folder.blobs)
   }
 
   /// Where a blob's bytes are, whether or not it is stored.
@@ -47,14 +49,12 @@ package final class Blobs: Sendable {
 
   /// Stores bytes from memory.
   package func add(bytes: [UInt8]) async throws -> Blob {
-    try await disk.run { [self] in
-      let blob = Blob(digest: Digest(of: bytes), size: bytes.count)
-      if try isStored(blob) { return blob }
+    let written = try await disk.run { [self] in
       var file = try TemporaryFile(in: folder)
       try file.write(bytes)
-      try file.rename(to: path(of: blob.digest), notedAt: now())
-      return blob
+      return examined(file.written())
     }
+    return try await keep(written).blob
   }
 
   /// Stores a copy of an open file from its beginning; the descriptor stays the caller's.
@@ -62,37 +62,61 @@ package final class Blobs: Sendable {
   /// A file that changes meanwhile is stored as it was read, under the digest of what was read.
   /// More than `limit` bytes throw `tooLarge`.
   package func add(copying descriptor: Int32, limit: Int = .max) async throws -> Blob {
-    try await disk.run { [self] in
-      var file = try TemporaryFile(in: folder)
-      try Descriptor.read(descriptor) { piece throws(StoreError) in
-        guard piece.count <= limit - file.size else {
-          throw StoreError(.tooLarge, "the content is larger than \(limit) bytes")
-        }
-        try file.write(piece)
-      }
-      let blob = Blob(digest: file.finish(), size: file.size)
-      if try isStored(blob) { return blob }
-      try file.rename(to: path(of: blob.digest), notedAt: now())
-      return blob
-    }
+    let written = try await disk.run { [self] in try copy(of: descriptor, limit) }
+    return try await keep(written).blob
+  }
+
+  /// The same for callers whose thread may wait for the disk; also tells whether the content is new.
+  package func addHere(
+    copying descriptor: Int32, limit: Int
+  ) async throws -> (blob: Blob, isNew: Bool) {
+    try await keep(copy(of: descriptor, limit))
   }
 
   /// Stores a file of `temporaryFolder` by taking it over; nothing is left at `path`.
   ///
   /// Nobody may still write to the file.
   package func add(taking path: String) async throws -> Blob {
-    try await disk.run { [self] in
-      defer { unlink(path) }
+    let written = try await disk.run { [self] in
+      let name = TemporaryName(path: path)
       let descriptor = try Descriptor(path, O_RDONLY | O_NOFOLLOW)
       var digest = RunningDigest()
       try descriptor.read { piece throws(StoreError) in digest.add(piece) }
-      let blob = Blob(digest: digest.finish(), size: Int(try descriptor.status().st_size))
-      if try isStored(blob) { return blob }
-      _ = Folder.note(now(), on: path)
-      try descriptor.synchronize(path: path)
-      try Folder.renameDurably(path, to: self.path(of: blob.digest))
-      return blob
+      let size = Int(try descriptor.status().st_size)
+      return examined(
+        WrittenFile(Blob(digest: digest.finish(), size: size), name, descriptor))
     }
+    return try await keep(written).blob
+  }
+
+  /// A file that may be a blob, unless the same is stored.
+  private struct Candidate: Sendable {
+    let file: WrittenFile
+    let isStored: Bool
+  }
+
+  private func copy(of descriptor: Int32, _ limit: Int) throws(StoreError) -> Candidate {
+    var file = try TemporaryFile(in: folder)
+    try Descriptor.read(descriptor) { piece throws(StoreError) in
+      guard piece.count <= limit - file.size else {
+        throw StoreError(.tooLarge, "the content is larger than \(limit) bytes")
+      }
+      try file.write(piece)
+    }
+    return examined(file.written())
+  }
+
+  private func examined(_ file: WrittenFile) -> Candidate {
+    let isStored = isStored(file.blob)
+    if isStored { file.discard() } else { file.note(now()) }
+    return Candidate(file: file, isStored: isStored)
+  }
+
+  private func keep(_ candidate: Candidate) async throws -> (blob: Blob, isNew: Bool) {
+    let blob = candidate.file.blob
+    // The one who renamed a blob that is there may not have come to the end of it.
+    try await sync.name(candidate.isStored ? nil : candidate.file, path(of: blob.digest))
+    return (blob, !candidate.isStored)
   }
 
   /// Whether content is stored, with its age renewed: it will not be collected for a while.
@@ -100,10 +124,8 @@ package final class Blobs: Sendable {
     ages.withLock { _ in Folder.note(now(), on: path(of: digest)) }
   }
 
-  /// Whether a blob is stored for good: the one who renamed it may not have come to the `fsync`.
-  private func isStored(_ blob: Blob) throws(StoreError) -> Bool {
-    guard size(of: blob.digest) == blob.size, renew(blob.digest) else { return false }
-    try files.synchronize(around: blob.digest)
-    return true
+  /// Whether a blob is stored, with its age renewed.
+  private func isStored(_ blob: Blob) -> Bool {
+    size(of: blob.digest) == blob.size && renew(blob.digest)
   }
 }

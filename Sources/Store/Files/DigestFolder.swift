@@ -27,11 +27,6 @@ struct DigestFolder: Sendable {
     if made > 0 { try Folder.synchronize(path) }
   }
 
-  /// Makes a file's new name durable.
-  func synchronize(around digest: Digest) throws(StoreError) {
-    try Folder.synchronize("\(path)/\(digest.hex.prefix(2))")
-  }
-
   /// Calls `body` with every file; one that vanishes meanwhile may be left out.
   func forEachFile(_ body: (Entry) throws -> Void) rethrows {
     for fan in Folder.names(in: path).sorted() {

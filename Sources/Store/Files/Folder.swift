@@ -32,7 +32,12 @@ enum Folder {
   /// Renames a file like `rename(_:to:)`; its new name would survive a power cut.
   static func renameDurably(_ source: String, to target: String) throws(StoreError) {
     try rename(source, to: target)
-    try synchronize(parent(of: target))
+    try synchronizeParent(of: target)
+  }
+
+  /// Returns once a file's name would survive a power cut.
+  static func synchronizeParent(of path: String) throws(StoreError) {
+    try synchronize(parent(of: path))
   }
 
   /// Notes a moment as a file's time; false when there is no such file (`utimensat`).

@@ -3,18 +3,17 @@ import Glibc
 
 /// A new file in `tmp/`: it gets its real name when it is whole, or vanishes with its owner.
 struct TemporaryFile: ~Copyable {
-  let path: String
+  private let name: TemporaryName
   private let descriptor: Descriptor
   private var digest = RunningDigest()
   private(set) var size = 0
 
   init(in folder: DataFolder) throws(StoreError) {
-    path = folder.temporaryPath()
-    descriptor = try Descriptor(path, O_WRONLY | O_CREAT | O_EXCL)
+    name = TemporaryName(path: folder.temporaryPath())
+    descriptor = try Descriptor(name.path, O_WRONLY | O_CREAT | O_EXCL)
   }
 
-  // After a rename there is nothing at the temporary path, and nothing to remove.
-  deinit { unlink(path) }
+  var path: String { name.path }
 
   mutating func write(_ bytes: [UInt8]) throws(StoreError) {
     try bytes.span.bytes.withUnsafeBytes { piece throws(StoreError) in try write(piece) }
@@ -31,15 +30,46 @@ struct TemporaryFile: ~Copyable {
     digest.finish()
   }
 
-  /// Returns once the bytes would survive a power cut.
-  func synchronize() throws(StoreError) {
-    try descriptor.synchronize(path: path)
+  /// The file as content that is whole and has no name of its own yet.
+  consuming func written() -> WrittenFile {
+    let blob = Blob(digest: finish(), size: size)
+    return WrittenFile(blob, name, descriptor)
+  }
+}
+
+/// A path in `tmp/`; what lies there goes with its owner.
+struct TemporaryName: ~Copyable {
+  let path: String
+
+  // After a rename there is nothing at the temporary path, and nothing to remove.
+  deinit { unlink(path) }
+}
+
+/// A whole file in `tmp/` whose content is known, and which may not have reached the disk.
+final class WrittenFile: Sendable {
+  let blob: Blob
+  private let name: TemporaryName
+  private let descriptor: Descriptor
+
+  init(_ blob: Blob, _ name: consuming TemporaryName, _ descriptor: consuming Descriptor) {
+    self.blob = blob
+    self.name = name
+    self.descriptor = descriptor
   }
 
-  /// Gives the file its real name and a time; bytes and name would survive a power cut.
-  func rename(to target: String, notedAt moment: Date) throws(StoreError) {
-    _ = Folder.note(moment, on: path)
-    try synchronize()
-    try Folder.renameDurably(path, to: target)
+  /// Removes the file now; who else holds it may let go of it later.
+  func discard() { unlink(name.path) }
+
+  /// Notes a moment as the file's time.
+  func note(_ moment: Date) { _ = Folder.note(moment, on: name.path) }
+
+  /// Returns once the bytes would survive a power cut.
+  func synchronize() throws(StoreError) {
+    try descriptor.synchronize(path: name.path)
+  }
+
+  /// Gives the file its real name (`rename`).
+  func rename(to target: String) throws(StoreError) {
+    try Folder.rename(name.path, to: target)
   }
 }

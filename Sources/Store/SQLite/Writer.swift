@@ -15,7 +15,7 @@ final class Writer: Sendable {
   /// The most changes in one commit, so that the first of them does not wait for ever.
   private static let commitLimit = 512
   /// What a change that is in no hurry waits for: this long for company, or for that much of it.
-  private static let linger = (milliseconds: 5, company: 16)
+  private static let linger = (milliseconds: 10, company: 64)
 
   /// Who waits for the next commit.
   private struct Line {

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Origin
+
+@Suite struct JSONTests {
+  @Test(
+    arguments: [
+      (
+        #" {"b":[1,-2.5,3e2,0],"a":{"x":null,"y":true,"z":false}} "#,
+        #"{"a":{"x":null,"y":true,"z":false},"b":[1,-2.5,300,0]}"#
+      ),
+      (#""\u00e9\ud83d\ude00\/\n\"\\\u0001""#, "\"é😀/\\n\\\"\\\\\\u0001\""),
+      ("[]", "[]"), ("{}", "{}"), (#"{"a":1,"a":2}"#, #"{"a":2}"#),
+      ("\u{FEFF}1", "1"), ("\"\u{7F}é\"", "\"\u{7F}é\""),
+    ])
+  func `reads what is JSON, and writes it in one way`(text: String, written: String) throws {
+    let value = try #require(JSONValue(text.utf8))
+    #expect(value.text == written)
+    #expect(JSONValue(written.utf8) == value)
+  }
+
+  @Test(
+    arguments: [
+      "", " ", "{", "[1,]", "[1 2]", #"{"a"}"#, #"{"a":}"#, #"{a:1}"#, #"{"a":1,}"#, "01", "-",
+      "+1",
+      ".5", "1.", "1e", "1.e2", "1e999", "--1", "0x10", "NaN", "nul", "truer", "1 1", "'a'",
+      "\"\n\"", #""\x""#, #""\u12G4""#, #""\ud800""#, #""\ud800\u0041""#, #""\udc00""#,
+      #""\u+123""#,
+      "\"", "[\"]", "\u{FEFF}",
+    ])
+  func `reads nothing else`(text: String) {
+    #expect(JSONValue(text.utf8) == nil)
+  }
+
+  @Test func `refuses what is no UTF-8, and what is deeper than anybody means it`() {
+    #expect(JSONValue([0x22, 0xFF, 0x22]) == nil)
+    let deep = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
+    #expect(JSONValue(deep(200).utf8) != nil && JSONValue(deep(100_000).utf8) == nil)
+    let wide = "[" + repeatElement("[[]],{}", count: 1000).joined(separator: ",") + "]"
+    #expect(JSONValue(wide.utf8) != nil)
+  }
+}
