@@ -169,9 +169,10 @@ final class EventLoop {
       connection.settle(ticket, response)
       carry(connection)
     case .events(let ticket): connection(ticket.descriptor).map(carry)
-    case .quiesce:
+    case .quiesce(let group):
       accept()
       stopAccepting()
+      group.leave()
     case .drain: forAll { $0.drain() }
     case .end: forAll { $0.end() }
     case .quit: isRunning = false

@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -15,8 +16,8 @@ final class Mailbox: Sendable {
     case answer(Ticket, Response)
     /// A stream has something to send.
     case events(Ticket)
-    /// Accept no more.
-    case quiesce
+    /// Accept no more, and leave the group then.
+    case quiesce(DispatchGroup)
     /// Close what is idle, and everything else after its answer.
     case drain
     /// End everything: what is being worked on is answered with 503.

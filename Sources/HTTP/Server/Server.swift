@@ -77,14 +77,18 @@ package final class Server: Sendable {
   /// - Parameter grace: how long answers may take; what is not finished then gets a 503 or is cut.
   package func stop(grace: Duration) async {
     admission.drain()
-    for letter in [Mailbox.Letter.quiesce, .drain] { post(letter) }
+    let accepting = DispatchGroup()
+    for mailbox in mailboxes {
+      accepting.enter()
+      mailbox.post(.quiesce(accepting))
+    }
+    await accepting.isLeft()
+    post(.drain)
     await connectionsClose(within: grace)
     post(.end)
     await connectionsClose(within: .seconds(2))
     post(.quit)
-    await withCheckedContinuation { continuation in
-      threads.notify(queue: .global()) { continuation.resume() }
-    }
+    await threads.isLeft()
   }
 
   private func post(_ letter: Mailbox.Letter) {
@@ -107,6 +111,15 @@ package final class Server: Sendable {
     let end = ContinuousClock.now + time
     while admission.count > 0, ContinuousClock.now < end {
       try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+}
+
+extension DispatchGroup {
+  /// Waits until whoever has entered has left.
+  fileprivate func isLeft() async {
+    await withCheckedContinuation { continuation in
+      notify(queue: .global()) { continuation.resume() }
     }
   }
 }
