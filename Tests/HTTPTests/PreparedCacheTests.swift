@@ -83,9 +83,9 @@ import Testing
     try Self.inFolder { folder in
       let gauge = PreparedGauge()
       var prepared = Prepared(try Served.content(Served.pattern, in: folder), gauge: gauge)
-      #expect(prepared?.whole(streamed: false).count == 1000)
+      #expect(prepared?.part(0..<1000, streamed: false).count == 1000)
       #expect(gauge.figures.descriptors == 0)
-      for _ in 0..<2 { #expect(prepared?.whole(streamed: true).count == 1000) }
+      for _ in 0..<2 { #expect(prepared?.part(0..<1000, streamed: true).count == 1000) }
       #expect(gauge.figures.descriptors == 1)
       prepared = nil
       #expect(gauge.figures.descriptors == 0)

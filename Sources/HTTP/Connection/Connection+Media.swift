@@ -4,26 +4,29 @@ extension Connection {
     let isWhole = status == 200
     let size = isWhole ? prepared.content.size : 0
     let head = isWhole ? prepared.wholeHead : prepared.notModifiedHead
-    let body = isWhole ? prepared.whole(streamed: worker.streams(size)) : nil
-    reply = (status, size)
+    let body = prepared.part(0..<size, streamed: worker.streams(size))
     let end = endOfHead()
-    var sent = 0
-    if case .file = body {
-    } else {
-      let mapped = prepared.mapping.bytes(0..<size)
-      let progress = head.withUnsafeBytes { head in
-        end.withUnsafeBytes { channel.send(head, $0, mapped) }
-      }
-      switch progress {
-      case .failed: return close()
-      case .blocked: break
-      case .done(let count): sent = count
-      }
-      if sent == head.count + end.count + mapped.count { return completed() }
-    }
-    output = Output([.bytes(head + end)] + (body.map { [$0] } ?? []), sent: sent)
+    reply = (status, size)
+    guard let sent = sendAtOnce(head, end, body) else { return close() }
+    guard sent < head.count + end.count + size else { return completed() }
+    output = Output([.bytes(head + end), body], sent: sent)
     phase = .answering
     hold(worker.times.transfer(of: size))
+  }
+
+  /// Sends as much as is taken without waiting; nil when the connection has failed.
+  private func sendAtOnce(_ head: [UInt8], _ end: [UInt8], _ body: Output.Piece) -> Int? {
+    var mapped = UnsafeRawBufferPointer.empty
+    if case .mapped(let mapping, let range) = body { mapped = mapping.bytes(range) }
+    let isFile = if case .file = body { true } else { false }
+    let first = head.withUnsafeBytes { head in
+      end.withUnsafeBytes { channel.send(head, $0, mapped, isMoreToCome: isFile) }
+    }
+    guard let sent = first.count else { return nil }
+    guard case .file(let file, let range) = body, sent == head.count + end.count else {
+      return sent
+    }
+    return channel.send(file, range).count.map { sent + $0 }
   }
 
   /// Sends a file: preconditions first, then the range, then the whole (RFC 9110, section 13.2).
@@ -82,7 +85,8 @@ extension Connection {
     var fields = content.representationFields + response.fields
     fields["Content-Type"] = content.mediaType
     send(
-      response.status, fields, [prepared.whole(streamed: worker.streams(content.size))],
+      response.status, fields,
+      [prepared.part(0..<content.size, streamed: worker.streams(content.size))],
       size: content.size)
   }
 

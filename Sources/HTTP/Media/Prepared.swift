@@ -24,11 +24,11 @@ final class Prepared {
     notModifiedHead = ResponseHead.bytes(304, content.validatorFields, .length(content.size))
   }
 
-  /// The whole, to be sent from memory, or by sendfile(2) if that can be.
-  func whole(streamed wanted: Bool) -> Output.Piece {
+  /// A part of it, to be sent from memory, or by sendfile(2) if that can be.
+  func part(_ range: Range<Int>, streamed wanted: Bool) -> Output.Piece {
     if wanted, file == nil { file = OpenFile(content.path, gauge: gauge) }
-    guard wanted, let file else { return .mapped(mapping, 0..<content.size) }
-    return .file(file, 0..<content.size)
+    guard wanted, let file else { return .mapped(mapping, range) }
+    return .file(file, range)
   }
 
   /// Whether If-None-Match has just the file's tag, as it has when it comes from a cache.

@@ -11,6 +11,15 @@ struct Channel {
     case done(Int)
     case blocked
     case failed
+
+    /// How many bytes have gone; nil when the connection has failed.
+    var count: Int? {
+      switch self {
+      case .done(let count): count
+      case .blocked: 0
+      case .failed: nil
+      }
+    }
   }
 
   /// Receives what has come; 0 bytes are its end.

@@ -37,9 +37,20 @@ struct Output {
         case .bytes(let bytes): send(bytes, over: channel)
         }
       guard case .done(let count) = result else { return result }
+      let isShort = count < offered
       leave(count)
+      // A socket that takes a part is full, and epoll tells when it is not; a record of TLS is a part.
+      if isShort, channel.tls == nil { return .blocked }
     }
     return .done(0)
+  }
+
+  /// How many bytes are sent in one go, if they are taken.
+  private var offered: Int {
+    guard case .bytes = pieces[first], first + 1 < pieces.count,
+      case .mapped(_, let next) = pieces[first + 1]
+    else { return pieces[first].count - sent }
+    return pieces[first].count - sent + next.count
   }
 
   /// Sends bytes together with the mapped ones that follow them.
