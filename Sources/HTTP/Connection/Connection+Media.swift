@@ -9,7 +9,7 @@ extension Connection {
     reply = (status, size)
     guard let sent = sendAtOnce(head, end, body) else { return close() }
     guard sent < head.count + end.count + size else { return completed() }
-    output = Output([.bytes(head + end), body], sent: sent)
+    output = Output(head + end, [body], sent: sent)
     phase = .answering
     hold(worker.times.transfer(of: size))
   }

@@ -17,7 +17,7 @@ extension Connection {
     _ status: Int, _ fields: Fields, _ body: [Output.Piece], size: Int
   ) {
     let head = ResponseHead.bytes(status, fields, status == 204 ? .none : .length(size))
-    begin(status, [.bytes(head + endOfHead())], request?.method == "HEAD" ? [] : body)
+    begin(status, head, request?.method == "HEAD" ? [] : body)
   }
 
   /// Sends more of the answer; false when the other side takes no more for now.
@@ -39,7 +39,7 @@ extension Connection {
     case .failed: close()
     case .done:
       guard let piece = sink.next() else {
-        output = Output([.bytes(Array("0\r\n\r\n".utf8))])
+        output = Output(Array("0\r\n\r\n".utf8))
         sink.end()
         phase = .answering
         hold(worker.times.transfer(of: 0))
@@ -47,7 +47,7 @@ extension Connection {
       }
       guard !piece.isEmpty else { return false }
       let size = Array("\(String(piece.count, radix: 16))\r\n".utf8)
-      output = Output([.bytes(size + piece + Array("\r\n".utf8))])
+      output = Output(size + piece + Array("\r\n".utf8))
     }
     return true
   }
@@ -65,10 +65,10 @@ extension Connection {
     return worker.end(ending)
   }
 
-  private func begin(_ status: Int, _ head: [Output.Piece], _ body: [Output.Piece] = []) {
+  private func begin(_ status: Int, _ head: [UInt8], _ body: [Output.Piece] = []) {
     let size = body.reduce(0) { $0 + $1.count }
     reply = (status, size)
-    output = Output(head + body)
+    output = Output(head + endOfHead(), body)
     phase = .answering
     hold(worker.times.transfer(of: size))
   }
@@ -84,7 +84,7 @@ extension Connection {
     let isChunked = ending == .stays
     if !isChunked { ending = .closes }
     let head = ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none)
-    begin(response.status, [.bytes(head + endOfHead())])
+    begin(response.status, head)
     guard request?.method != "HEAD" else { return }
     release()
     let sink = EventSink(

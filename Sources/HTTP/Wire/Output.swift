@@ -18,11 +18,18 @@ struct Output {
   /// How much of the first piece has gone.
   private var sent = 0
 
-  /// The pieces, of which so many bytes have gone already.
-  init(_ pieces: [Piece] = [], sent: Int = 0) {
-    self.pieces = pieces.filter { $0.count > 0 }
+  /// A head with its body, of which so many bytes have gone already.
+  init(_ head: [UInt8] = [], _ body: [Piece] = [], sent: Int = 0) {
+    if case .bytes(let bytes) = body.first, bytes.count <= Self.small {
+      pieces = [.bytes(head + bytes)] + body.dropFirst()
+    } else {
+      pieces = [.bytes(head)] + body
+    }
     leave(sent)
   }
+
+  /// The most bytes that are copied so that they leave in one piece.
+  private static let small = 64 << 10
 
   var isEmpty: Bool { first == pieces.count }
 
