@@ -4,6 +4,7 @@
 # A crash leaves its input beside the corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source Tests/Fuzz/run.bash
 seconds=${SECONDS_EACH:-60}
 work=${FUZZ_FOLDER:-.build/fuzz}
 mkdir -p "$work/objects" "$work/seeds"/{head,chunks,fields}
@@ -25,14 +26,7 @@ printf 'bytes=0-1,5-,-3\nSun, 06 Nov 1994 08:49:37 GMT\n"a", W/"b"\n/a%%20b/?c=d
 failed=0
 for target in "${@:-head chunks fields}"; do
   for name in $target; do
-    mkdir -p "$work/corpus/$name"
-    echo "== $name"
-    SWIFT_BACKTRACE=enable=no FUZZ_TARGET=$name ASAN_OPTIONS=detect_leaks=0 nice "$work/http" \
-      "$work/corpus/$name" "$work/seeds/$name" \
-      -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=12000 \
-      -artifact_prefix="$work/$name-" -print_final_stats=1 -verbosity=0 \
-      > "$work/$name.log" 2>&1 || failed=1
-    grep -aE 'ERROR|Fatal|Test unit|number_of_executed|slowest|peak_rss' "$work/$name.log" || true
+    run http "$name" 12000 "$work/seeds/$name" || failed=1
   done
 done
 exit $failed

@@ -4,6 +4,7 @@
 # Seeds are made with cjpeg (libjpeg-turbo-progs), netpbm and exiftool. A crash leaves its input beside the corpus.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source Tests/Fuzz/run.bash
 seconds=${SECONDS_EACH:-60}
 work=${FUZZ_FOLDER:-.build/fuzz}
 mkdir -p "$work/objects" "$work/seeds"/{jpeg,png,gif,exif}
@@ -46,14 +47,8 @@ printf 'MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0' > "$work/seeds/exif
 failed=0
 for target in "${@:-jpeg png gif exif cutter sniffer}"; do
   for name in $target; do
-    mkdir -p "$work/corpus/$name"
-    echo "== $name"
-    case $name in jpeg|png|gif|exif) seeds="$work/seeds/$name" ;; *) seeds="$work/seeds/jpeg $work/seeds/png $work/seeds/gif" ;; esac
-    SWIFT_BACKTRACE=enable=no FUZZ_TARGET=$name ASAN_OPTIONS=detect_leaks=0 nice "$work/imaging" "$work/corpus/$name" $seeds \
-      -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=20000 \
-      -artifact_prefix="$work/$name-" -print_final_stats=1 -verbosity=0 \
-      > "$work/$name.log" 2>&1 || failed=1
-    grep -aE 'ERROR|Fatal|Test unit|number_of_executed|slowest|peak_rss' "$work/$name.log" || true
+    case $name in jpeg|png|gif|exif) seeds=("$work/seeds/$name") ;; *) seeds=("$work/seeds"/{jpeg,png,gif}) ;; esac
+    run imaging "$name" 20000 "${seeds[@]}" || failed=1
   done
 done
 exit $failed

@@ -60,19 +60,20 @@ extension Connection {
   private func send(
     _ ranges: ByteRanges, of content: Content, _ prepared: Prepared, with response: Response
   ) {
-    var fields = content.representationFields + response.fields
     switch ranges {
     case .whole: send(whole: content, prepared, with: response)
     case .unsatisfiable:
-      fields = response.fields
+      var fields = response.fields
       fields["Content-Range"] = "bytes */\(content.size)"
       send(.problem(416, "The content has only \(content.size) bytes.", fields: fields))
     case .parts(let parts) where parts.count == 1:
+      var fields = content.representationFields + response.fields
       fields["Content-Type"] = content.mediaType
       fields["Content-Range"] = parts[0].contentRange(of: content.size)
       send(206, fields, [.mapped(prepared.mapping, parts[0])], size: parts[0].count)
     case .parts(let parts):
       let multipart = Multipart(prepared.mapping, parts, mediaType: content.mediaType)
+      var fields = content.representationFields + response.fields
       fields["Content-Type"] = "multipart/byteranges; boundary=\(multipart.boundary)"
       send(206, fields, multipart.pieces, size: multipart.size)
     }

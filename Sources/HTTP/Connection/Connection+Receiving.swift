@@ -12,7 +12,7 @@ extension Connection {
     guard mayReceive else { return false }
     switch channel.receive(into: worker.buffer) {
     case .failed: close()
-    case .done(0): receivedEnd()
+    case .done(0): close()
     case .blocked:
       mayReceive = false
       return false
@@ -70,11 +70,6 @@ extension Connection {
       refuse(Guard.unreadable(status).response)
       return bytes.count
     }
-  }
-
-  private func receivedEnd() {
-    mayReceive = false
-    close()
   }
 
   private func read(_ bytes: UnsafeRawBufferPointer, of body: IncomingBody) -> Int {

@@ -6,7 +6,7 @@ package struct PreparedFigures: Sendable {
   package var bytes = 0
   /// Files that are mapped, without a descriptor.
   package var files = 0
-  /// Files that are open as well, since much was on its way when they were asked for.
+  /// Files that are open as well, for the kernel to send them.
   package var descriptors = 0
   /// Files that had to go so that others could come, since the server began.
   package var evicted = 0

@@ -31,8 +31,6 @@ struct Output {
   /// The most bytes that are copied so that they leave in one piece.
   private static let small = 64 << 10
 
-  var isEmpty: Bool { first == pieces.count }
-
   /// Sends as much as the channel takes.
   mutating func send(over channel: Channel) -> Channel.Progress {
     while first < pieces.count {
