@@ -7,15 +7,15 @@ cd "$(dirname "$0")/../.."
 source Tests/Fuzz/run.bash
 seconds=${SECONDS_EACH:-60}
 work=${FUZZ_FOLDER:-.build/fuzz}
-mkdir -p "$work/objects" "$work/seeds"/{head,chunks,fields}
+mkdir -p "$work/seeds"/{head,chunks,fields}
 
 clang -g -O1 -fsanitize=fuzzer-no-link,address -ISources/CLibraries/include \
-  -c Sources/CLibraries/gnutls.c -o "$work/objects/gnutls.o"
+  -c Sources/CLibraries/gnutls.c -o "$work/gnutls.o"
 swiftc -g -O -swift-version 6 -module-name HTTP -package-name richpush -parse-as-library \
   -sanitize=fuzzer,address -ISources/CLibraries/include \
   -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
   -enable-upcoming-feature InternalImportsByDefault \
-  $(find Sources/HTTP -name '*.swift') Tests/Fuzz/HTTPTargets.swift "$work/objects/gnutls.o" \
+  $(find Sources/HTTP -name '*.swift') Tests/Fuzz/HTTPTargets.swift "$work/gnutls.o" \
   -use-ld=lld -lgnutls -o "$work/http"
 
 printf 'GET /api/notifications/7?width=320 HTTP/1.1\r\nHost: a\r\nAuthorization: Basic YTph\r\n\r\n' > "$work/seeds/head/get"
