@@ -102,6 +102,28 @@ final class RawClient {
     return piece.dropLast(2)
   }
 
+  /// Reads what comes until the other side closes.
+  func rest() -> [UInt8] {
+    while fill() {}
+    defer { received = [] }
+    return received
+  }
+
+  /// Changes this side's keys, in one packet with a request.
+  func changeKeys(andSend text: String) {
+    hold(1)
+    tls?.changeKeys()
+    send(text)
+    hold(0)
+  }
+
+  /// Keeps what is sent back, or lets it go (TCP_CORK).
+  private func hold(_ isHeld: Int32) {
+    var isHeld = isHeld
+    setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_CORK, &isHeld, socklen_t(MemoryLayout<Int32>.size))
+  }
+
   /// Whether the other side has closed, after everything it sent was read.
   func isClosed() -> Bool { received.isEmpty && !fill() }
 

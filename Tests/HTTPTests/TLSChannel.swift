@@ -29,6 +29,9 @@ final class TLSChannel {
     return Array(UnsafeBufferPointer(start: list[0].data, count: Int(list[0].size)))
   }
 
+  /// Changes the keys that this side sends with (RFC 8446, section 4.6.3).
+  func changeKeys() { gnutls_session_key_update(session, 0) }
+
   func send(_ bytes: UnsafeRawBufferPointer) -> Int {
     gnutls_record_send(session, bytes.baseAddress, bytes.count)
   }

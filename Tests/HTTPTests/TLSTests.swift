@@ -21,6 +21,17 @@ import Testing
     }
   }
 
+  @Test func `reads what comes in one packet with a change of keys`() async throws {
+    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+      let client = try #require(RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS1.3"))
+      #expect(client.ask("GET", "/").text == "true")
+      for _ in 0..<3 {
+        client.changeKeys(andSend: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(client.reply().text == "true")
+      }
+    }
+  }
+
   @Test func `refuses a body beyond the limit over TLS too`() async throws {
     try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
       let client = try #require(RawClient(served.port, tls: "NORMAL"))

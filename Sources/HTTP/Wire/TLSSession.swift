@@ -1,4 +1,5 @@
 import CGnuTLS
+import Glibc
 
 /// What TLS connections are begun with: the certificate, its key, and what may be negotiated.
 final class TLSCredentials: @unchecked Sendable {  // GnuTLS only reads them once they are made
@@ -30,6 +31,7 @@ final class TLSSession {
   /// Nil when memory has run out, and then nothing works.
   private let session: gnutls_session_t?
   private let credentials: TLSCredentials
+  private let descriptor: Int32
   /// Whether a record was encrypted that the socket has not taken as a whole.
   private var isUnflushed = false
 
@@ -37,7 +39,7 @@ final class TLSSession {
     var session: gnutls_session_t?
     let flags = GNUTLS_SERVER.rawValue | GNUTLS_NONBLOCK.rawValue | GNUTLS_NO_SIGNAL.rawValue
     gnutls_init(&session, UInt32(flags))
-    (self.session, self.credentials) = (session, credentials)
+    (self.session, self.credentials, self.descriptor) = (session, credentials, descriptor)
     guard let session else { return }
     gnutls_priority_set(session, credentials.priorities)
     gnutls_credentials_set(
@@ -60,7 +62,17 @@ final class TLSSession {
   }
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Channel.Progress {
-    progress { gnutls_record_recv(session, buffer.baseAddress, buffer.count) }
+    while true {
+      let result = progress { gnutls_record_recv(session, buffer.baseAddress, buffer.count) }
+      // It also says so after a message of TLS's own, such as a change of keys.
+      guard case .blocked = result, hasMore else { return result }
+    }
+  }
+
+  /// Whether something has come, or the connection ended, that GnuTLS has not seen.
+  private var hasMore: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
   }
 
   /// Sends a record of what the pieces begin with.
