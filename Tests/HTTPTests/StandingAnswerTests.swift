@@ -88,6 +88,7 @@ import Testing
       #expect(client.ask("GET", "/a", "Authorization: Basic Yjpi").status == 203)
       #expect(client.ask("GET", "/a").status == 203)
       #expect(client.ask("HEAD", "/a", Self.key).status == 203)
+      #expect(client.ask("get", "/a", Self.key).status == 501)
       #expect(standing.taken.load(ordering: .relaxed) == 0)
     }
   }

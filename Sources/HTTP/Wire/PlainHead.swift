@@ -13,9 +13,7 @@ struct PlainHead {
 
   /// Nil when the head is not plain, or not well-formed.
   init?(_ head: RequestHead) {
-    guard head.method.count == 3, Self.isEqual(head.method, "get"), head.version == .http11 else {
-      return nil
-    }
+    guard head.method.elementsEqual("GET".utf8), head.version == .http11 else { return nil }
     target = head.target
     guard head.forEachField({ take($0, $1) }), hosts == 1 else { return nil }
   }
