@@ -37,6 +37,7 @@ import Testing
     arguments: [
       (nil, .whole), ("bytes=", .whole), ("lines=0-1", .whole), ("bytes=5-2", .whole),
       ("bytes=a-b", .whole), ("bytes=1", .whole), ("bytes=-", .whole), ("bytes=--1", .whole),
+      ("bytes=1 2-15", .whole), ("bytes=1 -15", .whole),
       ("bytes=0-9", .parts([0..<10])), ("Bytes=0-9", .parts([0..<10])),
       ("bytes=90-", .parts([90..<100])), ("bytes=90-1000", .parts([90..<100])),
       ("bytes=-10", .parts([90..<100])), ("bytes=-1000", .parts([0..<100])),

@@ -38,8 +38,9 @@ enum ByteRanges: Equatable {
 
   /// The bytes a specification names, empty when it lies behind the end; nil when it is malformed.
   private static func bounds(_ specification: Substring, size: Int) -> Range<Int>? {
-    let trimmed = specification.filter { $0 != " " && $0 != "\t" }
-    let ends = trimmed.split(separator: "-", omittingEmptySubsequences: false)
+    let words = specification.split { $0 == " " || $0 == "\t" }
+    guard words.count == 1 else { return nil }
+    let ends = words[0].split(separator: "-", omittingEmptySubsequences: false)
     guard ends.count == 2 else { return nil }
     switch (number(ends[0]), number(ends[1])) {
     case (let first?, let last?):
