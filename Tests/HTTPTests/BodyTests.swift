@@ -67,6 +67,15 @@ import Testing
     }
   }
 
+  @Test func `asks nothing of a client that speaks HTTP 1-0`() async throws {
+    try await Served.with(Self.echo(limit: 9)) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nhi")
+      let reply = client.reply()
+      #expect(reply.status == 200 && reply.text == "hi")
+    }
+  }
+
   @Test func `drops a small body that nobody wants and goes on`() async throws {
     try await Served.with({ _ in .now(.text(200, "ok")) }) { served in
       let client = RawClient(served.port)

@@ -60,6 +60,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [" HTTP/1.0\r\n", " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"])
+  func `a stream that ends with its connection is not chunked`(version: String) async throws {
+    let source = Source { sink in
+      sink.send(ServerSentEvent(data: "1"))
+      sink.send(ServerSentEvent(data: "2"))
+      sink.close()
+    }
+    try await Served.with({ _ in .now(.events(source)) }) { served in
+      let client = RawClient(served.port)
+      client.send("GET /\(version)\r\n")
+      #expect(Self.head(client).fields["transfer-encoding"] == nil)
+      #expect(String(decoding: client.rest(), as: UTF8.self) == "data: 1\n\ndata: 2\n\n")
+    }
+  }
+
   @Test func `says that a quiet stream is alive`() async throws {
     var limits = ServerConfiguration.Limits()
     limits.heartbeat = .milliseconds(20)

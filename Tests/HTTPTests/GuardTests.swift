@@ -11,6 +11,7 @@ import Testing
     ("GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /?a=%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /#f HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("FOO / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
     ("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
     ("GET / HTTP/1.1\r\nHost: a\r\nX : 1\r\n\r\n", 400),
@@ -54,6 +55,21 @@ import Testing
       #expect(statuses.contains(reply.status))
       #expect(reply.fields["content-type"] == "application/problem+json")
       #expect(reply.text.contains(#""status":\#(reply.status)"#) && reply.text.last == "\n")
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test(arguments: [
+    ("HEAD / HTTP/1.1\r\n\r\n", 400), ("HEAD /%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("HEAD / HTTP/1.1\r\nHost : a\r\n\r\n", 400), ("HEAD / HTTP/1.1\nHost: a\n\n", 400),
+    ("HEAD /\(String(repeating: "a", count: 3500)) HTTP/1.1\r\nHost: a\r\n\r\n", 414),
+  ])
+  func `refuses a HEAD without a body`(request: String, status: Int) async throws {
+    try await Served.with({ _ in .now(.text(200, "reached")) }) { served in
+      let client = RawClient(served.port)
+      client.send(request)
+      let reply = client.reply(hasBody: false)
+      #expect(reply.status == status && reply.fields["content-length"] != "0")
       #expect(client.isClosed())
     }
   }

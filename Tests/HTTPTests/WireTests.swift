@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: [
     "g\r\n", "\r\n", "-1\r\n", "0x5\r\n", "5\n", "5\r\nhello", "5\r\nhelloX", " 5\r\n",
-    "5;\u{1}\r\n",
+    "5;\u{1}\r\n", "5 5\r\n",
     "0\r\nX\nY\r\n\r\n",
   ])
   func `refuses a body that is not chunked as it should be`(body: String) async throws {

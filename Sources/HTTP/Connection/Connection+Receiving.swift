@@ -66,7 +66,7 @@ extension Connection {
       return 0
     case .refused(let status):
       name()
-      ending = .closes
+      wantsHeadOnly = bytes.starts(with: "HEAD ".utf8)
       refuse(Guard.unreadable(status).response)
       return bytes.count
     }

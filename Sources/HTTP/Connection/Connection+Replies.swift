@@ -17,7 +17,7 @@ extension Connection {
     _ status: Int, _ fields: Fields, _ body: [Output.Piece], size: Int
   ) {
     let head = ResponseHead.bytes(status, fields, status == 204 ? .none : .length(size))
-    begin(status, head, request?.method == "HEAD" ? [] : body)
+    begin(status, head, wantsHeadOnly ? [] : body)
   }
 
   /// Sends more of the answer; false when the other side takes no more for now.
@@ -39,24 +39,25 @@ extension Connection {
     case .failed: close()
     case .done:
       guard let piece = sink.next() else {
-        output = Output(Array("0\r\n\r\n".utf8))
+        output = Output(sink.isChunked ? ChunkedBody.end : [])
         sink.end()
         phase = .answering
         hold(worker.times.transfer(of: 0))
         return true
       }
       guard !piece.isEmpty else { return false }
-      let size = Array("\(String(piece.count, radix: 16))\r\n".utf8)
-      output = Output(size + piece + Array("\r\n".utf8))
+      output = Output(sink.isChunked ? ChunkedBody.chunk(piece) : piece)
     }
     return true
   }
 
-  /// Asks for the body that is awaited (RFC 9110, section 10.1.1).
+  /// Asks for the body that is awaited (RFC 9110, section 10.1.1): at once, or the connection ends,
+  /// since whoever has not read the answers before has no right to wait for this one.
   func sayContinue() {
-    Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes {
-      if case .failed = channel.send($0, .empty, .empty) { close() }
+    let sent = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes {
+      channel.send($0, .empty, .empty).count == $0.count
     }
+    if !sent { close() }
   }
 
   /// The end of a head that is sent now.
@@ -85,10 +86,11 @@ extension Connection {
     if !isChunked { ending = .closes }
     let head = ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none)
     begin(response.status, head)
-    guard request?.method != "HEAD" else { return }
+    if wantsHeadOnly { return }
     release()
     let sink = EventSink(
-      Ticket(descriptor: channel.descriptor, serial: serial), worker.mailbox, limits: worker.limits)
+      Ticket(descriptor: channel.descriptor, serial: serial), worker.mailbox,
+      limits: worker.limits, isChunked: isChunked)
     phase = .streaming(sink)
     source.open(sink)
     if worker.admission.isDraining { sink.closeForNow() }

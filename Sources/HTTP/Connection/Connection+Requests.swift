@@ -21,7 +21,7 @@ extension Connection {
   func name() {
     serial = worker.nextSerial()
     if worker.observer != nil { begun = Ticks.nanoseconds }
-    (ending, leavesBytesUnread) = (.stays, false)
+    (ending, wantsHeadOnly, leavesBytesUnread) = (.stays, false, false)
   }
 
   /// Sends an error before what follows the head is read, and closes the connection.
@@ -75,7 +75,9 @@ extension Connection {
   }
 
   private func checked(_ head: RequestHead) throws(Refusal) -> Request {
-    guard let fields = head.fields else { throw Guard.unreadable(400) }
+    wantsHeadOnly = head.method.elementsEqual("HEAD".utf8)
+    guard var fields = head.fields else { throw Guard.unreadable(400) }
+    if head.version == .http10 { fields["Expect"] = nil }  // which knows none
     let method = String(decoding: head.method, as: UTF8.self)
     let body = try Guard.check(method: method, version: head.version, fields: fields)
     let client = worker.forwarding.client(peer: peer, isSecure: worker.isSecure, fields: fields)

@@ -31,6 +31,9 @@ final class Connection {
   /// When its head had come, in nanoseconds.
   var begun = 0
 
+  /// Whether its answer must have no body, though it tells how large that would be.
+  var wantsHeadOnly = false
+
   // The answer.
   /// Its status and size.
   var reply: (status: Int, bytes: Int)?

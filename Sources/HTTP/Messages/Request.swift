@@ -44,6 +44,9 @@ package final class Request: Sendable {
     _ method: String = "GET", _ target: String, fields: Fields = Fields(),
     peer: String = "127.0.0.1", isSecure: Bool = false, body: Body = .none, serial: UInt64 = 0
   ) throws(Refusal) {
+    guard target != "*" || method == "OPTIONS" else {
+      throw Refusal(400, "Only OPTIONS may ask for \"*\".")
+    }
     let parsed = try Target(target)
     self.method = method
     self.target = target

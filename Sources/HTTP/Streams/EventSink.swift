@@ -15,13 +15,18 @@ package final class EventSink: Sendable {
     var onDrain: (@Sendable () -> Void)?
   }
 
+  /// Whether its pieces are sent as chunks; if not, the stream ends with its connection.
+  let isChunked: Bool
   private let ticket: Ticket
   private let mailbox: Mailbox
   private let limits: ServerConfiguration.Limits
   private let state = Mutex(State())
 
-  init(_ ticket: Ticket, _ mailbox: Mailbox, limits: ServerConfiguration.Limits) {
+  init(
+    _ ticket: Ticket, _ mailbox: Mailbox, limits: ServerConfiguration.Limits, isChunked: Bool
+  ) {
     (self.ticket, self.mailbox, self.limits) = (ticket, mailbox, limits)
+    self.isChunked = isChunked
   }
 
   /// Sends an event; false when the stream is closed.

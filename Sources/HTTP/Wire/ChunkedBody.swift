@@ -1,7 +1,7 @@
 /// Takes a chunked body apart while it comes (RFC 9112, section 7.1); its trailers are dropped.
 struct ChunkedBody {
   private enum State {
-    case size(digits: Int), parameters, endOfLine, data, endOfData(Int)
+    case size(digits: Int), blanks, parameters, endOfLine, data, endOfData(Int)
     case trailers, trailer, endOfTrailer, end
   }
 
@@ -35,14 +35,23 @@ struct ChunkedBody {
     return (position, position..<position)
   }
 
+  /// What ends a body that is sent in chunks.
+  static let end = Array("0\r\n\r\n".utf8)
+
+  /// Bytes as a chunk that is sent.
+  static func chunk(_ bytes: [UInt8]) -> [UInt8] {
+    Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
+  }
+
   private mutating func take(_ byte: UInt8) throws(Refusal) {
     switch (state, byte) {
     case (.size(let digits), _) where byte.hexadecimal != nil:
       guard digits < 15 else { throw Refusal(413, "A chunk is larger than can be taken.") }
       left = left << 4 | (byte.hexadecimal ?? 0)
       state = .size(digits: digits + 1)
-    case (.size(1...), 0x0D), (.parameters, 0x0D): state = .endOfLine
-    case (.size(1...), 0x3B), (.size(1...), 0x20), (.size(1...), 0x09): state = .parameters
+    case (.size(1...), 0x0D), (.blanks, 0x0D), (.parameters, 0x0D): state = .endOfLine
+    case (.size(1...), 0x3B), (.blanks, 0x3B): state = .parameters
+    case (.size(1...), 0x20), (.size(1...), 0x09): state = .blanks
     case (.endOfLine, 0x0A): state = left == 0 ? .trailers : .data
     case (.endOfData(0), 0x0D): state = .endOfData(1)
     case (.endOfData(1), 0x0A): state = .size(digits: 0)
@@ -50,7 +59,8 @@ struct ChunkedBody {
     case (.trailer, 0x0D): state = .endOfTrailer
     case (.endOfTrailer, 0x0A): state = .trailers
     case (.end, 0x0A): isComplete = true
-    case (.parameters, _), (.trailers, _), (.trailer, _): try skip(byte)
+    case (.blanks, 0x20), (.blanks, 0x09), (.parameters, _), (.trailers, _), (.trailer, _):
+      try skip(byte)
     default: throw Self.malformed
     }
   }
