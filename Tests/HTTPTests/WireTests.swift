@@ -58,13 +58,13 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ffffffffffffffff\r\n", "100001\r\n"])
-  func `refuses chunks larger than can be taken`(chunk: String) async throws {
+  @Test(arguments: ["ffffffffffffffff\r\n", "fffffffffffffff\r\n", "100001\r\n"])
+  func `refuses at once chunks larger than can be taken`(chunk: String) async throws {
     try await Served.with(Self.echo) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk)
-      client.send(String(repeating: "a", count: 0x100001))
       #expect(client.reply().status == 413)
+      #expect(client.isClosed())
     }
   }
 
@@ -74,6 +74,29 @@ import Testing
       client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
       client.send(String(repeating: "X: 1\r\n", count: 5000))
       #expect(client.reply().status == 400)
+    }
+  }
+
+  @Test(arguments: [
+    ("GET", 0, 6140, true), ("GET", 0, 6141, false),
+    ("GET", 3000, 1, true), ("GET", 3001, 1, false),
+    (String(repeating: "A", count: 100), 2953, 1, true),
+    (String(repeating: "A", count: 100), 2954, 1, false),
+  ])
+  func `a head at its limits is the same whole and in pieces`(
+    method: String, target: Int, field: Int, isTaken: Bool
+  ) {
+    let target = String(repeating: "/", count: target)
+    let head =
+      "\(method) \(target.isEmpty ? "/" : target) HTTP/1.1\r\n"
+      + "X: \(String(repeating: "a", count: field))\r\n\r\n"
+    Array(head.utf8).withUnsafeBytes { bytes in
+      let isWhole = if case .head = RequestHead.read(bytes) { true } else { false }
+      #expect(isWhole == isTaken)
+      let pieces = (1..<bytes.count).filter {
+        if case .refused = RequestHead.read(.init(rebasing: bytes[..<$0])) { true } else { false }
+      }
+      #expect(pieces.isEmpty == isTaken)
     }
   }
 

@@ -7,6 +7,8 @@ struct RequestHead {
   /// The most bytes that the field lines of a request may have; more is refused with 431.
   static let fieldsLimit = 6 * 1024
   static let linesLimit = 64
+  /// The most bytes of the request line.
+  private static let lineLimit = Target.limit + 64
 
   enum Version { case http10, http11 }
 
@@ -29,8 +31,9 @@ struct RequestHead {
   /// Reads a head from the beginning of what a connection has received.
   static func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
     guard let end = bytes.newline(from: 0) else {
-      return bytes.count > Target.limit + 64 ? .refused(414) : .incomplete
+      return bytes.count > lineLimit ? .refused(414) : .incomplete
     }
+    guard end <= lineLimit else { return .refused(414) }
     guard let line = bytes.line(from: 0, to: end), let space = line.first(of: 0x20),
       let last = line.last(of: 0x20), space > 0, last > space + 1, Guard.isToken(line[..<space])
     else { return .refused(400) }
@@ -90,7 +93,8 @@ struct RequestHead {
       guard count <= linesLimit, end - first <= fieldsLimit else { return .refused(431) }
       start = end + 1
     }
-    return bytes.count - first > fieldsLimit ? .refused(431) : .incomplete
+    // The last line's end and half of the empty line may have come.
+    return bytes.count - first > fieldsLimit + 2 ? .refused(431) : .incomplete
   }
 
   private enum Spoken { case known(Version), foreign, none }
