@@ -124,7 +124,7 @@ extension Connection {
     phase = .body(body)
     switch request.body {
     case .sized(let size): hold(worker.times.transfer(of: size))
-    case .none, .chunked: hold(worker.times.transfer(of: body.limit))
+    case .none, .chunked: hold(worker.times.transfer(of: use.limit))
     }
     if request.fields["Expect"] != nil { sayContinue() }
   }

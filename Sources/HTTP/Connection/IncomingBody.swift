@@ -7,6 +7,15 @@ final class IncomingBody {
     case dropped(then: Next)
     case collected(BodyBuffer)
     case saved(BodyFile)
+
+    /// The most bytes that it may have.
+    var limit: Int {
+      switch self {
+      case .dropped: IncomingBody.dropLimit
+      case .collected(let buffer): buffer.limit
+      case .saved(let file): file.limit
+      }
+    }
   }
 
   /// What follows a body that nobody wants.
@@ -29,19 +38,10 @@ final class IncomingBody {
     self.use = use
     switch body {
     case .none: framing = .sized(left: 0)
-    case .chunked: framing = .chunked(ChunkedBody())
+    case .chunked: framing = .chunked(ChunkedBody(limit: use.limit))
     case .sized(let size):
       framing = .sized(left: size)
-      guard size <= limit else { throw .tooLarge(limit) }
-    }
-  }
-
-  /// The most bytes that it may have.
-  var limit: Int {
-    switch use {
-    case .dropped: Self.dropLimit
-    case .collected(let buffer): buffer.limit
-    case .saved(let file): file.limit
+      guard size <= use.limit else { throw .tooLarge(use.limit) }
     }
   }
 

@@ -9,11 +9,15 @@ struct ChunkedBody {
   /// The most bytes of chunk parameters and trailers in a whole body.
   private static let extraLimit = 4096
 
+  /// The largest chunk that is taken.
+  private let limit: Int
   private var state = State.size(digits: 0)
   /// What is left of the chunk.
   private var left = 0
   private var extra = 0
   private(set) var isComplete = false
+
+  init(limit: Int = .max) { self.limit = limit }
 
   /// Reads on, to the next piece of content or as far as the bytes go.
   ///
@@ -52,7 +56,9 @@ struct ChunkedBody {
     case (.size(1...), 0x0D), (.blanks, 0x0D), (.parameters, 0x0D): state = .endOfLine
     case (.size(1...), 0x3B), (.blanks, 0x3B): state = .parameters
     case (.size(1...), 0x20), (.size(1...), 0x09): state = .blanks
-    case (.endOfLine, 0x0A): state = left == 0 ? .trailers : .data
+    case (.endOfLine, 0x0A):
+      guard left <= limit else { throw .tooLarge(limit) }
+      state = left == 0 ? .trailers : .data
     case (.endOfData(0), 0x0D): state = .endOfData(1)
     case (.endOfData(1), 0x0A): state = .size(digits: 0)
     case (.trailers, 0x0D): state = .end
