@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct StopTests {
+@Suite(.timeLimit(.minutes(2))) struct StopTests {
   private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
   private static func server(
@@ -29,7 +29,7 @@ import Testing
       let client = RawClient(server.port)
       client.send(Self.request)
       for await _ in started { break }
-      async let stop: Void = server.stop(grace: .seconds(10))
+      async let stop: Void = server.stop(grace: .seconds(3600))
       opener.finish()
       #expect(client.reply().text == "late but whole")
       #expect(client.isClosed())

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// How many connections are open, from where, and whether more may come.
@@ -7,6 +8,8 @@ final class Admission: Sendable {
     var perAddress: [String: Int] = [:]
   }
 
+  /// Has everybody who is in.
+  let connections = DispatchGroup()
   private let table = Mutex(Table())
   private let limits: ServerConfiguration.Limits
   /// Connections beyond the limit that are open for as long as it takes to say so.
@@ -37,6 +40,7 @@ final class Admission: Sendable {
       guard table.open < limits.connections + excess,
         fromThere < limits.connectionsPerAddress || trusted.contains(address)
       else { return .turnedAway }
+      connections.enter()
       table.open += 1
       table.perAddress[address] = fromThere + 1
       return table.open <= limits.connections ? .welcome : .onlyToBeTold
@@ -50,6 +54,7 @@ final class Admission: Sendable {
       let left = table.perAddress[address, default: 1] - 1
       table.perAddress[address] = left == 0 ? nil : left
     }
+    connections.leave()
   }
 
   func drain() { draining.store(true, ordering: .sequentiallyConsistent) }

@@ -108,10 +108,14 @@ package final class Server: Sendable {
   }
 
   private func connectionsClose(within time: Duration) async {
-    let end = ContinuousClock.now + time
-    while admission.count > 0, ContinuousClock.now < end {
-      try? await Task.sleep(for: .milliseconds(5))
+    let (wait, end) = AsyncStream<Never>.makeStream()
+    admission.connections.notify(queue: .global()) { end.finish() }
+    let patience = Task {
+      try? await Task.sleep(for: time)
+      end.finish()
     }
+    for await _ in wait {}
+    patience.cancel()
   }
 }
 
