@@ -49,6 +49,26 @@ import Testing
     }
   }
 
+  @Test func `answers what comes at once in its order, of whatever kind`() async throws {
+    let kinds: [(method: String, field: String, status: Int, size: Int)] = [
+      ("GET", "Accept: */*", 200, 1000), ("HEAD", "Accept: */*", 200, 0),
+      ("GET", "If-None-Match: \"abc\"", 304, 0), ("HEAD", "If-Match: \"x\"", 412, 0),
+      ("GET", "Range: bytes=5-9", 206, 5), ("POST", "Content-Length: 0", 200, 1000),
+      ("PUT", "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0", 200, 1000),
+    ]
+    let times = 100
+    try await Self.serving { client in
+      let all = kinds.map { "\($0.method) / HTTP/1.1\r\nHost: x\r\n\($0.field)\r\n\r\n" }
+      client.send(String(repeating: all.joined(), count: times))
+      for _ in 0..<times {
+        for kind in kinds {
+          let reply = client.reply(hasBody: kind.method != "HEAD")
+          #expect(reply.status == kind.status && reply.body.count == kind.size)
+        }
+      }
+    }
+  }
+
   @Test func `says not modified with the length of the whole, and no body`() async throws {
     try await Self.serving { client in
       for _ in 0..<2 {

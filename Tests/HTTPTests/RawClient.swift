@@ -15,6 +15,8 @@ final class RawClient {
   private var tls: TLSChannel?
   /// Whether the connection has ended with a reset, which destroys what is on its way.
   private(set) var wasReset = false
+  /// Whether it has not ended, and only nothing came for too long.
+  private var isSilent = false
 
   init(_ port: Int) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -125,7 +127,7 @@ final class RawClient {
   }
 
   /// Whether the other side has closed, after everything it sent was read.
-  func isClosed() -> Bool { received.isEmpty && !fill() }
+  func isClosed() -> Bool { received.isEmpty && !fill() && !isSilent }
 
   private func take(through end: String) -> String? {
     let end = Array(end.utf8)
@@ -152,6 +154,7 @@ final class RawClient {
       tls?.receive(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0)
     }
     if count < 0, errno == ECONNRESET { wasReset = true }
+    isSilent = tls == nil ? count < 0 && errno == EAGAIN : count == TLSChannel.silence
     guard count > 0 else { return false }
     received += piece.prefix(count)
     return true

@@ -2,6 +2,9 @@ import CGnuTLS
 
 /// The client's side of TLS over a socket, which trusts whatever certificate it is shown.
 final class TLSChannel {
+  /// What receiving comes to when nothing comes.
+  static let silence = Int(GNUTLS_E_AGAIN)
+
   private var session: gnutls_session_t?
   private var credentials: gnutls_certificate_credentials_t?
 

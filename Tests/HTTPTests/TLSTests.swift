@@ -32,6 +32,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "\u{16}\u{3}\u{1}" + String(repeating: "\u{7f}", count: 20_000),
+  ])
+  func `closes on whoever does not speak TLS, and goes on`(bytes: String) async throws {
+    var limits = ServerConfiguration.Limits()
+    limits.head = .seconds(600)
+    try await Served.with(Self.answer, limits: limits, tls: try TestIdentities.one()) { served in
+      let stranger = RawClient(served.port)
+      stranger.send(bytes)
+      _ = stranger.rest()
+      #expect(stranger.isClosed())
+      let client = try #require(RawClient(served.port, tls: "NORMAL"))
+      #expect(client.ask("GET", "/").text == "true")
+    }
+  }
+
   @Test func `refuses a body beyond the limit over TLS too`() async throws {
     try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
       let client = try #require(RawClient(served.port, tls: "NORMAL"))
