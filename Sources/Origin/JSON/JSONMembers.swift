@@ -21,6 +21,9 @@ struct JSONMembers {
   /// Whether there is such a member, `null` included.
   func holds(_ name: String) -> Bool { rest[name] != nil }
 
+  /// Whether a member is there and `null`.
+  func isNull(_ name: String) -> Bool { rest[name] == .null }
+
   /// Takes a member out; `null` is as good as none.
   mutating func take(_ name: String) -> JSONValue? {
     guard let value = rest.removeValue(forKey: name), value != .null else { return nil }

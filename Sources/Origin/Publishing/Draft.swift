@@ -56,6 +56,9 @@ struct Draft: Sendable {
     guard !members.holds("to"), !members.holds("idempotencyKey") else {
       throw Refusal(400, "The recipients of a notification and its key cannot change.")
     }
+    if let name = ["message", "richType", "payload"].first(where: members.isNull) {
+      throw Refusal(400, "\(name) can be changed and not removed.")
+    }
     message = try members.string("message") ?? old.message
     richType = try members.string("richType") ?? old.richType
     payload = try Self.payload(&members) ?? old.payload

@@ -53,6 +53,7 @@ import Testing
       let answer = try Self.patch(#"{"to":["username:eve"]}"#, first.id, server)
       #expect(answer.status == 400 && answer.text.contains("recipients"))
       #expect(try Self.patch(#"{"mesage":"x"}"#, first.id, server).status == 400)
+      #expect(try Self.patch(#"{"message":null}"#, first.id, server).status == 400)
       #expect(
         try Self.patch(#"{"notBefore":"2099-01-01T00:00:00Z"}"#, first.id, server).status == 409)
     }
