@@ -19,6 +19,7 @@ import Testing
     "", "yesterday", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 32 Nov 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nom 1994 08:49:37 GMT",
     "Sun, 6666666666666666666666 Nov 1994 08:49:37 GMT",
+    "Sun Nov  2 08:49:37 095", "Sun Nov  6 08:49:37 94", "Sun, 06 Nov 0095 08:49:37 GMT",
   ])
   func `reads no other dates`(text: String) { #expect(HTTPDate.date(text) == nil) }
 
@@ -27,6 +28,7 @@ import Testing
     (951_868_799.9, "Tue, 29 Feb 2000 23:59:59 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
     (4_102_444_800, "Fri, 01 Jan 2100 00:00:00 GMT"),
     (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+    (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
   ])
   func `writes dates that it reads again`(seconds: Double, text: String) {
     #expect(HTTPDate.text(Date(timeIntervalSince1970: seconds)) == text)

@@ -32,8 +32,11 @@ enum HTTPDate {
       var year = number(yearWord[...]), let hour = time[0], let minute = time[1],
       let second = time[2], (1...31).contains(day), hour < 24, minute < 60, second <= 60
     else { return nil }
-    if yearWord.count == 2 { year += year < 70 ? 2000 : 1900 }
-    let seconds = dayNumber(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
+    if !isAsctime, yearWord.count == 2 { year += year < 70 ? 2000 : 1900 }
+    guard (1000...9999).contains(year) else { return nil }
+    // A leap second is the one before it, as POSIX has it.
+    let seconds =
+      dayNumber(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + min(second, 59)
     return Date(timeIntervalSince1970: Double(seconds))
   }
 
