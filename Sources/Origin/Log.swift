@@ -17,6 +17,7 @@ package struct Log: Sendable {
 
   /// Writes a line; control characters in it cannot forge another.
   package func callAsFunction(_ line: String) {
+    if line.isPlain { return sink(line) }
     sink(
       String(
         String.UnicodeScalarView(

@@ -48,6 +48,39 @@ import Testing
     }
   }
 
+  @Test func `new words for a file whose new content is still coming wait for that content`()
+    async throws
+  {
+    try await RunningServer.lend(flags: flags) { server in
+      let alice = server.client("alice")
+      try await eventually("the former content is known") {
+        try await alice.asset("logo.png", richType: "img").sha256 != nil
+      }
+      let path = server.scratch.folder.path + "/assets/img/logo.png"
+      let bytes = Data(try Package.bytes("assets/img/beach.jpg"))
+      let writer = try #require(FileHandle(forWritingAtPath: path))
+      try writer.truncate(atOffset: 0)
+      try writer.write(contentsOf: bytes.prefix(1000))
+      try server.scratch.drop(
+        Array(#"{"message":"New","to":["username:alice"]}"#.utf8),
+        as: "assets/img/logo.png.notify.json")
+      try server.scratch.drop(
+        Array(#"{"message":"Other","to":["username:alice"]}"#.utf8),
+        as: "assets/img/beach.jpg.notify.json")
+      try await eventually("the words were looked at") {
+        text(server, "assets/img/beach.jpg.notify.sent.json") != nil
+      }
+      try writer.write(contentsOf: bytes.dropFirst(1000))
+      try writer.close()
+      try await eventually("it is sent") {
+        text(server, "assets/img/logo.png.notify.sent.json") != nil
+      }
+      let inbox = try await alice.inbox().notifications
+      #expect(inbox.map(\.message) == ["New", "Other"])
+      #expect(try await alice.media(#require(inbox.first?.id)).contentType == "image/jpeg")
+    }
+  }
+
   @Test func `a touch of what was sent sends nothing, and the log says nothing`() async throws {
     try await RunningServer.lend(flags: flags) { server in
       let slip = server.scratch.folder.path + "/assets/img/logo.png.notify.json"

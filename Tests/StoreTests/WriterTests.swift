@@ -28,6 +28,33 @@ import Testing
     #expect(try store.users().count == 60)
   }
 
+  @Test(arguments: [false, true])
+  func `a change that is not undoable fails alone, unless it has changed something`(
+    _ hasChanged: Bool
+  ) async throws {
+    let store = try scratch.open()
+    let insert = "INSERT INTO user VALUES (?, '', 'device', 0)"
+    let gate = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { begun in
+      store.database.writeSoon { _ in
+        begun.resume()
+        gate.wait()
+      }
+    }
+    // These two wait together, and are committed together.
+    store.database.writeSoon { try $0.run(insert, "another") }
+    let failing = Task.immediate {
+      try await store.database.write(isUndoable: false) { connection in
+        if hasChanged { try connection.run(insert, "half") }
+        throw CancellationError()
+      }
+    }
+    gate.signal()
+    await #expect(throws: CancellationError.self) { try await failing.value }
+    try await store.addUser("last", hash: "", role: .device)
+    #expect(try store.users().map(\.name).sorted() == (hasChanged ? [] : ["another"]) + ["last"])
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `commits what is in no hurry soon, alone, in a crowd and with what is`() async throws {
     let store = try scratch.open()

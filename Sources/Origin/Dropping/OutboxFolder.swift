@@ -5,7 +5,7 @@ struct OutboxFolder: FolderReader {
   var folder: DropFolder { publisher.assets.folder }
 
   func look(at names: [Sightings.Place: Bool], again: @escaping Again) async {
-    await names.inParallel(Reconciliation.width) { place, _ in
+    await Array(names).inParallel(Reconciliation.width) { place, _ in
       if await look(place, again) { again(place) }
     }
   }

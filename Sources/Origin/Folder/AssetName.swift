@@ -7,14 +7,15 @@ package struct AssetName: Sendable, Hashable {
 
   /// Takes a name of one path component; nil for one that could leave the folder or fool a reader.
   package init?(_ name: String) {
-    let composed = name.precomposedStringWithCanonicalMapping
+    let composed = name.isPlain ? name : name.precomposedStringWithCanonicalMapping
     guard Self.problem(with: composed) == nil else { return nil }
     value = composed
   }
 
   /// Why a text cannot be an asset's name, in a sentence; nil when it can.
   static func problem(with name: String) -> String? {
-    let scalars = name.unicodeScalars
+    // Of printable ASCII no character needs to be looked up.
+    let scalars = name.isPlain ? "".unicodeScalars : name.unicodeScalars
     if name.isEmpty || name == "." || name == ".." || name.contains("/") {
       return "It is not a file's name."
     }
@@ -45,4 +46,9 @@ package struct AssetName: Sendable, Hashable {
   private static let litter: Set<String> = [
     "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "4913",
   ]
+}
+
+extension String {
+  /// Whether it is printable ASCII, as most names and lines are.
+  var isPlain: Bool { utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
 }

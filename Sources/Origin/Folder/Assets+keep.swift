@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import MediaTypes
+import PluginHost
 import Store
 
 extension Assets {
@@ -10,11 +11,21 @@ extension Assets {
   func put(_ path: String, _ richType: String, _ name: AssetName) async throws(Refusal) -> Asset {
     try await Crew.intake.run { () async throws(Refusal) in
       let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
-      _ = try await validation.details(
+      _ = try await check(
         Subject(richType: richType, message: "", payload: name.value, pinned: pinned))
       try folder.put(path, richType, name)
     }
     return try await look(richType, name, closed: true)
+  }
+
+  /// What the plugin says of a file; the thread waits for it.
+  func check(_ subject: Subject) async throws(Refusal) -> String? {
+    let said = await Patience.$isEndless.withValue(true) { () async -> Result<String?, Refusal> in
+      do throws(Refusal) { return .success(try await validation.details(subject)) } catch {
+        return .failure(error)
+      }
+    }
+    return try said.get()
   }
 
   /// Keeps the file's bytes, tells their type, and whether nobody had the same before.
@@ -51,7 +62,9 @@ extension Assets {
 
   func keep(_ asset: Asset, insteadOf known: Asset?) async throws(Refusal) {
     if asset.isSame(as: known) { return }
-    try await Refusal.mapping { try await store.putAsset(asset, event: asset.event) }
+    try await Refusal.mapping {
+      try await store.putAsset(asset, event: asset.event, isUrgent: !turns.isCrowded)
+    }
     if asset.looksNew(after: known) { log(asset.logLine) }
   }
 

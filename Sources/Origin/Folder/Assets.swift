@@ -11,7 +11,7 @@ struct Assets: Sendable {
   let validation: Validation
   let bustle: Bustle
   let log: Log
-  private let turns = Turns()
+  let turns = Turns()
   private let checks = Turns()
 
   init(store: Store, folder: DropFolder, validation: Validation, bustle: Bustle, log: Log) {
@@ -51,7 +51,7 @@ struct Assets: Sendable {
     let known = try Refusal.mapping { try store.asset(richType, name.value) }
     let found: Asset
     do throws(Refusal) {
-      found = try await examine(richType, name, known, spelling, closed)
+      found = try await examineHere(richType, name, known, spelling, closed)
     } catch {
       switch error.status {
       case 404:
@@ -91,7 +91,8 @@ struct Assets: Sendable {
   func forget(_ richType: String, _ name: String, stamp: String? = nil) async throws(Refusal) {
     _ = try await Refusal.mapping {
       try await store.removeAsset(
-        richType, name, stamp: stamp, event: Asset.removalEvent(richType, name))
+        richType, name, stamp: stamp, event: Asset.removalEvent(richType, name),
+        isUrgent: !turns.isCrowded)
     }
   }
 
@@ -135,7 +136,7 @@ struct Assets: Sendable {
       let width = min(4, plugin.manifest.workers.max ?? 4)
       asset.details = try await checks.take(richType, width: width) { () async throws(Refusal) in
         try await bustle.during { () async throws(Refusal) in
-          try await validation.details(subject)
+          try await check(subject)
         }
       }
       if !plugin.manifest.perUser { asset.state = .preparing }

@@ -1,5 +1,4 @@
 import Foundation
-import PluginHost
 import Synchronization
 
 /// A few threads that may wait for the disk and for plugins, so that Swift's own never do.
@@ -7,8 +6,9 @@ import Synchronization
 /// What is done with a file is done on one of them from its first byte to its plugin's answer. The
 /// longest part of taking a small file in would else be the way from thread to thread.
 final class Crew: TaskExecutor {
-  /// Takes in what comes into the drop folder.
-  static let intake = Crew(threads: 6)
+  /// Takes in what comes into the drop folder: while two wait for plugins, the others keep all
+  /// processors busy; more would only get in each other's way.
+  static let intake = Crew(threads: ProcessInfo.processInfo.activeProcessorCount + 2)
 
   private struct Line {
     /// Those to come, and those whose turn it is, the first one last.
@@ -54,10 +54,8 @@ final class Crew: TaskExecutor {
 
   /// Does work on these threads: what it calls may wait there.
   func run<R, E>(_ body: () async throws(E) -> R) async throws(E) -> R {
-    let result = await withTaskExecutorPreference(self) {
-      await Patience.$isEndless.withValue(true) { () async -> Result<R, E> in
-        do throws(E) { return .success(try await body()) } catch { return .failure(error) }
-      }
+    let result = await withTaskExecutorPreference(self) { () async -> Result<R, E> in
+      do throws(E) { return .success(try await body()) } catch { return .failure(error) }
     }
     return try result.get()
   }

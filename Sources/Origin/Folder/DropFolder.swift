@@ -102,18 +102,23 @@ package struct DropFolder: Sendable {
   ///
   /// - Throws: `Refusal` 404 when there is no such folder, 503 when it cannot be read.
   func openFolder(_ richType: String) throws(Refusal) -> Int32 {
+    let isWhole = only != nil && only == richType
+    guard isWhole || Plugin.isName(richType) else { throw Self.missing(richType) }
+    let folder = Glibc.open(
+      isWhole ? path : path + "/" + richType,
+      O_RDONLY | O_DIRECTORY | O_CLOEXEC | (isWhole ? 0 : O_NOFOLLOW))
+    if folder >= 0 { return folder }
+    let isMissing = !isWhole && [ENOENT, ELOOP, ENOTDIR].contains(errno)
+    guard isMissing else { throw Self.unreadable(isWhole ? path : richType) }
+    // Or is it the drop folder that is away?
     let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw Self.unreadable(path) }
-    defer { close(root) }
-    if let only, only == richType { return dup(root) }
-    let folder =
-      Plugin.isName(richType)
-      ? openat(root, richType, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1
-    if folder >= 0 { return folder }
-    guard Plugin.isName(richType), ![ENOENT, ELOOP, ENOTDIR].contains(errno) else {
-      throw Refusal(404, "There is no folder \(richType.quoted) for assets.")
-    }
-    throw Self.unreadable(richType)
+    close(root)
+    throw Self.missing(richType)
+  }
+
+  private static func missing(_ richType: String) -> Refusal {
+    Refusal(404, "There is no folder \(richType.quoted) for assets.")
   }
 
   private static func unreadable(_ path: String) -> Refusal {

@@ -27,7 +27,7 @@ enum EscapedName {
 
   /// Whether a name as it stands could be another's escaped form.
   static func looksLikeOne(_ name: String) -> Bool {
-    name.contains("\\u{") || name.contains("\\x{")
+    name.utf8.contains(UInt8(ascii: "\\")) && (name.contains("\\u{") || name.contains("\\x{"))
   }
 
   /// Marks that reorder what a person reads: `gpj.exe` can look like `exe.jpg`.

@@ -47,7 +47,8 @@ extension Reconciliation {
 
   /// Forgets what was known and is not in the folder any more.
   func forget(_ richType: String, _ known: [String: String], except present: Set<String>) async {
-    for (name, stamp) in known where !present.contains(name) {
+    let gone = known.filter { !present.contains($0.key) }
+    await Array(gone).inParallel(Self.width) { name, stamp in
       try? await assets.forget(richType, name, stamp: stamp)
     }
   }

@@ -5,9 +5,22 @@ final class Turns: Sendable {
   private struct Place {
     var inside = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Whether there was room at once; if not, who waits is told when there is.
+    mutating func isEntered(_ width: Int, _ turn: CheckedContinuation<Void, Never>?) -> Bool {
+      if inside < width {
+        inside += 1
+        return true
+      }
+      if let turn { waiting.append(turn) }
+      return false
+    }
   }
 
   private let places = Mutex<[String: Place]>([:])
+
+  /// Whether there is work under more than one name.
+  var isCrowded: Bool { places.withLock { $0.count > 1 } }
 
   /// Runs `body` when it is its turn among all that is asked for under this name, `width` at a time.
   func take<R>(
@@ -30,15 +43,9 @@ final class Turns: Sendable {
   }
 
   private func enter(_ name: String, _ width: Int) async {
+    if places.withLock({ $0[name, default: Place()].isEntered(width, nil) }) { return }
     await withCheckedContinuation { turn in
-      let isMine = places.withLock { places in
-        guard places[name, default: Place()].inside >= width else {
-          places[name, default: Place()].inside += 1
-          return true
-        }
-        places[name]?.waiting.append(turn)
-        return false
-      }
+      let isMine = places.withLock { $0[name, default: Place()].isEntered(width, turn) }
       if isMine { turn.resume() }
     }
   }

@@ -121,7 +121,7 @@ package final class Blobs: Sendable {
 
   /// Whether content is stored, with its age renewed: it will not be collected for a while.
   func renew(_ digest: Digest) -> Bool {
-    ages.withLock { _ in Folder.note(now(), on: path(of: digest)) }
+    ages.withLock { _ in Folder.renew(path(of: digest), now()) }
   }
 
   /// Whether a blob is stored, with its age renewed.

@@ -49,6 +49,13 @@ enum Folder {
     return utimensat(AT_FDCWD, path, [time, time], 0) == 0
   }
 
+  /// Makes a moment a file's time, give or take a second; false when there is no such file.
+  static func renew(_ path: String, _ moment: Date) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return abs(moment.timeIntervalSince(status.modified)) < 1 || note(moment, on: path)
+  }
+
   /// The names in a folder without `.` and `..`; none when there is no such folder (`readdir`).
   static func names(in path: String) -> [String] {
     guard let stream = opendir(path) else { return [] }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 /// A new file in `tmp/`: it gets its real name when it is whole, or vanishes with its owner.
 struct TemporaryFile: ~Copyable {
@@ -40,9 +41,22 @@ struct TemporaryFile: ~Copyable {
 /// A path in `tmp/`; what lies there goes with its owner.
 struct TemporaryName: ~Copyable {
   let path: String
+  private let isGone = Atomic(false)
 
-  // After a rename there is nothing at the temporary path, and nothing to remove.
-  deinit { unlink(path) }
+  init(path: String) { self.path = path }
+
+  deinit { remove() }
+
+  /// Removes what lies there, unless that was done.
+  func remove() {
+    if !isGone.exchange(true, ordering: .relaxed) { unlink(path) }
+  }
+
+  /// Gives what lies there its real name (`rename`).
+  func rename(to target: String) throws(StoreError) {
+    try Folder.rename(path, to: target)
+    isGone.store(true, ordering: .relaxed)
+  }
 }
 
 /// A whole file in `tmp/` whose content is known, and which may not have reached the disk.
@@ -58,10 +72,12 @@ final class WrittenFile: Sendable {
   }
 
   /// Removes the file now; who else holds it may let go of it later.
-  func discard() { unlink(name.path) }
+  func discard() { name.remove() }
 
-  /// Notes a moment as the file's time.
-  func note(_ moment: Date) { _ = Folder.note(moment, on: name.path) }
+  /// Makes a moment the file's time, unless that is this moment: it was just written.
+  func note(_ moment: Date) {
+    if abs(moment.timeIntervalSinceNow) >= 1 { _ = Folder.note(moment, on: name.path) }
+  }
 
   /// Returns once the bytes would survive a power cut.
   func synchronize() throws(StoreError) {
@@ -70,6 +86,6 @@ final class WrittenFile: Sendable {
 
   /// Gives the file its real name (`rename`).
   func rename(to target: String) throws(StoreError) {
-    try Folder.rename(name.path, to: target)
+    try name.rename(to: target)
   }
 }

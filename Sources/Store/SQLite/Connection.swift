@@ -59,6 +59,9 @@ struct Connection: ~Copyable {
   /// Whether a transaction is open; SQLite closes it by itself when the disk is full.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// How many rows were changed since it was opened.
+  var changes: Int64 { sqlite3_total_changes64(handle) }
+
   /// Runs statements that take no values and whose rows nobody reads (`sqlite3_exec`).
   func script(_ sql: String) throws(StoreError) {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {

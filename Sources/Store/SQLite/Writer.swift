@@ -15,7 +15,7 @@ final class Writer: Sendable {
   /// The most changes in one commit, so that the first of them does not wait for ever.
   private static let commitLimit = 512
   /// What a change that is in no hurry waits for: this long for company, or for that much of it.
-  private static let linger = (milliseconds: 10, company: 64)
+  private static let linger = (milliseconds: 40, company: 128)
 
   /// Who waits for the next commit.
   private struct Line {
@@ -29,6 +29,7 @@ final class Writer: Sendable {
     /// Makes the change and returns what tells its author of the success.
     let perform: @Sendable (borrowing Connection) throws -> (@Sendable () -> Void)
     let refuse: @Sendable (any Error) -> Void
+    var isUndoable = true
   }
 
   init(_ connection: consuming sending Connection) {
@@ -36,7 +37,8 @@ final class Writer: Sendable {
   }
 
   func write<R: Sendable>(
-    isUrgent: Bool, _ body: @escaping @Sendable (borrowing Connection) throws -> R
+    isUrgent: Bool, isUndoable: Bool,
+    _ body: @escaping @Sendable (borrowing Connection) throws -> R
   ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       enqueue(
@@ -46,7 +48,7 @@ final class Writer: Sendable {
             let result = try body(connection)
             return { continuation.resume(returning: result) }
           },
-          refuse: { continuation.resume(throwing: $0) }))
+          refuse: { continuation.resume(throwing: $0) }, isUndoable: isUndoable))
     }
   }
 
@@ -116,6 +118,15 @@ final class Writer: Sendable {
   private func perform(
     _ change: Change, on connection: borrowing Connection
   ) throws -> (@Sendable () -> Void)? {
+    guard change.isUndoable else {
+      let before = connection.changes
+      do { return try change.perform(connection) } catch {
+        // Nothing was changed, and nothing is to be undone.
+        guard connection.isInTransaction, connection.changes == before else { throw error }
+        change.refuse(error)
+        return nil
+      }
+    }
     try connection.run("SAVEPOINT change")
     do {
       let acknowledge = try change.perform(connection)

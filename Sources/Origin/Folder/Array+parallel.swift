@@ -1,16 +1,17 @@
 import Synchronization
 
-extension Dictionary where Key: Sendable, Value: Sendable {
-  /// Does something with every pair, `width` of them at once; begins with no more when cancelled.
+extension Array where Element: Sendable {
+  /// Does something with every element, the last one first, `width` of them at once; begins with no
+  /// more when cancelled.
   ///
   /// What has begun is done to its end: it is not cancelled with who asked for it.
   func inParallel(
-    _ width: Int, _ body: @escaping @Sendable (Key, Value) async -> Void
+    _ width: Int, _ body: @escaping @Sendable (Element) async -> Void
   ) async {
-    let rest = Rest(Array(self))
+    let rest = Rest(self)
     let workers = (0..<Swift.min(width, count)).map { _ in
       Task(executorPreference: Crew.intake) {
-        while let pair = rest.next() { await body(pair.key, pair.value) }
+        while let next = rest.next() { await body(next) }
       }
     }
     await withTaskCancellationHandler {
