@@ -23,8 +23,8 @@ final class Exchange: Watcher {
     let complaints: [UInt8]
     /// Whether a byte of the reply had come; if not, another worker may be asked.
     let hasBegun: Bool
-    /// Whether the connection is still open, so that it may serve another request.
-    let isOpen: Bool
+    /// The connection, if it may serve another request.
+    let connection: Connection?
   }
 
   private struct State {
@@ -33,7 +33,7 @@ final class Exchange: Watcher {
     var complaints: [UInt8] = []
     var reader = RecordReader()
     var hasBegun = false
-    var isOpen = true
+    var connection: Connection?
     var isCancelled = false
     var ticket: Poller.Ticket?
     var waiting: CheckedContinuation<Outcome, Never>?
@@ -43,6 +43,7 @@ final class Exchange: Watcher {
   }
 
   private let socket: Descriptor
+  private let isKept: Bool
   private let poller: Poller
   private let deadline: ContinuousClock.Instant
   private let patience: Duration
@@ -50,21 +51,23 @@ final class Exchange: Watcher {
 
   /// - Parameters:
   ///   - request: Its records.
-  ///   - socket: The connection.
+  ///   - connection: Where it is sent.
+  ///   - isKept: Whether the worker was asked to keep that open.
   ///   - deadline: When it is given up.
   ///   - patience: How long to wait on this very thread first, for a worker that answers in less
   ///     time than it takes to change threads.
   ///   - answer: Collects the answer.
   ///   - poller: Waits for the rest of the time.
   init(
-    _ request: [UInt8], over socket: Descriptor, until deadline: ContinuousClock.Instant,
-    patience: Duration, answer: AnswerSpool, poller: Poller
+    _ request: [UInt8], over connection: Connection, isKept: Bool,
+    until deadline: ContinuousClock.Instant, patience: Duration, answer: AnswerSpool,
+    poller: Poller
   ) {
     self.patience = patience
-    self.socket = socket
+    (socket, self.isKept) = (connection.socket, isKept)
     self.poller = poller
     self.deadline = deadline
-    state = Mutex(State(unsent: request[...], answer: answer))
+    state = Mutex(State(unsent: request[...], answer: answer, connection: connection))
   }
 
   /// Sends the request and waits for its end.
@@ -98,7 +101,12 @@ final class Exchange: Watcher {
   /// Sends the request; the outcome, when it comes within the patience.
   private func begin() -> Outcome? {
     state.withLock { state in
-      send(&state)
+      guard send(&state) || state.connection?.hasServed != true else {
+        state.connection = nil
+        finish(&state, .broken)
+        return state.outcome.take()
+      }
+      socket.skip(state.connection?.unread ?? 0)
       if state.unsent.isEmpty, socket.hasInput(within: patience) { receive(&state) }
       return state.outcome.take()
     }
@@ -108,7 +116,7 @@ final class Exchange: Watcher {
     change { state in
       guard state.waiting != nil else { return }
       if !state.unsent.isEmpty {
-        send(&state)
+        _ = send(&state)
         if state.unsent.isEmpty, let ticket = state.ticket { poller.change(ticket, to: .input) }
       }
       receive(&state)
@@ -119,23 +127,28 @@ final class Exchange: Watcher {
     change { if $0.waiting != nil { finish(&$0, .late) } }
   }
 
-  private func send(_ state: inout State) {
+  /// Sends what can be sent now; false when the worker has let go.
+  private func send(_ state: inout State) -> Bool {
     while !state.unsent.isEmpty {
       let count = state.unsent.withUnsafeBytes {
         Glibc.send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
       if count < 0, errno == EINTR { continue }
       // A worker may answer without reading; what it has said counts, so a refused write does not.
-      if count < 0, errno != EAGAIN { state.unsent = [] }
-      guard count > 0 else { return }
+      guard count > 0 else {
+        if errno == EAGAIN { return true }
+        state.unsent = []
+        return false
+      }
       state.unsent = state.unsent.dropFirst(count)
     }
+    return true
   }
 
   private func receive(_ state: inout State) {
     var ending: Ending?
     var reader = state.reader
-    let isAtEnd = socket.drain { piece in
+    func take(_ piece: UnsafeRawBufferPointer) {
       guard ending == nil else { return }
       do throws(Malformation) {
         try reader.read(piece) { event throws(Malformation) in
@@ -146,12 +159,37 @@ final class Exchange: Watcher {
         state.answer = AnswerSpool(limit: 0, folder: "")
       }
     }
+    let (unread, isAtEnd) =
+      look {
+        take($0)
+        if case .complete = ending { return isKept }
+        return false
+      } ?? (0, socket.drain(take))
     state.reader = reader
-    state.isOpen = !isAtEnd
+    state.connection = isAtEnd ? nil : Connection(socket: socket, hasServed: true, unread: unread)
     if let ending {
       finish(&state, ending)
     } else if isAtEnd {
       finish(&state, .broken)
+    }
+  }
+
+  /// Reads a little, and leaves it in the socket if `isLast` says that it ends an answer; nil when there may
+  /// be more.
+  private func look(
+    _ isLast: (UnsafeRawBufferPointer) -> Bool
+  ) -> (unread: Int, isAtEnd: Bool)? {
+    withUnsafeTemporaryAllocation(byteCount: Connection.mostUnread + 1, alignment: 16) { buffer in
+      switch socket.peek(into: buffer) {
+      case .end: return (0, true)
+      case .notYet: return (0, false)
+      case .bytes(let count):
+        let mayStay = isLast(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        let isAll = count < buffer.count
+        if mayStay, isAll { return (count, false) }
+        socket.skip(count)
+        return isAll ? (0, false) : nil
+      }
     }
   }
 
@@ -174,7 +212,7 @@ final class Exchange: Watcher {
     if let ticket = state.ticket { poller.forget(ticket) }
     let outcome = Outcome(
       ending: ending, answer: state.answer, complaints: state.complaints,
-      hasBegun: state.hasBegun, isOpen: state.isOpen)
+      hasBegun: state.hasBegun, connection: state.connection)
     state.answer = AnswerSpool(limit: 0, folder: "")  // so that its file goes with the outcome
     if let waiting = state.waiting.take() {
       state.news = News(outcome, for: waiting)

@@ -62,20 +62,23 @@ struct ResidentCall: Sendable {
       let outcome = await send(request, over: kept, of: worker, until: deadline)
       // It may have let go of the connection, which says nothing about itself.
       guard case .broken = outcome.ending, !outcome.hasBegun else { return outcome }
+      worker.letGo()
     }
     guard let connection = worker.newConnection() else { return nil }
     return await send(request, over: connection, of: worker, until: deadline)
   }
 
   private func send(
-    _ request: [UInt8], over connection: Descriptor, of worker: Worker,
+    _ request: [UInt8], over connection: Connection, of worker: Worker,
     until deadline: ContinuousClock.Instant
   ) async -> Exchange.Outcome {
     let outcome = await Exchange(
-      request, over: connection, until: deadline, patience: patience,
-      answer: workplace.spool(for: plugin), poller: workplace.poller
+      request, over: connection, isKept: worker.keepsConnections, until: deadline,
+      patience: patience, answer: workplace.spool(for: plugin), poller: workplace.poller
     ).outcome()
-    if case .complete = outcome.ending, outcome.isOpen { worker.keep(connection) }
+    if case .complete = outcome.ending, let connection = outcome.connection {
+      worker.keep(connection)
+    }
     return outcome
   }
 

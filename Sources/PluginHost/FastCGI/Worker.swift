@@ -21,7 +21,7 @@ final class Worker: Resident, Watcher {
     var isWatched = false
     var onEnd: (@Sendable () -> Void)?
     /// Open since the request before.
-    var kept: Descriptor?
+    var kept: Connection?
     var keepsConnections = true
   }
 
@@ -88,20 +88,25 @@ final class Worker: Resident, Watcher {
   }
 
   /// The connection kept from the request before; nil when there is none any more.
-  func keptConnection() -> Descriptor? {
+  func keptConnection() -> Connection? {
     guard let kept = state.withLock({ $0.kept.take() }) else { return nil }
     if kept.isQuiet { return kept }
-    state.withLock { $0.keepsConnections = false }
+    letGo()
     return nil
   }
 
   /// A new connection; nil when it takes none.
-  func newConnection() -> Descriptor? {
-    UnixSocket.connection(in: folder.path)
+  func newConnection() -> Connection? {
+    UnixSocket.connection(in: folder.path).map { Connection(socket: $0) }
+  }
+
+  /// Notes that it does not keep connections.
+  func letGo() {
+    state.withLock { $0.keepsConnections = false }
   }
 
   /// Keeps a connection over which a request was answered, for the next.
-  func keep(_ connection: Descriptor) {
+  func keep(_ connection: Connection) {
     state.withLock { if $0.keepsConnections { $0.kept = connection } }
   }
 

@@ -22,8 +22,12 @@ final class Descriptor: Sendable {
 
   /// Reads once into `buffer`; an error counts as the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+    piece { Glibc.read(number, buffer.baseAddress, buffer.count) }
+  }
+
+  private func piece(_ call: () -> Int) -> Piece {
     while true {
-      let count = Glibc.read(number, buffer.baseAddress, buffer.count)
+      let count = call()
       if count > 0 { return .bytes(count) }
       if count == 0 { return .end }
       if errno == EAGAIN { return .notYet }
@@ -36,11 +40,15 @@ final class Descriptor: Sendable {
     time > .zero && clinux_wait_for_input(number, time.microseconds) == 1
   }
 
-  /// Whether nothing has come and the other side has not closed.
-  var isQuiet: Bool {
-    var byte: UInt8 = 0
-    return recv(number, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) < 0
-      && errno == EAGAIN
+  /// Reads once from a socket and leaves there what it read.
+  func peek(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+    piece { recv(number, buffer.baseAddress, buffer.count, Int32(MSG_PEEK | MSG_DONTWAIT)) }
+  }
+
+  /// Reads so many bytes that are there, for nobody.
+  func skip(_ count: Int) {
+    if count == 0 { return }
+    withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { _ = read(into: $0) }
   }
 
   /// Hands over what there is to read without waiting; true when it is the last.
