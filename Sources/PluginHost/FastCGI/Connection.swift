@@ -6,16 +6,17 @@ struct Connection: Sendable {
   /// How many bytes of the last answer were read and lie in the socket still.
   ///
   /// Whoever takes bytes out of a Unix socket wakes the process that sent them, even when it waits for
-  /// the next request and not for room. So they stay until that is sent, and it wakes once for both.
+  /// the next request and not for room. So they stay until that is about to be sent, and it wakes once
+  /// for both.
   var unread = 0
 
   /// No more are left there.
   static let mostUnread = 1023
 
-  /// Whether nothing has come since.
-  var isQuiet: Bool {
+  /// Takes out what was left there; false when the worker has said more since, or let go.
+  func isReady() -> Bool {
     withUnsafeTemporaryAllocation(byteCount: Self.mostUnread + 1, alignment: 16) { buffer in
-      switch socket.peek(into: buffer) {
+      switch socket.read(into: buffer) {
       case .bytes(let count): count == unread
       case .notYet: unread == 0
       case .end: false

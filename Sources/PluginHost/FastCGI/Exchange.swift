@@ -101,12 +101,13 @@ final class Exchange: Watcher {
   /// Sends the request; the outcome, when it comes within the patience.
   private func begin() -> Outcome? {
     state.withLock { state in
-      guard send(&state) || state.connection?.hasServed != true else {
+      let old = state.connection.flatMap { $0.hasServed ? $0 : nil }
+      let isSent = old?.isReady() != false && send(&state)
+      if old != nil, !isSent {
         state.connection = nil
         finish(&state, .broken)
         return state.outcome.take()
       }
-      socket.skip(state.connection?.unread ?? 0)
       if state.unsent.isEmpty, socket.hasInput(within: patience) { receive(&state) }
       return state.outcome.take()
     }

@@ -89,10 +89,7 @@ final class Worker: Resident, Watcher {
 
   /// The connection kept from the request before; nil when there is none any more.
   func keptConnection() -> Connection? {
-    guard let kept = state.withLock({ $0.kept.take() }) else { return nil }
-    if kept.isQuiet { return kept }
-    letGo()
-    return nil
+    state.withLock { $0.kept.take() }
   }
 
   /// A new connection; nil when it takes none.
