@@ -14,6 +14,9 @@ final class EventLoop {
   private var connections: [Connection?] = []
   /// Those that have more to do and let others go first.
   private var waiting: [Connection] = []
+  /// Descriptors to be closed when what epoll has told is done: it may have told of these, too, and a
+  /// new connection must not have their numbers before.
+  private var left: [Int32] = []
   private var isRunning = true
   private var nextTick = 0
   /// When to accept again after there was no descriptor for one more.
@@ -49,9 +52,11 @@ final class EventLoop {
         waiting = []
         for connection in turns { carry(connection) }
         if worker.now >= nextTick { lookAtDeadlines() }
+        closeLeft()
       }
     }
     forAll { $0.close() }
+    closeLeft()
   }
 
   /// How long to wait for something to happen, in milliseconds.
@@ -134,7 +139,12 @@ final class EventLoop {
     connections[Int(descriptor)] = nil
     worker.open -= 1
     worker.admission.leave(connection.peer)
-    close(descriptor)
+    left.append(descriptor)
+  }
+
+  private func closeLeft() {
+    for descriptor in left { close(descriptor) }
+    left.removeAll(keepingCapacity: true)
   }
 
   /// Leaves new connections where they are for a moment, for there is no descriptor for them.
