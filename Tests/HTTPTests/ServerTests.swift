@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import HTTP
@@ -88,5 +89,24 @@ import Testing
       }
       #expect(error?.code == .addressInUse)
     }
+  }
+
+  @Test(arguments: [("127.0.0.1", true), ("::1", true), ("0.0.0.0", false)])
+  func `paces nobody on loopback, and leaves the system's choice to every other line`(
+    host: String, isReno: Bool
+  ) throws {
+    let plain = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let listeners = try Listeners.open(ServerConfiguration(host: host, threads: 2))
+    defer { for descriptor in listeners.descriptors + [plain] { close(descriptor) } }
+    for descriptor in listeners.descriptors {
+      #expect(Self.congestion(descriptor) == (isReno ? "reno" : Self.congestion(plain)))
+    }
+  }
+
+  private static func congestion(_ descriptor: Int32) -> String {
+    var name = [CChar](repeating: 0, count: 16)
+    var size = socklen_t(name.count)
+    getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, &name, &size)
+    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

@@ -27,6 +27,9 @@ enum Address {
     }
   }
 
+  /// Whether a numeric address is the machine's own.
+  static func isLoopback(_ text: String) -> Bool { text == "::1" || text.hasPrefix("127.") }
+
   private static func text(_ family: Int32, _ bytes: UnsafeRawPointer) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
       guard let base = text.baseAddress, inet_ntop(family, bytes, base, 64) != nil else {

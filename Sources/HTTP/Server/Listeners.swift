@@ -50,6 +50,8 @@ struct Listeners {
     if isShared { set(descriptor, SOL_SOCKET, SO_REUSEPORT, 1) }
     set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, patience)
+    // On loopback there is no line to share, and pacing (BBR) costs a timer for every few packets.
+    if Address.isLoopback(configuration.host) { setReno(descriptor) }
     guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
       let number = errno
       close(descriptor)
@@ -61,6 +63,10 @@ struct Listeners {
   private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private static func setReno(_ descriptor: Int32) {
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, "reno", 4)
   }
 
   private static func port(of descriptor: Int32) -> UInt16 {
