@@ -63,7 +63,7 @@ final class Worker {
   /// together with its head.
   func streams(_ size: Int) -> Bool { size >= Self.large && !isSecure }
 
-  private static let large = 8 << 10
+  private static let large = 64 << 10
 
   /// A number that names a request; they look unlike each other (Weyl's sequence).
   func nextSerial() -> UInt64 {
