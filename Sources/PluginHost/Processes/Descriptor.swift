@@ -35,9 +35,18 @@ final class Descriptor: Sendable {
     }
   }
 
+  /// How often others have their turn on this processor before the thread goes to sleep: who answers in
+  /// a few microseconds has not to wake it then.
+  private static let yields = 10
+
   /// Waits until there is something to read, or the end of it; false when the time is over.
   func hasInput(within time: Duration) -> Bool {
-    time > .zero && clinux_wait_for_input(number, time.microseconds) == 1
+    guard time > .zero else { return false }
+    for _ in 0..<Self.yields {
+      if clinux_wait_for_input(number, 0) == 1 { return true }
+      sched_yield()
+    }
+    return clinux_wait_for_input(number, time.microseconds) == 1
   }
 
   /// Reads once from a socket and leaves there what it read.
