@@ -63,9 +63,10 @@ final class TLSSession {
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Channel.Progress {
     while true {
+      errno = 0
       let result = progress { gnutls_record_recv(session, buffer.baseAddress, buffer.count) }
-      // It also says so after a message of TLS's own, such as a change of keys.
-      guard case .blocked = result, hasMore else { return result }
+      // It also says so after a message of TLS's own, such as a change of keys; the socket has not then.
+      guard case .blocked = result, errno != EAGAIN, hasMore else { return result }
     }
   }
 
