@@ -15,7 +15,8 @@ struct Connection: Sendable {
 
   /// Takes out what was left there; false when the worker has said more since, or let go.
   func isReady() -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: Self.mostUnread + 1, alignment: 16) { buffer in
+    guard hasServed else { return true }
+    return withUnsafeTemporaryAllocation(byteCount: Self.mostUnread + 1, alignment: 16) { buffer in
       switch socket.read(into: buffer) {
       case .bytes(let count): count == unread
       case .notYet: unread == 0

@@ -101,9 +101,9 @@ final class Exchange: Watcher {
   /// Sends the request; the outcome, when it comes within the patience.
   private func begin() -> Outcome? {
     state.withLock { state in
-      let old = state.connection.flatMap { $0.hasServed ? $0 : nil }
-      let isSent = old?.isReady() != false && send(&state)
-      if old != nil, !isSent {
+      let isOld = state.connection?.hasServed == true
+      let isSent = state.connection?.isReady() == true && send(&state)
+      if isOld, !isSent {
         state.connection = nil
         finish(&state, .broken)
         return state.outcome.take()
