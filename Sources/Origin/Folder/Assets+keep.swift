@@ -20,12 +20,9 @@ extension Assets {
 
   /// What the plugin says of a file; the thread waits for it.
   func check(_ subject: Subject) async throws(Refusal) -> String? {
-    let said = await Patience.$isEndless.withValue(true) { () async -> Result<String?, Refusal> in
-      do throws(Refusal) { return .success(try await validation.details(subject)) } catch {
-        return .failure(error)
-      }
+    try await Refusal.mapping {
+      try await Patience.$isEndless.withValue(true) { try await validation.details(subject) }
     }
-    return try said.get()
   }
 
   /// Keeps the file's bytes, tells their type, and whether nobody had the same before.

@@ -16,6 +16,7 @@ final class Bustle: Sendable {
   /// Returns when nobody waits for anything, or patience ends.
   func calm() async {
     let deadline = ContinuousClock.now + Self.patience
+    // Looked at now and then, not told at the first zero: nothing is begun between two of a crowd.
     while count.withLock({ $0 > 0 }), ContinuousClock.now < deadline, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(20))
     }
