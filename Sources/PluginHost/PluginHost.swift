@@ -8,6 +8,7 @@ package final class PluginHost: Sendable {
   private let folder: PluginFolder
   private let services = Mutex<[String: Service]>([:])
   private let attention = Mutex(Attention())
+  private let changeCount = Atomic(0)
 
   /// Whether changes in the folder are acted on before anybody asks.
   private struct Attention {
@@ -49,6 +50,10 @@ package final class PluginHost: Sendable {
     folder.plugin(richType)
   }
 
+  /// How many changes of the plugins' folder were heard of: as long as it stays, so do the plugins, but
+  /// for what is changed from another machine.
+  package var changes: Int { changeCount.load(ordering: .relaxed) }
+
   /// All plugins by name; one that cannot be used says so in its `problem`.
   package func plugins() -> [Plugin] {
     folder.plugins()
@@ -73,6 +78,11 @@ package final class PluginHost: Sendable {
   package func warmUp() {
     attention.withLock { $0.isPaid = true }
     for plugin in folder.plugins() where plugin.manifest.workers.min > 0 { _ = service(of: plugin) }
+  }
+
+  /// Starts workers for so many calls that are about to come: they are ready by then.
+  package func prepare(_ richType: String, calls: Int) {
+    if let plugin = plugin(richType) { service(of: plugin).prepare(calls) }
   }
 
   /// How each plugin fares, by name.
@@ -126,6 +136,7 @@ package final class PluginHost: Sendable {
   /// all of it is there.
   func folderHasChanged() {
     folder.watch.settle()
+    changeCount.add(1, ordering: .relaxed)
     let isFirst = attention.withLock { attention in
       defer { attention.isDue = attention.isPaid }
       return attention.isPaid && !attention.isDue

@@ -1,8 +1,12 @@
 #pragma once
 #include "order.h"
 
-enum greed { modest, too_many_processes, too_much_space };
+enum greed { modest, too_many_processes, too_much_space, too_much_time };
 
 /* Whether the descendants of this process are more, or the folders it may write hold more, than the
- * order allows. The kernel's own limits count per user, or per file, which is not enough. */
-enum greed greed_of(const struct order *order);
+ * order allows, or have used more than `most_time` milliseconds of processor time (-1: any). The kernel's own
+ * limits count per user, per file or per process, which is not enough. */
+enum greed greed_of(const struct order *order, long most_time);
+
+/* The processor time in milliseconds that the descendants of this process, and their children, have used. */
+long time_of_descendants(void);

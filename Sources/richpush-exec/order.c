@@ -31,7 +31,8 @@ static bool take(struct order *order, const char *word) {
       {"data", &order->data},         {"cpu", &order->cpu},
       {"files", &order->files},       {"file-size", &order->file_size},
       {"processes", &order->processes}, {"network", &order->network},
-      {"space", &order->space},         {"calls", &order->calls},
+      {"space", &order->space},       {"calls", &order->calls},
+      {"rest", &order->rest},
   };
   const char *value;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -50,7 +51,7 @@ static bool take(struct order *order, const char *word) {
 
 bool order_read(struct order *order, char **words) {
   *order = (struct order){
-      .data = -1, .cpu = -1, .files = -1, .file_size = -1, .processes = -1, .space = -1};
+      .data = -1, .cpu = -1, .files = -1, .file_size = -1, .processes = -1, .space = -1, .rest = -1};
   for (; *words && strcmp(*words, "--") != 0; words++)
     if (!take(order, *words)) return false;
   order->environment = *words ? words + 1 : words;

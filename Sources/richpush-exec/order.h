@@ -12,6 +12,8 @@
  *                        resource limits (RLIMIT_DATA, CPU, NOFILE, FSIZE); absent: inherited
  *   processes=N space=BYTES
  *                        killed when its descendants are more, or the folders it may write hold more
+ *   rest=MS              killed when its descendants use more processor time than this while the server
+ *                        says that it rests
  *   sandbox=off|standard|strict
  *                        none (the default); as much as the kernel has; all of it or no run
  *   read=PATH write=PATH what it may read, and write, beside the system's programs and libraries;
@@ -24,7 +26,7 @@ enum { most_paths = 32 };
 struct order {
   const char *program, *folder;
   long deadline, grace;
-  long data, cpu, files, file_size, processes, space, network, calls;
+  long data, cpu, files, file_size, processes, space, rest, network, calls;
   bool sandboxed, strict;
   const char *read[most_paths], *write[most_paths];
   int read_count, write_count;

@@ -34,7 +34,7 @@ static long now(void) {
   return time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-enum wish { go_on, stop, stop_now };
+enum wish { go_on, stop, stop_now, rest, work };
 
 /* Sleeps until a signal, a word from the server or `until`. */
 static enum wish wait_for_wish(int channel, long until) {
@@ -44,7 +44,8 @@ static enum wish wait_for_wish(int channel, long until) {
   struct pollfd socket = {.fd = channel, .events = POLLIN | POLLRDHUP};
   int count = ppoll(&socket, 1, until ? &timeout : NULL, &unblocked);
   char word;
-  if (count > 0 && recv(channel, &word, 1, MSG_DONTWAIT) == 1) return stop_now;
+  if (count > 0 && recv(channel, &word, 1, MSG_DONTWAIT) == 1)
+    return word == word_rest ? rest : word == word_work ? work : stop_now;
   return told_to_stop || count > 0 ? stop : go_on;
 }
 
@@ -72,14 +73,18 @@ static struct ending follow(const struct order *order, pid_t plugin, int channel
   const char *cause = NULL;
   bool is_forced = false;
   enum greed greed = modest;
-  long until = order->deadline ? now() + order->deadline : 0;
+  long until = order->deadline ? now() + order->deadline : 0, look = 0;
+  // How much time it may have used at the end of its rest.
+  long most_time = order->rest;
   while (!ended(plugin, WNOHANG, &ending)) {
-    long look = now() + (order->deadline ? glance : long_glance);
+    if (now() >= look) look = now() + (order->deadline ? glance : long_glance);
     enum wish wish = wait_for_wish(channel, until && until < look ? until : look);
     bool due = until && now() >= until;
-    if (!cause && now() >= look) greed = greed_of(order);
+    if (order->rest >= 0 && wish == rest) most_time = time_of_descendants() + order->rest;
+    if (wish == work) most_time = -1;
+    if (!cause && now() >= look) greed = greed_of(order, most_time);
     if (greed) cause = "greedy", due = true;
-    if (wish == go_on && !due) continue;
+    if (wish != stop && wish != stop_now && !due) continue;
     if (cause) {
       family_kill(plugin);
       is_forced = ended(plugin, 0, &ending);

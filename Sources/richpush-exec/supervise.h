@@ -1,12 +1,15 @@
 #pragma once
 #include "order.h"
 
+/* What the server may say while the plugin runs. One that has not been asked anything yet rests. */
+enum word { word_kill = 1, word_rest, word_work };
+
 /* Runs the plugin as a child, waits for its end, and leaves no descendant of it alive.
  *
  * `channel` is a socket to the server, or -1. When its other end is shut, the plugin is asked to stop; a
- * byte from it kills the plugin at once. When the plugin has ended, one line is written to it:
+ * byte from it is a word. When the plugin has ended, one line is written to it:
  *
- *   exited CODE | killed SIGNAL | late 0 | stopped 0 | greedy 1 (processes) or 2 (space) | failed ERRNO,
+ *   exited CODE | killed SIGNAL | late 0 | stopped 0 | greedy 1 (processes), 2 (space) or 3 (time) | failed ERRNO,
  *   then CPU-MICROSECONDS PEAK-KIB,
  *   and after `failed` the step that did.
  *

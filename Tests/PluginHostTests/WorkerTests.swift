@@ -49,6 +49,22 @@ import Testing
     try await wait("it has ended") { kill(pid, 0) != 0 }
   }
 
+  @Test func `has workers ready for calls that are about to come, and lets unused ones go`()
+    async throws
+  {
+    try workshop.resident(
+      "eager", manifest: #""workers":{"max":2,"idleSeconds":1}"#, "syswrite $c, ok($$);")
+    workshop.host.prepare("eager", calls: 5)
+    #expect(idle("eager") == 2)
+    workshop.host.prepare("eager", calls: 5)
+    #expect(idle("eager") == 2)
+    try await wait("they have gone") { idle("eager") == 0 }
+    try workshop.script("each", "exit 0")
+    workshop.host.prepare("each", calls: 1)
+    workshop.host.prepare("nobody", calls: 1)
+    #expect(idle("each") == 0)
+  }
+
   @Test func `tries ever more slowly to have them when they die at once`() async throws {
     try workshop.resident(
       "sick", manifest: #""workers":{"min":1}"#,
@@ -103,6 +119,41 @@ import Testing
     while kill(pid, 0) == 0 { try await Task.sleep(for: .milliseconds(20)) }
     #expect(workshop.log.contains("notification 7: its process is ended: nobody asks it"))
     #expect(try await workshop.text("raving") != String(pid))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `ends a worker that works on while nobody asks, and keeps no other ready`() async throws {
+    try workshop.resident(
+      "busybody", manifest: #""workers":{"min":1,"max":1},"limits":{"seconds":1}"#,
+      "syswrite $c, ok($$); close $c; if (!fork) { 1 while 1 }")
+    workshop.host.warmUp()
+    try await wait("one is ready") { idle("busybody") == 1 }
+    let pid = try #require(Int32(try await workshop.text("busybody")))
+    while kill(-pid, 0) == 0 { try await Task.sleep(for: .milliseconds(20)) }
+    try await wait("the log says why") {
+      workshop.log.contains("its process was killed: it used more processor time without a call")
+    }
+    #expect(idle("busybody") == 0)
+    #expect(try await workshop.text("busybody") != String(pid))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `ends a worker that works without having been asked`() async throws {
+    try workshop.resident(
+      "early", manifest: #""workers":{"min":1,"max":1},"limits":{"seconds":1}"#,
+      before: "1 while 1;", "")
+    workshop.host.warmUp()
+    try await wait("it has ended") { workshop.log.contains("without a call than one may take") }
+    #expect(idle("early") == 0)
+  }
+
+  @Test func `does not count the processor time of calls`() async throws {
+    try workshop.resident(
+      "diligent", manifest: #""workers":{"max":1},"limits":{"seconds":3}"#,
+      "my ($t) = times; while ((times)[0] - $t < 1) { 1 for 1..50000 } syswrite $c, ok($$);")
+    let pid = try await workshop.text("diligent")
+    for _ in 0..<4 { #expect(try await workshop.text("diligent") == pid) }
+    #expect(workshop.log.isEmpty)
   }
 
   @Test func `counts calls, failures and times`() async throws {

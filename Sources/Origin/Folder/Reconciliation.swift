@@ -32,6 +32,10 @@ struct Reconciliation: FolderReader {
   }
 
   func look(at names: [Sightings.Place: Bool], again: @escaping Again) async {
+    let files = names.keys.filter { !$0.entry.isTemporary }
+    for (richType, places) in Dictionary(grouping: files, by: \.richType) {
+      assets.validation.prepare(richType, places.count)
+    }
     // Whoever dropped them waits; the pictures for devices are made when all have been looked at.
     await assets.bustle.during {
       // In the order of the catalogue, where neighbours are written down together at less cost.

@@ -26,6 +26,9 @@ struct Validation: Sendable {
     }
   }
 
+  /// Has the plugin ready for so many questions that are about to come.
+  func prepare(_ richType: String, _ count: Int) { host.prepare(richType, calls: count) }
+
   /// What tells one version of the rich type's plugin from another; `-` when there is none.
   func identity(_ richType: String) -> String { host.plugin(richType)?.identity ?? "-" }
 

@@ -85,6 +85,12 @@ final class Service: Sendable {
     }
   }
 
+  /// Starts workers for so many calls that are about to come.
+  func prepare(_ calls: Int) {
+    guard plugin.manifest.mode == .fastcgi, plugin.problem == nil else { return }
+    workers.prepare(min(calls, gate.places))
+  }
+
   /// Starts the workers that there must be at least.
   func fill() {
     if plugin.manifest.mode == .fastcgi, plugin.problem == nil { workers.fill() }

@@ -28,6 +28,7 @@ struct Workplace: Sendable {
     let folder = try residence()
     var order = order(for: plugin, in: folder)
     order.grace = .seconds(2)
+    order.restTime = .seconds(plugin.manifest.limits.seconds)
     order.environment =
       Environment.usual + [("TMPDIR", folder.path + "/tmp"), ("HOME", folder.path + "/tmp")]
       + (php(plugin)?.ofProcess ?? [])

@@ -108,7 +108,10 @@ final class Exchange: Watcher {
         finish(&state, .broken)
         return state.outcome.take()
       }
-      if state.unsent.isEmpty, socket.hasInput(within: patience) { receive(&state) }
+      let isHurried = patience < Patience.ofThread
+      if state.unsent.isEmpty, socket.hasInput(within: patience, isHurried: isHurried) {
+        receive(&state)
+      }
       return state.outcome.take()
     }
   }

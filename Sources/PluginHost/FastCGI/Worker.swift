@@ -16,14 +16,20 @@ final class Worker: Resident, Watcher {
     var life: Poller.Ticket?
     var voice: Poller.Ticket?
     var onRest: (@Sendable () -> Void)?
-    /// When it has rested long enough, and whether the poller will remember.
+    /// When its calls have paused, when it has rested long enough, and whether the poller will remember.
+    var restFrom = ContinuousClock.now
     var restUntil = ContinuousClock.now
     var isWatched = false
+    /// Whether its supervisor takes it to rest, and so allows it little processor time.
+    var isAtRest = true
     var onEnd: (@Sendable () -> Void)?
     /// Open since the request before.
     var kept: Connection?
     var keepsConnections = true
   }
+
+  /// After a call there may be work left for so long.
+  private static let pause = Duration.seconds(2)
 
   /// Holds the socket, the assets lent to it (`in`) and its TMPDIR (`tmp`).
   let folder: ScratchFolder
@@ -73,6 +79,9 @@ final class Worker: Resident, Watcher {
 
   var isAlive: Bool { state.withLock { $0.ending == nil } }
 
+  /// It is not when it works on while nobody asks: nor would its successor rest.
+  var isReplaced: Bool { state.withLock { $0.ending != .tooMuchTime } }
+
   /// Whether it may be asked to leave connections open: until it was seen not to.
   var keepsConnections: Bool { state.withLock { $0.keepsConnections } }
 
@@ -84,6 +93,10 @@ final class Worker: Resident, Watcher {
       state.complaints = 0
       state.isAsked = true
       state.onRest = nil
+      if state.isAtRest {
+        state.isAtRest = false
+        Word.work.say(to: status)
+      }
     }
   }
 
@@ -110,6 +123,7 @@ final class Worker: Resident, Watcher {
   func rest(until deadline: ContinuousClock.Instant, then action: @escaping @Sendable () -> Void) {
     state.withLock { state in
       (state.onRest, state.restUntil) = (action, deadline)
+      state.restFrom = .now + Worker.pause
       state.isAsked = false
       watchRest(&state)
     }
@@ -140,23 +154,21 @@ final class Worker: Resident, Watcher {
     }
   }
 
-  private func end() {
-    var now: UInt8 = 1
-    send(status.number, &now, 1, Int32(MSG_NOSIGNAL))
-  }
+  private func end() { Word.kill.say(to: status) }
 
   func ready(_ descriptor: Int32) {
     if descriptor == errors.number { return listen() }
-    let (waiting, action) = state.withLock { state in
+    let (speaker, waiting, action) = state.withLock { state in
       let ending = Ending(report: status.contents(atMost: 4096) ?? [])
       state.ending = ending
       for ticket in [state.life, state.voice] { ticket.map(poller.forget) }
       (state.life, state.voice) = (nil, nil)
       defer { (state.waiting, state.onEnd, state.kept) = ([], nil, nil) }
-      return (state.waiting.map { ($0, ending) }, state.onEnd)
+      return (state.speaker, state.waiting.map { ($0, ending) }, state.onEnd)
     }
     listen()
     action?()
+    if !isReplaced { speaker.note("its process was killed: it \(Ending.tooMuchTime.sentence)") }
     for (continuation, ending) in waiting { continuation.resume(returning: ending) }
     Task { [folder] in await folder.remove() }
   }
@@ -164,7 +176,12 @@ final class Worker: Resident, Watcher {
   func expired() {
     let action = state.withLock { state -> (@Sendable () -> Void)? in
       state.isWatched = false
-      if state.onRest == nil || state.restUntil <= .now { return state.onRest }
+      if state.onRest == nil { return nil }
+      if state.restFrom <= .now, !state.isAtRest {
+        state.isAtRest = true
+        Word.rest.say(to: status)
+      }
+      if state.restUntil <= .now { return state.onRest }
       watchRest(&state)
       return nil
     }
@@ -175,7 +192,8 @@ final class Worker: Resident, Watcher {
   private func watchRest(_ state: inout State) {
     guard let life = state.life, !state.isWatched else { return }
     state.isWatched = true
-    poller.postpone(life, until: state.restUntil)
+    poller.postpone(
+      life, until: state.isAtRest ? state.restUntil : min(state.restFrom, state.restUntil))
   }
 
   private func listen() {

@@ -35,14 +35,15 @@ final class Descriptor: Sendable {
     }
   }
 
-  /// How often others have their turn on this processor before the thread goes to sleep: who answers in
-  /// a few microseconds has not to wake it then.
+  /// Who answers in so many turns of others on this processor has not to wake the thread.
   private static let yields = 10
 
   /// Waits until there is something to read, or the end of it; false when the time is over.
-  func hasInput(within time: Duration) -> Bool {
+  ///
+  /// A thread that is in a hurry lets others run a few times before it goes to sleep.
+  func hasInput(within time: Duration, isHurried: Bool) -> Bool {
     guard time > .zero else { return false }
-    for _ in 0..<Self.yields {
+    for _ in 0..<(isHurried ? Self.yields : 0) {
       if clinux_wait_for_input(number, 0) == 1 { return true }
       sched_yield()
     }

@@ -8,6 +8,8 @@ enum Ending: Sendable, Hashable {
   case tooManyProcesses
   /// It was killed because its TMPDIR held more than it may.
   case tooMuchSpace
+  /// It was killed because it worked on while it had no call.
+  case tooMuchTime
   /// It was stopped because the host said so.
   case stopped
   /// It never ran: the `errno` and the step that failed.
@@ -23,6 +25,7 @@ enum Ending: Sendable, Hashable {
     case .late: "was killed at its deadline"
     case .tooManyProcesses: "had more than \(Order.mostProcesses) processes"
     case .tooMuchSpace: "filled its TMPDIR beyond the limit"
+    case .tooMuchTime: "used more processor time without a call than one may take"
     case .stopped: "was stopped"
     case .failed(let code, let step): "could not be started: \(step), errno \(code)"
     case .lost: "lost its supervisor"
@@ -41,7 +44,9 @@ enum Ending: Sendable, Hashable {
     case "killed": self = .killed(signal: value)
     case "late": self = .late
     case "stopped": self = .stopped
-    case "greedy": self = value == 1 ? .tooManyProcesses : .tooMuchSpace
+    case "greedy":
+      let kinds: [Int: Ending] = [1: .tooManyProcesses, 2: .tooMuchSpace, 3: .tooMuchTime]
+      self = kinds[value] ?? .lost
     case "failed": self = .failed(value, step: words.count > 4 ? String(words[4]) : "order")
     default: self = .lost
     }

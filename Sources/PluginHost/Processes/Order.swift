@@ -10,6 +10,8 @@ struct Order {
   var cpuSeconds: Int?
   var fileMiB: Int
   var spaceMiB: Int
+  /// The processor time it may use while it rests (``Worker/rest(until:then:)``); nil when that is not told.
+  var restTime: Duration?
   var sandbox: Sandbox
   /// What it gets however often it is run.
   var environment: [(name: String, value: String)] = []
@@ -45,6 +47,7 @@ struct Order {
       "processes=\(Order.mostProcesses)", "space=\(spaceMiB << 20)",
     ]
     if let deadline { words.append("deadline=\(deadline.milliseconds)") }
+    if let restTime { words.append("rest=\(restTime.milliseconds)") }
     if let cpuSeconds { words.append("cpu=\(cpuSeconds)") }
     words += ["sandbox=\(sandbox.level.rawValue)", "write=\(sandbox.writable)"]
     words += sandbox.readable.map { "read=\($0)" }

@@ -61,13 +61,18 @@ final class Pool<Member: Resident>: Sendable {
 
   /// Takes one back that answered.
   func giveBack(_ member: Member) {
+    rest(member)
     let isKept = state.withLock { state in
       state.failures = 0
       guard !state.isClosed, member.requests < limits.requests else { return false }
       state.idle.append(member)
       return true
     }
-    guard isKept else { return member.retire() }
+    if !isKept { member.retire() }
+  }
+
+  /// To be called before it is among the idle ones, where the next call may take it at once.
+  private func rest(_ member: Member) {
     member.rest(until: .now + .seconds(limits.idleSeconds)) { [weak self, weak member] in
       if let member { self?.dismiss(member) }
     }
@@ -85,6 +90,14 @@ final class Pool<Member: Resident>: Sendable {
       state.failures += 1
       let seconds = state.failures > 1 ? min(60, 1 << min(state.failures - 2, 6)) : 0
       state.notBefore = .now + .seconds(seconds)
+    }
+  }
+
+  /// Starts as many as will be needed in a moment, unless they have failed of late.
+  func prepare(_ count: Int) {
+    while state.withLock({ !$0.isClosed && $0.living < count && $0.failures == 0 }) {
+      guard let member = try? begin() else { return }
+      giveBackUnused(member)
     }
   }
 
@@ -124,6 +137,7 @@ final class Pool<Member: Resident>: Sendable {
   }
 
   private func giveBackUnused(_ member: Member) {
+    rest(member)
     let isKept = state.withLock { state in
       if !state.isClosed { state.idle.insert(member, at: 0) }
       return !state.isClosed
@@ -146,7 +160,7 @@ final class Pool<Member: Resident>: Sendable {
       return member?.requests == 0
     }
     if isUnused { lose() }
-    fill()
+    if member?.isReplaced != false { fill() }
   }
 
   private func dismiss(_ member: Member) {

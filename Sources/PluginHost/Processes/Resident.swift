@@ -4,6 +4,8 @@ protocol Resident: AnyObject, Sendable {
   var isAlive: Bool { get }
   /// How many calls it was given.
   var requests: Int { get }
+  /// Whether another takes its place when it has ended, though no call needs one.
+  var isReplaced: Bool { get }
   /// Where calls may write; emptied after each.
   var scratch: ScratchFolder { get }
   /// Calls `action` when no call was given to it until `deadline`.

@@ -80,6 +80,7 @@ final class Spawner: Resident, Watcher {
   }
 
   var requests: Int { state.withLock { $0.requests } }
+  var isReplaced: Bool { true }
   var isAlive: Bool { state.withLock { $0.isAlive && !$0.isRetired } }
 
   /// Runs the plugin once and waits for its end; a cancelled task ends it at once.
@@ -173,10 +174,7 @@ final class Spawner: Resident, Watcher {
   }
 
   /// The process, not the supervisor, whose report then ends the call.
-  private func kill() {
-    var now: UInt8 = 1
-    send(channel.number, &now, 1, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
-  }
+  private func kill() { Word.kill.say(to: channel) }
 
   /// The supervisor is gone.
   private func end() {
