@@ -28,7 +28,8 @@ struct Media: Sendable {
 
   private func offer(at target: String) -> Offer? {
     let moment = Date()
-    return offers.find(target, at: moment) { glance.isCurrent($0.wish.plugin, at: moment) }
+    let look = glance.look(at: moment)
+    return offers.find(target, at: moment, in: look) { glance.isCurrent($0.wish.plugin, in: look) }
   }
 
   /// The answer when nothing must be waited for: a stored rendition, or a refusal.
@@ -64,10 +65,10 @@ struct Media: Sendable {
       }
       return offer
     }
-    let changes = offers.changes
+    let (changes, look) = (offers.changes, glance.look(at: Date()))
     let (notification, wish) = try wish(exchange)
     let offer = Offer(
-      wish, nil, at: Self.route, expires: notification.expires, made: Date(),
+      wish, nil, at: Self.route, expires: notification.expires, seen: look,
       counts: renderer.counts)
     offers.put(offer, for: exchange.request.target, unlessChangedSince: changes)
     return offer

@@ -13,16 +13,16 @@ final class Offer: StandingAnswer {
   private let expires: Date?
   private let counts: RenditionCounts
   private let isOver = Atomic(false)
-  /// The second, since 1970, in which it was last looked over.
+  /// The look (``PluginGlance/look(at:)``) that it was last found right in.
   private let seen: Atomic<Int>
 
   init(
-    _ wish: Wish, _ content: Content?, at route: String, expires: Date?, made moment: Date,
+    _ wish: Wish, _ content: Content?, at route: String, expires: Date?, seen look: Int,
     counts: RenditionCounts
   ) {
     (self.wish, self.content, self.route) = (wish, content, route)
     (self.expires, self.counts, isMadeEachTime) = (expires, counts, false)
-    seen = Atomic(Int(moment.timeIntervalSince1970))
+    seen = Atomic(look)
   }
 
   /// The same once it was made; nil when it cannot be kept.
@@ -37,11 +37,9 @@ final class Offer: StandingAnswer {
     !isOver.load(ordering: .sequentiallyConsistent) && expires.map { $0 > moment } ?? true
   }
 
-  /// Whether nobody has looked it over in this second; says so only once.
-  func isUnseen(at moment: Date) -> Bool {
-    let second = Int(moment.timeIntervalSince1970)
-    return seen.load(ordering: .relaxed) != second
-      && seen.exchange(second, ordering: .relaxed) != second
+  /// Whether nobody has looked it over in this look; says so only once.
+  func isUnseen(in look: Int) -> Bool {
+    seen.load(ordering: .relaxed) != look && seen.exchange(look, ordering: .relaxed) != look
   }
 
   /// It stands no more.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// What the addresses of notifications give, decided before: nothing of the store is read for them.
 ///
-/// An offer is looked over once a second (is the plugin still the same version) and ends with its
+/// An offer is looked over once in each look at the plugins (``PluginGlance``) and ends with its
 /// notification, or when that is changed.
 final class Offers: Sendable {
   /// Two generations: what is asked for moves to the young one, and when that is full, the old one,
@@ -36,10 +36,10 @@ final class Offers: Sendable {
   /// How many changes have been heard of: to be asked before the store is read.
   var changes: Int { table.withLock { $0.changes } }
 
-  /// What the target gives at the moment, if that is known; asks once a second whether it is right.
-  func find(_ target: String, at moment: Date, isRight: (Offer) -> Bool) -> Offer? {
+  /// What the target gives at the moment, if that is known; asks once in a look whether it is right.
+  func find(_ target: String, at moment: Date, in look: Int, isRight: (Offer) -> Bool) -> Offer? {
     guard let offer = known(target) else { return nil }
-    guard offer.stands(at: moment), !offer.isUnseen(at: moment) || isRight(offer) else {
+    guard offer.stands(at: moment), !offer.isUnseen(in: look) || isRight(offer) else {
       offer.end()
       forget(target)
       return nil

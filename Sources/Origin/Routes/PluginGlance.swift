@@ -2,10 +2,11 @@ import FoundationEssentials
 import PluginHost
 import Synchronization
 
-/// Which versions of the plugins there are, looked up once a second however many ask.
+/// Which versions of the plugins there are, looked up once a second however many ask, and anew when the
+/// plugins' folder has changed.
 final class PluginGlance: Sendable {
   private struct Sight {
-    var second = 0
+    var look = 0
     var identities: [String: String?] = [:]
   }
 
@@ -14,16 +15,20 @@ final class PluginGlance: Sendable {
 
   init(host: PluginHost) { self.host = host }
 
-  /// Whether the plugin is the one that renders its rich type, as of this second.
-  func isCurrent(_ plugin: Plugin, at moment: Date) -> Bool {
-    let second = Int(moment.timeIntervalSince1970)
+  /// The number of the look that counts at this moment: another in each second, and after each change.
+  func look(at moment: Date) -> Int {
+    Int(moment.timeIntervalSince1970) &+ host.changes &<< 36
+  }
+
+  /// Whether the plugin is the one that renders its rich type, as of this look.
+  func isCurrent(_ plugin: Plugin, in look: Int) -> Bool {
     let known = sight.withLock { sight in
-      if sight.second != second { sight = Sight(second: second) }
+      if sight.look != look { sight = Sight(look: look) }
       return sight.identities[plugin.richType]
     }
     if let known { return known == plugin.identity }
     let identity = host.plugin(plugin.richType)?.identity
-    sight.withLock { if $0.second == second { $0.identities[plugin.richType] = .some(identity) } }
+    sight.withLock { if $0.look == look { $0.identities[plugin.richType] = .some(identity) } }
     return identity == plugin.identity
   }
 }

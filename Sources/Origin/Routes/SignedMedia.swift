@@ -24,10 +24,12 @@ struct SignedMedia: Sendable {
     let seconds: Int
   }
 
-  /// What stands at an address: nothing but its text is looked at, and once a second everything is.
+  /// What stands at an address: nothing but its text is looked at, and once in a look everything is.
   func standing(at target: String) -> Offer? {
     let divided = PushText.divided(target)
-    let offer = offers.find(divided?.shared ?? target, at: Date()) { offer in
+    let moment = Date()
+    let look = media.glance.look(at: moment)
+    let offer = offers.find(divided?.shared ?? target, at: moment, in: look) { offer in
       guard let request = try? Request("GET", target) else { return false }
       let parameters = Array(request.segments.dropFirst())
       let opened = try? open(
@@ -40,7 +42,7 @@ struct SignedMedia: Sendable {
 
   /// The answer when the rendition is stored.
   func ready(_ exchange: Exchange) throws -> Response? {
-    let changes = offers.changes
+    let (changes, look) = (offers.changes, media.glance.look(at: Date()))
     let opened = try open(exchange)
     guard let stored = media.renderer.stored(opened.wish) else { return nil }
     let content = Self.shared(stored, for: opened.seconds)
@@ -49,7 +51,7 @@ struct SignedMedia: Sendable {
       let end = Date() + Double(opened.seconds - Self.freshness)
       offers.put(
         Offer(
-          opened.wish, content, at: Self.route, expires: end, made: Date(),
+          opened.wish, content, at: Self.route, expires: end, seen: look,
           counts: media.renderer.counts),
         for: PushText.divided(exchange.request.target)?.shared ?? exchange.request.target,
         unlessChangedSince: changes)
