@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 import Testing
@@ -22,6 +23,28 @@ import Testing
   @Test(arguments: ["", "ab", String(repeating: "A", count: 64), String(repeating: "/", count: 64)])
   func `takes nothing but 64 lower-case digits for a digest`(_ text: String) {
     #expect(Digest(hex: text) == nil)
+  }
+
+  @Test func `gives up the memory of a blob, not the blob`() async throws {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: bytes)
+    let path = store.blobs.path(of: blob.digest)
+    #expect(isInMemory(path))
+    store.blobs.leaveToDisk(blob.digest)
+    var status = statfs()
+    let isOnDisk = statfs(path, &status) == 0 && status.f_type != 0x0102_1994  // tmpfs
+    #expect(!isOnDisk || !isInMemory(path))
+    #expect(FileManager.default.contents(atPath: path) == Data(bytes))
+  }
+
+  /// Whether the first page of a file is in the page cache (mincore(2)).
+  private func isInMemory(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY)
+    defer { close(file) }
+    let page = mmap(nil, 4096, PROT_READ, MAP_SHARED, file, 0)
+    defer { munmap(page, 4096) }
+    var isThere: UInt8 = 0
+    return page.map { mincore($0, 4096, &isThere) } == 0 && isThere & 1 == 1
   }
 
   @Test func `stores one content once, however it comes`() async throws {

@@ -139,6 +139,8 @@ struct Assets: Sendable {
           try await check(subject)
         }
       }
+      // What a whole folder brings takes no memory from what phones ask for.
+      if turns.isCrowded { store.blobs.leaveToDisk(pinned.digest) }
       if !plugin.manifest.perUser { asset.state = .preparing }
     } catch {
       guard (400..<500).contains(error.status) else { throw error }

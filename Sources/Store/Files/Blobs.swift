@@ -47,6 +47,11 @@ package final class Blobs: Sendable {
     return stat(path(of: digest), &status) == 0 ? Int(status.st_size) : nil
   }
 
+  /// Leaves a blob to the disk: its bytes are not kept in the system's memory (posix_fadvise(2)).
+  package func leaveToDisk(_ digest: Digest) {
+    try? Descriptor(path(of: digest), O_RDONLY | O_NOFOLLOW).leaveToDisk()
+  }
+
   /// Stores bytes from memory.
   package func add(bytes: [UInt8]) async throws -> Blob {
     let written = try await disk.run { [self] in

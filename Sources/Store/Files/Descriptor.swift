@@ -44,6 +44,9 @@ struct Descriptor: ~Copyable {
     }
   }
 
+  /// Gives up what the system's memory has of the file, but what is not on the disk yet.
+  func leaveToDisk() { posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED) }
+
   /// Returns once the file's bytes, or the folder's names, would survive a power cut (`fsync`).
   func synchronize(path: String) throws(StoreError) {
     while fsync(number) != 0 {
