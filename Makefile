@@ -19,7 +19,7 @@ SOURCES := Sources Tests plugins Package.swift
 RELEASE := .build/release
 PLUGINS := img sound url
 # What `make bench` measures, each a program Tests/Bench/<name>.*; ONLY="media push" chooses.
-BENCHES := imaging pictures media plugins push folder
+BENCHES := folder imaging pictures media plugins push
 TOOLS := .build/tools
 
 help: ## this list
