@@ -4,6 +4,8 @@ import Glibc
 enum DescriptorLimit {
   /// What files, plugins and the store need at most.
   private static let others = 512
+  /// The table has room for so many from the beginning: half a MiB.
+  private static let mostAtOnce = 65_536
 
   /// Raises the soft limit, often 1024, to what the hard one allows (setrlimit), and returns it.
   static func raise() -> Int {
@@ -11,7 +13,16 @@ enum DescriptorLimit {
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    return Int(clamping: limit.rlim_cur)
+    let most = Int(clamping: limit.rlim_cur)
+    growTable(to: min(most, mostAtOnce))
+    return most
+  }
+
+  /// The kernel's table of descriptors grows by half or so at a time, and whoever opens anything waits then
+  /// until all processors have passed by (synchronize_rcu): 20 ms in which no connection is taken.
+  private static func growTable(to count: Int) {
+    let place = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, Int32(count - 1))
+    if place >= 0 { close(place) }
   }
 
   /// How many prepared files may be held open.
