@@ -58,20 +58,36 @@ import Testing
   @Test(.timeLimit(.minutes(1)))
   func `commits what is in no hurry soon, alone, in a crowd and with what is`() async throws {
     let store = try scratch.open()
-    @Sendable func add(_ name: String, isUrgent: Bool) async throws {
-      try await store.database.write(isUrgent: isUrgent) { connection in
+    @Sendable func add(_ name: String, company: Int) async throws {
+      try await store.database.write(company: company) { connection in
         try connection.run("INSERT INTO user VALUES (?, '', 'device', 0)", name)
       }
     }
-    try await add("alone", isUrgent: false)
+    try await add("alone", company: 2)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<200 {
-        group.addTask { try await add("user\(index)", isUrgent: index % 7 == 6) }
+        group.addTask { try await add("user\(index)", company: index % 7 == 6 ? 1 : 300) }
       }
       try await group.waitForAll()
     }
-    try await add("last", isUrgent: false)
+    try await add("last", company: 2)
     #expect(try store.users().count == 202)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `commits as soon as all are there that were to come`() async throws {
+    let path = "\(scratch.folder)/patient.db"
+    let writer = Writer(try Connection.open(path, for: .writing), patience: .seconds(3600))
+    @Sendable func change(_ sql: String, company: Int) async throws {
+      _ = try await writer.write(company: company, isUndoable: true) { try $0.run(sql) }
+    }
+    try await change("CREATE TABLE guest(name)", company: 1)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<3 {
+        group.addTask { try await change("INSERT INTO guest VALUES (\(index))", company: 3) }
+      }
+      try await group.waitForAll()
+    }
   }
 
   @Test func `commits what waits together at one stroke`() async throws {

@@ -60,7 +60,7 @@ extension Assets {
   func keep(_ asset: Asset, insteadOf known: Asset?) async throws(Refusal) {
     if asset.isSame(as: known) { return }
     try await Refusal.mapping {
-      try await store.putAsset(asset, event: asset.event, isUrgent: !turns.isCrowded)
+      try await store.putAsset(asset, event: asset.event, company: turns.count)
     }
     if asset.looksNew(after: known) { log(asset.logLine) }
   }

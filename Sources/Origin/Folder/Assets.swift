@@ -92,7 +92,7 @@ struct Assets: Sendable {
     _ = try await Refusal.mapping {
       try await store.removeAsset(
         richType, name, stamp: stamp, event: Asset.removalEvent(richType, name),
-        isUrgent: !turns.isCrowded)
+        company: turns.count)
     }
   }
 
@@ -140,7 +140,7 @@ struct Assets: Sendable {
         }
       }
       // What a whole folder brings takes no memory from what phones ask for.
-      if turns.isCrowded { store.blobs.leaveToDisk(pinned.digest) }
+      if turns.count > 1 { store.blobs.leaveToDisk(pinned.digest) }
       if !plugin.manifest.perUser { asset.state = .preparing }
     } catch {
       guard (400..<500).contains(error.status) else { throw error }

@@ -19,8 +19,8 @@ final class Turns: Sendable {
 
   private let places = Mutex<[String: Place]>([:])
 
-  /// Whether there is work under more than one name.
-  var isCrowded: Bool { places.withLock { $0.count > 1 } }
+  /// Under how many names there is work.
+  var count: Int { places.withLock { $0.count } }
 
   /// Runs `body` when it is its turn among all that is asked for under this name, `width` at a time.
   func take<R>(

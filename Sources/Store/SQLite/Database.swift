@@ -25,15 +25,16 @@ final class Database: Sendable {
 
   /// Changes the database and returns once the change would survive a power cut.
   ///
-  /// A change that is not urgent waits a few milliseconds for others that can be committed with it.
+  /// With a `company` above 1 so many changes, this one among them, are about to come: it waits a few
+  /// milliseconds for the others, to be committed with them.
   /// One that is not undoable costs less, and takes all that are committed with it along when it
   /// throws after it has changed something: for what nothing but a broken disk can stop there.
   @discardableResult
   func write<R: Sendable>(
-    isUrgent: Bool = true, isUndoable: Bool = true,
+    company: Int = 1, isUndoable: Bool = true,
     _ body: @escaping @Sendable (borrowing Connection) throws -> R
   ) async throws -> R {
-    try await writer.write(isUrgent: isUrgent, isUndoable: isUndoable, body)
+    try await writer.write(company: company, isUndoable: isUndoable, body)
   }
 
   /// Calls `body` after every commit, on the thread that made it.

@@ -14,12 +14,15 @@ final class Writer: Sendable {
 
   /// The most changes in one commit, so that the first of them does not wait for ever.
   private static let commitLimit = 512
-  /// What a change that is in no hurry waits for: this long for company, or for that much of it.
-  private static let linger = (milliseconds: 40, company: 128)
+  /// A change waits for no more company than this, and so long.
+  private static let mostCompany = 128
+  private let patience: DispatchTimeInterval
 
   /// Who waits for the next commit.
   private struct Line {
     var changes: [Change] = []
+    /// How many are being committed.
+    var underWay = 0
     /// Whether the thread was told to commit them, at once or in a moment.
     var isCalled = false
     var isAwaited = false
@@ -32,17 +35,20 @@ final class Writer: Sendable {
     var isUndoable = true
   }
 
-  init(_ connection: consuming sending Connection) {
+  init(
+    _ connection: consuming sending Connection, patience: DispatchTimeInterval = .milliseconds(40)
+  ) {
     self.connection = Mutex(connection)
+    self.patience = patience
   }
 
   func write<R: Sendable>(
-    isUrgent: Bool, isUndoable: Bool,
+    company: Int, isUndoable: Bool,
     _ body: @escaping @Sendable (borrowing Connection) throws -> R
   ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       enqueue(
-        isUrgent: isUrgent,
+        company: company,
         Change(
           perform: { connection in
             let result = try body(connection)
@@ -62,10 +68,12 @@ final class Writer: Sendable {
         refuse: { _ in }))
   }
 
-  private func enqueue(isUrgent: Bool = true, _ change: Change) {
+  private func enqueue(company: Int = 1, _ change: Change) {
     let (mustCall, mustAwait) = line.withLock { line in
       line.changes.append(change)
-      let mustCall = !line.isCalled && (isUrgent || line.changes.count >= Self.linger.company)
+      let isTogether =
+        line.changes.count >= min(company - line.underWay, Self.mostCompany)
+      let mustCall = !line.isCalled && isTogether
       let mustAwait = !line.isCalled && !line.isAwaited && !mustCall
       if mustCall { line.isCalled = true }
       if mustAwait { line.isAwaited = true }
@@ -73,9 +81,7 @@ final class Writer: Sendable {
     }
     if mustCall { thread.async { self.commitWaiting() } }
     if mustAwait {
-      thread.asyncAfter(deadline: .now() + .milliseconds(Self.linger.milliseconds)) {
-        self.commitWaiting()
-      }
+      thread.asyncAfter(deadline: .now() + patience) { self.commitWaiting() }
     }
   }
 
@@ -85,10 +91,12 @@ final class Writer: Sendable {
       line.changes.removeFirst(changes.count)
       line.isCalled = !line.changes.isEmpty
       line.isAwaited = false
+      line.underWay = changes.count
       return (changes, line.isCalled)
     }
     // Whoever lingered may have gone with the hurried.
     if !changes.isEmpty { connection.withLock { commit(changes, on: $0) } }
+    line.withLock { $0.underWay = 0 }
     if hasMore { thread.async { self.commitWaiting() } }
   }
 

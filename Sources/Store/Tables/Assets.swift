@@ -4,14 +4,14 @@ extension Store {
   /// Writes what is known about a file of the drop folder, new or not, and with it the event that
   /// tells of it, as the text of a JSON object.
   ///
-  /// What is not urgent waits a moment for others that come. A blob that is not stored throws
-  /// `missing`.
+  /// Waits a moment for its `company`: so many changes, with this one, are about to come. A blob that is
+  /// not stored throws `missing`.
   package func putAsset(
-    _ asset: Asset, event: String? = nil, isUrgent: Bool = true
+    _ asset: Asset, event: String? = nil, company: Int = 1
   ) async throws {
     let updated = now()
     let blobs = blobs
-    try await database.write(isUrgent: isUrgent, isUndoable: false) { connection in
+    try await database.write(company: company, isUndoable: false) { connection in
       if let blob = asset.blob, !blobs.renew(blob) {
         throw StoreError(.missing, "the content of \(asset.name) is gone; add it again")
       }
@@ -88,13 +88,13 @@ extension Store {
 
   /// Forgets an asset; false when there is none of that name, or none with that stamp.
   ///
-  /// Notifications keep its content. What is not urgent waits a moment for others that go.
+  /// Notifications keep its content. Waits a moment for its `company`, as ``putAsset(_:event:company:)``.
   package func removeAsset(
     _ richType: String, _ name: String, stamp: String? = nil, event: String? = nil,
-    isUrgent: Bool = true
+    company: Int = 1
   ) async throws -> Bool {
     let moment = now()
-    let isRemoved = try await database.write(isUrgent: isUrgent, isUndoable: false) { connection in
+    let isRemoved = try await database.write(company: company, isUndoable: false) { connection in
       let isRemoved =
         try connection.run(
           "DELETE FROM asset WHERE rich_type = ? AND name = ? AND stamp = coalesce(?, stamp)",
