@@ -19,10 +19,11 @@ enum Slip {
   /// The file that a slip or its result belongs to; nil for any other name.
   static func file(for entry: FolderEntry) -> String? {
     guard let name = entry.spelling else { return nil }
-    return [Self.name(for: ""), sent(for: ""), error(for: "")]
-      .first { name.hasSuffix($0) && name.utf8.count > $0.utf8.count }
+    return endings.first { name.hasSuffix($0) && name.utf8.count > $0.utf8.count }
       .map { String(name.dropLast($0.count)) }
   }
+
+  private static let endings = [name(for: ""), sent(for: ""), error(for: "")]
 
   /// Whether a name is that of something the server writes.
   static func isResult(_ entry: FolderEntry) -> Bool {

@@ -4,18 +4,23 @@ extension Array where Element: Sendable {
   /// Does something with every element, the last one first, `width` of them at once; begins with no
   /// more when cancelled.
   ///
-  /// What has begun is done to its end: it is not cancelled with who asked for it.
+  /// What has begun is done to its end: it is not cancelled with who asked for it. Each that begins lets
+  /// the next begin, so that those before go on in between.
   func inParallel(
     _ width: Int, _ body: @escaping @Sendable (Element) async -> Void
   ) async {
     let rest = Rest(self)
-    let workers = (0..<Swift.min(width, count)).map { _ in
-      Task(executorPreference: Crew.intake) {
+    let width = Swift.min(width, count)
+    @Sendable func begin(_ number: Int) -> Task<Void, Never>? {
+      if number == width { return nil }
+      return Task(executorPreference: Crew.intake) {
+        let following = begin(number + 1)
         while let next = rest.next() { await body(next) }
+        await following?.value
       }
     }
     await withTaskCancellationHandler {
-      for worker in workers { await worker.value }
+      await begin(0)?.value
     } onCancel: {
       rest.drop()
     }

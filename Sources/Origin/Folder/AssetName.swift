@@ -36,7 +36,8 @@ package struct AssetName: Sendable, Hashable {
     let name = text.lowercased()
     return name.hasPrefix(".") || name.hasPrefix("~$") || name.hasPrefix("#")
       || endings.contains { name.hasSuffix($0) } || litter.contains(name)
-      || name.contains(".sb-")  // macOS writes logo.png.sb-1a2b3c4d-XyZ123 before it renames.
+      // macOS writes logo.png.sb-1a2b3c4d-XyZ123 before it renames.
+      || name.utf8.contains(UInt8(ascii: "-")) && name.contains(".sb-")
   }
 
   private static let endings = [

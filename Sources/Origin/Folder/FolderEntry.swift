@@ -9,18 +9,22 @@ struct FolderEntry: Sendable, Hashable {
   let shown: String
   /// Its name as an asset; nil when it can be none.
   let name: AssetName?
+  /// Whether it is there for a moment only, and passed over.
+  let isTemporary: Bool
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     name = String(validating: bytes, as: UTF8.self).flatMap { AssetName($0) }
     shown = name?.value ?? EscapedName.text(bytes)
+    isTemporary = AssetName.isTemporary(String(validating: bytes, as: UTF8.self) ?? shown)
   }
+
+  static func == (one: Self, other: Self) -> Bool { one.bytes == other.bytes }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
   /// The name as the disk spells it, where it is UTF-8.
   var spelling: String? { String(validating: bytes, as: UTF8.self) }
-
-  /// Whether it is there for a moment only, and passed over.
-  var isTemporary: Bool { AssetName.isTemporary(spelling ?? shown) }
 
   /// Why it can be no asset, in a sentence.
   var problem: String {
