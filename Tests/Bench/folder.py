@@ -39,14 +39,15 @@ class Server:
         self.connection.request("GET", "/api/assets?limit=1", headers={"Authorization": CREDENTIALS})
         return json.load(self.connection.getresponse())["counts"]
 
-    def wait(self, condition, pause=0.02):
-        """Asks again and again; the processor times cost more to ask for, and are noted less often."""
-        noted = time.monotonic()
-        while not condition(self.counts()):
-            if time.monotonic() - noted > 0.25:
+    def wait(self, count, pause=0.01, states=None):
+        """Waits for so many assets (in these states), and asks seldom while many are missing: each answer costs."""
+        start = time.monotonic()
+        while (there := sum(n for state, n in self.counts().items() if not states or state in states)) < count:
+            rest = (time.monotonic() - start) * (count - there) / max(there, 1)
+            nap = min(max(pause, rest / 2), 0.2)
+            if nap >= 0.1:
                 self.note_processor_times()
-                noted = time.monotonic()
-            time.sleep(pause)
+            time.sleep(nap)
 
     def settle(self, pause=0.2):
         """Waits until nothing goes on in it."""
@@ -157,7 +158,7 @@ def intake(scratch):
     server.settle()
     before, start = server.whole_processor_time(), time.monotonic()
     os.rename(folder / "img", folder / "assets/img")
-    server.wait(lambda counts: sum(counts.values()) >= FILES)
+    server.wait(FILES)
     ours = time.monotonic() - start, server.whole_processor_time() - before
     server.stop()
     # The folder stays: ext4 passes over inodes that were freed a moment ago, one by one.
@@ -185,7 +186,7 @@ def patience(scratch):
     for count, draft in enumerate(sorted((folder / "drafts").iterdir())):
         start = time.monotonic()
         os.rename(draft, folder / "assets/img" / draft.name)
-        server.wait(lambda counts: sum(counts.values()) > count, pause=0.001)
+        server.wait(count + 1, pause=0.001)
         waits.append((time.monotonic() - start) * 1e3)
     server.stop()
     print(f"a file dropped alone is usable or refused after {sorted(waits)[len(waits) // 2]:.0f} ms, "
@@ -206,7 +207,7 @@ def rest(scratch):
             os.unlink(folder / "next")
     start = time.monotonic()
     os.rename(folder / "url", folder / "assets/url")
-    server.wait(lambda counts: counts["ready"] >= ASSETS)
+    server.wait(ASSETS, states=["ready"])
     print(f"{ASSETS} assets of one content taken in and ready after {time.monotonic() - start:.1f} s")
     server.settle(pause=2)
     before = server.processor_time()
