@@ -165,13 +165,26 @@ def intake(scratch):
     return theirs, ours
 
 
-def cost_of_a_name(scratch):
-    """Microseconds that the file system takes for a new file; ext4 takes far longer just after many were deleted."""
-    folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-    start = time.monotonic()
-    for number in range(500):
-        (folder / str(number)).touch()
-    return (time.monotonic() - start) / 500 * 1e6
+def cost_of_a_file(scratch):
+    """Microseconds that the file system takes for a new file, in the worst of some folders."""
+    def cost():
+        folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+        start = time.monotonic()
+        for number in range(200):
+            (folder / str(number)).touch()
+        return (time.monotonic() - start) / 200 * 1e6
+    return max(cost() for _ in range(8))
+
+
+def wait_for_free_inodes(scratch):
+    """ext4 without a journal steps over inodes that were freed in the last minute, one by one: as after the tests."""
+    os.sync()
+    for _ in range(9):
+        cost = cost_of_a_file(scratch)
+        print(f"a new file costs {cost:.0f} us here", flush=True)
+        if cost < 100:
+            return
+        time.sleep(10)
 
 
 def patience(scratch):
@@ -223,7 +236,7 @@ def rest(scratch):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    print(f"a new file costs {cost_of_a_name(scratch):.0f} us here")
+    wait_for_free_inodes(scratch)
     ratios = []
     for _ in range(ROUNDS):
         (theirs, their_time), (ours, our_time) = intake(scratch)
