@@ -14,7 +14,7 @@ import base64, json, os, pathlib, resource, shutil, signal, socket, struct, subp
 import http.client
 
 FILES = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
 ASSETS = int(sys.argv[3]) if len(sys.argv) > 3 else 100_000
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("BUILD", ".build/release")
