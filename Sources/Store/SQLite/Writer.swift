@@ -14,8 +14,9 @@ final class Writer: Sendable {
 
   /// The most changes in one commit, so that the first of them does not wait for ever.
   private static let commitLimit = 512
-  /// A change waits for no more company than this, and so long.
+  /// A change waits for no more company than this.
   private static let mostCompany = 128
+  /// And no longer than this.
   private let patience: DispatchTimeInterval
 
   /// Who waits for the next commit.
