@@ -7,6 +7,8 @@ struct ProcessFacts: Sendable {
   let memory: Int
   let threads: Int
   let descriptors: Int
+  /// For how many its table has room.
+  let descriptorRoom: Int
   /// `R`, `S`, `Z` for a zombie.
   let state: String
   /// Its words, the program first.
@@ -28,6 +30,7 @@ struct ProcessFacts: Sendable {
     state = value("State") ?? ""
     descriptors =
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd"))?.count ?? 0
+    descriptorRoom = value("FDSize").flatMap { Int($0) } ?? 0
     self.words = words.split(separator: "\0").map(String.init)
   }
 

@@ -18,8 +18,10 @@ enum DescriptorLimit {
     return most
   }
 
-  /// The kernel's table of descriptors grows by half or so at a time, and whoever opens anything waits then
-  /// until all processors have passed by (synchronize_rcu): 20 ms in which no connection is taken.
+  /// Gives the process's table of descriptors room for so many.
+  ///
+  /// The kernel doubles it when it is full, and whoever opens anything waits then until all processors
+  /// have passed by (synchronize_rcu): about 20 ms in which no connection is taken.
   private static func growTable(to count: Int) {
     let place = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, Int32(count - 1))
     if place >= 0 { close(place) }

@@ -9,6 +9,7 @@ import Testing
     let flags = ["--demo", "--connections-per-address", "\(count + 10)"]
     try await RunningServer.lend(flags: flags) { server in
       let id = try await server.client("shop").create(.logo(to: "alice")).id
+      let facts = try #require(ProcessFacts(server.processIdentifier))
       var phones: [Phone] = []
       for _ in 0..<count {
         let phone = try Phone(port: server.port)
@@ -20,6 +21,8 @@ import Testing
       print("idle: \(count) connections, \(resident >> 20) MiB resident")
       // 200 MiB for 10,000, of which 50 are the server's own.
       #expect(resident < (50 << 20) + count * (150 << 20) / 10_000)
+      // While the table grew, no connection would have been taken.
+      #expect(ProcessFacts(server.processIdentifier)?.descriptorRoom == facts.descriptorRoom)
       for phone in [phones[0], phones[count - 1]] {
         try phone.ask("/api/notifications/\(id)?profile=thumb", "alice")
         #expect(try phone.answer().status == 200)
