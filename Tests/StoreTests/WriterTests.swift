@@ -76,17 +76,19 @@ import Testing
 
   @Test(.timeLimit(.minutes(1)))
   func `commits as soon as all are there that were to come`() async throws {
-    let path = "\(scratch.folder)/patient.db"
-    let writer = Writer(try Connection.open(path, for: .writing), patience: .seconds(3600))
-    @Sendable func change(_ sql: String, company: Int) async throws {
-      _ = try await writer.write(company: company, isUndoable: true) { try $0.run(sql) }
-    }
-    try await change("CREATE TABLE guest(name)", company: 1)
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    let connection = try Connection.open("\(scratch.folder)/patient.db", for: .writing)
+    try connection.script("CREATE TABLE guest(name)")
+    let writer = Writer(connection, patience: .seconds(3600))
+    try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<3 {
-        group.addTask { try await change("INSERT INTO guest VALUES (\(index))", company: 3) }
+        group.addTask {
+          try await writer.write(company: 3, isUndoable: true) { connection in
+            try connection.run("INSERT INTO guest VALUES (?)", index)
+          }
+        }
       }
-      try await group.waitForAll()
+      let count = try await group.reduce(0, +)
+      #expect(count == 3)
     }
   }
 
