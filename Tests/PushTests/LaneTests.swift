@@ -237,8 +237,10 @@ import Testing
     }
     for number in 0..<5 { outbox.add(.sample(number), fallback: alerts[number]) }
     outbox.add(.sample(9))
-    let provider = ScriptedProvider(governsSilentPushes: true) { _, call in
-      call == 4 ? .retry(after: nil, reason: "busy") : .delivered(reference: nil)
+    // The first four go at once, in any order: the alert among them is to be sent again.
+    let provider = ScriptedProvider(governsSilentPushes: true) { push, call in
+      push.text.kind == .alert && call <= 4
+        ? .retry(after: nil, reason: "busy") : .delivered(reference: nil)
     }
     let start = clock.now
     await running(lane(provider, outbox)) {
