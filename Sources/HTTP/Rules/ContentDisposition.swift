@@ -29,7 +29,9 @@ enum ContentDisposition {
     return passive.contains(mediaType[..<end].lowercased())
   }
 
-  /// What no browser runs. Whole names, and no `image/*`: any type that ends in `+xml` is a document
+  /// What no browser runs.
+  ///
+  /// Whole names, and no `image/*`: any type that ends in `+xml` is a document
   /// with scripts, and a list of what is active would never be complete.
   private static let passive: Set<String> = [
     "image/png", "image/apng", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp",

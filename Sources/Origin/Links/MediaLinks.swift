@@ -70,8 +70,9 @@ final class MediaLinks: Sendable {
   /// The whole address; nil unless the operator said where the world reaches this server.
   func url(to place: Place) -> String? { base.map { $0 + path(to: place) } }
 
-  /// Whether the address is the one that is made for just this, byte for byte: another spelling would
-  /// be another entry for every cache. Compared in constant time.
+  /// Whether the address is the one that is made for just this, byte for byte.
+  ///
+  /// Another spelling would be another entry for every cache. Compared in constant time.
   func check(_ place: Place, key id: Int, address: String, now: Date) -> Verdict {
     guard let key = keys.withLock({ $0.first { $0.id == id } }) else { return .forged }
     let expected = Self.path(to: place, by: key)

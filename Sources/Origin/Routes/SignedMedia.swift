@@ -74,7 +74,9 @@ struct SignedMedia: Sendable {
     }
   }
 
-  /// What a push brought is its device's to fetch. An address that no push brought says nothing about
+  /// What a push brought is its device's to fetch.
+  ///
+  /// An address that no push brought says nothing about
   /// who asks; what was sent to one user is that user's to fetch.
   private func fetched(_ notification: RichNotification, _ exchange: Exchange) {
     guard exchange.request.method == "GET" else { return }

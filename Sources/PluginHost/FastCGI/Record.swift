@@ -20,8 +20,8 @@ struct Record {
   ///   - isKept: Whether the connection shall stay for the next request (FCGI_KEEP_CONN).
   /// - Returns: The bytes to send.
   static func request(
-    _ id: UInt16, lasting: [UInt8] = [], _ variables: [(name: String, value: String)], body: [UInt8],
-    isKept: Bool
+    _ id: UInt16, lasting: [UInt8] = [], _ variables: [(name: String, value: String)],
+    body: [UInt8], isKept: Bool
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     let variables = encoded(variables, after: lasting)
