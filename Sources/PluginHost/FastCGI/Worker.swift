@@ -86,8 +86,11 @@ final class Worker: Resident, Watcher {
   var keepsConnections: Bool { state.withLock { $0.keepsConnections } }
 
   /// Notes that a request is to come, of which `log` will speak.
-  func begin(_ log: CallLog) {
+  ///
+  /// - Returns: Its number, 1 to 65535; it is used again only after all others.
+  func begin(_ log: CallLog) -> UInt16 {
     state.withLock { state in
+      let id = UInt16(state.requests % 0xFFFF + 1)
       state.requests += 1
       state.speaker = log
       state.complaints = 0
@@ -97,6 +100,7 @@ final class Worker: Resident, Watcher {
         state.isAtRest = false
         Word.work.say(to: status)
       }
+      return id
     }
   }
 
