@@ -19,9 +19,17 @@ package final class Origin: Sendable {
   ///
   /// - Throws: a room's error, with a sentence for the operator.
   package init(_ configuration: OriginConfiguration, log: Log) throws {
+    let plugins = configuration.plugins(log: log)
+    let place = try configuration.server()
+    // What needs root comes first: the port, the keys in `place`, and the launcher of plugins.
+    let listeners = try configuration.user.map { _ in try Listeners.open(place) }
+    let launcher = try configuration.user.map { user in
+      let launcher = try PluginLauncher(plugins)
+      try user.take(over: configuration.data)
+      return launcher
+    }
     let store = try Store(folder: configuration.data)
-    let plugins = configuration.plugins(for: store, log: log)
-    let host = try PluginHost(configuration: plugins)
+    let host = try PluginHost(configuration: plugins, launcher: launcher)
     try configuration.announceSandbox(of: host, log: log)
     if host.plugins().isEmpty {
       log("there are no plugins in \(configuration.plugins); richpush plugin new TYPE makes one")
@@ -80,7 +88,7 @@ package final class Origin: Sendable {
     let courier = EventCourier(
       store: store, webhook: try configuration.push.eventWebhook(), log: log)
     server = try Server(
-      configuration.server(), responder: reception, log: { log($0) },
+      place, listeners: listeners, responder: reception, log: { log($0) },
       observer: HTTP.Observer(readsRequest: accessLog != nil) { [accessLog] exchange in
         metrics.count(exchange)
         accessLog?.note(exchange)

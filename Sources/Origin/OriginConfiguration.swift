@@ -33,6 +33,10 @@ package struct OriginConfiguration: Sendable {
   package var connectionsPerAddress = 2000
   /// How much plugins are shut in: `standard`, `strict` or `off`.
   package var sandbox = "standard"
+  /// The user that the server changes to once it listens; nil keeps the one it was started by.
+  package var user: ServerUser?
+  /// The user IDs that plugins may get; nil for the usual range.
+  package var uids: ClosedRange<Int>?
   /// The rich types whose plugins may open connections, when their manifests ask for it.
   package var network: Set<String> = []
   /// The bytes that renditions may take on the disk.

@@ -105,7 +105,7 @@ struct ResidentCall: Sendable {
       throw verdict.broken("it ended the request with protocol status \(protocolStatus)")
     }
     try verdict.judge(.exited(Int(status)), nil)
-    return try AnswerReader(
+    return try await AnswerReader(
       plugin: plugin, heads: heads, call: call, scratch: worker.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)

@@ -32,9 +32,10 @@ final class Worker: Resident, Watcher {
   private static let pause = Duration.seconds(2)
 
   /// Holds the socket, the assets lent to it (`in`) and its TMPDIR (`tmp`).
-  let folder: ScratchFolder
+  let residence: Residence
   /// Where it may write; emptied after each request.
-  let scratch: ScratchFolder
+  var scratch: ScratchFolder { residence.scratch }
+  var folder: ScratchFolder { residence.folder }
   /// What each of its requests says beside what is the request's own, and the same encoded.
   let environment: [(name: String, value: String)]
   let parameters: [UInt8]
@@ -46,7 +47,7 @@ final class Worker: Resident, Watcher {
   /// Starts a process.
   ///
   /// - Parameters:
-  ///   - folder: An empty folder of its own.
+  ///   - residence: An empty folder of its own.
   ///   - order: What to run.
   ///   - environment: What each request says beside what is its own.
   ///   - log: Takes its lines until it has a request.
@@ -54,17 +55,16 @@ final class Worker: Resident, Watcher {
   ///   - poller: Waits for it.
   /// - Throws: ``PluginError`` 503 when no process or descriptor can be had.
   init(
-    folder: ScratchFolder, order: Order, environment: [(name: String, value: String)],
+    residence: Residence, order: Order, environment: [(name: String, value: String)],
     log: CallLog, forker: Forker, poller: Poller
   ) throws(PluginError) {
     guard let status = Channel.socketPair(), let errors = Channel.pipe(),
-      let listener = UnixSocket.listener(in: folder.path)
+      let listener = UnixSocket.listener(in: residence.folder.path)
     else { throw .busy("The server has no descriptors left for the plugin.") }
     try forker.send(order, [status.theirs, listener, errors.theirs, errors.theirs])
-    self.folder = folder
+    self.residence = residence
     self.environment = environment
     parameters = Record.encoded(environment)
-    scratch = ScratchFolder(existing: "tmp", in: folder.path)
     self.status = status.ours
     self.errors = errors.ours
     self.poller = poller
@@ -174,7 +174,7 @@ final class Worker: Resident, Watcher {
     action?()
     if !isReplaced { speaker.note("its process was killed: it \(Ending.tooMuchTime.sentence)") }
     for (continuation, ending) in waiting { continuation.resume(returning: ending) }
-    Task { [folder] in await folder.remove() }
+    Task { [residence] in await residence.remove() }
   }
 
   func expired() {

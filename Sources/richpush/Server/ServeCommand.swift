@@ -37,6 +37,10 @@ enum ServeCommand: Command {
     .value(
       "sandbox", "LEVEL", "how plugins are shut in: standard, strict (all or nothing) or off",
       default: "standard"),
+    .value("user", "NAME", "started by root: the user to run as, once the port and keys are read"),
+    .value(
+      "plugin-uids", "FIRST-LAST", "user IDs for plugins, one each, where the server may change users",
+      default: "62000-62255"),
     .list("network", "TYPE", "a rich type whose plugin may open connections, such as url"),
     .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
     .value("publish-as", "USER", "send files with a .notify.json, or in outbox/, in this name"),
@@ -67,6 +71,7 @@ enum ServeCommand: Command {
     guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
       throw CommandLineError.usage("--sandbox is standard, strict or off")
     }
+    configuration.uids = try arguments.userIDs("plugin-uids")
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
@@ -77,6 +82,7 @@ enum ServeCommand: Command {
     do {
       try configuration.usePush(
         arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+      configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
     } catch {
       throw CommandLineError.usage("\(error)")
@@ -125,5 +131,17 @@ enum ServeCommand: Command {
       In a second terminal, a phone:     \(program) device --user alice\(server)
       In a third, send it a picture:     curl -u alice:alice -X POST \(address)/api/notifications -d ''
       """
+  }
+}
+
+extension Arguments {
+  /// A range of user IDs such as `62000-62255`.
+  fileprivate func userIDs(_ name: String) throws(CommandLineError) -> ClosedRange<Int>? {
+    guard let text = string(name) else { return nil }
+    let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first > 0, first <= last,
+      last < Int(UInt32.max) - 1
+    else { throw .usage("--\(name) is a range of user IDs such as 62000-62255, not '\(text)'") }
+    return first...last
   }
 }
