@@ -104,7 +104,7 @@ struct Workplace: Sendable {
   }
 
   private func php(_ plugin: Plugin) -> PHPVariables? {
-    PHPVariables(of: plugin, temporaryFolder: configuration.temporaryFolder)
+    PHPVariables(of: plugin, scratchFolder: configuration.scratchFolder)
   }
 
   /// Makes the folder of the scratch folders, which other users may enter and not list.
