@@ -102,7 +102,7 @@ static void attribute_at(char **words) {
 }
 
 static void attribute_removed(char **words) {
-  say("removexattr", removexattr(words[0], "user.victim"));
+  say("removexattr", removexattr(words[0], attribute));
 }
 
 static const struct timespec long_ago[2] = {{1, 0}, {1, 0}};
@@ -173,6 +173,16 @@ static void setuid_files(char **words) {
   wait_for_the_test(words[0]);
 }
 
+/* Not an attack: how a test, outside, sees what was done to a file. */
+static void look_at(char **words) {
+  char names[1024];
+  int wanted = 0;
+  ssize_t count = listxattr(words[0], names, sizeof names);
+  say("attributes", count);
+  ioctl(open(words[0], O_RDONLY), FS_IOC_GETFLAGS, &wanted);
+  say("flags", wanted);
+}
+
 const struct attack_entry attacks_on_files[] = {
     {"chmod", mode}, {"fchmodat", mode_at}, {"fchmodat2", mode_at2}, {"fchmod", mode_of_open},
     {"chmod-place", mode_of_place}, {"chmod-32bit", mode_32bit}, {"acl", access_list},
@@ -181,5 +191,6 @@ const struct attack_entry attacks_on_files[] = {
     {"setxattrat", attribute_at}, {"removexattr", attribute_removed},
     {"utimensat", times_at}, {"futimens", times_of_open}, {"utime", times_old}, {"utimes", times_micro},
     {"setflags", flags}, {"fssetxattr", flags_extended}, {"lease", lease},
-    {"chmod-lent", chmod_lent}, {"setuid-files", setuid_files}, {NULL, NULL},
+    {"chmod-lent", chmod_lent}, {"setuid-files", setuid_files},
+    {"look-at", look_at}, {NULL, NULL},
 };
