@@ -26,7 +26,7 @@ struct HostileGround: Sendable {
     let programs = try OldKernel(landlock: mode.landlock).programs
     let canary = "canary-\(UUID())"
     try await RunningServer.lend(
-      flags: ["--demo", "--network", "online"], environment: ["RICHPUSH_CANARY": canary],
+      flags: ["--demo", "--network", "online"], environment: ["CANARY": canary],
       through: mode.wrapper, programs: programs.folder,
       prepare: { scratch in try await prepare(scratch, canary, mode) },
       to: { server in
