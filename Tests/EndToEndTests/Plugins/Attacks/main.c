@@ -31,14 +31,18 @@ const char *scratch(const char *name) {
   return path;
 }
 
+static void wait_until_over(void) {
+  for (int i = 0; i < 1000 && access(scratch("over"), F_OK) != 0; i++)
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
 void wait_for_the_test(const char *token) {
   char name[256];
   snprintf(name, sizeof name, "ready-%s", token);
   int file = open(scratch(name), O_CREAT | O_WRONLY, 0600);
   if (file < 0) return;
   close(file);
-  for (int i = 0; i < 1000 && access(scratch("over"), F_OK) != 0; i++)
-    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  wait_until_over();
 }
 
 static void decode(const char *from, char *to) {
@@ -68,15 +72,9 @@ static _Noreturn void run(const char *name, char **words) {
   _exit(2);
 }
 
-/* What this program is for when somebody else's copy of it is setuid: to show a file. */
-static int print(const char *path) {
-  char bytes[4096];
-  ssize_t count = read(open(path, O_RDONLY), bytes, sizeof bytes);
-  return count < 0 || write(1, bytes, (size_t)count) < 0;
-}
-
 int main(int argument_count, char **arguments) {
-  if (argument_count == 3 && strcmp(arguments[1], "print") == 0) return print(arguments[2]);
+  // As a setuid program it only shows itself.
+  if (argument_count == 2 && strcmp(arguments[1], "wait") == 0) return wait_until_over(), 0;
   static const char head[] = "Content-Type: text/plain\nCache-Control: no-store\n\n";
   if (write(1, head, sizeof head - 1) < 0) return 3;
   const char *query = getenv("QUERY_STRING"), *order = query ? strstr(query, "do=") : NULL;

@@ -36,7 +36,7 @@ extension Attack {
       return try await seen(ground.canary, by: ["read"], [file], ground)
     },
     Attack(
-      "truncating the server's files: truncate, O_RDONLY|O_TRUNC, access mode 3, openat2, io_uring",
+      "truncating the server's files: truncate, O_TRUNC of what is opened to read, access mode 3, openat2, io_uring",
       .landlock(3), .filter, .users
     ) { ground in
       try await touched(

@@ -31,7 +31,7 @@ extension Attack {
       }
       return hits
     },
-    Attack("200,000 empty files", .launcher) { ground in
+    Attack("60,000 empty files", .launcher) { ground in
       let peak = try await peak(of: "flood-names", ground) { _ in
         Measurements.files(in: ground.data)
       }
@@ -54,7 +54,7 @@ extension Attack {
   private static let mostMemory = (512 + 128 + 64) << 20
   /// The same of the 144 MiB that a scratch folder may hold; and as much again for a slow disk.
   private static let mostDisk = 2 * (144 + 36 + 64) << 20
-  private static let mostFiles = 100_000
+  private static let mostFiles = 50_000
 
   /// The most that is seen while the attack goes on.
   private static func peak(

@@ -1,5 +1,6 @@
 import Foundation
 import RichPushClient
+import Testing
 
 extension Attack {
   /// On rights that a plugin does not have.
@@ -19,16 +20,23 @@ extension Attack {
     },
     Attack("running a setuid program", .limits) { ground in
       guard getuid() == 0 else { return nil }
-      let folder = ground.program.deletingLastPathComponent()
-      let program = folder.appending(path: "raised").path
-      let secret = folder.appending(path: "secret").path
+      let program = ground.program.deletingLastPathComponent().appending(path: "raised").path
       try FileManager.default.copyItem(atPath: ground.program.path, toPath: program)
-      try ground.canary.write(toFile: secret, atomically: false, encoding: .utf8)
-      // Nobody's: neither the server's user nor a plugin's may read it.
-      for path in [program, secret] { chown(path, 59_732, 59_732) }
+      let owner: uid_t = 59_732
+      chown(program, owner, owner)
       chmod(program, 0o4755)
-      chmod(secret, 0o400)
-      return try await seen(ground.canary, by: ["setuid-program"], [program, secret], ground)
+      defer { unlink(program) }
+      var users: String?
+      try await ground.attackAndWait(["setuid-program"], [program]) { _ in
+        try await eventually("the setuid program runs") {
+          let process = ground.launched.first { $0.words == [program, "wait"] }
+          users = process.flatMap {
+            try? String(contentsOfFile: "/proc/\($0.pid)/status", encoding: .utf8)
+          }
+          return users != nil
+        }
+      }
+      return users?.contains("\t\(owner)") == true ? ["setuid-program"] : []
     },
     Attack("typing into a terminal (TIOCSTI)", .filter, .landlock(1), .users) { ground in
       let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)

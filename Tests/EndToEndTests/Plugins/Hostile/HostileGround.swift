@@ -23,12 +23,10 @@ struct HostileGround: Sendable {
   static func lend(
     _ mode: HostileMode, to body: (HostileGround) async throws -> Void
   ) async throws {
-    let programs = try OldKernel(landlock: mode.landlock).programs
     let canary = "canary-\(UUID())"
-    try await RunningServer.lend(
+    try await mode.lend(
       flags: ["--demo", "--network", "online"], environment: ["CANARY": canary],
-      through: mode.wrapper, programs: programs.folder,
-      prepare: { scratch in try await prepare(scratch, canary, mode) },
+      prepare: { scratch in try prepare(scratch, canary) },
       to: { server in
         var notifications: [String: Int] = [:]
         for type in RichType.allCases {
@@ -42,9 +40,7 @@ struct HostileGround: Sendable {
       })
   }
 
-  private static func prepare(_ scratch: Scratch, _ canary: String, _ mode: HostileMode)
-    async throws
-  {
+  private static func prepare(_ scratch: Scratch, _ canary: String) throws {
     let program = try Sources.attacks.program()
     let manifest = #"{"query": ["do"], "network": true, "limits": {"seconds": 10}}"#
     for type in RichType.allCases {
@@ -52,11 +48,6 @@ struct HostileGround: Sendable {
       try scratch.drop(Array(manifest.utf8), as: "plugins/\(name)/plugin.json")
       try scratch.drop(program, as: "plugins/\(name)/\(name)", executable: true)
       try scratch.drop(Array("\(name) \(canary)".utf8), as: "assets/\(name)/loan.bin")
-    }
-    try scratch.makeFolder("var")
-    if mode.user != getuid() {
-      let owner = "\(mode.user):\(mode.user)"
-      _ = try await Child.run("/bin/chown", ["-R", owner, scratch.folder.path])
     }
   }
 
@@ -88,6 +79,18 @@ struct HostileGround: Sendable {
       try await Task.sleep(for: .milliseconds(1))
     }
     return try connection.answer()
+  }
+
+  /// Makes sure that plugins still run, so that what has no effect was not merely never done.
+  func expectPluginsRun(after attack: String) async throws {
+    let file = program.deletingLastPathComponent().appending(path: "plugin.json").path
+    for type in [RichType.attack, .online] {
+      let place = file.replacing("/attack/", with: "/\(type.rawValue)/")
+      let answer = try await self.attack(["read"], [place], as: type)
+      #expect(
+        answer.text.contains("\"query\""),
+        "after \(attack), in \(mode.title): \(answer.text) \(server.log.suffix(2000))")
+    }
   }
 
   /// Runs the attacks' program as the test, outside of every sandbox; its answer.

@@ -14,10 +14,11 @@ import Testing
       for attack in Attack.all {
         let begin = ContinuousClock.now
         guard let effects = try await attack.effects(ground) else { continue }
+        try await ground.expectPluginsRun(after: attack.name)
         let cell = attack.cell(effects, in: mode)
         measured[attack.name] = cell
         if AttackTable.isTold {
-          print("\(mode), \(attack.name): \(cell) \(effects) \(.now - begin)")
+          print("\(mode.title), \(attack.name): \(cell) \(effects) \(.now - begin)")
         }
         if AttackTable.isWritten { continue }
         let expected = table.cells[attack.name]?[mode.title]

@@ -34,6 +34,23 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
     return ["/usr/bin/setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"]
   }
 
+  /// Starts a server in this mode, of whose user all files are, and lends it.
+  func lend(
+    flags: [String] = ["--demo"], environment: [String: String] = [:],
+    prepare: (Scratch) async throws -> Void, to body: (RunningServer) async throws -> Void
+  ) async throws {
+    let programs = try OldKernel(landlock: landlock).programs
+    try await RunningServer.lend(
+      flags: flags, environment: environment, through: wrapper, programs: programs.folder,
+      prepare: { scratch in
+        try await prepare(scratch)
+        try scratch.makeFolder("var")
+        if user == getuid() { return }
+        _ = try await Child.run("/bin/chown", ["-R", "\(user):\(user)", scratch.folder.path])
+      }, to: body)
+    withExtendedLifetime(programs) {}
+  }
+
   /// The version of Landlock that this machine has; 0 for none.
   static let kernel: Int = {
     let launcher = Process()
