@@ -10,7 +10,7 @@ SHELL := /bin/bash
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
   libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev libmpg123-dev libfaad-dev curl
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
-  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples
+  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick
 BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl
 PACKAGES = $(BUILD_PACKAGES)
 

@@ -94,7 +94,7 @@ let package = Package(
       dependencies: [
         "RichPushClient", "MediaTypes", "PluginHost", "PluginBench", "StandIns", "richpush",
         "richpush-exec", "img", "sound", "url",
-      ],
+      ], exclude: ["Plugins/Attacks", "Plugins/OldKernel"],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],

@@ -19,7 +19,7 @@ final class RunningServer: Sendable {
   /// Starts a server, lends it to the body, and expects it to end cleanly afterwards.
   static func lend(
     flags: [String] = ["--demo"], environment: [String: String] = [:],
-    unprivileged: Bool = false, through wrapper: [String] = [],
+    unprivileged: Bool = false, through wrapper: [String] = [], programs: URL? = nil,
     prepare: (Scratch) async throws -> Void = { _ in },
     to body: (RunningServer) async throws -> Void
   ) async throws {
@@ -40,7 +40,7 @@ final class RunningServer: Sendable {
     if isRoot { _ = try await Child.run("/bin/chown", ["-R", "65534:65534", scratch.folder.path]) }
     let server = try await RunningServer(
       scratch: scratch, flags: flags, environment: environment,
-      wrapper: isRoot ? asNobody : wrapper)
+      wrapper: isRoot ? asNobody : wrapper, programs: programs)
     try await body(server)
     server.child.send(SIGTERM)
     let exitCode = await server.child.exitCode()
@@ -51,16 +51,20 @@ final class RunningServer: Sendable {
   private let environment: [String: String]
   /// The program that starts the server, with its arguments; empty where it is started as it is.
   private let wrapper: [String]
+  /// The folder of `richpush` and what it starts; nil for the one they were built in.
+  private let programs: URL?
   private static let asNobody =
     ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 
   private init(
-    scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String]
+    scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String],
+    programs: URL?
   ) async throws {
     (self.scratch, self.flags, self.environment) = (scratch, flags, environment)
-    self.wrapper = wrapper
+    (self.wrapper, self.programs) = (wrapper, programs)
     let (child, port) = try await Self.start(
-      scratch, flags: flags, environment: environment, wrapper: wrapper, port: 0)
+      scratch, flags: flags, environment: environment, wrapper: wrapper, programs: programs,
+      port: 0)
     state = Mutex((child, port))
   }
 
@@ -77,19 +81,21 @@ final class RunningServer: Sendable {
     #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
     let begin = ContinuousClock.now
     let (child, port) = try await Self.start(
-      scratch, flags: flags, environment: environment, wrapper: wrapper, port: port)
+      scratch, flags: flags, environment: environment, wrapper: wrapper, programs: programs,
+      port: port)
     state.withLock { $0 = (child, port) }
     return begin
   }
 
   private static func start(
-    _ scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String], port: Int
+    _ scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String],
+    programs: URL?, port: Int
   ) async throws -> (Child, Int) {
     let folder = scratch.folder.path
-    let program = try Package.program("richpush").path
+    let program = try (programs?.appending(path: "richpush") ?? Package.program("richpush")).path
     let through = wrapper.isEmpty ? [] : wrapper.dropFirst() + [program]
     let child = try Child(
-      wrapper.first ?? "richpush",
+      wrapper.first ?? program,
       through + ["serve", "--listen", "127.0.0.1:\(port)", "--data", folder + "/var"]
         + ["--assets", folder + "/assets", "--plugins", folder + "/plugins"] + flags,
       environment: environment)

@@ -1,0 +1,158 @@
+import Foundation
+
+extension Attack {
+  /// On other processes.
+  static let onProcesses = [
+    Attack(
+      "limits and priorities of the server: prlimit, setpriority, sched_set*, ioprio_set", .filter,
+      .users
+    ) { ground in
+      try await disturbed(
+        [
+          "prlimit", "setpriority", "setpriority-group", "setaffinity", "setscheduler", "setattr",
+          "ioprio", "ioprio-group",
+        ], ground)
+    },
+    Attack("writing to the server's /proc: oom_score_adj, comm, …", .landlock(1), .users) {
+      ground in
+      try await disturbed(["proc-write"], ground)
+    },
+    Attack(
+      "signals to the server and the launcher: kill, tgkill, sigqueue, pidfd, SIGIO", .landlock(6),
+      .users
+    ) { ground in
+      var hits: [String] = []
+      for name in ["kill", "tgkill", "tkill", "killpg", "sigqueue", "pidfd-signal", "sigio"] {
+        hits += try await stopped(by: name, ground.server.processIdentifier, ground)
+      }
+      let launcher = ground.launched.first?.pid ?? 0
+      return hits + (try await stopped(by: "kill", launcher, ground)).map { $0 + " the launcher" }
+    },
+    Attack(
+      "memory, environment and open files of the server: /proc, ptrace, process_vm_readv, pidfd_getfd",
+      .landlock(1), .users
+    ) { ground in
+      let server = ground.server.processIdentifier
+      let place = ProcessState.environment(of: server)
+      let words = ["\(server)", "\(place.lowerBound)", "\(place.count)"]
+      var hits = try await seen(
+        ground.canary,
+        by: ["environ", "environ-task", "mem", "vm-readv", "ptrace"], words, ground)
+      hits += try await seen("SQLite format 3", by: ["open-files", "take-files"], words, ground)
+      for process in ground.launched where process.words.first?.hasSuffix("richpush-exec") == true {
+        let answer = try await ground.attack(["environ"], ["\(process.pid)"])
+        if answer.text.contains(ground.canary) { hits.append("environ of the launcher") }
+      }
+      return hits
+    },
+    Attack("processes that outlive the call: sessions, orphans, forks without end", .launcher) {
+      ground in
+      var hits: [String] = []
+      for name in ["outlive", "hop"] {
+        let token = "\(Int.random(in: 100_000_000...999_999_999))"
+        try await ground.attack([name], [token])
+        if (0..<5).contains(where: { _ in isAlive(token, ground) }) { hits.append(name) }
+        while isAlive(token, ground) {
+          for facts in ProcessFacts.running(["sleep", token]) { kill(facts.pid, SIGKILL) }
+          try await Task.sleep(for: .milliseconds(20))
+        }
+      }
+      return hits
+    },
+    Attack("a fork bomb", .launcher) { ground in
+      let begin = ContinuousClock.now
+      let answer = try await ground.attack(["bomb"])
+      let isOver = answer.status == 502 && ContinuousClock.now - begin < .seconds(9)
+      return isOver && !isAlive("", ground) ? [] : ["bomb"]
+    },
+  ]
+
+  /// Whether something of an attack is left while no plugin is asked anything.
+  private static func isAlive(_ token: String, _ ground: HostileGround) -> Bool {
+    !ProcessFacts.running(["sleep", token]).isEmpty
+      || !ProcessFacts.running([ground.program.path]).isEmpty
+  }
+
+  /// Which of the attacks changed how the server runs.
+  private static func disturbed(
+    _ names: [String], _ ground: HostileGround
+  ) async throws -> [String] {
+    var hits: [String] = []
+    for name in names {
+      let server = ground.server.processIdentifier
+      let before = ProcessState(server)
+      let connection = try? await ground.attack([name], ["\(server)"])
+      connection.map { note(hits, $0) }
+      if ProcessState(server) == before { continue }
+      hits.append(name)
+      try await ground.server.restart(by: SIGKILL)
+    }
+    return hits
+  }
+
+  /// Whether the attack stopped the process; it goes on at once.
+  private static func stopped(
+    by name: String, _ pid: Int32, _ ground: HostileGround
+  ) async throws -> [String] {
+    var wasStopped = false
+    try await ground.attack([name], ["\(pid)"]) {
+      for facts in ProcessFacts.family(of: ground.server.processIdentifier) where facts.state == "T"
+      {
+        wasStopped = true
+        kill(facts.pid, SIGCONT)
+      }
+    }
+    return wasStopped ? [name] : []
+  }
+}
+
+/// How the kernel runs a process: what others may change of it.
+struct ProcessState: Equatable {
+  private let texts: [String]
+
+  init(_ pid: Int32) {
+    let files = [
+      "limits", "oom_score_adj", "coredump_filter", "timerslack_ns", "comm", "autogroup",
+    ]
+    let status = ProcessState.text(pid, "status").split(separator: "\n")
+      .filter { $0.hasPrefix("Cpus_allowed") }.joined()
+    let numbers = ProcessState.numbers(pid)
+    // Priority, niceness, real-time priority and policy (proc_pid_stat(5)).
+    let scheduling = [15, 16, 37, 38].map { numbers.count > $0 ? numbers[$0] : "" }.joined(
+      separator: " ")
+    texts = files.map { ProcessState.text(pid, $0) } + [status, scheduling, ProcessState.disk(pid)]
+  }
+
+  /// Where in its memory its environment is.
+  static func environment(of pid: Int32) -> Range<UInt> {
+    let numbers = numbers(pid)
+    guard numbers.count > 48, let begin = UInt(numbers[47]), let end = UInt(numbers[48]) else {
+      return 0..<0
+    }
+    return begin..<max(begin, end)
+  }
+
+  /// The fields of its `stat` from the third one on.
+  private static func numbers(_ pid: Int32) -> [String] {
+    let text = text(pid, "stat")
+    guard let end = text.lastIndex(of: ")") else { return [] }
+    return text[end...].dropFirst(2).split(separator: " ").map(String.init)
+  }
+
+  private static func disk(_ pid: Int32) -> String {
+    let program = Process()
+    let output = Pipe()
+    program.executableURL = URL(filePath: "/usr/bin/ionice")
+    program.arguments = ["-p", "\(pid)"]
+    program.standardOutput = output
+    guard (try? program.run()) != nil else { return "" }
+    return String(
+      decoding: (try? output.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+  }
+
+  private static func text(_ pid: Int32, _ file: String) -> String {
+    (try? Data(contentsOf: URL(filePath: "/proc/\(pid)/\(file)"))).map {
+      String(decoding: $0, as: UTF8.self)
+    } ?? ""
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+
+extension Attack {
+  /// On memory, disk and what is shared by the whole machine.
+  static let onResources = [
+    Attack("2 GiB of shared memory and memfds", .launcher) { ground in
+      let ways = ["shared-memory", "memfd", "private-file"]
+      var hits: [String] = []
+      for name in ways {
+        let peak = try await peak(of: name, ground) { Measurements.memory(of: $0) }
+        if peak > mostMemory { hits.append("\(name): \(peak >> 20) MiB") }
+      }
+      return hits
+    },
+    Attack("four processes filling their memory at once", .launcher) { ground in
+      let peak = try await peak(of: "four-at-once", ground) { Measurements.memory(of: $0) }
+      return peak > mostMemory ? ["\(peak >> 20) MiB"] : []
+    },
+    Attack("IPC that stays: shmget, semget, msgget, mq_open", .filter) { ground in
+      let words = ["\(Int32.random(in: 1...Int32.max))", "/richpush-\(UUID())"]
+      try await ground.attack(["shmget", "semget", "msgget", "mq-open"], words)
+      let left = try await ground.run("look", words)
+      _ = try await ground.run("clean-up", words)
+      return left.isEmpty ? [] : [left]
+    },
+    Attack("filling the disk, also with files that have no name", .launcher, .limits) { ground in
+      var hits: [String] = []
+      for name in ["flood-disk", "nameless"] {
+        let peak = try await peak(of: name, ground) { Measurements.disk(of: $0, ground.data) }
+        if peak > mostDisk { hits.append("\(name): \(peak >> 20) MiB") }
+      }
+      return hits
+    },
+    Attack("60,000 empty files", .launcher) { ground in
+      let peak = try await peak(of: "flood-names", ground) { _ in
+        Measurements.files(in: ground.data)
+      }
+      return peak > mostFiles ? ["\(peak) files"] : []
+    },
+    Attack("a gigabyte of answer or of complaints", .launcher) { ground in
+      let before = ground.server.log.utf8.count
+      let memory = ProcessFacts(ground.server.processIdentifier)?.memory ?? 0
+      let answer = try await ground.attack(["flood-output"], ["answer"])
+      try await ground.attack(["flood-output"], ["errors"])
+      let growth = (ProcessFacts(ground.server.processIdentifier)?.memory ?? 0) - memory
+      var hits = answer.status == 502 ? [] : ["answered \(answer.status)"]
+      if ground.server.log.utf8.count - before > 1 << 20 { hits.append("log") }
+      if growth > 64 << 10 { hits.append("memory: \(growth) KiB") }
+      return hits
+    },
+  ]
+
+  /// `memoryMiB` of the manifest and a quarter of it, and 64 MiB for what goes on while it is ended.
+  private static let mostMemory = (512 + 128 + 64) << 20
+  /// The same of the 144 MiB that a scratch folder may hold; and as much again for a slow disk.
+  private static let mostDisk = 2 * (144 + 36 + 64) << 20
+  private static let mostFiles = 50_000
+
+  /// The most that is seen while the attack goes on.
+  private static func peak(
+    of name: String, _ ground: HostileGround, _ measure: ([ProcessFacts]) -> Int
+  ) async throws -> Int {
+    let before = measure([])
+    var peak = 0
+    let answer = try await ground.attack([name]) {
+      peak = max(peak, measure(ground.launched) - before)
+    }
+    note(["\(peak)"], answer)
+    return peak
+  }
+}
+
+/// What a family of processes uses, in bytes.
+enum Measurements {
+  /// Its own memory, and what is shared on this machine; that also counts where nobody has it mapped.
+  static func memory(of family: [ProcessFacts]) -> Int {
+    let text = (try? String(contentsOfFile: "/proc/meminfo", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("Shmem:") }
+    let shared = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return family.reduce(shared) { $0 + $1.memory } << 10
+  }
+
+  /// The files below a folder, and those without a name that the processes have open.
+  static func disk(of family: [ProcessFacts], _ folder: URL) -> Int {
+    var sum = 0
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    while let file = files?.nextObject() as? URL { sum += size(file.path) }
+    for process in family {
+      let place = "/proc/\(process.pid)/fd"
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
+        sum += size("\(place)/\(name)", unnamed: true)
+      }
+    }
+    return sum
+  }
+
+  private static func size(_ path: String, unnamed: Bool = false) -> Int {
+    var status = stat()
+    guard (unnamed ? stat(path, &status) : lstat(path, &status)) == 0,
+      status.st_mode & S_IFMT == S_IFREG, !unnamed || status.st_nlink == 0
+    else { return 0 }
+    return Int(status.st_blocks) * 512
+  }
+
+  /// How many files there are below a folder.
+  static func files(in folder: URL) -> Int {
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    var count = 0
+    while files?.nextObject() != nil { count += 1 }
+    return count
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// What a sandbox must let programs do: the same as without one.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WellBehavedTests {
+  @Test(arguments: HostileMode.all.filter { $0.impediment == nil })
+  func `answer in every mode as without a sandbox`(mode: HostileMode) async throws {
+    let free = try await Self.answers(of: mode, sandbox: "off")
+    let held = try await Self.answers(of: mode, sandbox: "standard")
+    for program in WellBehaved.all {
+      #expect(free[program.name]?.contains("says") == true, "\(program.name): \(free)")
+      #expect(held[program.name] == free[program.name], "\(program.name)")
+    }
+  }
+
+  /// What each says twice: a resident one does not start anew for the second time.
+  private static func answers(of mode: HostileMode, sandbox: String) async throws -> [String:
+    String]
+  {
+    var answers: [String: String] = [:]
+    try await mode.lend(
+      flags: ["--demo", "--sandbox", sandbox],
+      prepare: { scratch in
+        for program in WellBehaved.all {
+          let folder = "plugins/\(program.name)"
+          try scratch.drop(Array(program.manifest.utf8), as: folder + "/plugin.json")
+          try scratch.drop(
+            Array(program.program.utf8), as: "\(folder)/\(program.name)", executable: true)
+          try scratch.drop(
+            Package.bytes("assets/img/logo.png"), as: "assets/\(program.name)/logo.png")
+        }
+        try scratch.drop(
+          Array("opcache.lockfile_path=${TMPDIR}\n".utf8), as: "plugins/php/php.ini")
+      },
+      to: { server in
+        for program in WellBehaved.all {
+          let made = try? await server.client("alice").create(
+            NewNotification(
+              "m", richType: program.name, payload: "logo.png", to: .users(["alice"])))
+          let connection = try RawConnection(port: server.port)
+          for _ in 0..<2 {
+            connection.ask("GET", "/api/notifications/\(made?.id ?? 0)?now=1")
+            answers[program.name, default: ""] += try connection.answer().text
+          }
+        }
+        let failures = server.log.split(separator: "\n").filter { $0.contains("says") }
+        #expect(failures.isEmpty, "\(mode.title), \(sandbox): \(failures)")
+      })
+    return answers
+  }
+}
