@@ -10,7 +10,7 @@ struct Forwarding: Sendable {
     guard trusted.contains(peer) else { return (peer, isSecure) }
     var client = peer
     for hop in (fields["X-Forwarded-For"] ?? "").split(separator: ",").reversed() {
-      guard trusted.contains(client), let address = Address.canonical(hop) else { break }
+      guard trusted.contains(client), let address = Address.forwarded(hop) else { break }
       client = address
     }
     guard let scheme = fields.values(of: "X-Forwarded-Proto").last else {
