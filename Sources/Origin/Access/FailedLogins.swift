@@ -4,8 +4,9 @@ import Synchronization
 /// Slows down whoever guesses passwords: after some wrong ones, an address has to wait, and so has
 /// everybody who tries that name.
 ///
-/// An IPv6 address counts by its /64. Names that nobody has are treated alike, so the answers tell nothing about them. An address from
-/// which a name has come in before need not wait for strangers who try the name.
+/// Names that nobody has are treated alike, so the answers tell nothing about them. An address from
+/// which a name has come in before need not wait for strangers who try the name. An IPv6 address
+/// counts by its /64.
 final class FailedLogins: Sendable {
   /// Wrong passwords that may come at once, and the seconds after which one more may.
   private static let burst = 10.0
