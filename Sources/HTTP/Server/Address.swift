@@ -56,8 +56,10 @@ package enum Address {
     return canonical(entry)
   }
 
-  /// What limits count a canonical address by: IPv4 whole, IPv6 by its /64, since one customer has
-  /// that many addresses. Other text is returned unchanged.
+  /// What limits count a canonical address by.
+  ///
+  /// IPv4 counts whole and IPv6 by its /64, since one customer has that many addresses. Other text
+  /// is returned unchanged.
   package static func network(_ address: String) -> String {
     guard address.utf8.contains(UInt8(ascii: ":")) else { return address }
     return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
