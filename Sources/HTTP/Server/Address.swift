@@ -72,7 +72,7 @@ package enum Address {
   }
 
   /// Whether a numeric address, however it is spelled, is the machine's own.
-  static func isLoopback(_ text: String) -> Bool {
+  package static func isLoopback(_ text: String) -> Bool {
     guard let address = canonical(text[...]) else { return false }
     return address == "::1" || address.hasPrefix("127.")
   }
