@@ -68,7 +68,7 @@ package final class Origin: Sendable {
       store: store, isDemo: configuration.isDemo, failures: logins)
     let metrics = Metrics()
     let health = Health(
-      store: store,
+      store: store, access: configuration.metricsAccess,
       instruments: Instruments(
         version: configuration.version, metrics: metrics, renditions: counts, lines: lines,
         host: host, streams: [("push", streams), ("events", events)], lanes: lanes, logins: logins))

@@ -49,6 +49,8 @@ extension OriginConfiguration {
   func server() throws -> ServerConfiguration {
     var server = ServerConfiguration(host: host, port: port, tls: try identity())
     server.origins = origins
+    // Guessed passwords are accepted from anywhere on this machine, so from no page that a browser shows.
+    if isDemo { server.hosts = publicHost.map { [$0] } ?? [] }
     server.limits.connectionsPerAddress = connectionsPerAddress
     for proxy in proxies {
       guard server.trust(proxy) else {
@@ -56,6 +58,11 @@ extension OriginConfiguration {
       }
     }
     return server
+  }
+
+  /// The host of the public address, with its port if it has one.
+  private var publicHost: String? {
+    publicURL?.split(separator: "/").dropFirst().first.map(String.init)
   }
 
   /// Says what an operator has likely forgotten.

@@ -81,6 +81,20 @@ package struct OriginConfiguration: Sendable {
     publicURL = address
   }
 
+  /// Who may read `/metrics`.
+  private(set) var metricsAccess: MetricsAccess
+
+  /// Lets others than this machine read `/metrics`: addresses, prefixes such as `10.0.0.0/8`, and
+  /// bearer tokens written `token:SECRET`.
+  ///
+  /// - Throws: `ConfigurationError` when an entry is none of these.
+  package mutating func allowMetrics(_ entries: [String]) throws {
+    metricsAccess = try MetricsAccess(entries)
+  }
+
   /// The defaults: the current folder, and port 8080 of loopback.
-  package init() throws { push = try PushConfiguration("embedded", environment: [:]) }
+  package init() throws {
+    push = try PushConfiguration("embedded", environment: [:])
+    metricsAccess = try MetricsAccess()
+  }
 }

@@ -3,10 +3,15 @@ extension Connection {
   func begin(_ head: RequestHead) {
     name()
     if isExcess { return refuse(Self.full) }
-    if worker.crossOrigin == nil, let plain = PlainHead(head), stands(plain, head) { return }
+    if worker.crossOrigin == nil, let plain = PlainHead(head),
+      worker.browsers?.admits(plain) != false, stands(plain, head)
+    {
+      return
+    }
     do throws(Refusal) {
       let request = try checked(head)
       self.request = request
+      try worker.browsers?.check(request)
       if let response = worker.crossOrigin?.preflight(request) {
         try prepare(.now(response), for: request)
       } else {
@@ -84,7 +89,7 @@ extension Connection {
     ending = Self.ending(head.version, fields)
     return try Request(
       method, String(decoding: head.target, as: UTF8.self), fields: fields, peer: client.peer,
-      isSecure: client.isSecure, body: body, serial: serial)
+      isSecure: client.isSecure, isPeerNamed: client.isNamed, body: body, serial: serial)
   }
 
   /// What becomes of the connection after the answer (RFC 9112, section 9.3).

@@ -14,7 +14,11 @@ enum ServeCommand: Command {
       richpush serve --listen 10.0.0.5:8080 --data /var/lib/richpush --assets /srv/assets
 
     --demo lets in any user whose password is the user's name, and therefore only listens on
-    loopback. Without it, users come from `richpush user add`.
+    loopback, answers only to loopback's names and the host of --public-url, and refuses pages of
+    other origins. Without it, users come from `richpush user add`.
+
+    /metrics is for programs on this machine that connect directly, unless --metrics-allow adds
+    others; a token belongs into RICHPUSH_METRICS_ALLOW, where `ps` does not show it.
     """
   static let options: [Option] = [
     .value("listen", "HOST:PORT", "where to listen; port 0 picks one", default: "127.0.0.1:8080"),
@@ -29,6 +33,8 @@ enum ServeCommand: Command {
     .value("access-log", "FILE", "a line of JSON for every answer; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read answers; * means any"),
     .list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded-For and -Proto are believed"),
+    .list(
+      "metrics-allow", "WHO", "who else may read /metrics: an address, 10.0.0.0/8, token:SECRET"),
     .value(
       "connections-per-address", "NUMBER", "connections one address may have open",
       default: "2000"),
@@ -84,8 +90,12 @@ enum ServeCommand: Command {
         arguments.required("push"), environment: ProcessInfo.processInfo.environment)
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
+      try configuration.allowMetrics(arguments.list("metrics-allow"))
     } catch {
       throw CommandLineError.usage("\(error)")
+    }
+    if arguments.list("metrics-allow").contains(where: { $0.hasPrefix("token:") }) {
+      arguments.warnOfSecret(in: "metrics-allow")
     }
     if configuration.isDemo, !address.isLoopback {
       throw CommandLineError.usage(
