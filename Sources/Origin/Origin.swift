@@ -6,13 +6,16 @@ import Synchronization
 
 /// The application: every room, wired.
 package final class Origin: Sendable {
+  /// The table of routes.
+  let api: API
+  /// What notices removed users.
+  let keeper: Housekeeping
   private let rounds: [Rounds]
   private let preparer: Preparer
   private let lanes: Lanes
   private let watches: Watches
   private let server: Server
   private let accessLog: AccessLog?
-  private let keeper: Housekeeping
   private let housekeeping: Mutex<Task<Void, Never>>
 
   /// Opens the store, finds the plugins and listens.
@@ -72,7 +75,7 @@ package final class Origin: Sendable {
       instruments: Instruments(
         version: configuration.version, metrics: metrics, renditions: counts, lines: lines,
         host: host, streams: [("push", streams), ("events", events)], lanes: lanes, logins: logins))
-    let api = API(
+    api = API(
       health: health,
       registrations: Registrations(store: store),
       notifications: Notifications(

@@ -22,6 +22,12 @@ extension Connection {
     }
   }
 
+  /// Goes on with a request as was decided; its body, if there is one, has not been read yet.
+  func decided(_ ticket: Ticket, _ answer: Answer) {
+    guard case .deciding = phase, ticket.serial == serial, let request else { return }
+    do throws(Refusal) { try prepare(answer, for: request) } catch { refuse(error.response) }
+  }
+
   /// Gives the request that has come a name and a beginning.
   func name() {
     serial = worker.nextSerial()
@@ -105,6 +111,11 @@ extension Connection {
 
   private func prepare(_ answer: Answer, for request: Request) throws(Refusal) {
     switch answer {
+    case .deciding(let deadline, let decide):
+      hold(deadline.milliseconds)
+      let ticket = Ticket(descriptor: channel.descriptor, serial: serial)
+      phase = .deciding(
+        Task { [mailbox = worker.mailbox] in mailbox.post(.decision(ticket, await decide())) })
     case .now(let response):
       if request.body == .none { return send(response) }
       if response.status >= 400 { return refuse(response) }
