@@ -41,7 +41,7 @@ package final class Origin: Sendable {
     let lanes = Lanes(providers, store: store, log: log)
     let bustle = Bustle()
     let assets = Assets(
-      store: store, folder: DropFolder(path: configuration.assets),
+      store: store, folder: DropFolder(path: configuration.assets, mask: configuration.mask),
       validation: Validation(host: host), bustle: bustle, log: log)
     let counts = RenditionCounts()
     let lines = RenderLines(concurrency: plugins.concurrency)

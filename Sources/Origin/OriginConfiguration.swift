@@ -11,6 +11,8 @@ package struct OriginConfiguration: Sendable {
   package var data = "var"
   /// The drop folder.
   package var assets = "assets"
+  /// What is denied to others in the drop folder, as umask(2) has it.
+  package var mask: UInt32 = 0o022
   /// The folder with the plugins.
   package var plugins = "plugins"
   /// The folder with the programs of ours: `richpush-exec` and the plugins that ship.

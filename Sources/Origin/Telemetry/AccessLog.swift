@@ -102,7 +102,7 @@ final class AccessLog: Sendable {
 
   private static func open(_ path: String) throws(ConfigurationError) -> Int32 {
     if path == "-" { return STDOUT_FILENO }
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw ConfigurationError("--access-log: \(path): \(String(cString: strerror(errno)))")
     }

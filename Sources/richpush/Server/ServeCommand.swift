@@ -63,6 +63,7 @@ enum ServeCommand: Command {
     configuration.port = address.port
     configuration.data = try arguments.required("data")
     configuration.assets = try arguments.required("assets")
+    configuration.mask = RichPush.mask
     configuration.plugins = try arguments.required("plugins")
     configuration.programs = Programs.folder
     configuration.certificate = arguments.string("tls-certificate")
