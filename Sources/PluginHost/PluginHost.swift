@@ -87,15 +87,18 @@ package final class PluginHost: Sendable {
   package func gaps() throws(PluginError) -> [String] {
     let report = try sandboxReport()
     var users = [report.uids ? PluginUser.own(0) : .server("")]
-    for plugin in plugins() where plugin.problem == nil { users.append(try workplace.user(of: plugin)) }
+    for plugin in plugins() where plugin.problem == nil {
+      users.append(try workplace.user(of: plugin))
+    }
     var gaps: [String] = []
     for gap in users.flatMap(report.gaps) where !gaps.contains(gap) { gaps.append(gap) }
     return gaps
   }
 
-  /// The first of these files and folders that plugins may read, with what lets them; nil when there is none.
+  /// Finds what only the server shall read in what plugins may read.
   ///
-  /// - Parameter paths: What only the server shall read.
+  /// - Parameter paths: The server's files and folders.
+  /// - Returns: The first of them that plugins may read, with the folder that lets them; nil when none is.
   /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
   package func exposed(_ paths: [String]) throws(PluginError) -> (path: String, below: String)? {
     let configuration = workplace.configuration
@@ -103,7 +106,8 @@ package final class PluginHost: Sendable {
       try sandboxReport().readable + configuration.readable + SharedLibraries.folders
       + plugins().flatMap(\.roots)
     for path in paths.map(Self.resolved) {
-      for folder in readable.map(Self.resolved) where path == folder || path.hasPrefix(folder + "/") {
+      for folder in readable.map(Self.resolved) where path == folder || path.hasPrefix(folder + "/")
+      {
         return (path, folder)
       }
     }

@@ -115,6 +115,16 @@ import Testing
     #expect(workshop.log.contains("execve, errno 8"))
   }
 
+  @Test(arguments: ["plugins/open/open", "plugins/open/data.txt", "plugins/open", "plugins"])
+  func `does not run what every user of the machine can change`(path: String) async throws {
+    try workshop.script("open", manifest: "{}", "\(Self.head); echo hi")
+    try workshop.write("plugins/open/data.txt", "data", mode: 0o644)
+    let place = "\(workshop.folder)/\(path)"
+    #expect(chmod(place, 0o777) == 0)
+    #expect(await workshop.status("open") == 502)
+    #expect(workshop.log.contains("every user of this machine can change \(place)"))
+  }
+
   @Test func `kills the plugin when nobody waits any more`() async throws {
     let workshop = try Workshop { $0.sandbox = .off }
     try workshop.script(

@@ -13,6 +13,7 @@ package final class Request: Sendable {
   /// Whether the request came over TLS.
   package let isSecure: Bool
   private let isPeerNamed: Bool
+  /// The content that came with it.
   package let body: Body
   /// The name that the client gave it (X-Request-Id), if it can stand in a log.
   package let givenID: String?

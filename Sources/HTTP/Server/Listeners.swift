@@ -11,9 +11,12 @@ package struct Listeners: Sendable {
   /// A peer that acknowledges nothing for so many milliseconds is gone.
   private static let patience: Int32 = 60_000
 
-  /// Listens; connections wait until a server takes them. Binds the first socket, and the others to the port
-  /// that it got.
+  /// Listens; connections wait until a server takes them.
   ///
+  /// The first socket is bound, and the others to the port that it got.
+  ///
+  /// - Parameter configuration: Where to listen, and on how many sockets.
+  /// - Returns: The sockets.
   /// - Throws: `ServerError` when the address cannot be had.
   package static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Listeners {
     var port = configuration.port

@@ -114,7 +114,8 @@ struct Workplace: Sendable {
     let folder = configuration.scratchFolder
     if folder == configuration.temporaryFolder { return }
     guard mkdir(folder, 0o711) == 0 || errno == EEXIST, chmod(folder, 0o711) == 0 else {
-      throw .busy("The folder \(folder) for plugins cannot be made: \(String(cString: strerror(errno))).")
+      throw .busy(
+        "The folder \(folder) for plugins cannot be made: \(String(cString: strerror(errno))).")
     }
   }
 
@@ -126,7 +127,8 @@ struct Workplace: Sendable {
         unlink("\(answers)/\(name)")
       }
       for name in Self.names(in: scratch) where name.hasPrefix("plugin-") {
-        if let owner = Self.owner(of: "\(scratch)/\(name)/tmp"), owner != geteuid(), geteuid() != 0 {
+        if let owner = Self.owner(of: "\(scratch)/\(name)/tmp"), owner != geteuid(), geteuid() != 0
+        {
           _ = await forker.empty("\(scratch)/\(name)/tmp", of: .own(Int(owner)))
         }
         FolderRemoval.remove(name, in: scratch)
@@ -135,7 +137,8 @@ struct Workplace: Sendable {
   }
 
   private static func names(in folder: String) -> [String] {
-    Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)).map { FolderListing($0).texts } ?? []
+    Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)).map { FolderListing($0).texts }
+      ?? []
   }
 
   private static func owner(of path: String) -> uid_t? {

@@ -149,7 +149,9 @@ final class PluginFolder: Sendable {
   /// The first of a plugin's files and folders, or of the folders around them, that all users may write to.
   private func openToAll(_ stamps: [FileStamp]) -> FileStamp? {
     var all = stamps
-    for folder in Set([path] + stamps.map(\.parent)).sorted() { all += [FileStamp(folder)].compactMap(\.self) }
+    for folder in Set([path] + stamps.map(\.parent)).sorted() {
+      all += [FileStamp(folder)].compactMap(\.self)
+    }
     // Python runs what is there instead of what it was compiled from.
     for stamp in stamps where stamp.isFolder {
       all += [FileStamp("\(stamp.path)/__pycache__")].compactMap(\.self)

@@ -26,7 +26,8 @@ struct ScratchFolder: Sendable {
   /// A folder that is there, or is made before the first call, and stays.
   ///
   /// - Parameters:
-  ///   - name: Its name in `parent`.
+  ///   - name: Its name.
+  ///   - parent: The folder it is in.
   ///   - user: Whose it is.
   ///   - forker: Looks into it where this process may not.
   init(existing name: String, in parent: String, of user: PluginUser, forker: Forker) {

@@ -48,7 +48,9 @@ enum Ending: Sendable, Hashable {
     case "late": self = .late
     case "stopped": self = .stopped
     case "greedy":
-      let kinds: [Int: Ending] = [1: .tooManyProcesses, 2: .tooMuchSpace, 3: .tooMuchTime, 4: .tooMuchMemory]
+      let kinds: [Int: Ending] = [
+        1: .tooManyProcesses, 2: .tooMuchSpace, 3: .tooMuchTime, 4: .tooMuchMemory,
+      ]
       self = kinds[value] ?? .lost
     case "failed": self = .failed(value, step: words.count > 4 ? String(words[4]) : "order")
     default: self = .lost

@@ -45,7 +45,8 @@ struct Order {
   var encoded: [UInt8]? {
     var words = [
       "program=\(program)", "folder=\(folder)", "grace=\(grace.milliseconds)",
-      "data=\(memoryMiB << 20)", "memory=\(memoryMiB << 20)", "file-size=\(fileMiB << 20)", "files=256",
+      "data=\(memoryMiB << 20)", "memory=\(memoryMiB << 20)", "file-size=\(fileMiB << 20)",
+      "files=256",
       "processes=\(Order.mostProcesses)", "space=\(spaceMiB << 20)",
     ]
     if uid > 0 { words.append("uid=\(uid)") }

@@ -50,7 +50,8 @@ struct PluginList {
       shelf = try PluginShelf(folder: folder, programs: Programs.folder, sandbox: level)
       gaps = try shelf.gaps()
     } catch { throw CommandLineError.failed(error.reason) }
-    Terminal.say(Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "SHUT IN BY"]] + shelf.rows))
+    Terminal.say(
+      Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "SHUT IN BY"]] + shelf.rows))
     say("not known without a server; \(level.rawValue) would be", gaps: gaps)
   }
 

@@ -45,7 +45,8 @@ enum ServeCommand: Command {
       default: "standard"),
     .value("user", "NAME", "started by root: the user to run as, once the port and keys are read"),
     .value(
-      "plugin-uids", "FIRST-LAST", "user IDs for plugins, one each, where the server may change users",
+      "plugin-uids", "FIRST-LAST",
+      "user IDs for plugins, one each, where the server may change users",
       default: "62000-62255"),
     .list("network", "TYPE", "a rich type whose plugin may open connections, such as url"),
     .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
