@@ -12,7 +12,7 @@ extension Connection {
     guard mayReceive else { return false }
     switch channel.receive(into: worker.buffer) {
     case .failed: close()
-    case .done(0): close()
+    case .done(0): ended()
     case .blocked:
       mayReceive = false
       return false
@@ -75,6 +75,7 @@ extension Connection {
   private func read(_ bytes: UnsafeRawBufferPointer, of body: IncomingBody) -> Int {
     do throws(Refusal) {
       let used = try body.take(bytes)
+      moved += used
       if body.isComplete { finish(body) }
       return used
     } catch {
