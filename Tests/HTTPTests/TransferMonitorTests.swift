@@ -46,9 +46,9 @@ import Testing
   @Test func `time in which the server was held up does not count`() {
     var monitor = TransferMonitor(now: 0)
     for minute in 1...10 {
-      #expect(
-        monitor.goesOn(0, least: Self.limits.transferBytes, now: minute * 60_000, times: Self.times)
-      )
+      let goesOn = monitor.goesOn(
+        0, least: Self.limits.transferBytes, now: minute * 60_000, times: Self.times)
+      #expect(goesOn)
     }
   }
 }

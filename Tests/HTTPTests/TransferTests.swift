@@ -14,8 +14,9 @@ import Testing
     change(&limits)
     try await Served.with(
       { request in
-        request.body == .none
-          ? .now(.bytes([UInt8](repeating: 1, count: Int(request.segments[0]) ?? 0), type: "a/b"))
+        let size = Int(request.segments.first ?? "") ?? 0
+        return request.body == .none
+          ? .now(.bytes(200, [UInt8](repeating: 1, count: size), type: "a/b"))
           : .saving(limit: 1 << 31, folder: "/tmp", deadline: .seconds(60)) { body in
             .text(200, "\(body.size)")
           }
