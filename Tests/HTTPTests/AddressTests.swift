@@ -42,6 +42,7 @@ import Testing
       configuration, responder: Served.Answering { .now(.text(200, $0.peer)) }, log: { _ in })
     let reply = RawClient(server.port).ask("GET", "/", "X-Forwarded-For: 1.2.3.4")
     #expect(reply.text == "1.2.3.4")
+    #expect(RawClient(server.port).ask("GET", "/").text == "127.0.0.1")
     await server.stop(grace: .zero)
   }
 }

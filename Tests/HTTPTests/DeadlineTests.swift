@@ -39,7 +39,6 @@ import Testing
   @Test func `closes a connection whose body does not come`() async throws {
     try await Self.served({
       $0.transfer = .milliseconds(50)
-      $0.bytesPerSecond = 1_000_000
     }) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
@@ -50,7 +49,6 @@ import Testing
   @Test func `closes a connection that does not read its answer`() async throws {
     try await Self.served({
       $0.transfer = .milliseconds(50)
-      $0.bytesPerSecond = 1_000_000_000
     }) { served in
       let client = RawClient(served.port)
       client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -11,13 +11,13 @@ import Testing
   }
 
   private static func streaming(
-    _ limits: ServerConfiguration.Limits = .init(),
+    _ limits: ServerConfiguration.Limits = .init(), keeping receiveBuffer: Int32? = nil,
     test: (RawClient, EventSink, Served) async throws -> Void
   ) async throws {
     let (sinks, arrival) = AsyncStream<EventSink>.makeStream()
     try await Served.with({ _ in .now(.events(Source { arrival.yield($0) })) }, limits: limits) {
       served in
-      let client = RawClient(served.port)
+      let client = RawClient(served.port, keeping: receiveBuffer)
       client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
       var iterator = sinks.makeAsyncIterator()
       try await test(client, try #require(await iterator.next()), served)
@@ -121,6 +121,54 @@ import Testing
       while served.server.openConnections > 0, .now < end { await Task.yield() }
       #expect(served.server.openConnections == 0)
       withExtendedLifetime(client) {}
+    }
+  }
+
+  /// Sends until a little has to wait, which is not too much.
+  private static func fill(_ sink: EventSink) async {
+    let event = [UInt8](repeating: 65, count: 20_000)
+    while sink.backlog == 0, sink.send(event) {
+      for _ in 0..<1000 where sink.backlog > 0 { await Task.yield() }
+    }
+  }
+
+  @Test func `a quiet stream stays, however short the time for a transfer is`() async throws {
+    var limits = ServerConfiguration.Limits()
+    (limits.transfer, limits.idle) = (.milliseconds(50), .milliseconds(50))
+    limits.heartbeat = .milliseconds(300)
+    try await Self.streaming(limits) { client, sink, _ in
+      _ = Self.head(client)
+      for _ in 0..<5 { #expect(Self.text(client.chunk()) == ":\n\n") }
+      #expect(sink.send(ServerSentEvent(data: "1")))
+      #expect(Self.text(client.chunk()) == "data: 1\n\n")
+    }
+  }
+
+  @Test func `an open stream ends when its client has stopped reading`() async throws {
+    var limits = ServerConfiguration.Limits()
+    limits.transfer = .milliseconds(300)
+    try await Self.streaming(limits, keeping: 8192) { client, sink, served in
+      await Self.fill(sink)
+      #expect(!sink.isClosed)
+      let end = ContinuousClock.now + .seconds(20)
+      while served.server.openConnections > 0, .now < end { await Task.yield() }
+      #expect(served.server.openConnections == 0)
+      withExtendedLifetime(client) {}
+    }
+  }
+
+  @Test func `an open stream whose client reads a little stays, though it is far behind`()
+    async throws
+  {
+    var limits = ServerConfiguration.Limits()
+    limits.transfer = .milliseconds(500)
+    try await Self.streaming(limits, keeping: 8192) { client, sink, served in
+      await Self.fill(sink)
+      for _ in 0..<100 {
+        #expect(client.read(2000) > 0)
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      #expect(!sink.isClosed && sink.backlog > 0 && served.server.openConnections == 1)
     }
   }
 

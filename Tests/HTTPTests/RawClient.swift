@@ -18,11 +18,16 @@ final class RawClient {
   /// Whether it has not ended, and only nothing came for too long.
   private var isSilent = false
 
-  init(_ port: Int) {
+  /// A client with a connection of its own; the kernel keeps about so many bytes that it has not read.
+  init(_ port: Int, keeping receiveBuffer: Int32? = nil) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var patience = timeval(tv_sec: 15, tv_usec: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    if var receiveBuffer {
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
@@ -35,8 +40,8 @@ final class RawClient {
   }
 
   /// A client over TLS; nil when the two sides cannot agree.
-  convenience init?(_ port: Int, tls priorities: String) {
-    self.init(port)
+  convenience init?(_ port: Int, tls priorities: String, keeping receiveBuffer: Int32? = nil) {
+    self.init(port, keeping: receiveBuffer)
     let tls = TLSChannel(descriptor, priorities: priorities)
     guard tls.handshake() else { return nil }
     self.tls = tls
@@ -104,6 +109,14 @@ final class RawClient {
     return piece.dropLast(2)
   }
 
+  /// Reads at most so many bytes of what has come; how many there were.
+  func read(_ most: Int) -> Int {
+    if received.isEmpty, !fill(most) { return 0 }
+    let count = min(most, received.count)
+    received.removeFirst(count)
+    return count
+  }
+
   /// Reads what comes until the other side closes.
   func rest() -> [UInt8] {
     while fill() {}
@@ -148,8 +161,8 @@ final class RawClient {
     return Array(received.prefix(count))
   }
 
-  private func fill() -> Bool {
-    var piece = [UInt8](repeating: 0, count: 65_536)
+  private func fill(_ most: Int = 65_536) -> Bool {
+    var piece = [UInt8](repeating: 0, count: most)
     let count = piece.withUnsafeMutableBytes {
       tls?.receive(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0)
     }

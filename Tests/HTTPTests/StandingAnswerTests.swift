@@ -67,6 +67,20 @@ import Testing
     }
   }
 
+  @Test(arguments: ["If-None-Match: \"abc\"", "Accept: */*"])
+  func `the connection is closed after it when the client asks for that`(field: String)
+    async throws
+  {
+    try await Self.serve { port, standing, _ in
+      let client = RawClient(port)
+      #expect(client.ask("GET", "/a", Self.key, field).fields["connection"] == nil)
+      let last = client.ask("GET", "/a", Self.key, field, "Connection: close")
+      #expect([200, 304].contains(last.status) && last.fields["connection"] == "close")
+      #expect(client.isClosed() && !client.wasReset)
+      #expect(standing.taken.load(ordering: .relaxed) == 2)
+    }
+  }
+
   @Test(arguments: [
     "If-None-Match: \"x\"", "If-None-Match: W/\"abc\"", "If-Match: \"abc\"", "Range: bytes=0-1",
     "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", "X-Request-Id: 1",

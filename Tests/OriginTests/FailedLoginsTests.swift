@@ -33,6 +33,14 @@ import Testing
     #expect(logins.wait("alice", from: "home") == nil)
   }
 
+  @Test func `the neighbour of an address where a name's owner was before must wait`() {
+    let logins = FailedLogins()
+    logins.succeeded("alice", from: "2001:db8::1")
+    for number in 0..<10 { logins.failed("alice", from: "2001:db8:0:\(number + 1)::1") }
+    #expect(logins.wait("alice", from: "2001:db8::1") == nil)
+    #expect(logins.wait("alice", from: "2001:db8::2") != nil)
+  }
+
   @Test func `the right password is not even looked at while its address must wait`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()

@@ -8,10 +8,10 @@ extension Connection {
     let end = endOfHead()
     reply = (status, size)
     guard let sent = sendAtOnce(head, end, body) else { return close() }
-    guard sent < head.count + end.count + size else { return completed() }
+    watch(handing: head.count + end.count + size)
+    guard sent < moved else { return completed() }
     output = Output(head + end, [body], sent: sent)
     phase = .answering
-    hold(worker.times.transfer(of: size))
   }
 
   /// Sends as much as is taken without waiting; nil when the connection has failed.

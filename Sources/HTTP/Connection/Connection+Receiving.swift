@@ -13,7 +13,7 @@ extension Connection {
     let room = room
     switch channel.receive(into: room) {
     case .failed: close()
-    case .done(0): close()
+    case .done(0): ended()
     case .blocked:
       mayReceive = false
       return false
@@ -86,6 +86,7 @@ extension Connection {
   private func read(_ bytes: UnsafeRawBufferPointer, of body: IncomingBody) -> Int {
     do throws(Refusal) {
       let used = try body.take(bytes)
+      moved += used
       if body.isComplete { finish(body) }
       return used
     } catch {

@@ -39,16 +39,21 @@ extension Connection {
     case .failed: close()
     case .done:
       guard let piece = sink.next() else {
-        output = Output(sink.isChunked ? ChunkedBody.end : [])
+        hand(sink.isChunked ? ChunkedBody.end : [])
         sink.end()
         phase = .answering
-        hold(worker.times.transfer(of: 0))
         return true
       }
       guard !piece.isEmpty else { return false }
-      output = Output(sink.isChunked ? ChunkedBody.chunk(piece) : piece)
+      hand(sink.isChunked ? ChunkedBody.chunk(piece) : piece)
     }
     return true
+  }
+
+  private func hand(_ bytes: [UInt8]) {
+    if monitor == nil { watch() }
+    output = Output(bytes)
+    moved += bytes.count
   }
 
   /// Asks for the body that is awaited (RFC 9110, section 10.1.1): at once, or the connection ends,
@@ -69,9 +74,10 @@ extension Connection {
   private func begin(_ status: Int, _ head: [UInt8], _ body: [Output.Piece] = []) {
     let size = body.reduce(0) { $0 + $1.count }
     reply = (status, size)
-    output = Output(head + endOfHead(), body)
+    let head = head + endOfHead()
+    output = Output(head, body)
     phase = .answering
-    hold(worker.times.transfer(of: size))
+    watch(handing: head.count + size)
   }
 
   private func send(_ status: Int, _ fields: Fields, bytes: [UInt8]) {
@@ -87,7 +93,6 @@ extension Connection {
     let head = ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none)
     begin(response.status, head)
     if wantsHeadOnly { return }
-    release()
     let sink = EventSink(
       Ticket(descriptor: channel.descriptor, serial: serial), worker.mailbox,
       limits: worker.limits, isChunked: isChunked)

@@ -138,10 +138,7 @@ extension Connection {
     let body = try IncomingBody(request.body, use: use)
     if body.isComplete { return finish(body) }
     phase = .body(body)
-    switch request.body {
-    case .sized(let size): hold(worker.times.transfer(of: size))
-    case .none, .chunked: hold(worker.times.transfer(of: use.limit))
-    }
+    watch()
     if request.fields["Expect"] != nil { sayContinue() }
   }
 

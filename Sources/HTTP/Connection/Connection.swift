@@ -9,8 +9,13 @@ final class Connection {
   let isExcess: Bool
 
   var phase: Phase
-  /// When the phase must be over, in milliseconds of the worker's clock; 0 is never.
+  /// When the phase must be over, or a transfer is looked at, in milliseconds of the worker's clock;
+  /// 0 is never.
   private var deadline = 0
+  /// Watches the transfer that the phase is about; nil while the deadline is the end of the phase.
+  var monitor: TransferMonitor?
+  /// Bytes of the body that have come, or of the answer that were handed on to be sent.
+  var moved = 0
 
   // What has been received.
   /// Whether there may be something to receive: epoll says so once, and then not until more has come.
@@ -112,20 +117,26 @@ final class Connection {
   // MARK: - Deadlines
 
   /// The current phase must be over in that time.
-  func hold(_ milliseconds: Int) { deadline = worker.now + milliseconds }
+  func hold(_ milliseconds: Int) {
+    setDeadline(milliseconds)
+    monitor = nil
+  }
 
   /// The current phase may last.
-  func release() { deadline = 0 }
+  func release() { (deadline, monitor) = (0, nil) }
+
+  /// Changes the deadline, not what it is for.
+  func setDeadline(_ milliseconds: Int) { deadline = worker.now + milliseconds }
 
   /// Acts on what has taken too long; whether there is something to do now.
   func isDue(_ now: Int) -> Bool {
-    if case .streaming(let sink) = phase {
-      if sink.isOverdue(now) { close() } else { sink.beat(now) }
-    } else if deadline != 0, deadline < now {
-      late()
-    } else {
-      return false
+    if case .streaming(let sink) = phase { sink.beat(now) }
+    guard deadline != 0, deadline < now else { return false }
+    if monitor != nil {
+      if passesLook() { return false }
+      channel.abort()
     }
+    late()
     return true
   }
 
@@ -178,23 +189,34 @@ final class Connection {
       part()
     } else {
       phase = .head
-      hold(worker.times.idle)
+      setDeadline(min(worker.times.look, worker.times.idle))
     }
   }
 
   /// Closes, after the other side has had time to read what it was sent: closing with unread bytes
   /// resets the connection, and that destroys what is still on its way (RFC 9112, section 9.6).
   private func part() {
-    guard leavesBytesUnread || mayReceive || !rest.isEmpty else {
+    let isOnItsWay = channel.unacknowledged > 0
+    guard leavesBytesUnread || mayReceive || !rest.isEmpty || isOnItsWay else {
       channel.tls?.finish()
       return close()
     }
     channel.finish()
     (phase, rest) = (.lingering, [])
-    hold(Self.lingering)
+    if isOnItsWay { setDeadline(worker.times.look) } else { hold(Self.lingering) }
   }
 
-  private static let lingering = 2000
+  static let lingering = 2000
+
+  /// The other side sends nothing more; it may still be reading an answer that has left.
+  func ended() {
+    mayReceive = false
+    switch phase {
+    case .head where monitor != nil && channel.unacknowledged > 0: part()
+    case .lingering where channel.unacknowledged > 1: break  // one is for the end itself
+    default: close()
+    }
+  }
 
   private func report(isComplete: Bool) {
     defer { (reply, route) = (nil, nil) }

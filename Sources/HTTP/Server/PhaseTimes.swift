@@ -2,16 +2,15 @@
 struct PhaseTimes {
   let head: Int
   let idle: Int
-  private let transfer: Int
-  private let bytesPerSecond: Int
+  /// The time in which ``ServerConfiguration/Limits/transferBytes`` must move.
+  let transfer: Int
+  /// How often a transfer is looked at.
+  let look: Int
 
   init(_ limits: ServerConfiguration.Limits) {
     head = limits.head.milliseconds
     idle = limits.idle.milliseconds
     transfer = limits.transfer.milliseconds
-    bytesPerSecond = max(1, limits.bytesPerSecond)
+    look = max(1, transfer / 30)
   }
-
-  /// For so many bytes to come or to go.
-  func transfer(of bytes: Int) -> Int { transfer + bytes / bytesPerSecond * 1000 }
 }

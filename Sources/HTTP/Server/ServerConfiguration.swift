@@ -41,10 +41,10 @@ package struct ServerConfiguration: Sendable {
     package var head: Duration = .seconds(10)
     /// How long a connection may wait for its next request.
     package var idle: Duration = .seconds(60)
-    /// For a body to arrive and for a response to leave, on top of what `bytesPerSecond` allows.
+    /// In each such time, `transferBytes` of a body must arrive or of an answer be taken, unless it
+    /// is finished before; of a stream of events that waits to be sent, one byte.
     package var transfer: Duration = .seconds(30)
-    /// The slowest transfer that is still a transfer.
-    package var bytesPerSecond = 4096
+    package var transferBytes = 120 << 10
     /// Bytes of server-sent events that may wait for a slow reader before its stream is closed.
     package var waitingEvents = 256 * 1024
     /// How often a quiet stream of events says that it is alive.

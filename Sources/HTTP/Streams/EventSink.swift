@@ -8,7 +8,6 @@ package final class EventSink: Sendable {
     /// Whether the loop has been told that there is something to send, and has not looked yet.
     var isAnnounced = false
     var isClosed = false
-    var closedAt: Int?
     var isGone = false
     var lastSent = Ticks.now
     var onClose: (@Sendable () -> Void)?
@@ -61,6 +60,9 @@ package final class EventSink: Sendable {
     close()
   }
 
+  /// Whether nothing more can be sent; what was sent before may still have to leave.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// Bytes that the other side has not taken yet.
   package var backlog: Int { state.withLock { $0.waiting.count - $0.position } }
 
@@ -82,16 +84,6 @@ package final class EventSink: Sendable {
   func beat(_ now: Int) {
     let isQuiet = state.withLock { $0.lastSent + limits.heartbeat.milliseconds <= now }
     if isQuiet { send(Array(":\n\n".utf8)) }
-  }
-
-  /// Whether the stream was closed long ago and its reader still has not taken the rest.
-  func isOverdue(_ now: Int) -> Bool {
-    state.withLock { state in
-      guard state.isClosed else { return false }
-      let closedAt = state.closedAt ?? now
-      state.closedAt = closedAt
-      return closedAt + limits.transfer.milliseconds < now
-    }
   }
 
   /// What is to be sent next; nothing for the moment, or nil when the stream has come to its end.

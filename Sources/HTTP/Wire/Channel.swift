@@ -58,6 +58,24 @@ struct Channel {
     shutdown(descriptor, Int32(SHUT_WR))
   }
 
+  /// Bytes that the kernel holds because the other side has not acknowledged them.
+  var unacknowledged: Int { queued(UInt(TIOCOUTQ)) }
+
+  /// Bytes of these that have not even been sent (SIOCOUTQNSD), since the other side has no room.
+  var unsent: Int { queued(0x894B) }
+
+  private func queued(_ request: UInt) -> Int {
+    var count: Int32 = 0
+    return ioctl(descriptor, request, &count) == 0 ? Int(count) : 0
+  }
+
+  /// Has the connection reset when it is closed, so that the kernel keeps nothing for it.
+  func abort() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+  }
+
   private func progress(_ call: () -> Int) -> Progress {
     while true {
       let count = call()

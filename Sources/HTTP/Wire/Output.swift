@@ -31,6 +31,11 @@ struct Output {
   /// The most bytes that are copied so that they leave in one piece.
   private static let small = 64 << 10
 
+  var isEmpty: Bool { pieces.isEmpty }
+
+  /// How many bytes have not gone yet.
+  var count: Int { pieces.dropFirst(first).reduce(-sent) { $0 + $1.count } }
+
   /// Sends as much as the channel takes.
   mutating func send(over channel: Channel) -> Channel.Progress {
     while first < pieces.count {

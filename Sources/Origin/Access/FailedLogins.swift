@@ -5,8 +5,8 @@ import Synchronization
 /// everybody who tries that name.
 ///
 /// Names that nobody has are treated alike, so the answers tell nothing about them. An address from
-/// which a name has come in before need not wait for strangers who try the name. An IPv6 address
-/// counts by its /64.
+/// which a name has come in before need not wait for strangers who try the name. Failures of an IPv6
+/// address count for its /64; that a name has come in there counts for the address alone.
 final class FailedLogins: Sendable {
   /// Wrong passwords that may come at once, and the seconds after which one more may.
   private static let burst = 10.0
@@ -50,7 +50,7 @@ final class FailedLogins: Sendable {
   func wait(_ name: String, from address: String) -> Int? {
     let (now, network) = (ContinuousClock.now, Address.network(address))
     let worst = state.withLock { state in
-      let isFriend = state.friends.contains(network + " " + name)
+      let isFriend = state.friends.contains(address + " " + name)
       return (["a " + network] + (isFriend ? [] : ["n " + name])).map {
         state.buckets[$0]?.failures(now, interval) ?? 0
       }.max() ?? 0
@@ -80,7 +80,7 @@ final class FailedLogins: Sendable {
   func succeeded(_ name: String, from address: String) {
     state.withLock { state in
       if state.friends.count >= Self.capacity { state.friends.removeAll() }
-      state.friends.insert(Address.network(address) + " " + name)
+      state.friends.insert(address + " " + name)
     }
   }
 }

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import HTTP
+
+/// What is too slow, by the limits that a server has and a clock of the test's own.
+@Suite struct TransferMonitorTests {
+  private static let limits = ServerConfiguration.Limits()
+  private static let times = PhaseTimes(limits)
+  private static let kib = 1 << 10
+
+  /// After how many seconds a transfer is ended of which so much has moved by each millisecond; nil
+  /// when it goes on for an hour. It is looked at as the event loop does, up to a tick late.
+  private static func end(_ moved: (Int) -> Int) -> Double? {
+    var monitor = TransferMonitor(now: 0)
+    for look in 1... {
+      let now = look * (times.look + 100)
+      if now > 3_600_000 { return nil }
+      if !monitor.goesOn(moved(now), least: limits.transferBytes, now: now, times: times) {
+        return Double(now) / 1000
+      }
+    }
+    return nil
+  }
+
+  @Test(arguments: [0, 1, 100, 1024, 2048, 3072])
+  func `so few bytes in a second end it after 30 s`(rate: Int) throws {
+    let end = try #require(Self.end { $0 * rate / 1000 })
+    #expect((30...32).contains(end))
+  }
+
+  @Test func `what came at once does not count for later`() throws {
+    let end = try #require(Self.end { min($0, 60_000) * 100 })
+    #expect((90...94).contains(end))
+    #expect((30...34).contains(try #require(Self.end { _ in 1 << 30 })))
+  }
+
+  @Test(arguments: [1, 4, 16, 64, 120])
+  func `4 KiB in a second pass, in whatever pieces they come`(kib: Int) {
+    #expect(Self.end { $0 * 4096 / 1000 / (kib << 10) * (kib << 10) } == nil)
+  }
+
+  @Test func `what waits behind an answer before it is not held against this one`() {
+    #expect(Self.end { -2_000_000 + $0 * 4096 / 1000 } == nil)
+  }
+
+  @Test func `time in which the server was held up does not count`() {
+    var monitor = TransferMonitor(now: 0)
+    for minute in 1...10 {
+      let goesOn = monitor.goesOn(
+        0, least: Self.limits.transferBytes, now: minute * 60_000, times: Self.times)
+      #expect(goesOn)
+    }
+  }
+}
