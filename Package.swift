@@ -85,7 +85,8 @@ let package = Package(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
     tests(of: "Push", on: ["HTTP", "StandIns"]),
     tests(of: "PluginHost", on: ["HTTP", "richpush-exec"]),
-    tests(of: "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP"]),
+    tests(
+      of: "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "richpush-exec"]),
     tests(of: "RichPushClient"),
     tests(of: "PluginKit"),
     tests(of: "Imaging", on: ["img"], exclude: ["Fixtures/pngs.py"]),

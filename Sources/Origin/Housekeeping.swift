@@ -37,14 +37,14 @@ struct Housekeeping: Sendable {
   /// Takes over what another process changed: users who were removed or have another password are
   /// out, keys that were made sign.
   func reload() throws {
-    let changed = authenticator.forgetChanged()
-    for streams in streams { streams.close(changed) }
+    let isCurrent = try authenticator.forgetChanged()
+    for streams in streams { streams.close(unless: isCurrent) }
     try links.reload()
   }
 
   private func watchStore() async {
     while !Task.isCancelled {
-      do { try reload() } catch { log("the keys of links could not be read: \(error)") }
+      do { try reload() } catch { log("users and keys could not be read: \(error)") }
       try? await Task.sleep(for: Self.storeInterval)
     }
   }

@@ -6,22 +6,33 @@ import Synchronization
 
 /// The application: every room, wired.
 package final class Origin: Sendable {
+  /// The table of routes.
+  let api: API
+  /// What notices removed users.
+  let keeper: Housekeeping
   private let rounds: [Rounds]
   private let preparer: Preparer
   private let lanes: Lanes
   private let watches: Watches
   private let server: Server
   private let accessLog: AccessLog?
-  private let keeper: Housekeeping
   private let housekeeping: Mutex<Task<Void, Never>>
 
   /// Opens the store, finds the plugins and listens.
   ///
   /// - Throws: a room's error, with a sentence for the operator.
   package init(_ configuration: OriginConfiguration, log: Log) throws {
+    let plugins = configuration.plugins(log: log)
+    let place = try configuration.server()
+    // What needs root comes first: the port, the keys in `place`, and the launcher of plugins.
+    let listeners = try configuration.user.map { _ in try Listeners.open(place) }
+    let launcher = try configuration.user.map { user in
+      let launcher = try PluginLauncher(plugins)
+      try user.take(over: configuration.data)
+      return launcher
+    }
     let store = try Store(folder: configuration.data)
-    let plugins = configuration.plugins(for: store, log: log)
-    let host = try PluginHost(configuration: plugins)
+    let host = try PluginHost(configuration: plugins, launcher: launcher)
     try configuration.announceSandbox(of: host, log: log)
     if host.plugins().isEmpty {
       log("there are no plugins in \(configuration.plugins); richpush plugin new TYPE makes one")
@@ -30,7 +41,7 @@ package final class Origin: Sendable {
     let lanes = Lanes(providers, store: store, log: log)
     let bustle = Bustle()
     let assets = Assets(
-      store: store, folder: DropFolder(path: configuration.assets),
+      store: store, folder: DropFolder(path: configuration.assets, mask: configuration.mask),
       validation: Validation(host: host), bustle: bustle, log: log)
     let counts = RenditionCounts()
     let lines = RenderLines(concurrency: plugins.concurrency)
@@ -60,11 +71,11 @@ package final class Origin: Sendable {
       store: store, isDemo: configuration.isDemo, failures: logins)
     let metrics = Metrics()
     let health = Health(
-      store: store,
+      store: store, access: configuration.metricsAccess,
       instruments: Instruments(
         version: configuration.version, metrics: metrics, renditions: counts, lines: lines,
         host: host, streams: [("push", streams), ("events", events)], lanes: lanes, logins: logins))
-    let api = API(
+    api = API(
       health: health,
       registrations: Registrations(store: store),
       notifications: Notifications(
@@ -80,7 +91,7 @@ package final class Origin: Sendable {
     let courier = EventCourier(
       store: store, webhook: try configuration.push.eventWebhook(), log: log)
     server = try Server(
-      configuration.server(), responder: reception, log: { log($0) },
+      place, listeners: listeners, responder: reception, log: { log($0) },
       observer: HTTP.Observer(readsRequest: accessLog != nil) { [accessLog] exchange in
         metrics.count(exchange)
         accessLog?.note(exchange)

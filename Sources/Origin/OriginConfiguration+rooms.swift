@@ -1,14 +1,18 @@
 import FoundationEssentials
+import Glibc
 import HTTP
 import PluginHost
 import Store
 
 extension OriginConfiguration {
   /// Where the plugins are and what they may use.
-  func plugins(for store: Store, log: Log) -> PluginConfiguration {
+  func plugins(log: Log) -> PluginConfiguration {
     var configuration = PluginConfiguration(
       folder: plugins, binaries: programs, launcher: programs + "/richpush-exec",
-      temporaryFolder: store.temporaryFolder)
+      temporaryFolder: data + "/tmp")
+    configuration.scratchFolder = data + "/scratch"
+    configuration.uids = uids ?? PluginConfiguration.usualUIDs
+    configuration.user = user.map { ($0.id, $0.group) }
     configuration.sandbox = SandboxReport.Level(rawValue: sandbox) ?? .standard
     configuration.network = network
     configuration.log = { log($0) }
@@ -19,14 +23,25 @@ extension OriginConfiguration {
   ///
   /// - Throws: `ConfigurationError` when nothing may be lacking.
   func announceSandbox(of host: PluginHost, log: Log) throws {
-    let report = try host.sandboxReport()
-    log(
-      "sandbox: \(report.level.rawValue)\(report.gaps.isEmpty ? ", complete on this kernel" : "")")
-    for gap in report.gaps { log("sandbox: \(gap)") }
-    if report.level == .strict, !report.gaps.isEmpty {
+    let level = try host.sandboxReport().level
+    let gaps = try host.gaps()
+    if level == .strict, !gaps.isEmpty {
       throw ConfigurationError(
-        "--sandbox strict: \(report.gaps.joined(separator: " ")) Use --sandbox standard to run anyway"
-      )
+        "--sandbox strict: \(gaps.joined(separator: " ")) Use --sandbox standard to run anyway")
+    }
+    log("sandbox: \(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
+    for gap in gaps { log("sandbox: \(gap)") }
+    for plugin in host.plugins() {
+      log("sandbox: \(plugin.richType): \(try host.confinement(of: plugin))")
+    }
+    if level == .off { return }
+    let secret = [data, assets] + [certificate, key, accessLog].compactMap(\.self)
+    if let (path, folder) = try host.exposed(secret) {
+      throw ConfigurationError(
+        """
+        plugins may read \(folder), and \(path) lies there: move it to a folder of its own, such as \
+        /var/lib/richpush or /srv
+        """)
     }
   }
 
@@ -34,6 +49,8 @@ extension OriginConfiguration {
   func server() throws -> ServerConfiguration {
     var server = ServerConfiguration(host: host, port: port, tls: try identity())
     server.origins = origins
+    // Guessed passwords are accepted from anywhere on this machine, so from no page that a browser shows.
+    if isDemo { server.hosts = publicHost.map { [$0] } ?? [] }
     server.limits.connectionsPerAddress = connectionsPerAddress
     for proxy in proxies {
       guard server.trust(proxy) else {
@@ -41,6 +58,11 @@ extension OriginConfiguration {
       }
     }
     return server
+  }
+
+  /// The host of the public address, with its port if it has one.
+  private var publicHost: String? {
+    publicURL?.split(separator: "/").dropFirst().first.map(String.init)
   }
 
   /// Says what an operator has likely forgotten.
@@ -51,6 +73,9 @@ extension OriginConfiguration {
         passwords cross the network in the clear: give --tls-certificate and --tls-key, or put a \
         proxy in front (--trusted-proxy)
         """)
+    }
+    if geteuid() == 0, user == nil, !isDemo {
+      log("the server runs as root: with --user NAME it changes to another user once it listens")
     }
     if !isDemo, try store.users().isEmpty {
       log("nobody can come in yet: add somebody with richpush user add")

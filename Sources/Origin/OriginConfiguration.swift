@@ -11,6 +11,8 @@ package struct OriginConfiguration: Sendable {
   package var data = "var"
   /// The drop folder.
   package var assets = "assets"
+  /// What is denied to others in the drop folder, as umask(2) has it.
+  package var mask: UInt32 = 0o022
   /// The folder with the plugins.
   package var plugins = "plugins"
   /// The folder with the programs of ours: `richpush-exec` and the plugins that ship.
@@ -33,6 +35,10 @@ package struct OriginConfiguration: Sendable {
   package var connectionsPerAddress = 2000
   /// How much plugins are shut in: `standard`, `strict` or `off`.
   package var sandbox = "standard"
+  /// The user that the server changes to once it listens; nil keeps the one it was started by.
+  package var user: ServerUser?
+  /// The user IDs that plugins may get; nil for the usual range.
+  package var uids: ClosedRange<Int>?
   /// The rich types whose plugins may open connections, when their manifests ask for it.
   package var network: Set<String> = []
   /// The bytes that renditions may take on the disk.
@@ -77,6 +83,20 @@ package struct OriginConfiguration: Sendable {
     publicURL = address
   }
 
+  /// Who may read `/metrics`.
+  private(set) var metricsAccess: MetricsAccess
+
+  /// Lets others than this machine read `/metrics`: addresses, prefixes such as `10.0.0.0/8`, and
+  /// bearer tokens written `token:SECRET`.
+  ///
+  /// - Throws: `ConfigurationError` when an entry is none of these.
+  package mutating func allowMetrics(_ entries: [String]) throws {
+    metricsAccess = try MetricsAccess(entries)
+  }
+
   /// The defaults: the current folder, and port 8080 of loopback.
-  package init() throws { push = try PushConfiguration("embedded", environment: [:]) }
+  package init() throws {
+    push = try PushConfiguration("embedded", environment: [:])
+    metricsAccess = try MetricsAccess()
+  }
 }

@@ -8,6 +8,8 @@ final class BenchFolder: Sendable {
     path = FileManager.default.temporaryDirectory.appending(path: "richpush-bench-\(UUID())").path
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      // A plugin with a user of its own must be able to reach what is in it.
+      try FileManager.default.setAttributes([.posixPermissions: 0o711], ofItemAtPath: path)
     } catch { throw PluginBench.Problem(reason: error.localizedDescription) }
   }
 

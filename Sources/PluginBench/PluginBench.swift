@@ -75,7 +75,8 @@ package final class PluginBench: Sendable {
   /// A new file on the bench that can be a call's asset; nil when the disk does not let it.
   func asset(_ bytes: [UInt8], type: String) -> PluginCall.Asset? {
     let file = "\(folder.path)/asset-\(UUID())"
-    guard FileManager.default.createFile(atPath: file, contents: Data(bytes)) else { return nil }
+    guard FileManager.default.createFile(atPath: file, contents: Data(bytes), attributes: [.posixPermissions: 0o444])
+    else { return nil }
     return PluginCall.Asset(file: file, type: type)
   }
 }

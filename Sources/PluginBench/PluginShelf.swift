@@ -39,14 +39,14 @@ package struct PluginShelf: Sendable {
     return plugin.executable
   }
 
-  /// The rich type, version, mode, verbs and state of each plugin.
+  /// The rich type, version, mode, verbs, state and confinement of each plugin.
   package var rows: [[String]] {
     host.plugins().map { plugin in
       [
         plugin.richType, plugin.manifest.version.isEmpty ? "-" : plugin.manifest.version,
         plugin.manifest.mode.rawValue,
         plugin.manifest.verbs.map(\.rawValue).sorted().joined(separator: ","),
-        plugin.problem ?? "ready",
+        plugin.problem ?? "ready", (try? host.confinement(of: plugin)) ?? "-",
       ]
     }
   }
@@ -54,7 +54,7 @@ package struct PluginShelf: Sendable {
   /// What plugins can do on this kernel although they should not; starts the launcher to ask it.
   package func gaps() throws(PluginBench.Problem) -> [String] {
     do throws(PluginError) {
-      return try host.sandboxReport().gaps
+      return try host.gaps()
     } catch { throw PluginBench.Problem(reason: error.reason) }
   }
 }

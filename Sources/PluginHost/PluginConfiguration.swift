@@ -6,8 +6,14 @@ package struct PluginConfiguration: Sendable {
   package var binaries: String?
   /// The path of `richpush-exec`.
   package var launcher: String
-  /// A folder of the host's own; each call gets a folder in it, and large answers wait there.
+  /// A folder of the host's own; large answers wait there.
   package var temporaryFolder: String
+  /// A folder of the host's own, which other users may enter but not list: scratch folders are in it.
+  package var scratchFolder: String
+  /// The user and group IDs that plugins may get, one a rich type, where the launcher may change users.
+  package var uids: ClosedRange<Int> = PluginConfiguration.usualUIDs
+  /// The user and group that the launcher changes to when it is started by root; nil lets it be root.
+  package var user: (id: UInt32, group: UInt32)?
   /// Calls of one plugin at a time, unless its manifest asks for fewer workers.
   package var concurrency = 4
   /// Calls of one plugin that may wait for their turn; the next one is refused with 503.
@@ -35,5 +41,9 @@ package struct PluginConfiguration: Sendable {
     self.binaries = binaries
     self.launcher = launcher
     self.temporaryFolder = temporaryFolder
+    scratchFolder = temporaryFolder
   }
+
+  /// A range that neither Debian nor systemd gives to anybody.
+  package static let usualUIDs = 62_000...62_255
 }

@@ -18,21 +18,28 @@ package final class PluginHost: Sendable {
 
   /// Prepares a host; no plugin is run and no process is started until the first call.
   ///
+  /// - Parameters:
+  ///   - configuration: Where plugins are and what they may use.
+  ///   - launcher: One that runs already; nil starts one with the first call.
   /// - Throws: ``PluginError`` 503 when the process has no descriptors left.
-  package init(configuration: PluginConfiguration) throws(PluginError) {
+  package init(
+    configuration: PluginConfiguration, launcher: PluginLauncher? = nil
+  ) throws(PluginError) {
     var configuration = configuration
     configuration.folder = PluginHost.absolute(configuration.folder)
     configuration.binaries = configuration.binaries.map(PluginHost.absolute)
     configuration.launcher = PluginHost.absolute(configuration.launcher)
     configuration.temporaryFolder = PluginHost.absolute(configuration.temporaryFolder)
+    configuration.scratchFolder = PluginHost.absolute(configuration.scratchFolder)
     guard let poller = Poller() else {
       throw .busy("The server has no descriptors left for plugins.")
     }
     workplace = Workplace(
       configuration: configuration,
-      forker: Forker(
-        launcher: configuration.launcher, isStrict: configuration.sandbox == .strict),
+      forker: launcher?.forker ?? Forker(configuration),
+      users: PluginUsers(range: configuration.uids, scratchFolder: configuration.scratchFolder),
       poller: poller)
+    try workplace.makeScratchFolder()
     workplace.tidy()
     folder = PluginFolder(
       path: configuration.folder, binaries: configuration.binaries,
@@ -64,12 +71,47 @@ package final class PluginHost: Sendable {
   /// - Returns: What was asked for and what the kernel has.
   /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
   package func sandboxReport() throws(PluginError) -> SandboxReport {
-    let line = try workplace.forker.sandbox()
-    let level = workplace.configuration.sandbox
-    guard let report = SandboxReport(level: level, launcherSays: line) else {
-      throw .busy("The launcher of plugins is of another version.")
+    try workplace.sandboxReport()
+  }
+
+  /// What a plugin is shut in by at this moment, in one line.
+  ///
+  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  package func confinement(of plugin: Plugin) throws(PluginError) -> String {
+    try sandboxReport().confinement(of: try workplace.user(of: plugin))
+  }
+
+  /// What some of the plugins can do although they should not, each in one sentence.
+  ///
+  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  package func gaps() throws(PluginError) -> [String] {
+    let report = try sandboxReport()
+    var users = [report.uids ? PluginUser.own(0) : .server("")]
+    for plugin in plugins() where plugin.problem == nil { users.append(try workplace.user(of: plugin)) }
+    var gaps: [String] = []
+    for gap in users.flatMap(report.gaps) where !gaps.contains(gap) { gaps.append(gap) }
+    return gaps
+  }
+
+  /// The first of these files and folders that plugins may read, with what lets them; nil when there is none.
+  ///
+  /// - Parameter paths: What only the server shall read.
+  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  package func exposed(_ paths: [String]) throws(PluginError) -> (path: String, below: String)? {
+    let configuration = workplace.configuration
+    let readable =
+      try sandboxReport().readable + configuration.readable + SharedLibraries.folders
+      + plugins().flatMap(\.roots)
+    for path in paths.map(Self.resolved) {
+      for folder in readable.map(Self.resolved) where path == folder || path.hasPrefix(folder + "/") {
+        return (path, folder)
+      }
     }
-    return report
+    return nil
+  }
+
+  private static func resolved(_ path: String) -> String {
+    URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
   }
 
   /// Starts the workers that manifests want ready (`workers.min`), before anybody asks.

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "owner.h"
 #include "sandbox.h"
 
 const char bubblewrap_program[] = "/usr/bin/bwrap";
@@ -56,6 +57,7 @@ char **bubblewrap_arguments(const struct order *order) {
   say("program", order->program);
   say("sandbox", "strict");
   if (order->network) say("network", "1");
+  if (order->uid > 0) say("uid", "1");  // any: it is that user by then
   for (int i = 0; i < order->read_count; i++) say("read", order->read[i]);
   for (int i = 0; i < order->write_count; i++) say("write", order->write[i]);
   if (count > most_arguments) return NULL;
@@ -63,9 +65,10 @@ char **bubblewrap_arguments(const struct order *order) {
   return arguments;
 }
 
-bool bubblewrap_works(void) {
+bool bubblewrap_works(long uid) {
   pid_t child = fork();
   if (child == 0) {
+    if (!owner_turn_into(&(struct order){.uid = uid})) _exit(127);
     int nowhere = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3; i++) dup2(nowhere, i);
     execl(bubblewrap_program, "bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/",

@@ -5,8 +5,8 @@
 
 extern const char bubblewrap_program[];
 
-/* Whether bubblewrap is there and can make namespaces here: it is tried. */
-bool bubblewrap_works(void);
+/* Whether bubblewrap is there and can make namespaces here: it is tried, by the user `uid` unless that is 0. */
+bool bubblewrap_works(long uid);
 
 /* The command line that runs the order's program in namespaces of its own (processes, mounts, network,
  * IPC, host name), in a file system of only what it may reach; there this very program

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bubblewrap.h"
+#include "owner.h"
 #include "sandbox.h"
 
 /* The interface as of Linux 6.12, wider than the headers of older systems have it. */
@@ -38,14 +39,14 @@ const char *const sandbox_readable[] = {
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/proc",
     "/sys/devices/system/cpu", "/sys/fs/cgroup", "/etc/alternatives", "/etc/fonts",
     "/etc/ImageMagick-6", "/etc/ld.so.cache", "/etc/localtime", "/etc/magic", "/etc/mime.types",
-    "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/perl", "/etc/php", "/etc/ssl",
-    "/etc/python3", "/etc/hosts", "/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf",
+    "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/perl", "/etc/php", "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf", "/etc/python3", "/etc/hosts", "/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf",
     "/etc/services", "/etc/ca-certificates", NULL,
 };
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                       "/dev/urandom"};
 
-static int version(void) {
+int sandbox_landlock_version(void) {
   long version = syscall(create_ruleset, NULL, 0, ask_version);
   return version < 0 ? 0 : (int)version;
 }
@@ -64,7 +65,7 @@ static void allow(int ruleset, const char *path, uint64_t rights) {
 }
 
 bool sandbox_ruleset(const struct order *order, int *ruleset) {
-  int abi = version();
+  int abi = sandbox_landlock_version();
   if (order->strict && abi < 6) return errno = ENOSYS, false;
   if (abi == 0) return true;
   uint64_t all = all_of_version_1 | (abi >= 2 ? refer : 0) | (abi >= 3 ? truncate_file : 0);
@@ -90,9 +91,16 @@ bool sandbox_enter(int ruleset) {
   return ruleset < 0 || syscall(restrict_self, ruleset, 0) == 0;
 }
 
-int sandbox_describe(char *line, unsigned long size, bool strict) {
+int sandbox_describe(char *line, unsigned long size, bool strict, long first_uid, long last_uid) {
   /* Asking for a mode with no filter fails with EFAULT where there is seccomp, else with EINVAL. */
   bool seccomp = syscall(SYS_seccomp, 1, 0, NULL) == -1 && errno == EFAULT;
-  return snprintf(line, size, "landlock %d seccomp %d bubblewrap %d", version(), seccomp,
-                  strict && bubblewrap_works());
+  bool uids = owner_may_become(first_uid, last_uid);
+  /* Where only root may make namespaces, bubblewrap is worth more than a uid. */
+  bool bubblewrap = strict && bubblewrap_works(uids ? first_uid : 0);
+  if (strict && uids && !bubblewrap) uids = false, bubblewrap = bubblewrap_works(0);
+  int length = snprintf(line, size, "landlock %d seccomp %d bubblewrap %d uids %d readable ",
+                        sandbox_landlock_version(), seccomp, bubblewrap, uids);
+  for (int i = 0; sandbox_readable[i] && length < (int)size; i++)
+    length += snprintf(line + length, size - (size_t)length, "%s%s", i ? ":" : "", sandbox_readable[i]);
+  return length;
 }

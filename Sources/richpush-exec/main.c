@@ -1,6 +1,6 @@
 /* richpush-exec: starts plugins, keeps them within bounds and leaves nothing of them behind.
  *
- *   richpush-exec serve [strict]  takes orders from the socket that is its standard input (forker.h)
+ *   richpush-exec serve [WORD…]   takes orders from the socket that is its standard input (forker.h)
  *   richpush-exec sandbox         says what this machine has for a sandbox
  *   richpush-exec inside WORD…    is started by bubblewrap, and turns into the plugin (bubblewrap.h)
  *   richpush-exec WORD… [-- ENV…] carries out one order (order.h) on its own standard streams
@@ -17,10 +17,10 @@
 
 int main(int count, char **words) {
   if (count >= 2 && strcmp(words[1], "serve") == 0)
-    return serve_orders(0, count == 3 && strcmp(words[2], "strict") == 0);
+    return serve_orders(0, words + 2);
   if (count == 2 && strcmp(words[1], "sandbox") == 0) {
-    char line[64];
-    sandbox_describe(line, sizeof line, true);
+    char line[2048];
+    sandbox_describe(line, sizeof line, true, 0, 0);
     return puts(line) < 0;
   }
   struct order order;

@@ -22,7 +22,7 @@ static bool take(struct order *order, const char *word) {
   const struct {
     const char *key;
     const char **place;
-  } texts[] = {{"program", &order->program}, {"folder", &order->folder}};
+  } texts[] = {{"program", &order->program}, {"folder", &order->folder}, {"open", &order->open}};
   const struct {
     const char *key;
     long *place;
@@ -32,7 +32,8 @@ static bool take(struct order *order, const char *word) {
       {"files", &order->files},       {"file-size", &order->file_size},
       {"processes", &order->processes}, {"network", &order->network},
       {"space", &order->space},       {"calls", &order->calls},
-      {"rest", &order->rest},
+      {"rest", &order->rest},         {"memory", &order->memory},
+      {"uid", &order->uid},           {"empty", &order->empty},
   };
   const char *value;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -51,9 +52,11 @@ static bool take(struct order *order, const char *word) {
 
 bool order_read(struct order *order, char **words) {
   *order = (struct order){
-      .data = -1, .cpu = -1, .files = -1, .file_size = -1, .processes = -1, .space = -1, .rest = -1};
+      .data = -1, .cpu = -1, .files = -1, .file_size = -1, .processes = -1, .space = -1, .rest = -1,
+      .memory = -1};
   for (; *words && strcmp(*words, "--") != 0; words++)
     if (!take(order, *words)) return false;
   order->environment = *words ? words + 1 : words;
+  if (order->open || order->empty) return order->write_count == 1;
   return order->program && order->program[0] == '/';
 }

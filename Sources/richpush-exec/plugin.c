@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bubblewrap.h"
+#include "owner.h"
 #include "sandbox.h"
 
 const int plugin_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
@@ -65,6 +66,7 @@ static bool drop_capabilities(void) {
 struct walls walls_for(const struct order *order, struct failure *failure) {
   struct walls walls = {.ruleset = -1};
   volunteer_for_the_oom_killer();
+  if (!owner_make_folders(order)) return note(failure, "mkdir"), walls;
   if (order->strict) {
     walls.arguments = bubblewrap_arguments(order);
     if (!walls.arguments) errno = E2BIG, note(failure, "bubblewrap");
@@ -80,8 +82,6 @@ struct walls walls_for(const struct order *order, struct failure *failure) {
 _Noreturn void become_plugin(const struct order *order, const struct walls *walls,
                              const int streams[3], pid_t supervisor, struct failure *failure) {
   setsid();
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != supervisor) _exit(127);
   forget_signals();
   for (int i = 0; i < 3; i++)
     if (dup2(streams[i], i) < 0) give_up(failure, "dup2");
@@ -91,8 +91,13 @@ _Noreturn void become_plugin(const struct order *order, const struct walls *wall
   limit(RLIMIT_CPU, order->cpu);
   limit(RLIMIT_NOFILE, order->files);
   limit(RLIMIT_FSIZE, order->file_size);
-  if (order->sandboxed && !order->strict) {
+  if (!owner_turn_into(order)) give_up(failure, "setuid");
+  // Not before: a change of users takes it away.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != supervisor) _exit(127);
+  if ((order->sandboxed && !order->strict) || order->uid > 0)
     if (!drop_capabilities()) give_up(failure, "capset");
+  if (order->sandboxed && !order->strict) {
     if (!sandbox_enter(walls->ruleset)) give_up(failure, "landlock");
   }
   if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) give_up(failure, "close_range");

@@ -74,15 +74,22 @@ static struct ending follow(const struct order *order, pid_t plugin, int channel
   bool is_forced = false;
   enum greed greed = modest;
   long until = order->deadline ? now() + order->deadline : 0, look = 0;
+  long memory_pause = 0, memory_look = 0;
   // How much time it may have used at the end of its rest.
   long most_time = order->rest;
   while (!ended(plugin, WNOHANG, &ending)) {
     if (now() >= look) look = now() + (order->deadline ? glance : long_glance);
-    enum wish wish = wait_for_wish(channel, until && until < look ? until : look);
+    if (order->memory >= 0 && !cause && now() >= memory_look) {
+      greed = greed_for_memory(order, &memory_pause);
+      memory_look = now() + memory_pause;
+    }
+    long next = until && until < look ? until : look;
+    if (order->memory >= 0 && !cause && memory_look < next) next = memory_look;
+    enum wish wish = greed ? go_on : wait_for_wish(channel, next);
     bool due = until && now() >= until;
     if (order->rest >= 0 && wish == rest) most_time = time_of_descendants() + order->rest;
     if (wish == work) most_time = -1;
-    if (!cause && now() >= look) greed = greed_of(order, most_time);
+    if (!cause && !greed && now() >= look) greed = greed_of(order, most_time);
     if (greed) cause = "greedy", due = true;
     if (wish != stop && wish != stop_now && !due) continue;
     if (cause) {

@@ -9,7 +9,7 @@ enum word { word_kill = 1, word_rest, word_work };
  * `channel` is a socket to the server, or -1. When its other end is shut, the plugin is asked to stop; a
  * byte from it is a word. When the plugin has ended, one line is written to it:
  *
- *   exited CODE | killed SIGNAL | late 0 | stopped 0 | greedy 1 (processes), 2 (space) or 3 (time) | failed ERRNO,
+ *   exited CODE | killed SIGNAL | late 0 | stopped 0 | greedy 1 (processes), 2 (space), 3 (time) or 4 (memory) | failed ERRNO,
  *   then CPU-MICROSECONDS PEAK-KIB,
  *   and after `failed` the step that did.
  *

@@ -14,6 +14,10 @@ struct RichPush {
     ]
   }
 
+  /// The umask that the program was started with; from its first use on nothing that the process makes
+  /// is anybody else's, but where it says so (the drop folder).
+  static let mask = umask(0o077)
+
   static func main() async {
     let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
     do {
@@ -43,6 +47,8 @@ struct RichPush {
     try Arguments.refuseUnknownVariables(
       in: environment, among: commands.flatMap { $0.options },
       and: OriginConfiguration.pushVariables)
+    // Those that open the store.
+    if command.options.contains(where: { $0.name == "data" }) { _ = mask }
     try await command.run(Arguments(rest, environment: environment, for: command))
   }
 

@@ -131,7 +131,8 @@ import Testing
 
   private static func head(_ method: String, _ target: String) -> String {
     let credentials = Data("alice:alice".utf8).base64EncodedString()
-    return "\(method) \(target) HTTP/1.1\r\nHost: x\r\nAuthorization: Basic \(credentials)\r\n"
+    return
+      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic \(credentials)\r\n"
   }
 
   private static func post(_ body: [UInt8], to server: RunningServer) throws -> RawConnection.Answer

@@ -126,7 +126,8 @@ import Testing
     try await RunningServer.lend { server in
       let words = ["notify", "--to", "a", "--server", server.endpoint.absoluteString, "m"]
       let wrong = try await Child.run(
-        "richpush", words + ["--payload", "logo.png", "--password", "wrong"])
+        "richpush", words + ["--payload", "logo.png"],
+        environment: ["RICHPUSH_PASSWORD": "wrong"])
       #expect(wrong.exitCode == 77)
       let missing = try await Child.run("richpush", words + ["--payload", "missing.png"])
       #expect(missing.exitCode == 65)

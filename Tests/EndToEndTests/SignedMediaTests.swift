@@ -148,4 +148,118 @@ import Testing
       #expect(refused.status == 400)
     }
   }
+
+  @Test func `only the address as it was made opens, and no spelling of it is logged`()
+    async throws
+  {
+    let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: log) }
+    try await RunningServer.lend(flags: ["--demo", "--access-log", log.path]) { server in
+      let id = try await server.client("alice").create(.logo(to: "alice")).id
+      let link = try server.links(of: id)["thumb"] ?? ""
+      let cut = try #require(link.firstIndex(of: "?"))
+      let pairs = link[link.index(after: cut)...].split(separator: "&").map(String.init)
+      let path = String(link[..<cut])
+      let secret = try #require(pairs.last?.dropFirst("signature=".count))
+      let escaped = secret.utf8.map { "%" + String($0, radix: 16) }.joined()
+      let spellings = [
+        "\(path)?\(pairs[1])&\(pairs[0])&\(pairs[2])",
+        "\(path)?\(pairs[2])&\(pairs[0])&\(pairs[1])",
+        link.replacing("expires=", with: "expires=0"),
+        link.replacing("expires=", with: "expires=%2B"),
+        link.replacing("key=1", with: "key=01"), link.replacing("key=1", with: "key=%31"),
+        link.replacing("signature=", with: "s%69gnature="),
+        link.replacing("signature=", with: "%73%69gnature="),
+        link.replacing(secret, with: escaped), link.replacing("/thumb", with: "/thum%62"),
+        link.replacing("/media", with: "/medi%61"), link.replacing("/media/0", with: "/media/00"),
+        link.replacing("/media/", with: "/media//"), link.replacing("&key", with: "&&key"),
+        link + "&", link + "&x=1", link + "&to=", link + "&to=1.x", link + "&to=01.x", link + "#",
+        link + "&signature=" + secret, "http://127.0.0.1" + link, "/" + link,
+        link.replacing("?", with: "%3f"), link.replacing("signature=", with: "Signature="),
+        link.replacing("signature=", with: "s%2569gnature="), link.replacing("&", with: "&amp;"),
+      ]
+      for spelling in spellings {
+        let status = try server.get(spelling).status
+        #expect((400...404).contains(status), "\(spelling): \(status)")
+      }
+      #expect(try server.get(link).status == 200)
+      // Once it stands, other spellings must not either.
+      for spelling in spellings {
+        #expect(try (400...404).contains(server.get(spelling).status), "\(spelling)")
+      }
+      let text = { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+      try await eventually("the answers are logged") {
+        text().split(separator: "\n").count > 2 * spellings.count
+      }
+      #expect(!text().contains(secret) && !text().contains(escaped))
+    }
+  }
+
+  @Test func `an address opens nothing that is made for each user, or held for later`()
+    async throws
+  {
+    try await RunningServer.lend { scratch in
+      try scratch.drop(
+        Array("#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n%s' \"$REMOTE_USER\"\n".utf8),
+        as: "plugins/own/own", executable: true)
+      try scratch.drop(
+        Array(#"{"protocol":1,"name":"own","executable":"own","perUser":true}"#.utf8),
+        as: "plugins/own/plugin.json")
+    } to: { server in
+      let shop = server.client("shop")
+      let own = try await shop.create(
+        NewNotification("m", richType: "own", payload: "x", to: .users(["alice"]))
+      ).id
+      #expect(
+        try server.get("/api/notifications/\(own)", RunningServer.credentials("alice")).text
+          == "alice")
+      for (_, link) in try server.links(of: own, user: "shop") {
+        #expect(try server.get(link).status == 403)
+      }
+      var later = NewNotification.logo(to: "alice")
+      later.notBefore = Date(timeIntervalSinceNow: 3600)
+      let held = try await shop.create(later).id
+      let link = try server.links(of: held, user: "shop")["original"] ?? ""
+      #expect(try server.get(link).status == 403)
+    }
+  }
+
+  @Test func `a browser runs nothing of an answer, and shows what is passive`() async throws {
+    let types = ["text/xsl", "text/javascript1.5", "message/rfc822", "text/plain"]
+    try await RunningServer.lend { scratch in
+      try scratch.drop(
+        Array(
+          """
+          #!/bin/sh
+          case $RICH_PAYLOAD in *once) echo 'Cache-Control: no-store';; esac
+          printf 'Content-Disposition: inline\\nLink: <x>; rel=preload\\nContent-Type: %s\\n\\nx' "${RICH_PAYLOAD% *}"
+
+          """.utf8), as: "plugins/any/any", executable: true)
+    } to: { server in
+      let shop = server.client("shop")
+      for type in types {
+        for payload in [type, "\(type) once"] {
+          let id = try await shop.create(
+            NewNotification("m", richType: "any", payload: payload, to: .users(["alice"]))
+          ).id
+          let link = try server.links(of: id, user: "shop")["original"] ?? ""
+          for _ in 0..<2 {
+            let api = try server.get(
+              "/api/notifications/\(id)", RunningServer.credentials("alice"))
+            let open = try server.get(link)
+            #expect(api.fields["cross-origin-resource-policy"] == "same-origin")
+            #expect(open.fields["cross-origin-resource-policy"] == "cross-origin")
+            for answer in [api, open] {
+              #expect(answer.status == 200, "\(answer.text)")
+              #expect(answer.fields["content-security-policy"] == "default-src 'none'; sandbox")
+              #expect(answer.fields["x-content-type-options"] == "nosniff")
+              #expect(answer.fields["link"] == nil)
+              let kind = type == "text/plain" ? "inline" : "attachment"
+              #expect(answer.fields["content-disposition"]?.hasPrefix(kind) == true, "\(payload)")
+            }
+          }
+        }
+      }
+    }
+  }
 }

@@ -7,24 +7,37 @@ import Testing
 
   @Test(
     arguments: [
-      ("9.9.9.9", "1.2.3.4", nil, "9.9.9.9", false),
-      ("9.9.9.9", "1.2.3.4", "https", "9.9.9.9", false),
-      ("127.0.0.1", nil, nil, "127.0.0.1", false),
-      ("127.0.0.1", "1.2.3.4", "https", "1.2.3.4", true),
-      ("127.0.0.1", "6.6.6.6, 1.2.3.4", "http", "1.2.3.4", false),
-      ("127.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.1", "HTTPS", "1.2.3.4", true),
-      ("::1", "2001:DB8::0:1", nil, "2001:db8::1", false),
-      ("127.0.0.1", "1.2.3.4, <script>", nil, "127.0.0.1", false),
-      ("127.0.0.1", "1.2.3.4, ", nil, "127.0.0.1", false),
-    ] as [(String, String?, String?, String, Bool)])
+      ("9.9.9.9", "1.2.3.4", nil, "9.9.9.9", false, false),
+      ("9.9.9.9", "1.2.3.4", "https", "9.9.9.9", false, false),
+      ("127.0.0.1", nil, nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "1.2.3.4", "https", "1.2.3.4", true, true),
+      ("127.0.0.1", "6.6.6.6, 1.2.3.4", "http", "1.2.3.4", false, true),
+      ("127.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.1", "HTTPS", "1.2.3.4", true, true),
+      ("::1", "2001:DB8::0:1", nil, "2001:db8::1", false, true),
+      ("127.0.0.1", "1.2.3.4, <script>", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "1.2.3.4:5678", nil, "1.2.3.4", false, true),
+      ("127.0.0.1", "[2001:DB8:0::1]:443, ::FFFF:10.0.0.1", nil, "2001:db8::1", false, true),
+      ("127.0.0.1", "[fe80::1%eth0]", nil, "fe80::1", false, true),
+      ("127.0.0.1", "1. 2.3.4", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "[1.2.3.4]", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "[::1", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "1.2.3.4:port", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "1.2.3.4, ", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "127.0.0.1", nil, "127.0.0.1", false, true),
+      ("127.0.0.1", "unknown, 127.0.0.1", nil, "127.0.0.1", false, false),
+      ("127.0.0.1", "6.6.6.6, 127.0.0.1", nil, "6.6.6.6", false, true),
+      ("127.0.0.1", "", "https", "127.0.0.1", true, false),
+    ] as [(String, String?, String?, String, Bool, Bool)])
   func `believes trusted proxies, and nobody behind a stranger`(
-    peer: String, hops: String?, scheme: String?, client: String, isSecure: Bool
+    peer: String, hops: String?, scheme: String?, client: String, isSecure: Bool,
+    isNamed: Bool
   ) {
     var fields = Fields()
     fields["X-Forwarded-For"] = hops
     fields["X-Forwarded-Proto"] = scheme
     let found = Self.forwarding.client(peer: peer, isSecure: false, fields: fields)
-    #expect(found == (client, isSecure))
+    #expect(
+      found == Forwarding.Client(peer: client, isSecure: isSecure, isNamed: isNamed))
   }
 
   @Test func `tells responders who asks behind a trusted proxy`() async throws {

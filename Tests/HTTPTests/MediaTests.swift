@@ -39,6 +39,22 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("Accept: */*", 200), ("If-None-Match: W/\"abc\"", 304), ("Range: bytes=0-1", 206),
+    ("Range: bytes=0-1,-2", 206),
+  ])
+  func `keeps a browser from running it, and other origins from embedding it`(
+    field: String, status: Int
+  ) async throws {
+    try await Self.serving { client in
+      let reply = client.ask("GET", "/", field)
+      #expect(reply.status == status)
+      #expect(reply.fields["content-security-policy"] == "default-src 'none'; sandbox")
+      #expect(reply.fields["x-content-type-options"] == "nosniff")
+      #expect(reply.fields["cross-origin-resource-policy"] == "same-origin")
+    }
+  }
+
   @Test func `tells a HEAD exactly the headers of a GET`() async throws {
     try await Self.serving { client in
       func withoutDate(_ head: String) -> [Substring] {

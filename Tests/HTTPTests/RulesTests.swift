@@ -111,6 +111,21 @@ import Testing
     ("\u{1F3D6}.png", "inline; filename=\"_.png\"; filename*=UTF-8''%F0%9F%8F%96.png"),
   ])
   func `names a file safely`(name: String, expected: String) {
-    #expect(ContentDisposition.inline(name) == expected)
+    #expect(ContentDisposition.text("image/png", fileName: name) == expected)
+  }
+
+  @Test(arguments: [
+    "text/xsl", "text/javascript1.5", "text/livescript", "text/x-javascript", "message/rfc822",
+    "image/x+xml", "audio/x+xml", "image/svg+xml", "application/pdf", "TEXT/HTML", "text/plainly",
+    "multipart/related", "", "text/x-anything;a=text/plain",
+  ])
+  func `saves what a browser may run`(type: String) {
+    #expect(ContentDisposition.text(type, fileName: nil) == "attachment")
+    #expect(ContentDisposition.text(type, fileName: "a") == "attachment; filename=\"a\"")
+  }
+
+  @Test(arguments: ["image/png", "Text/Plain; charset=utf-8", "audio/mpeg", "application/json"])
+  func `shows what no browser runs`(type: String) {
+    #expect(ContentDisposition.text(type, fileName: nil) == nil)
   }
 }

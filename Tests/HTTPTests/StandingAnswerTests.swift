@@ -109,6 +109,33 @@ import Testing
     }
   }
 
+  @Test
+  func `where hosts are set, what stands is given only to those who name one, and to own pages`()
+    async throws
+  {
+    try await Self.serve(change: { $0.hosts = ["test"] }) { port, standing, _ in
+      func status(_ host: String, _ target: String = "/a", _ field: String = "") -> Int {
+        let client = RawClient(port)
+        client.send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(Self.key)\r\n\(field)\r\n")
+        return client.reply().status
+      }
+      for host in ["test", "localhost:80", "test:80", "127.0.0.1"] {
+        #expect(status(host) == 200)
+        for site in ["none", "same-origin", "same-site"] {
+          #expect(status(host, "/a", "Sec-Fetch-Site: \(site)\r\n") == 200)
+        }
+        #expect(status(host, "/a", "sec-fetch-site: cross-site\r\n") == 403)
+        #expect(status(host, "/a", "Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n") == 403)
+        #expect(status(host, "/a", "Origin: https://evil.example\r\n") == 403)
+      }
+      let given = standing.taken.load(ordering: .relaxed)
+      #expect(given == 16)
+      for host in ["", "evil.example", "test.evil.example"] { #expect(status(host) == 421) }
+      #expect(status("test", "http://evil.example/a") == 421)
+      #expect(standing.taken.load(ordering: .relaxed) == given)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `an observer learns of it, with the request if it asks for that`(
     readsRequest: Bool

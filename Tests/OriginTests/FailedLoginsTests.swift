@@ -17,6 +17,13 @@ import Testing
     #expect(logins.limited == 2 && logins.wrong == 10)
   }
 
+  @Test func `addresses of one IPv6 network wait together`() {
+    let logins = FailedLogins()
+    for number in 0..<10 { logins.failed("user\(number)", from: "2001:db8::\(number + 1)") }
+    #expect(logins.wait("alice", from: "2001:db8::ffff") != nil)
+    #expect(logins.wait("alice", from: "2001:db8:0:1::1") == nil)
+  }
+
   @Test func `a name that many addresses guess at must wait, but not where its owner was before`() {
     let logins = FailedLogins()
     logins.succeeded("alice", from: "home")

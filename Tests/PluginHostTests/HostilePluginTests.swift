@@ -139,4 +139,38 @@ import Testing
     #expect(workshop.log.contains("plugin loud, render, notification 7 says: it hurts"))
     #expect(workshop.log.utf8.count < 1_000_000)
   }
+
+  @Test func `learns who asks only when its manifest says perUser`() async throws {
+    let call = { PluginCall(verb: .render, richType: $0, id: "7", user: "alice") }
+    let body = "\(HostilePluginTests.head); printf %s \"${REMOTE_USER-nobody}${AUTH_TYPE-}\""
+    try workshop.script("open", body)
+    try workshop.script("own", manifest: #"{"perUser":true}"#, body)
+    #expect(try await workshop.text(call("open")) == "nobody")
+    #expect(try await workshop.text(call("own")) == "aliceBasic")
+  }
+
+  @Test func `sets no field of an answer but those it may`() async throws {
+    let names = [
+      "Set-Cookie", "Link", "Refresh", "Content-Security-Policy", "Access-Control-Allow-Origin",
+      "Cross-Origin-Resource-Policy", "X-Content-Type-Options", "ETag", "Content-Language",
+    ]
+    let lines = names.map { "echo '\($0): a'" }.joined(separator: "; ")
+    try workshop.script("field", "\(lines); \(HostilePluginTests.head); echo hi")
+    let reply = try await workshop.host.respond(to: PluginCall(verb: .render, richType: "field"))
+    #expect(reply.fields.map(\.name) == ["content-language"])
+  }
+
+  @Test func `has few descriptors, and no file beyond its output`() async throws {
+    try workshop.script(
+      "greedy", manifest: #"{"limits":{"outputMiB":1}}"#,
+      """
+      \(HostilePluginTests.head)
+      exec perl -e '
+        $SIG{XFSZ} = "IGNORE"; open(my $f, ">", "$ENV{TMPDIR}/f");
+        seek($f, 4 << 30, 0); print syswrite($f, "x") ? "written" : "stopped", " ";
+        my @all; while (@all < 100_000) { open(my $g, "<", "/dev/null") or last; push @all, $g }
+        print @all < 5000 ? "few" : scalar @all'
+      """)
+    #expect(try await workshop.text("greedy") == "stopped few", "\(workshop.log)")
+  }
 }

@@ -116,7 +116,7 @@ import Testing
     ),
     (
       "speaks of another request",
-      "syswrite $c, pack('CCnnCC', 1, 6, 2, 2, 0, 0) . 'hi'; sleep 60;", 502, "FastCGI record"
+      "syswrite $c, pack('CCnnCC', 1, 6, 77, 2, 0, 0) . 'hi'; sleep 60;", 502, "FastCGI record"
     ),
     (
       "ends in a short record", "syswrite $c, rec(3, 'x'); sleep 60;", 502, "end record has 1 bytes"

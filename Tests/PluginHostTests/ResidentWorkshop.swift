@@ -2,7 +2,8 @@
 
 extension Workshop {
   /// Installs a resident plugin in Perl: `body` runs for each request with the connection `$c`, the
-  /// parameters `$p` and the content `$in`, and can say `ok(TEXT)` or any bytes it likes.
+  /// parameters `$p` and the content `$in`, and can say `ok(TEXT)` or any bytes it likes; `$id` is
+  /// the request's number.
   func resident(
     _ name: String, manifest: String = #""workers":{"max":1}"#, before: String = "", _ body: String
   ) throws {
@@ -11,13 +12,13 @@ extension Workshop {
       "plugins/\(name)/\(name)",
       #"""
       #!/usr/bin/perl
-      use strict; use Socket; use POSIX (); use Time::HiRes 'sleep';
+      use strict; use Socket; use POSIX (); use Time::HiRes 'sleep'; our $id;
       sub rd { my ($c, $n) = @_; my $b = '';
         while (length($b) < $n) { sysread($c, $b, $n - length($b), length($b)) or return undef }
         $b }
       sub request { my $c = shift; my ($p, $in, %p) = ('', '');
         while (1) {
-          my $h = rd($c, 8) // return; my ($v, $t, $id, $l, $pad) = unpack('CCnnC', $h);
+          my $h = rd($c, 8) // return; my ($v, $t, $n, $l, $pad) = unpack('CCnnC', $h); $id = $n;
           my $d = $l ? rd($c, $l) : ''; rd($c, $pad) if $pad;
           $p .= $d if $t == 4; if ($t == 5) { last if !$l; $in .= $d } }
         while (length $p) { my @l;
@@ -28,7 +29,7 @@ extension Workshop {
           substr($p, 0, $l[0] + $l[1]) = '' }
         (\%p, $in) }
       sub rec { my ($t, $d, $pad) = @_; $pad //= 0;
-        pack('CCnnCC', 1, $t, 1, length($d), $pad, 0) . $d . ("\0" x $pad) }
+        pack('CCnnCC', 1, $t, $id, length($d), $pad, 0) . $d . ("\0" x $pad) }
       sub ok { join('', map { rec(6, $_) } unpack('(a60000)*', "Content-Type: text/plain\n\n" . $_[0])) . rec(6, '') .
         rec(3, pack('NCxxx', $_[1] // 0, $_[2] // 0)) }
       my $count = 0;

@@ -10,11 +10,13 @@ import Testing
   @Test func `says what this kernel has and lacks`() throws {
     let report = try Workshop().host.sandboxReport()
     #expect(report.level == .standard)
-    #expect(report.gaps.isEmpty == (report.landlock >= 6 && report.seccomp))
-    let older = try #require(
-      SandboxReport(level: .standard, launcherSays: "landlock 2 seccomp 0 bubblewrap 0"))
-    #expect(older.gaps.count == 3)
-    #expect(try Workshop { $0.sandbox = .off }.host.sandboxReport().gaps.count == 1)
+    #expect(report.readable.contains("/usr") && !report.readable.contains("/etc/ssl"))
+    #expect(report.gaps(as: .server("")).isEmpty == (report.landlock >= 6 && report.seccomp))
+    let older = try #require(Self.report(.standard, "landlock 2 seccomp 0 bubblewrap 0 uids 1"))
+    #expect(older.gaps(as: .server("")).count == 2)
+    #expect(older.gaps(as: .own(62_000)).count == 1)
+    #expect(older.confinement(of: .own(62_000)) == "user ID 62000, Landlock 2; not complete")
+    #expect(try Workshop { $0.sandbox = .off }.host.gaps().count == 1)
   }
 
   @Test func `reads its asset and its folder and no other file of ours`() async throws {
@@ -105,19 +107,22 @@ import Testing
   @Test func `runs no plugin when strictness cannot be had`() async throws {
     let workshop = try Workshop { $0.sandbox = .strict }
     try workshop.script("any", "\(SandboxTests.head); echo hi")
-    let isComplete = try workshop.host.sandboxReport().gaps.isEmpty
+    let isComplete = try workshop.host.gaps().isEmpty
     #expect(await workshop.status("any") == (isComplete ? 200 : 502))
-    let lacking = try #require(
-      SandboxReport(level: .strict, launcherSays: "landlock 7 seccomp 1 bubblewrap 0"))
-    #expect(lacking.gaps.count == 1 && lacking.gaps[0].contains("bubblewrap"))
-    let full = SandboxReport(level: .strict, launcherSays: "landlock 7 seccomp 1 bubblewrap 1")
-    #expect(full?.gaps == [])
+    let lacking = try #require(Self.report(.strict, "landlock 7 seccomp 1 bubblewrap 0 uids 0"))
+    #expect(lacking.gaps(as: .server("")).map { $0.contains("bubblewrap") } == [true])
+    let full = Self.report(.strict, "landlock 7 seccomp 1 bubblewrap 1 uids 0")
+    #expect(full?.gaps(as: .server("")) == [])
+  }
+
+  private static func report(_ level: SandboxReport.Level, _ line: String) -> SandboxReport? {
+    SandboxReport(level: level, launcherSays: line + " readable /usr:/bin")
   }
 
   @Test func `strictly, sees no process but its own and no file that is not its own`() async throws
   {
     let workshop = try Workshop { $0.sandbox = .strict }
-    guard try workshop.host.sandboxReport().gaps.isEmpty else { return }
+    guard try workshop.host.gaps().isEmpty else { return }
     let secret = try workshop.write("blobs/secret", "another's", mode: 0o644)
     let script = """
       \(SandboxTests.head); cat "$RICH_ASSET_PATH"; ls \(secret) 2>/dev/null && echo ' seen'

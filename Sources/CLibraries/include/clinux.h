@@ -63,6 +63,25 @@ static inline ssize_t clinux_send(int socket, const void *bytes, size_t count,
   return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* Takes one packet and the descriptor that came with it, or -1. */
+static inline ssize_t clinux_receive(int socket, void *bytes, size_t count, int *descriptor) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec piece = {bytes, count};
+  struct msghdr message = {.msg_iov = &piece,
+                           .msg_iovlen = 1,
+                           .msg_control = &control,
+                           .msg_controllen = sizeof control};
+  ssize_t length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  struct cmsghdr *header = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+  *descriptor = -1;
+  if (header && header->cmsg_type == SCM_RIGHTS)
+    memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+  return length;
+}
+
 /* 1 when there is something to read from `descriptor` within so many microseconds. */
 int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
 static inline int clinux_wait_for_input(int descriptor, long microseconds) {

@@ -10,7 +10,8 @@ extension Connection {
       return true
     }
     guard mayReceive else { return false }
-    switch channel.receive(into: worker.buffer) {
+    let room = room
+    switch channel.receive(into: room) {
     case .failed: close()
     case .done(0): close()
     case .blocked:
@@ -18,11 +19,20 @@ extension Connection {
       return false
     case .done(let count):
       // Less than there was room for is all there is, unless an end follows.
-      if count < worker.buffer.count, !hasEnded, channel.tls == nil { mayReceive = false }
-      received(UnsafeRawBufferPointer(rebasing: worker.buffer[..<count]))
+      if count < room.count, !hasEnded, channel.tls == nil { mayReceive = false }
+      received(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
     return true
   }
+
+  /// Where to receive: little room while a head is awaited, since what follows the head may have to
+  /// be kept for as long as the request is being worked on.
+  private var room: UnsafeMutableRawBufferPointer {
+    guard case .head = phase else { return worker.buffer }
+    return UnsafeMutableRawBufferPointer(rebasing: worker.buffer[..<Self.headRoom])
+  }
+
+  private static let headRoom = 16 << 10
 
   private func received(_ bytes: UnsafeRawBufferPointer) {
     guard !rest.isEmpty else { return understand(bytes) }
@@ -43,7 +53,8 @@ extension Connection {
         position += used
       case .body(let body): position += read(left, of: body)
       case .lingering, .over: return
-      case .shakingHands, .waiting, .answering, .streaming: return keep(left, isStarved: false)
+      case .shakingHands, .deciding, .waiting, .answering, .streaming:
+        return keep(left, isStarved: false)
       }
     }
   }

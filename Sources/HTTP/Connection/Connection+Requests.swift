@@ -3,10 +3,15 @@ extension Connection {
   func begin(_ head: RequestHead) {
     name()
     if isExcess { return refuse(Self.full) }
-    if worker.crossOrigin == nil, let plain = PlainHead(head), stands(plain, head) { return }
+    if worker.crossOrigin == nil, let plain = PlainHead(head),
+      worker.browsers?.admits(plain) != false, stands(plain, head)
+    {
+      return
+    }
     do throws(Refusal) {
       let request = try checked(head)
       self.request = request
+      try worker.browsers?.check(request)
       if let response = worker.crossOrigin?.preflight(request) {
         try prepare(.now(response), for: request)
       } else {
@@ -15,6 +20,12 @@ extension Connection {
     } catch {
       refuse(error.response)
     }
+  }
+
+  /// Goes on with a request as was decided; its body, if there is one, has not been read yet.
+  func decided(_ ticket: Ticket, _ answer: Answer) {
+    guard case .deciding = phase, ticket.serial == serial, let request else { return }
+    do throws(Refusal) { try prepare(answer, for: request) } catch { refuse(error.response) }
   }
 
   /// Gives the request that has come a name and a beginning.
@@ -84,7 +95,7 @@ extension Connection {
     ending = Self.ending(head.version, fields)
     return try Request(
       method, String(decoding: head.target, as: UTF8.self), fields: fields, peer: client.peer,
-      isSecure: client.isSecure, body: body, serial: serial)
+      isSecure: client.isSecure, isPeerNamed: client.isNamed, body: body, serial: serial)
   }
 
   /// What becomes of the connection after the answer (RFC 9112, section 9.3).
@@ -100,6 +111,11 @@ extension Connection {
 
   private func prepare(_ answer: Answer, for request: Request) throws(Refusal) {
     switch answer {
+    case .deciding(let deadline, let decide):
+      hold(deadline.milliseconds)
+      let ticket = Ticket(descriptor: channel.descriptor, serial: serial)
+      phase = .deciding(
+        Task { [mailbox = worker.mailbox] in mailbox.post(.decision(ticket, await decide())) })
     case .now(let response):
       if request.body == .none { return send(response) }
       if response.status >= 400 { return refuse(response) }

@@ -48,6 +48,8 @@ final class Connection {
     case shakingHands
     /// The head of a request is awaited.
     case head
+    /// How it is to be answered is being decided; its body is not read.
+    case deciding(Task<Void, Never>)
     /// Its body is on its way.
     case body(IncomingBody)
     /// The answer is being worked on.
@@ -85,7 +87,7 @@ final class Connection {
         switch phase {
         case .shakingHands: shakeHands()
         case .head, .body, .lingering: receive()
-        case .waiting: false
+        case .deciding, .waiting: false
         case .answering: send()
         case .streaming(let sink): send(from: sink)
         case .over: false
@@ -128,12 +130,19 @@ final class Connection {
   }
 
   private func late() {
-    guard case .waiting(let task) = phase else { return close() }
-    task.cancel()
-    send(
-      .problem(
-        503, "The answer took too long; try again in a moment.", fields: ["Retry-After": "1"]))
+    switch phase {
+    case .deciding(let task):
+      task.cancel()
+      refuse(Self.tooLate)
+    case .waiting(let task):
+      task.cancel()
+      send(Self.tooLate)
+    default: close()
+    }
   }
+
+  private static let tooLate = Response.problem(
+    503, "The answer took too long; try again in a moment.", fields: ["Retry-After": "1"])
 
   // MARK: - The end
 

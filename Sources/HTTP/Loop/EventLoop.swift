@@ -174,6 +174,10 @@ final class EventLoop {
 
   private func open(_ letter: Mailbox.Letter) {
     switch letter {
+    case .decision(let ticket, let answer):
+      guard let connection = connection(ticket.descriptor) else { return }
+      connection.decided(ticket, answer)
+      carry(connection)
     case .answer(let ticket, let response):
       guard let connection = connection(ticket.descriptor) else { return }
       connection.settle(ticket, response)

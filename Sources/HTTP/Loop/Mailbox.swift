@@ -12,6 +12,8 @@ struct Ticket: Sendable {
 /// What other threads tell an event loop, which is woken by it.
 final class Mailbox: Sendable {
   enum Letter: Sendable {
+    /// How a request is to be answered is decided.
+    case decision(Ticket, Answer)
     /// The answer to a request is there.
     case answer(Ticket, Response)
     /// A stream has something to send.

@@ -9,6 +9,7 @@ final class Worker {
   let isSecure: Bool
   let forwarding: Forwarding
   let crossOrigin: CrossOrigin?
+  var browsers: BrowserPolicy?
   let admission: Admission
   let log: @Sendable (String) -> Void
   let observer: Observer?
@@ -34,6 +35,7 @@ final class Worker {
     isSecure = configuration.tls != nil
     forwarding = Forwarding(trusted: configuration.trustedProxies)
     crossOrigin = CrossOrigin(configuration.origins)
+    browsers = BrowserPolicy(hosts: configuration.hosts, origins: configuration.origins)
     self.admission = admission
     self.log = log
     self.observer = observer

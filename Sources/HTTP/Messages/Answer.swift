@@ -28,6 +28,9 @@ extension Responder {
 ///
 /// Every deadline that passes becomes a 503; its task is cancelled.
 package enum Answer: Sendable {
+  /// As work that takes time decides. Until then no byte of a body is asked for or read, beyond what
+  /// came together with the head.
+  case deciding(deadline: Duration, @Sendable () async -> Answer)
   /// At once. An error is sent before the request's body is read, and the connection then closed.
   case now(Response)
   /// By work that takes time; a body, if there is one, is read and dropped first.

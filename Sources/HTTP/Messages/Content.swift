@@ -43,9 +43,11 @@ package final class Content: Sendable {
     place = path.hashValue
   }
 
-  /// The same under another rule for caches.
-  package func cached(_ cacheControl: String) -> Content {
-    Content(
+  /// The same for pages of every origin, under another rule for caches.
+  package func shared(_ cacheControl: String) -> Content {
+    var fields = fields
+    fields.embedAnywhere()
+    return Content(
       path: path, size: size, mediaType: mediaType, etag: etag, lastModified: lastModified,
       cacheControl: cacheControl, fileName: fileName, fields: fields)
   }
@@ -56,7 +58,11 @@ package final class Content: Sendable {
   var validatorFields: Fields {
     var all: Fields = ["ETag": quotedTag, "Cache-Control": cacheControl]
     all.append("Last-Modified", HTTPDate.text(lastModified))
-    if let vary = fields["Vary"] { all.append("Vary", vary) }
+    // A cache serves what it stored before under the fields of the newest answer.
+    all.append(Fields.securityPolicy, Fields.mediaPolicy)
+    for name in ["Vary", Fields.resourcePolicy] {
+      if let value = fields[name] { all.append(name, value) }
+    }
     return all
   }
 
@@ -64,7 +70,7 @@ package final class Content: Sendable {
   var representationFields: Fields {
     var all = validatorFields
     all.append("Accept-Ranges", "bytes")
-    if let fileName { all.append("Content-Disposition", ContentDisposition.inline(fileName)) }
+    all.confine(mediaType, fileName: fileName)
     for (name, value) in fields.items where all[name] == nil { all.append(name, value) }
     return all
   }

@@ -12,6 +12,7 @@ package final class Request: Sendable {
   package let peer: String
   /// Whether the request came over TLS.
   package let isSecure: Bool
+  private let isPeerNamed: Bool
   package let body: Body
   /// The name that the client gave it (X-Request-Id), if it can stand in a log.
   package let givenID: String?
@@ -19,6 +20,16 @@ package final class Request: Sendable {
 
   /// What names the request in answers and logs: the client's name for it, or one of ours.
   package var id: String { givenID ?? Self.name(serial) }
+
+  /// Whether `peer` is surely the client: a trusted proxy has named it, or nothing in the head says
+  /// that a proxy has forwarded the request.
+  package var isPeerKnown: Bool {
+    isPeerNamed
+      || !fields.items.contains { name, _ in
+        let name = name.lowercased()
+        return name.hasPrefix("x-forwarded-") || ["forwarded", "via", "x-real-ip"].contains(name)
+      }
+  }
 
   /// What the head says about the body that follows it.
   package enum Body: Sendable, Equatable {
@@ -37,12 +48,14 @@ package final class Request: Sendable {
   ///   - fields: the header fields.
   ///   - peer: the address of the other side.
   ///   - isSecure: whether it came over TLS.
+  ///   - isPeerNamed: whether a trusted proxy has named `peer`.
   ///   - body: what follows the head.
   ///   - serial: what no other request has, for its name.
   /// - Throws: `Refusal` when the target is not one that the server would let through.
   package init(
     _ method: String = "GET", _ target: String, fields: Fields = Fields(),
-    peer: String = "127.0.0.1", isSecure: Bool = false, body: Body = .none, serial: UInt64 = 0
+    peer: String = "127.0.0.1", isSecure: Bool = false, isPeerNamed: Bool = false,
+    body: Body = .none, serial: UInt64 = 0
   ) throws(Refusal) {
     guard target != "*" || method == "OPTIONS" else {
       throw Refusal(400, "Only OPTIONS may ask for \"*\".")
@@ -55,6 +68,7 @@ package final class Request: Sendable {
     self.fields = fields
     self.peer = peer
     self.isSecure = isSecure
+    self.isPeerNamed = isPeerNamed
     self.body = body
     self.serial = serial
     givenID = fields["X-Request-Id"].flatMap { Self.isName($0) ? $0 : nil }

@@ -33,6 +33,7 @@ struct CrossOrigin: Sendable {
     }
     guard let origin = request.flatMap(allowed) else { return }
     fields["Access-Control-Allow-Origin"] = origin
+    fields.embedAnywhere()
     fields["Access-Control-Expose-Headers"] =
       "Accept-Ranges, Content-Range, ETag, Location, Retry-After, X-Request-Id"
   }

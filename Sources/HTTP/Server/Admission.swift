@@ -5,6 +5,7 @@ import Synchronization
 final class Admission: Sendable {
   private struct Table {
     var open = 0
+    /// By `Address.network`.
     var perAddress: [String: Int] = [:]
   }
 
@@ -35,24 +36,26 @@ final class Admission: Sendable {
 
   /// Counts a connection that has just been accepted, unless it is turned away.
   func admit(_ address: String) -> Verdict {
-    table.withLock { table in
-      let fromThere = table.perAddress[address, default: 0]
+    let network = Address.network(address)
+    return table.withLock { table in
+      let fromThere = table.perAddress[network, default: 0]
       guard table.open < limits.connections + excess,
         fromThere < limits.connectionsPerAddress || trusted.contains(address)
       else { return .turnedAway }
       connections.enter()
       table.open += 1
-      table.perAddress[address] = fromThere + 1
+      table.perAddress[network] = fromThere + 1
       return table.open <= limits.connections ? .welcome : .onlyToBeTold
     }
   }
 
   /// A connection from the address is closed.
   func leave(_ address: String) {
+    let network = Address.network(address)
     table.withLock { table in
       table.open -= 1
-      let left = table.perAddress[address, default: 1] - 1
-      table.perAddress[address] = left == 0 ? nil : left
+      let left = table.perAddress[network, default: 1] - 1
+      table.perAddress[network] = left == 0 ? nil : left
     }
     connections.leave()
   }

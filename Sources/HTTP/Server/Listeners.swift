@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// The listening sockets of a server, one for each thread, on one port (SO_REUSEPORT).
-struct Listeners {
+package struct Listeners: Sendable {
   let descriptors: [Int32]
   let port: UInt16
 
@@ -11,8 +11,11 @@ struct Listeners {
   /// A peer that acknowledges nothing for so many milliseconds is gone.
   private static let patience: Int32 = 60_000
 
-  /// Binds the first, and the others to the port that it got.
-  static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Listeners {
+  /// Listens; connections wait until a server takes them. Binds the first socket, and the others to the port
+  /// that it got.
+  ///
+  /// - Throws: `ServerError` when the address cannot be had.
+  package static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Listeners {
     var port = configuration.port
     // SO_REUSEPORT would let a second server of the same user share the port without a word.
     if port != 0 { close(try bound(configuration, port, isShared: false)) }

@@ -16,12 +16,13 @@ package final class Server: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: where to listen and what to allow.
+  ///   - listeners: sockets that are bound already; nil binds them.
   ///   - responder: what answers.
   ///   - log: told what an operator should know, a line at a time.
   ///   - observer: told of every answer when it is over.
   /// - Throws: `ServerError` when the address cannot be had.
   package init(
-    _ configuration: ServerConfiguration, responder: any Responder,
+    _ configuration: ServerConfiguration, listeners: Listeners? = nil, responder: any Responder,
     log: @escaping @Sendable (String) -> Void, observer: Observer? = nil
   ) throws {
     var configuration = configuration
@@ -35,7 +36,7 @@ package final class Server: Sendable {
     let gauge = PreparedGauge(descriptors: DescriptorLimit.files(descriptors: descriptors))
     let admission = Admission(configuration)
     let credentials = try configuration.tls.map { SharedCredentials(try TLSCredentials($0)) }
-    let listeners = try Listeners.open(configuration)
+    let listeners = try listeners ?? Listeners.open(configuration)
     var loops: [EventLoop] = []
     for (index, listener) in listeners.descriptors.enumerated() {
       do {

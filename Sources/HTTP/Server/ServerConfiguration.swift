@@ -17,6 +17,12 @@ package struct ServerConfiguration: Sendable {
   /// Origins, such as `https://app.example`, whose pages may read answers (CORS); `*` means all.
   package var origins: Set<String> = []
 
+  /// The hosts, beside loopback's names, as which the server may be addressed; nil accepts any.
+  ///
+  /// Where hosts are set, what browsers send for pages of other origins is refused as well, unless
+  /// `origins` names the origin: for servers whose passwords can be guessed.
+  package var hosts: Set<String>?
+
   /// Believes a proxy.
   ///
   /// - Returns: false when it is not a numeric address.

@@ -22,6 +22,9 @@ enum ResponseHead {
     case .chunked: bytes += "Transfer-Encoding: chunked\r\n".utf8
     case .none: break
     }
+    if fields[Fields.resourcePolicy] == nil {
+      bytes += "\(Fields.resourcePolicy): same-origin\r\n".utf8
+    }
     bytes += "X-Content-Type-Options: nosniff\r\n".utf8
     return bytes
   }

@@ -25,12 +25,10 @@ final class Authenticator: Sendable {
 
   private final class Remembered: Sendable {
     let caller: Caller
-    /// The hash that was verified; nil for a guest of the demonstration.
-    let hash: String?
     let until: ContinuousClock.Instant
 
-    init(caller: Caller, hash: String?, until: ContinuousClock.Instant) {
-      (self.caller, self.hash, self.until) = (caller, hash, until)
+    init(caller: Caller, until: ContinuousClock.Instant) {
+      (self.caller, self.until) = (caller, until)
     }
   }
 
@@ -58,8 +56,9 @@ final class Authenticator: Sendable {
     guard let credentials = Credentials(authorization) else { return .stranger }
     if isDemo, credentials.password == credentials.name {
       let caller = Caller(
-        name: credentials.name, role: credentials.name == "admin" ? .admin : .publisher)
-      remember(caller, hash: nil, as: authorization)
+        name: credentials.name, role: credentials.name == "admin" ? .admin : .publisher,
+        hash: nil)
+      remember(caller, as: authorization)
       return .caller(caller)
     }
     return .unknown(credentials)
@@ -94,37 +93,36 @@ final class Authenticator: Sendable {
       return .wrong
     }
     failures.succeeded(credentials.name, from: address)
-    let caller = Caller(name: user.name, role: user.role)
-    remember(caller, hash: user.hash, as: authorization)
+    let caller = Caller(name: user.name, role: user.role, hash: user.hash)
+    remember(caller, as: authorization)
     return .caller(caller)
   }
 
   /// Forgets whoever was removed or changed in the store meanwhile, by another process too.
   ///
-  /// - Returns: the names of those who were forgotten.
-  func forgetChanged() -> Set<String> {
-    guard remembered.withLock({ $0.values.contains { $0.hash != nil } }),
-      let users = try? store.users()
-    else { return [] }
-    let known = Dictionary(users.map { ($0.name, $0) }) { $1 }
-    return remembered.withLock { table in
-      let stale = table.filter { _, one in
-        guard let hash = one.hash else { return false }
-        let user = known[one.caller.name]
-        return user?.hash != hash || user?.role != one.caller.role
-      }
-      for authorization in stale.keys { table[authorization] = nil }
-      return Set(stale.values.map(\.caller.name))
+  /// - Returns: whether a caller who was let in before is still the same user, with the same password
+  ///   and role. What lasts must ask this, since what is remembered here may be gone before.
+  func forgetChanged() throws -> @Sendable (Caller) -> Bool {
+    let known = Dictionary(try store.users().map { ($0.name, $0) }) { $1 }
+    let isCurrent: @Sendable (Caller) -> Bool = { caller in
+      guard let hash = caller.hash else { return true }
+      let user = known[caller.name]
+      return user?.hash == hash && user?.role == caller.role
     }
+    remembered.withLock { table in
+      let stale = table.filter { !isCurrent($0.value.caller) }
+      for authorization in stale.keys { table[authorization] = nil }
+    }
+    return isCurrent
   }
 
-  private func remember(_ caller: Caller, hash: String?, as authorization: String) {
+  private func remember(_ caller: Caller, as authorization: String) {
     remembered.withLock { table in
       if table.count >= Self.capacity {
         table = table.filter { $0.value.until > .now }
         if table.count >= Self.capacity { table.removeAll() }
       }
-      table[authorization] = Remembered(caller: caller, hash: hash, until: .now + Self.memory)
+      table[authorization] = Remembered(caller: caller, until: .now + Self.memory)
     }
   }
 

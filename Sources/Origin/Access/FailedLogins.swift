@@ -1,10 +1,12 @@
+import HTTP
 import Synchronization
 
 /// Slows down whoever guesses passwords: after some wrong ones, an address has to wait, and so has
 /// everybody who tries that name.
 ///
 /// Names that nobody has are treated alike, so the answers tell nothing about them. An address from
-/// which a name has come in before need not wait for strangers who try the name.
+/// which a name has come in before need not wait for strangers who try the name. An IPv6 address
+/// counts by its /64.
 final class FailedLogins: Sendable {
   /// Wrong passwords that may come at once, and the seconds after which one more may.
   private static let burst = 10.0
@@ -40,16 +42,16 @@ final class FailedLogins: Sendable {
 
   /// Whether a password from the address was wrong, not long ago.
   func hasFailed(from address: String) -> Bool {
-    let now = ContinuousClock.now
-    return state.withLock { ($0.buckets["a " + address]?.failures(now, interval) ?? 0) > 0 }
+    let (now, network) = (ContinuousClock.now, Address.network(address))
+    return state.withLock { ($0.buckets["a " + network]?.failures(now, interval) ?? 0) > 0 }
   }
 
   /// How many seconds the address must wait before the name is looked at; nil when it need not.
   func wait(_ name: String, from address: String) -> Int? {
-    let now = ContinuousClock.now
+    let (now, network) = (ContinuousClock.now, Address.network(address))
     let worst = state.withLock { state in
-      let isFriend = state.friends.contains(address + " " + name)
-      return (["a " + address] + (isFriend ? [] : ["n " + name])).map {
+      let isFriend = state.friends.contains(network + " " + name)
+      return (["a " + network] + (isFriend ? [] : ["n " + name])).map {
         state.buckets[$0]?.failures(now, interval) ?? 0
       }.max() ?? 0
     }
@@ -60,14 +62,14 @@ final class FailedLogins: Sendable {
 
   /// Notes a wrong password.
   func failed(_ name: String, from address: String) {
-    let now = ContinuousClock.now
+    let (now, network) = (ContinuousClock.now, Address.network(address))
     wrongCount.add(1, ordering: .relaxed)
     state.withLock { state in
       if state.buckets.count >= Self.capacity {
         state.buckets = state.buckets.filter { $0.value.failures(now, interval) > 0 }
         if state.buckets.count >= Self.capacity { state.buckets.removeAll() }
       }
-      for key in ["a " + address, "n " + name] {
+      for key in ["a " + network, "n " + name] {
         state.buckets[key] = Bucket(
           failures: (state.buckets[key]?.failures(now, interval) ?? 0) + 1, at: now)
       }
@@ -78,7 +80,7 @@ final class FailedLogins: Sendable {
   func succeeded(_ name: String, from address: String) {
     state.withLock { state in
       if state.friends.count >= Self.capacity { state.friends.removeAll() }
-      state.friends.insert(address + " " + name)
+      state.friends.insert(Address.network(address) + " " + name)
     }
   }
 }

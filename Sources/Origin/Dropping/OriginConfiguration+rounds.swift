@@ -1,4 +1,3 @@
-import Glibc
 import Store
 
 extension OriginConfiguration {
@@ -16,9 +15,10 @@ extension OriginConfiguration {
           + "make one with richpush user add \(sender) --role publisher")
     }
     var outbox = assets
-    outbox.folder = DropFolder(path: assets.folder.path + "/" + DropFolder.outbox)
+    outbox.folder = DropFolder(
+      path: assets.folder.path + "/" + DropFolder.outbox, mask: mask)
     // There from the start, so that people find it, and it is watched.
-    mkdir(outbox.folder.path, 0o755)
+    outbox.folder.makeRoot()
     return [
       Rounds(
         Reconciliation(

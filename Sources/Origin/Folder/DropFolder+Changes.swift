@@ -26,6 +26,7 @@ extension DropFolder {
     let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
     let target = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard target >= 0 else { throw Self.failure("The folder \(richType) cannot be written to") }
+    fchmod(target, 0o644 & ~mask)
     do throws(Refusal) {
       try Self.filled(target, fill)
       guard renameat(folder, temporary, folder, name) == 0, fsync(folder) == 0
@@ -70,8 +71,25 @@ extension DropFolder {
     let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw Self.failure("The drop folder cannot be opened") }
     defer { close(root) }
-    mkdirat(root, richType, 0o755)
-    return try openFolder(richType)
+    let isNew = mkdirat(root, richType, 0o755) == 0
+    let folder = try openFolder(richType)
+    if isNew { share(folder) }
+    return folder
+  }
+
+  /// Makes the outbox, if there is none.
+  func makeRoot() {
+    guard mkdir(path, 0o755) == 0 else { return }
+    let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    share(root)
+    close(root)
+  }
+
+  /// Gives a new folder its mode; it keeps the group that it may have inherited.
+  private func share(_ folder: Int32) {
+    var status = Glibc.stat()
+    guard fstat(folder, &status) == 0 else { return }
+    fchmod(folder, status.st_mode & 0o7000 | 0o755 & ~mask)
   }
 
   /// Removes what uploads left that were under way when the server was killed.

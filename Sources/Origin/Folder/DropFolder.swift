@@ -8,6 +8,9 @@ package struct DropFolder: Sendable {
   package let path: String
   /// The rich type that the folder itself holds the files of; nil when it has a folder for each.
   var only: String?
+  /// What the files and folders that the server makes there deny (`umask`): people read them, so it is
+  /// the operator's, not that of the data folder.
+  var mask: mode_t = 0o022
 
   /// The folder in the drop folder that is no rich type's: what lies in it is published.
   static let outbox = "outbox"

@@ -59,19 +59,25 @@ final class MediaLinks: Sendable {
   /// The address without its host.
   func path(to place: Place) -> String {
     guard let key = keys.withLock({ $0.first }) else { return "" }
-    return "/media/\(place.id)/\(place.rendition)?expires=\(place.expires)&key=\(key.id)"
-      + "&signature=\(Self.text(of: Self.code(of: place, by: key)))"
+    return Self.path(to: place, by: key)
+  }
+
+  private static func path(to place: Place, by key: LinkKey) -> String {
+    "/media/\(place.id)/\(place.rendition)?expires=\(place.expires)&key=\(key.id)"
+      + "&signature=\(text(of: code(of: place, by: key)))"
   }
 
   /// The whole address; nil unless the operator said where the world reaches this server.
   func url(to place: Place) -> String? { base.map { $0 + path(to: place) } }
 
-  /// Whether the signature is ours for just this, compared in constant time.
-  func check(_ place: Place, key id: Int, signature: String, now: Date) -> Verdict {
+  /// Whether the address is the one that is made for just this, byte for byte.
+  ///
+  /// Another spelling would be another entry for every cache. Compared in constant time.
+  func check(_ place: Place, key id: Int, address: String, now: Date) -> Verdict {
     guard let key = keys.withLock({ $0.first { $0.id == id } }) else { return .forged }
-    let expected = Self.text(of: Self.code(of: place, by: key))
-    guard expected.utf8.count == signature.utf8.count,
-      gnutls_memcmp(expected, signature, expected.utf8.count) == 0
+    let expected = Self.path(to: place, by: key)
+    guard expected.utf8.count == address.utf8.count,
+      gnutls_memcmp(expected, address, expected.utf8.count) == 0
     else { return .forged }
     let left = place.expires - Int(now.timeIntervalSince1970)
     return left > 0 ? .valid(left: left) : .expired

@@ -19,9 +19,10 @@ package final class FolderCheck: Sendable {
   package init(folder: String, richType: String?, plugins: String, programs: String) throws {
     data = FileManager.default.temporaryDirectory.path + "/richpush-check-" + UUID().uuidString
     let store = try Store(folder: data)
-    let configuration = PluginConfiguration(
+    var configuration = PluginConfiguration(
       folder: plugins, binaries: programs, launcher: programs + "/richpush-exec",
       temporaryFolder: store.temporaryFolder)
+    configuration.scratchFolder = data + "/scratch"
     let host = try PluginHost(configuration: configuration)
     let bustle = Bustle()
     assets = Assets(

@@ -145,7 +145,8 @@ final class Renderer: Sendable {
     if isAsset, wish.subject.pinned == nil { return nil }
     let pinned = isAsset ? wish.subject.pinned : nil
     var fields = Fields()
-    for field in rendition.fields where field.name != Self.sendfile {
+    // Link is no plugin's to send; renditions stored by earlier versions may have it.
+    for field in rendition.fields where ![Self.sendfile, "link"].contains(field.name) {
       fields.append(field.name, field.value)
     }
     return Content(
@@ -160,6 +161,7 @@ final class Renderer: Sendable {
     var fields = Fields()
     for (name, value) in reply.fields { fields.append(name, value) }
     fields["Cache-Control"] = "no-store"
+    fields.confine(reply.contentType, fileName: wish.fileName(reply.contentType))
     return .bytes(
       200, try reply.bytes(asset: wish.subject.pinned?.path), type: reply.contentType,
       fields: fields)

@@ -9,7 +9,7 @@ struct AssetRoutes: Sendable {
 
   /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
   func list(_ exchange: Exchange) async throws -> Response {
-    try Self.admit(exchange)
+    try Self.name(exchange)
     let query = try exchange.query("limit", "after", "state")
     let limit = query["limit"].map { Int($0) ?? 0 } ?? 100
     guard (1...1000).contains(limit) else {
@@ -58,7 +58,7 @@ struct AssetRoutes: Sendable {
 
   /// `GET /api/assets/<richType>/<name>`: one asset, as the folder has it now.
   func one(_ exchange: Exchange) async throws -> Response {
-    let (richType, name) = try Self.admit(exchange)
+    let (richType, name) = try Self.name(exchange)
     return .json(200, shown(try await assets.look(richType, name)))
   }
 
@@ -66,7 +66,7 @@ struct AssetRoutes: Sendable {
   ///
   /// A file that the plugin refuses changes nothing.
   func put(_ exchange: Exchange) async throws -> Response {
-    let (richType, name) = try Self.admit(exchange)
+    let (richType, name) = try Self.name(exchange)
     guard let file = exchange.file, file.size > 0 else { throw Refusal(400, "The body is empty.") }
     guard !AssetName.isTemporary(name.value) else {
       throw Refusal(400, "\(name.value.quoted) is passed over: it looks like a temporary file's.")
@@ -78,19 +78,16 @@ struct AssetRoutes: Sendable {
 
   /// `DELETE /api/assets/<richType>/<name>`: the name is gone, notifications keep its content.
   func delete(_ exchange: Exchange) async throws -> Response {
-    let (richType, name) = try Self.admit(exchange)
+    let (richType, name) = try Self.name(exchange)
     try assets.folder.remove(richType, name)
     try await assets.forget(richType, name.value)
     return .empty(204)
   }
 
-  /// Only publishers get here, and only with what can be an asset's name.
-  @discardableResult private static func admit(
+  /// The rich type and the name in the path, if they can be an asset's.
+  @discardableResult private static func name(
     _ exchange: Exchange
   ) throws(Refusal) -> (richType: String, name: AssetName) {
-    guard exchange.caller.mayPublish else {
-      throw Refusal(403, "The assets are for publishers to see and to change.")
-    }
     let richType = exchange.parameters.first ?? "any"
     guard Plugin.isName(richType),
       let name = AssetName(exchange.parameters.dropFirst().first ?? "any")

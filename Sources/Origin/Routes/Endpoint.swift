@@ -2,7 +2,7 @@ import HTTP
 
 /// What answers at one place of the API.
 struct Endpoint: Sendable {
-  /// What becomes of the body of a request, before the handler is asked.
+  /// What becomes of the body of a request, once its caller may use the place.
   enum Body: Sendable {
     /// The place takes none.
     case none
@@ -14,20 +14,23 @@ struct Endpoint: Sendable {
 
   typealias Handler = @Sendable (Exchange) async throws -> Response
 
+  /// Who may use the place: checked before a byte of the body is read.
+  let access: Access
   var body = Body.none
-  /// Whether the place asks for no name and password.
-  var isOpen = false
   /// How long the handler may take, from the end of the body.
   var deadline = Duration.seconds(30)
-  /// Answers on the HTTP thread when nothing must be waited for; nil passes on to `handler`.
+  /// Answers or refuses from the head alone; nil passes on to `handler`, which is asked only then.
+  ///
+  /// Mostly called on an HTTP thread, so it must not block.
   var ready: (@Sendable (Exchange) throws -> Response?)?
   let handler: Handler
 
+  /// An endpoint; who may use it has no default, so that no new route is open by oversight.
   init(
-    body: Body = .none, isOpen: Bool = false, deadline: Duration = .seconds(30),
+    for access: Access, body: Body = .none, deadline: Duration = .seconds(30),
     ready: (@Sendable (Exchange) throws -> Response?)? = nil, _ handler: @escaping Handler
   ) {
-    (self.body, self.isOpen, self.deadline) = (body, isOpen, deadline)
+    (self.access, self.body, self.deadline) = (access, body, deadline)
     (self.ready, self.handler) = (ready, handler)
   }
 }

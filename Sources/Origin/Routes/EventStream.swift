@@ -15,15 +15,18 @@ final class EventStream: EventSource {
   let caller: Caller
   private let feed: any EventFeed
   private let state: Mutex<State>
+  private let opened: @Sendable (EventStream) -> Void
   private let closed: @Sendable (EventStream) -> Void
   private static let queue = DispatchQueue(label: "richpush.streams", attributes: .concurrent)
   private static let batch = 100
 
   init(
     of feed: any EventFeed, for caller: Caller, after last: Int,
+    opened: @escaping @Sendable (EventStream) -> Void,
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
-    (self.feed, self.caller, self.closed) = (feed, caller, closed)
+    (self.feed, self.caller) = (feed, caller)
+    (self.opened, self.closed) = (opened, closed)
     state = Mutex(State(last: last))
   }
 
@@ -32,6 +35,8 @@ final class EventStream: EventSource {
       state.sink = sink
       return state.last
     }
+    // Not before: a HEAD, or a client that goes before its body came, never opens its stream.
+    opened(self)
     sink.onClose { [weak self] in
       guard let self else { return }
       closed(self)

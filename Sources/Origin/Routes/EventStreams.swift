@@ -23,19 +23,10 @@ final class EventStreams: Sendable {
       // An id beyond the last one is another store's: nothing of it is known here.
       last = min(sequence, last)
     }
-    let stream = EventStream(of: feed, for: exchange.caller, after: last) { [weak self] in
-      self?.remove($0)
-    }
-    open.withLock { $0[stream.caller.name, default: [:]][ObjectIdentifier(stream)] = stream }
-    return .events(stream)
-  }
-
-  /// The same for those who publish.
-  func getPublished(_ exchange: Exchange) throws -> Response {
-    guard exchange.caller.mayPublish else {
-      throw Refusal(403, "Events are for publishers; a device listens at /api/push/stream.")
-    }
-    return try get(exchange)
+    return .events(
+      EventStream(
+        of: feed, for: exchange.caller, after: last, opened: { [weak self] in self?.add($0) },
+        closed: { [weak self] in self?.remove($0) }))
   }
 
   /// Looks for new events of these users, because the store says there are some.
@@ -46,9 +37,10 @@ final class EventStreams: Sendable {
   /// Looks for new events of everybody who listens.
   func hurry() { hurry(open.withLock { Array($0.keys) }) }
 
-  /// Ends the streams of these users: they have to show their credentials again.
-  func close(_ users: Set<String>) {
-    for stream in streams(of: users) { stream.close() }
+  /// Ends the streams whose callers have to show their credentials again.
+  func close(unless isCurrent: (Caller) -> Bool) {
+    let all = open.withLock { $0.values.flatMap(\.values) }
+    for stream in all where !isCurrent(stream.caller) { stream.close() }
   }
 
   /// The number of open streams.
@@ -56,6 +48,10 @@ final class EventStreams: Sendable {
 
   private func streams(of users: some Sequence<String>) -> [EventStream] {
     open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] } }
+  }
+
+  private func add(_ stream: EventStream) {
+    open.withLock { $0[stream.caller.name, default: [:]][ObjectIdentifier(stream)] = stream }
   }
 
   private func remove(_ stream: EventStream) {

@@ -3,14 +3,15 @@ import PluginHost
 import Store
 import Synchronization
 
-/// `/healthz`, `/readyz` and `/metrics`, which ask for no credentials.
+/// `/healthz`, `/readyz` and `/metrics`, which ask for no name and password.
 final class Health: Sendable {
   private let store: Store
+  private let access: MetricsAccess
   private let instruments: Instruments
   private let server = Mutex<Server?>(nil)
 
-  init(store: Store, instruments: Instruments) {
-    (self.store, self.instruments) = (store, instruments)
+  init(store: Store, access: MetricsAccess, instruments: Instruments) {
+    (self.store, self.access, self.instruments) = (store, access, instruments)
   }
 
   /// Counts this server's connections from now on.
@@ -36,6 +37,7 @@ final class Health: Sendable {
 
   /// `GET /metrics`.
   func measurements(_ exchange: Exchange) async -> Response {
+    if let refusal = access.refusal(of: exchange.request) { return refusal }
     let assets = (try? store.assetCounts()) ?? [:]
     let page = instruments.page(server.withLock { $0 }, assets: assets)
     var response = Response.text(200, page, fields: ["Cache-Control": "no-store"])

@@ -9,6 +9,20 @@ struct Notifications: Sendable {
   let publisher: Publisher
   let standard: OriginConfiguration.Standard
 
+  /// Refuses from the query alone: a device may alert itself and nobody else.
+  func mayPost(_ exchange: Exchange) throws -> Response? {
+    if let user = exchange.request.query["to_tag"] {
+      try Self.check(exchange.caller, mayNotify: user == exchange.caller.name)
+    }
+    return nil
+  }
+
+  private static func check(_ caller: Caller, mayNotify isItself: Bool) throws(Refusal) {
+    guard caller.mayPublish || isItself else {
+      throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
+    }
+  }
+
   /// `POST /api/notifications`: what the query and the body say decides which of the three it is.
   func post(_ exchange: Exchange) async throws -> Response {
     let query = try exchange.query("pns", "to_tag")
@@ -28,9 +42,6 @@ struct Notifications: Sendable {
     guard case .string(let text)? = JSONValue(exchange.body) else {
       throw Refusal(400, "The body is not a JSON string, such as \"Hello\".")
     }
-    guard exchange.caller.mayPublish || user == exchange.caller.name else {
-      throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
-    }
     let push = PushText.plainAlert("From \(exchange.caller.name): \(text)")
     try await publisher.announcement.announce(push, to: user)
     return .empty(200)
@@ -49,9 +60,7 @@ struct Notifications: Sendable {
     var draft = try Draft(exchange.body, now: Date())
     try draft.takeKey(exchange.request.fields["Idempotency-Key"])
     let caller = exchange.caller
-    guard caller.mayPublish || draft.to == ["username:" + caller.name] else {
-      throw Refusal(403, "A device may notify nobody but itself; this takes a publisher.")
-    }
+    try Self.check(caller, mayNotify: draft.to == ["username:" + caller.name])
     let published = try await publisher.publish(
       draft, sender: caller.name, request: exchange.body)
     let (notification, reached) = (published.notification, published.addressees)

@@ -7,30 +7,29 @@ struct Plugins: Sendable {
   let host: PluginHost
 
   func list(_ exchange: Exchange) async throws -> Response {
-    guard exchange.caller.role == .admin else {
-      throw Refusal(403, "Only an admin may see how the plugins fare.")
-    }
     let sandbox = try host.sandboxReport()
     return .json(
       200,
       JSONValue.object([
-        "plugins": .array(host.status().map(\.json)),
+        "plugins": .array(
+          try host.status().map { $0.json(confinement: try host.confinement(of: $0.plugin)) }),
         "sandbox": .object([
           "level": .string(sandbox.level.rawValue),
-          "gaps": .array(sandbox.gaps.map { .string($0) }),
+          "gaps": .array(try host.gaps().map { .string($0) }),
         ]),
       ]))
   }
 }
 
 extension PluginStatus {
-  fileprivate var json: JSONValue {
+  fileprivate func json(confinement: String) -> JSONValue {
     .object([
       "richType": .string(plugin.richType), "version": .string(plugin.manifest.version),
       "mode": .string(plugin.manifest.mode.rawValue),
       "verbs": .array(plugin.manifest.verbs.map(\.rawValue).sorted().map { .string($0) }),
       "state": .string(plugin.problem == nil ? "ready" : "broken"),
       "problem": .optional(plugin.problem),
+      "confinement": .string(confinement),
       "processes": .object([
         "idle": .number(Double(processes.idle)), "busy": .number(Double(processes.busy)),
         "most": .number(Double(processes.most)),

@@ -22,55 +22,51 @@ struct Reception: Responder {
     }
   }
 
+  /// Finds out who asks: until that is known, and the role is enough, the body stays unread.
   private func admit(
     _ request: Request, _ endpoint: Endpoint, _ parameters: [String]
   ) -> Answer {
+    if endpoint.access == .anybody {
+      return answer(Exchange(request: request, caller: .anybody, parameters: parameters), endpoint)
+    }
     let authorization = request.fields["Authorization"] ?? ""
-    let finding = endpoint.isOpen ? .caller(.anybody) : authenticator.find(authorization)
-    switch finding {
+    switch authenticator.find(authorization) {
     case .stranger: return .now(Self.unauthorized)
-    case .unknown(let credentials):
-      return work(request, endpoint, parameters) {
-        await authenticator.verify(credentials, authorization, from: request.peer)
-      }
     case .caller(let caller):
-      do {
-        let exchange = Exchange(request: request, caller: caller, parameters: parameters)
-        if let response = try endpoint.ready?(exchange) { return .now(response) }
-      } catch { return .now(refusal(of: error, request)) }
-      return work(request, endpoint, parameters) { .caller(caller) }
+      return answer(Exchange(request: request, caller: caller, parameters: parameters), endpoint)
+    case .unknown(let credentials):
+      return .deciding(deadline: Self.verifying) {
+        switch await authenticator.verify(credentials, authorization, from: request.peer) {
+        case .caller(let caller):
+          return answer(
+            Exchange(request: request, caller: caller, parameters: parameters), endpoint)
+        case .wrong: return .now(Self.unauthorized)
+        case .tooMany(let wait): return .now(Self.limited(wait))
+        case .busy(let wait): return .now(Self.busy(wait))
+        }
+      }
     }
   }
 
-  /// Answers off the HTTP thread, once the body is there and the caller is known.
-  private func work(
-    _ request: Request, _ endpoint: Endpoint, _ parameters: [String],
-    for verdict: @escaping @Sendable () async -> Authenticator.Verdict
-  ) -> Answer {
-    let answer: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
-      let caller: Caller
-      switch await verdict() {
-      case .caller(let known): caller = known
-      case .wrong: return Self.unauthorized
-      case .tooMany(let wait): return Self.limited(wait)
-      case .busy(let wait):
-        return .problem(
-          503, "Too many passwords wait to be looked at; try again in \(wait) s.",
-          fields: ["Retry-After": "\(wait)"])
-      }
+  /// How the endpoint answers its caller, when the role is enough.
+  private func answer(_ exchange: Exchange, _ endpoint: Endpoint) -> Answer {
+    do {
+      try endpoint.access.check(exchange.caller)
+      if let response = try endpoint.ready?(exchange) { return .now(response) }
+    } catch { return .now(refusal(of: error, exchange.request)) }
+    let work: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
+      var exchange = exchange
+      (exchange.body, exchange.file) = (body, file)
       do {
-        return try await endpoint.handler(
-          Exchange(
-            request: request, caller: caller, parameters: parameters, body: body, file: file))
-      } catch { return refusal(of: error, request) }
+        return try await endpoint.handler(exchange)
+      } catch { return refusal(of: error, exchange.request) }
     }
     let deadline = endpoint.deadline
     return switch endpoint.body {
-    case .none: .later(deadline: deadline) { await answer([], nil) }
-    case .memory(let limit):
-      .reading(limit: limit, deadline: deadline) { await answer($0, nil) }
+    case .none: .later(deadline: deadline) { await work([], nil) }
+    case .memory(let limit): .reading(limit: limit, deadline: deadline) { await work($0, nil) }
     case .file(let limit):
-      .saving(limit: limit, folder: temporaryFolder, deadline: deadline) { await answer([], $0) }
+      .saving(limit: limit, folder: temporaryFolder, deadline: deadline) { await work([], $0) }
     }
   }
 
@@ -85,6 +81,9 @@ struct Reception: Responder {
     return refusal.response
   }
 
+  /// How long a password may take: no more wait than can be looked at in 20 s.
+  private static let verifying = Duration.seconds(30)
+
   private static let unauthorized = Response.problem(
     401, "Name and password are missing or wrong (Basic authentication).",
     fields: ["WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""])
@@ -92,6 +91,12 @@ struct Reception: Responder {
   private static func limited(_ seconds: Int) -> Response {
     .problem(
       429, "Too many wrong passwords; try again in \(seconds) s.",
+      fields: ["Retry-After": "\(seconds)"])
+  }
+
+  private static func busy(_ seconds: Int) -> Response {
+    .problem(
+      503, "Too many passwords wait to be looked at; try again in \(seconds) s.",
       fields: ["Retry-After": "\(seconds)"])
   }
 

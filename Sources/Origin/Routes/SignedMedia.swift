@@ -36,7 +36,9 @@ struct SignedMedia: Sendable {
         Exchange(request: request, caller: .anybody, parameters: parameters))
       return opened?.wish.key == offer.wish.key
     }
-    if let id = offer?.wish.subject.id, divided != nil { _ = noteAddressee(of: id, target) }
+    guard let offer, let id = offer.wish.subject.id, divided != nil else { return offer }
+    guard let addressee = try? addressee(of: id, target) else { return nil }
+    note(addressee, of: id)
     return offer
   }
 
@@ -64,49 +66,60 @@ struct SignedMedia: Sendable {
     let opened = try open(exchange)
     let rendered = try await media.renderer.rendered(opened.wish)
     fetched(opened.notification, exchange)
-    return switch rendered {
-    case .content(let content): .content(Self.shared(content, for: opened.seconds))
-    case .transient(let response): response
+    switch rendered {
+    case .content(let content): return .content(Self.shared(content, for: opened.seconds))
+    case .transient(var response):
+      response.fields.embedAnywhere()
+      return response
     }
   }
 
-  /// An address that no push brought says nothing about who asks; what was sent to one user is that
-  /// user's to fetch.
+  /// What a push brought is its device's to fetch.
+  ///
+  /// An address that no push brought says nothing about
+  /// who asks; what was sent to one user is that user's to fetch.
   private func fetched(_ notification: RichNotification, _ exchange: Exchange) {
-    guard exchange.request.method == "GET",
-      !noteAddressee(of: notification.id, exchange.request.target), notification.to.count == 1,
-      let user = notification.to.first, user.hasPrefix(Self.oneUser)
+    guard exchange.request.method == "GET" else { return }
+    let target = exchange.request.target
+    if let addressee = try? addressee(of: notification.id, target), addressee.user != nil {
+      return note(addressee, of: notification.id)
+    }
+    guard notification.to.count == 1, let user = notification.to.first,
+      user.hasPrefix(Self.oneUser)
     else { return }
     media.fetches.note(
       notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
   }
 
-  /// Notes the fetch of the device to which a push brought the address; false when none did.
-  private func noteAddressee(of id: Int, _ target: String) -> Bool {
-    guard let (_, job, token) = PushText.divided(target),
-      let (user, device) = try? media.store.outbox.addressee(
-        of: job, token: token, notification: id), let user
-    else { return false }
-    media.fetches.note(id, by: user, on: device)
-    return true
+  private typealias Addressee = (user: String?, registration: String?)
+
+  /// To whom a push brought the address; nil when it ends in no job of the notification's.
+  private func addressee(of id: Int, _ target: String) throws -> Addressee? {
+    guard let (_, job, token) = PushText.divided(target) else { return nil }
+    return try media.store.outbox.addressee(of: job, token: token, notification: id)
+  }
+
+  private func note(_ addressee: Addressee, of id: Int) {
+    if let user = addressee.user { media.fetches.note(id, by: user, on: addressee.registration) }
   }
 
   /// - Throws: 403, whether the signature, the key or the notification is wrong; 410 for one of ours
   ///   whose time is over.
   private func open(_ exchange: Exchange) throws -> Opened {
-    let query = try exchange.query("expires", "key", "signature", "to")
+    let (target, query) = (exchange.request.target, exchange.request.query)
     guard let id = try? exchange.notificationID(), let rendition = exchange.parameters.last,
       let expires = query["expires"].flatMap(Int.init), let key = query["key"].flatMap(Int.init),
-      let signature = query["signature"],
       let notification = try media.store.notification(id), !notification.isHeld(at: Date())
     else { throw Self.forbidden }
     let place = MediaLinks.Place(
       id: id, rendition: rendition, content: Subject(notification, in: media.store).content,
       expires: expires)
-    switch links.check(place, key: key, signature: signature, now: Date()) {
+    let address = PushText.divided(target)?.shared ?? target
+    switch links.check(place, key: key, address: address, now: Date()) {
     case .forged: throw Self.forbidden
     case .expired: throw Refusal(410, "The address's time is over; ask for a new one.")
     case .valid(let left):
+      if address != target, try addressee(of: id, target) == nil { throw Self.forbidden }
       let wish = try media.wish(
         notification, for: ""
       ) { plugin throws(Refusal) in
@@ -119,7 +132,7 @@ struct SignedMedia: Sendable {
 
   /// Whole minutes, so that few answers differ.
   private static func shared(_ content: Content, for seconds: Int) -> Content {
-    content.cached("public, max-age=\(min(freshness, seconds / 60 * 60))")
+    content.shared("public, max-age=\(min(freshness, seconds / 60 * 60))")
   }
 
   private static let oneUser = "username:"

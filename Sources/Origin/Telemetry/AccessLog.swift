@@ -102,7 +102,7 @@ final class AccessLog: Sendable {
 
   private static func open(_ path: String) throws(ConfigurationError) -> Int32 {
     if path == "-" { return STDOUT_FILENO }
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw ConfigurationError("--access-log: \(path): \(String(cString: strerror(errno)))")
     }
@@ -111,6 +111,27 @@ final class AccessLog: Sendable {
 }
 
 extension HTTP.Request {
-  /// The target without the signature, which would open media to a reader of the log.
-  var loggedTarget: String { target.replacing(/signature=[^&]*/, with: "signature=-") }
+  /// The target without a signature, which would open media to a reader of the log.
+  ///
+  /// Of an address as this server makes it, what stands before the signature is left. Any other that
+  /// may hold one, however it is spelled, is left out whole.
+  var loggedTarget: String {
+    let address = /\/media\/[0-9]+\/[A-Za-z0-9._;=-]+\?expires=[0-9]+&key=[0-9]+&signature=/
+    if let match = target.prefixMatch(of: address) { return match.output + "-" }
+    let isMedia = segments.first { !$0.isEmpty }?.lowercased() == "media"
+    return isMedia || Self.holdsSignature(target) ? "/media/-" : target
+  }
+
+  private static func holdsSignature(_ target: String) -> Bool {
+    var text = target
+    for _ in 0..<4 {
+      if text.lowercased().contains("signature=") { return true }
+      let decoded = text.replacing(/%([0-7][0-9A-Fa-f])/) { escape in
+        UInt8(escape.1, radix: 16).map { String(Unicode.Scalar($0)) } ?? ""
+      }
+      if decoded == text { return false }
+      text = decoded
+    }
+    return true
+  }
 }

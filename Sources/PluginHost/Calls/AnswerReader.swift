@@ -11,7 +11,7 @@ struct AnswerReader {
 
   private var verdict: Verdict { Verdict(on: plugin) }
 
-  func reply(_ answer: AnswerSpool) throws(Fault) -> PluginReply {
+  func reply(_ answer: AnswerSpool) async throws(Fault) -> PluginReply {
     guard answer.isHeadComplete else {
       throw verdict.broken(
         answer.head.isEmpty
@@ -35,11 +35,11 @@ struct AnswerReader {
       throw verdict.broken("its answer is \(type), which is not in \"produces\"")
     }
     return PluginReply(
-      status: 200, contentType: type, fields: head.fields, body: try body(head, answer.body),
+      status: 200, contentType: type, fields: head.fields, body: try await body(head, answer.body),
       location: nil, isStorable: head.isStorable)
   }
 
-  private func body(_ head: AnswerHead, _ spool: Spool) throws(Fault) -> PluginReply.Body {
+  private func body(_ head: AnswerHead, _ spool: Spool) async throws(Fault) -> PluginReply.Body {
     guard let name = head.sendFile else {
       if let told = head.contentLength, told != spool.count {
         throw verdict.broken("it said \(told) bytes of content and wrote \(spool.count)")
@@ -50,7 +50,7 @@ struct AnswerReader {
       guard call.asset != nil else { throw verdict.broken("it sends an asset where there is none") }
       return .asset
     }
-    guard let file = scratch.open(name) else {
+    guard let file = await scratch.open(name) else {
       throw verdict.broken(
         "its X-Sendfile \(Malformation.quoted(Array(name.utf8))) is no file under TMPDIR")
     }

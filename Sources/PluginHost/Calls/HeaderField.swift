@@ -39,6 +39,6 @@ struct HeaderField {
 
   /// The fields a plugin may set beside its type; all else is the server's affair and dropped.
   static let allowed: Set<String> = [
-    "cache-control", "content-disposition", "content-language", "link", "retry-after",
+    "cache-control", "content-disposition", "content-language", "retry-after",
   ]
 }

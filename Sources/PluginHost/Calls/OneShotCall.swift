@@ -37,7 +37,7 @@ struct OneShotCall: Sendable {
     log.complain(outcome.complaints)
     if outcome.ending == .lost { pool.lose() }
     try Verdict(on: plugin).judge(outcome.ending, outcome.malformation)
-    return try AnswerReader(
+    return try await AnswerReader(
       plugin: plugin, heads: heads, call: call, scratch: spawner.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)

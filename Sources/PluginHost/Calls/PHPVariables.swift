@@ -6,9 +6,9 @@ struct PHPVariables {
   private let script: String
 
   /// Nil for a plugin that is not a PHP script.
-  init?(of plugin: Plugin, temporaryFolder: String) {
+  init?(of plugin: Plugin, scratchFolder: String) {
     guard plugin.interpreter?.contains("php") == true else { return nil }
-    folder = temporaryFolder + "/php"
+    folder = scratchFolder + "/php"
     script = plugin.executable
   }
 
@@ -25,8 +25,10 @@ struct PHPVariables {
   /// The folder with the settings; its code cache would lock a file in /tmp, where no plugin may.
   var settings: String {
     let file = folder + "/richpush.ini"
-    mkdir(folder, 0o700)
-    if let descriptor = Descriptor(open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)) {
+    mkdir(folder, 0o755)
+    chmod(folder, 0o755)  // whatever the umask: plugins with users of their own read it
+    if let descriptor = Descriptor(open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)) {
+      fchmod(descriptor.number, 0o644)
       _ = Array("opcache.lockfile_path=${TMPDIR}\n".utf8).withUnsafeBytes(descriptor.write)
     }
     return folder

@@ -26,6 +26,8 @@ struct Verdict {
         cause: "killed at its deadline of \(plugin.manifest.limits.seconds) s")
     case .tooMuchSpace:
       throw broken("its TMPDIR held more than \(Order.spaceMiB(for: plugin.manifest.limits)) MiB")
+    case .tooMuchMemory:
+      throw broken("its processes held more than \(plugin.manifest.limits.memoryMiB) MiB of memory")
     default: throw broken("it \(ending.sentence)")
     }
   }

@@ -41,7 +41,7 @@ struct Inventory {
   }
 
   /// Hidden files (editors' leavings) and Python's compiled copies are no part of a plugin.
-  private static func names(in folder: String) -> [String] {
+  static func names(in folder: String) -> [String] {
     guard let descriptor = Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
       return []
     }

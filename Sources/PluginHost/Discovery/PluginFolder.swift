@@ -133,6 +133,9 @@ final class PluginFolder: Sendable {
     } catch {
       problem = problem ?? error.reason
     }
+    if problem == nil, let stamp = openToAll(inventory?.stamps ?? []) {
+      problem = "every user of this machine can change \(stamp.path) (chmod o-w \(stamp.path))"
+    }
     let plugin = Plugin(
       richType: name, manifest: manifest, executable: executable,
       interpreter: PluginFolder.interpreter(of: executable), folder: folder, roots: roots,
@@ -141,6 +144,17 @@ final class PluginFolder: Sendable {
     for stamp in stamps { watch.add(stamp.isFolder ? stamp.path : stamp.parent) }
     let isSettled = problem == nil && stamps.allSatisfy(\.isSettled)
     return Entry(plugin: plugin, stamps: isSettled ? stamps : [], trust: trust)
+  }
+
+  /// The first of a plugin's files and folders, or of the folders around them, that all users may write to.
+  private func openToAll(_ stamps: [FileStamp]) -> FileStamp? {
+    var all = stamps
+    for folder in Set([path] + stamps.map(\.parent)).sorted() { all += [FileStamp(folder)].compactMap(\.self) }
+    // Python runs what is there instead of what it was compiled from.
+    for stamp in stamps where stamp.isFolder {
+      all += [FileStamp("\(stamp.path)/__pycache__")].compactMap(\.self)
+    }
+    return all.first { $0.mode & 0o002 != 0 }
   }
 
   private static func interpreter(of executable: String) -> String? {

@@ -13,14 +13,23 @@ struct Connection: Sendable {
   /// No more are left there.
   static let mostUnread = 1023
 
-  /// Takes out what was left there; false when the worker has said more since, or let go.
-  func isReady() -> Bool {
-    guard hasServed else { return true }
+  /// What can be done with it.
+  enum Readiness {
+    case ready
+    /// The worker let go of it.
+    case closed
+    /// The worker wrote more since its last answer.
+    case spoken
+  }
+
+  /// Takes out what was left there.
+  func readiness() -> Readiness {
+    guard hasServed else { return .ready }
     return withUnsafeTemporaryAllocation(byteCount: Self.mostUnread + 1, alignment: 16) { buffer in
       switch socket.read(into: buffer) {
-      case .bytes(let count): count == unread
-      case .notYet: unread == 0
-      case .end: false
+      case .bytes(let count): count == unread ? .ready : .spoken
+      case .notYet: unread == 0 ? .ready : .closed
+      case .end: .closed
       }
     }
   }

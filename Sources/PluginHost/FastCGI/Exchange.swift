@@ -31,7 +31,7 @@ final class Exchange: Watcher {
     var unsent: ArraySlice<UInt8>
     var answer: AnswerSpool
     var complaints: [UInt8] = []
-    var reader = RecordReader()
+    var reader: RecordReader
     var hasBegun = false
     var connection: Connection?
     var isCancelled = false
@@ -51,6 +51,7 @@ final class Exchange: Watcher {
 
   /// - Parameters:
   ///   - request: Its records.
+  ///   - id: Its number.
   ///   - connection: Where it is sent.
   ///   - isKept: Whether the worker was asked to keep that open.
   ///   - deadline: When it is given up.
@@ -59,7 +60,7 @@ final class Exchange: Watcher {
   ///   - answer: Collects the answer.
   ///   - poller: Waits for the rest of the time.
   init(
-    _ request: [UInt8], over connection: Connection, isKept: Bool,
+    _ request: [UInt8], _ id: UInt16, over connection: Connection, isKept: Bool,
     until deadline: ContinuousClock.Instant, patience: Duration, answer: AnswerSpool,
     poller: Poller
   ) {
@@ -67,7 +68,9 @@ final class Exchange: Watcher {
     (socket, self.isKept) = (connection.socket, isKept)
     self.poller = poller
     self.deadline = deadline
-    state = Mutex(State(unsent: request[...], answer: answer, connection: connection))
+    state = Mutex(
+      State(
+        unsent: request[...], answer: answer, reader: RecordReader(id), connection: connection))
   }
 
   /// Sends the request and waits for its end.
@@ -102,10 +105,11 @@ final class Exchange: Watcher {
   private func begin() -> Outcome? {
     state.withLock { state in
       let isOld = state.connection?.hasServed == true
-      let isSent = state.connection?.isReady() == true && send(&state)
+      let readiness = state.connection?.readiness() ?? .closed
+      let isSent = readiness == .ready && send(&state)
       if isOld, !isSent {
         state.connection = nil
-        finish(&state, .broken)
+        finish(&state, readiness == .spoken ? .malformed(RecordReader.afterEnd) : .broken)
         return state.outcome.take()
       }
       let isHurried = patience < Patience.ofThread
@@ -153,10 +157,10 @@ final class Exchange: Watcher {
     var ending: Ending?
     var reader = state.reader
     func take(_ piece: UnsafeRawBufferPointer) {
-      guard ending == nil else { return }
+      if case .malformed = ending { return }
       do throws(Malformation) {
         try reader.read(piece) { event throws(Malformation) in
-          if ending == nil { ending = try Exchange.take(event, &state) }
+          ending = try Exchange.take(event, &state)
         }
       } catch {
         ending = .malformed(error)

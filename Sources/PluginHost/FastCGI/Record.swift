@@ -12,45 +12,44 @@ struct Record {
 
   /// All records of one request: its beginning, the parameters and the content.
   ///
-  /// The request's number is always 1: no multiplexing.
-  ///
   /// - Parameters:
+  ///   - id: The request's number, 1 to 65535, which each record of the answer repeats.
   ///   - lasting: The variables that are the same each time, ``encoded(_:after:)`` before.
   ///   - variables: The others.
   ///   - body: The content.
   ///   - isKept: Whether the connection shall stay for the next request (FCGI_KEEP_CONN).
   /// - Returns: The bytes to send.
   static func request(
-    lasting: [UInt8] = [], _ variables: [(name: String, value: String)], body: [UInt8],
-    isKept: Bool
+    _ id: UInt16, lasting: [UInt8] = [], _ variables: [(name: String, value: String)],
+    body: [UInt8], isKept: Bool
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     let variables = encoded(variables, after: lasting)
     bytes.reserveCapacity(variables.count + body.count + 64)
-    append(.beginRequest, [0, 1, isKept ? 1 : 0, 0, 0, 0, 0, 0], to: &bytes)
-    appendStream(.parameters, variables[...], to: &bytes)
-    appendStream(.input, body[...], to: &bytes)
+    append(.beginRequest, id, [0, 1, isKept ? 1 : 0, 0, 0, 0, 0, 0], to: &bytes)
+    appendStream(.parameters, id, variables[...], to: &bytes)
+    appendStream(.input, id, body[...], to: &bytes)
     return bytes
   }
 
   private static func appendStream(
-    _ kind: Kind, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
+    _ kind: Kind, _ id: UInt16, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
   ) {
     var rest = content
     while !rest.isEmpty {
-      append(kind, rest.prefix(mostContent), to: &bytes)
+      append(kind, id, rest.prefix(mostContent), to: &bytes)
       rest = rest.dropFirst(mostContent)
     }
-    append(kind, [], to: &bytes)
+    append(kind, id, [], to: &bytes)
   }
 
   private static func append(
-    _ kind: Kind, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
+    _ kind: Kind, _ id: UInt16, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
   ) {
     let padding = -content.count & 7
     bytes += [
-      1, kind.rawValue, 0, 1, UInt8(content.count >> 8), UInt8(content.count & 255),
-      UInt8(padding), 0,
+      1, kind.rawValue, UInt8(id >> 8), UInt8(id & 255), UInt8(content.count >> 8),
+      UInt8(content.count & 255), UInt8(padding), 0,
     ]
     bytes += content
     bytes += repeatElement(0, count: padding)

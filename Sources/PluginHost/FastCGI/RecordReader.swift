@@ -1,4 +1,7 @@
-/// Takes a worker's records apart as they come in.
+/// Takes apart the records of a worker's answer to one request, as they come in.
+///
+/// A record of another request, and whatever follows the end of the answer, is refused: a worker that
+/// confuses its requests could give one caller what was meant for another.
 struct RecordReader {
   /// What a piece of the stream means.
   enum Event {
@@ -8,11 +11,16 @@ struct RecordReader {
     case end(status: UInt32, protocolStatus: UInt8)
   }
 
+  private let id: UInt16
+  private var isOver = false
   private var header: [UInt8] = []
   private var kind: Record.Kind?
   private var content = 0
   private var padding = 0
   private var ending: [UInt8] = []
+
+  /// Reads the answer to the request of this number.
+  init(_ id: UInt16) { self.id = id }
 
   /// Reads on; `take` gets each event in order and the bytes of a stream as they are.
   mutating func read(
@@ -25,6 +33,7 @@ struct RecordReader {
       return piece
     }
     while !rest.isEmpty {
+      if isOver { throw Self.afterEnd }
       if header.count < Record.headerSize {
         header += next(Record.headerSize - header.count)
         if header.count == Record.headerSize { try begin() }
@@ -41,12 +50,13 @@ struct RecordReader {
         padding -= next(padding).count
       }
       guard header.count == Record.headerSize, content == 0 else { continue }
-      if kind == .endRequest, ending.count >= 5 {
+      guard padding == 0 else { continue }
+      header.removeAll(keepingCapacity: true)
+      if kind == .endRequest {
+        isOver = true
         let status = ending.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
-        kind = nil
         try take(.end(status: status, protocolStatus: ending[4]))
       }
-      if padding == 0 { header.removeAll(keepingCapacity: true) }
     }
   }
 
@@ -55,8 +65,8 @@ struct RecordReader {
     content = Int(header[4]) << 8 | Int(header[5])
     padding = Int(header[6])
     ending = []
-    let isOurs = header[2] == 0 && header[3] == 1
-    let isForNobody = header[2] == 0 && header[3] == 0
+    let number = UInt16(header[2]) << 8 | UInt16(header[3])
+    let (isOurs, isForNobody) = (number == id, number == 0)
     guard header[0] == 1, kind != nil, isOurs || isForNobody else {
       throw Malformation("its FastCGI record begins with \(header)")
     }
@@ -65,4 +75,7 @@ struct RecordReader {
       throw Malformation("its FastCGI end record has \(content) bytes")
     }
   }
+
+  /// What is wrong with bytes that no request asked for.
+  static let afterEnd = Malformation("it wrote more after the end of its answer")
 }

@@ -53,27 +53,27 @@ struct ResidentCall: Sendable {
       throw Fault(error: error, cause: error.reason)
     }
     defer { loan.end() }
-    worker.begin(log)
+    let id = worker.begin(log)
     let request = Record.request(
-      lasting: worker.parameters, environment.variables, body: call.body,
+      id, lasting: worker.parameters, environment.variables, body: call.body,
       isKept: worker.keepsConnections)
     transcript?.ask(worker.environment + environment.variables, call.body)
     if let kept = worker.keptConnection() {
-      let outcome = await send(request, over: kept, of: worker, until: deadline)
+      let outcome = await send(request, id, over: kept, of: worker, until: deadline)
       // It may have let go of the connection, which says nothing about itself.
       guard case .broken = outcome.ending, !outcome.hasBegun else { return outcome }
       worker.letGo()
     }
     guard let connection = worker.newConnection() else { return nil }
-    return await send(request, over: connection, of: worker, until: deadline)
+    return await send(request, id, over: connection, of: worker, until: deadline)
   }
 
   private func send(
-    _ request: [UInt8], over connection: Connection, of worker: Worker,
+    _ request: [UInt8], _ id: UInt16, over connection: Connection, of worker: Worker,
     until deadline: ContinuousClock.Instant
   ) async -> Exchange.Outcome {
     let outcome = await Exchange(
-      request, over: connection, isKept: worker.keepsConnections, until: deadline,
+      request, id, over: connection, isKept: worker.keepsConnections, until: deadline,
       patience: patience, answer: workplace.spool(for: plugin), poller: workplace.poller
     ).outcome()
     if case .complete = outcome.ending, let connection = outcome.connection {
@@ -105,7 +105,7 @@ struct ResidentCall: Sendable {
       throw verdict.broken("it ended the request with protocol status \(protocolStatus)")
     }
     try verdict.judge(.exited(Int(status)), nil)
-    return try AnswerReader(
+    return try await AnswerReader(
       plugin: plugin, heads: heads, call: call, scratch: worker.scratch,
       temporaryFolder: workplace.configuration.temporaryFolder
     ).reply(outcome.answer)

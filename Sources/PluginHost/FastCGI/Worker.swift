@@ -32,9 +32,10 @@ final class Worker: Resident, Watcher {
   private static let pause = Duration.seconds(2)
 
   /// Holds the socket, the assets lent to it (`in`) and its TMPDIR (`tmp`).
-  let folder: ScratchFolder
+  let residence: Residence
   /// Where it may write; emptied after each request.
-  let scratch: ScratchFolder
+  var scratch: ScratchFolder { residence.scratch }
+  var folder: ScratchFolder { residence.folder }
   /// What each of its requests says beside what is the request's own, and the same encoded.
   let environment: [(name: String, value: String)]
   let parameters: [UInt8]
@@ -46,7 +47,7 @@ final class Worker: Resident, Watcher {
   /// Starts a process.
   ///
   /// - Parameters:
-  ///   - folder: An empty folder of its own.
+  ///   - residence: An empty folder of its own.
   ///   - order: What to run.
   ///   - environment: What each request says beside what is its own.
   ///   - log: Takes its lines until it has a request.
@@ -54,17 +55,16 @@ final class Worker: Resident, Watcher {
   ///   - poller: Waits for it.
   /// - Throws: ``PluginError`` 503 when no process or descriptor can be had.
   init(
-    folder: ScratchFolder, order: Order, environment: [(name: String, value: String)],
+    residence: Residence, order: Order, environment: [(name: String, value: String)],
     log: CallLog, forker: Forker, poller: Poller
   ) throws(PluginError) {
     guard let status = Channel.socketPair(), let errors = Channel.pipe(),
-      let listener = UnixSocket.listener(in: folder.path)
+      let listener = UnixSocket.listener(in: residence.folder.path)
     else { throw .busy("The server has no descriptors left for the plugin.") }
     try forker.send(order, [status.theirs, listener, errors.theirs, errors.theirs])
-    self.folder = folder
+    self.residence = residence
     self.environment = environment
     parameters = Record.encoded(environment)
-    scratch = ScratchFolder(existing: "tmp", in: folder.path)
     self.status = status.ours
     self.errors = errors.ours
     self.poller = poller
@@ -86,8 +86,11 @@ final class Worker: Resident, Watcher {
   var keepsConnections: Bool { state.withLock { $0.keepsConnections } }
 
   /// Notes that a request is to come, of which `log` will speak.
-  func begin(_ log: CallLog) {
+  ///
+  /// - Returns: Its number, 1 to 65535; it is used again only after all others.
+  func begin(_ log: CallLog) -> UInt16 {
     state.withLock { state in
+      let id = UInt16(state.requests % 0xFFFF + 1)
       state.requests += 1
       state.speaker = log
       state.complaints = 0
@@ -97,6 +100,7 @@ final class Worker: Resident, Watcher {
         state.isAtRest = false
         Word.work.say(to: status)
       }
+      return id
     }
   }
 
@@ -170,7 +174,7 @@ final class Worker: Resident, Watcher {
     action?()
     if !isReplaced { speaker.note("its process was killed: it \(Ending.tooMuchTime.sentence)") }
     for (continuation, ending) in waiting { continuation.resume(returning: ending) }
-    Task { [folder] in await folder.remove() }
+    Task { [residence] in await residence.remove() }
   }
 
   func expired() {

@@ -31,8 +31,10 @@ struct AssetLoan {
 
   private static func copy(_ source: String, to target: String) -> Bool {
     guard let input = Descriptor(open(source, O_RDONLY | O_CLOEXEC)),
-      let output = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o400))
+      let output = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444))
     else { return false }
+    // A user of the plugin's own reads it as any other; the umask would have cut that.
+    fchmod(output.number, 0o444)
     var isComplete = true
     while true {
       let isAtEnd = input.drain { isComplete = isComplete && output.write($0) }

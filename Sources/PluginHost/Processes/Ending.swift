@@ -8,6 +8,8 @@ enum Ending: Sendable, Hashable {
   case tooManyProcesses
   /// It was killed because its TMPDIR held more than it may.
   case tooMuchSpace
+  /// It was killed because its processes together held more memory than it may.
+  case tooMuchMemory
   /// It was killed because it worked on while it had no call.
   case tooMuchTime
   /// It was stopped because the host said so.
@@ -25,6 +27,7 @@ enum Ending: Sendable, Hashable {
     case .late: "was killed at its deadline"
     case .tooManyProcesses: "had more than \(Order.mostProcesses) processes"
     case .tooMuchSpace: "filled its TMPDIR beyond the limit"
+    case .tooMuchMemory: "held more memory than its limit"
     case .tooMuchTime: "used more processor time without a call than one may take"
     case .stopped: "was stopped"
     case .failed(let code, let step): "could not be started: \(step), errno \(code)"
@@ -45,7 +48,7 @@ enum Ending: Sendable, Hashable {
     case "late": self = .late
     case "stopped": self = .stopped
     case "greedy":
-      let kinds: [Int: Ending] = [1: .tooManyProcesses, 2: .tooMuchSpace, 3: .tooMuchTime]
+      let kinds: [Int: Ending] = [1: .tooManyProcesses, 2: .tooMuchSpace, 3: .tooMuchTime, 4: .tooMuchMemory]
       self = kinds[value] ?? .lost
     case "failed": self = .failed(value, step: words.count > 4 ? String(words[4]) : "order")
     default: self = .lost

@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
@@ -21,15 +22,16 @@ final class Forker: Sendable {
   }
 
   private let launcher: String
-  private let isStrict: Bool
+  private let words: [String]
   private let state = Mutex(State())
 
-  /// - Parameters:
-  ///   - launcher: The path of `richpush-exec`.
-  ///   - isStrict: Whether to find out if bubblewrap works here.
-  init(launcher: String, isStrict: Bool) {
-    self.launcher = launcher
-    self.isStrict = isStrict
+  /// - Parameter configuration: The path of `richpush-exec`, and what it is told when it starts.
+  init(_ configuration: PluginConfiguration) {
+    launcher = configuration.launcher
+    words =
+      (configuration.sandbox == .strict ? ["strict"] : [])
+      + ["uids=\(configuration.uids.lowerBound)-\(configuration.uids.upperBound)"]
+      + (configuration.user.map { ["user=\($0.id):\($0.group)"] } ?? [])
   }
 
   /// Sends an order with the status channel and the three standard streams of the plugin.
@@ -37,6 +39,43 @@ final class Forker: Sendable {
   /// - Throws: ``PluginError`` 503 when no process can be had, 413 when the order is too long.
   func send(_ order: Order, _ descriptors: [Descriptor]) throws(PluginError) {
     guard let words = order.encoded else { throw .tooLong }
+    try send(words, descriptors)
+  }
+
+  /// A regular file in the scratch folder of a plugin's own user, opened by the launcher.
+  func open(_ file: String, in folder: String, of user: PluginUser) async -> Descriptor? {
+    await ask(["open=\(file)", "write=\(folder)", "uid=\(user.id)"])?.file
+  }
+
+  /// Has the launcher remove all that is in the scratch folder of a plugin's own user.
+  ///
+  /// - Returns: Whether the folder is empty now.
+  func empty(_ folder: String, of user: PluginUser) async -> Bool {
+    await ask(["empty=1", "write=\(folder)", "uid=\(user.id)"]) != nil
+  }
+
+  /// Sends an order that runs nothing, and waits for its reply off the caller's thread; nil when it failed.
+  private func ask(_ words: [String]) async -> (file: Descriptor?, Void)? {
+    await withCheckedContinuation { done in
+      DispatchQueue.global(qos: .userInitiated).async { [self] in
+        done.resume(returning: reply(to: Order.encoded(words)))
+      }
+    }
+  }
+
+  private func reply(to words: [UInt8]) -> (file: Descriptor?, Void)? {
+    guard let channel = Channel.packets(), let nothing = Channel.input([]),
+      (try? send(words, [channel.theirs, nothing, nothing, nothing])) != nil,
+      channel.ours.hasInput(within: .seconds(30), isHurried: false)
+    else { return nil }
+    var word = [UInt8](repeating: 0, count: 16)
+    var file: Int32 = -1
+    let count = clinux_receive(channel.ours.number, &word, word.count, &file)
+    let descriptor = Descriptor(file)
+    return count > 0 && word.prefix(count).elementsEqual("done".utf8) ? (descriptor, ()) : nil
+  }
+
+  private func send(_ words: [UInt8], _ descriptors: [Descriptor]) throws(PluginError) {
     for _ in 0..<2 {
       let socket = try running().socket
       let sent = withExtendedLifetime(descriptors) {
@@ -84,7 +123,7 @@ final class Forker: Sendable {
     else { return nil }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: launcher)
-    process.arguments = ["serve"] + (isStrict ? ["strict"] : [])
+    process.arguments = ["serve"] + words
     process.environment = [:]
     process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
     process.standardOutput = FileHandle.nullDevice
@@ -98,7 +137,7 @@ final class Forker: Sendable {
     var patience = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(
       socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    var bytes = [UInt8](repeating: 0, count: 256)
+    var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(socket.number, &bytes, bytes.count, 0)
     return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
   }

@@ -12,6 +12,8 @@ struct Order {
   var spaceMiB: Int
   /// The processor time it may use while it rests (``Worker/rest(until:then:)``); nil when that is not told.
   var restTime: Duration?
+  /// The plugin's own user and group ID; 0 for the server's.
+  var uid = 0
   var sandbox: Sandbox
   /// What it gets however often it is run.
   var environment: [(name: String, value: String)] = []
@@ -43,9 +45,10 @@ struct Order {
   var encoded: [UInt8]? {
     var words = [
       "program=\(program)", "folder=\(folder)", "grace=\(grace.milliseconds)",
-      "data=\(memoryMiB << 20)", "file-size=\(fileMiB << 20)", "files=256",
+      "data=\(memoryMiB << 20)", "memory=\(memoryMiB << 20)", "file-size=\(fileMiB << 20)", "files=256",
       "processes=\(Order.mostProcesses)", "space=\(spaceMiB << 20)",
     ]
+    if uid > 0 { words.append("uid=\(uid)") }
     if let deadline { words.append("deadline=\(deadline.milliseconds)") }
     if let restTime { words.append("rest=\(restTime.milliseconds)") }
     if let cpuSeconds { words.append("cpu=\(cpuSeconds)") }
@@ -54,14 +57,15 @@ struct Order {
     if sandbox.network { words.append("network=1") }
     if isForCalls { words.append("calls=1") }
     words.append("--")
-    var bytes: [UInt8] = []
-    for word in words {
-      bytes += word.utf8
-      bytes.append(0)
-    }
+    var bytes = Order.encoded(words)
     guard let variables = Order.encoded(environment) else { return nil }
     bytes += variables
     return bytes.count <= Order.mostBytes ? bytes : nil
+  }
+
+  /// Words, each ended by NUL.
+  static func encoded(_ words: [String]) -> [UInt8] {
+    words.flatMap { Array($0.utf8) + [0] }
   }
 
   /// Variables as words, each ended by NUL; nil when they are too long.

@@ -18,35 +18,62 @@ package struct SandboxReport: Sendable, Hashable {
   package let seccomp: Bool
   /// Whether bubblewrap works here; it is tried for ``Level/strict`` only.
   package let bubblewrap: Bool
+  /// Whether plugins can run as users of their own.
+  package let uids: Bool
+  /// What every plugin may read: the system's programs, libraries and settings.
+  package let readable: [String]
 
-  /// Reads what the launcher says of the kernel; nil when it says nothing.
+  /// Reads what the launcher says of the kernel (`sandbox_describe`); nil when it says something else.
   init?(level: Level, launcherSays line: String) {
     let words = line.split(whereSeparator: \.isWhitespace)
-    guard words.count == 6, words[0] == "landlock", words[2] == "seccomp",
-      words[4] == "bubblewrap", let landlock = Int(words[1])
+    let keys = ["landlock", "seccomp", "bubblewrap", "uids", "readable"]
+    guard words.count == 10, keys.indices.allSatisfy({ words[2 * $0] == keys[$0] }),
+      let landlock = Int(words[1])
     else { return nil }
     self.level = level
     self.landlock = landlock
     seccomp = words[3] == "1"
     bubblewrap = words[5] == "1"
+    uids = words[7] == "1"
+    readable = words[9].split(separator: ":").map(String.init)
   }
 
-  /// What a plugin can do although it should not, each in one sentence.
-  package var gaps: [String] {
+  /// What a plugin that runs as this user can do although it should not, each in one sentence.
+  package func gaps(as user: PluginUser) -> [String] {
     guard level != .off else { return ["The sandbox is off: plugins may do what the server may."] }
     var gaps: [String] = []
-    if landlock < 1 { gaps.append("Files are not fenced off: this kernel has no Landlock.") }
-    if landlock > 0, landlock < 3 {
-      gaps.append("Files elsewhere can be cut short: Landlock 3 (Linux 6.2) would prevent it.")
-    }
-    if landlock < 6 {
+    if landlock < 1 {
       gaps.append(
-        "The server's own processes can be signalled: Landlock 6 (Linux 6.12) would prevent it.")
+        user.isOwn
+          ? "Plugins can read what every local user may read: this kernel has no Landlock."
+          : "Plugins can read and change the server's files: this kernel has no Landlock.")
+    }
+    if landlock < 6, !user.isOwn {
+      gaps.append(
+        """
+        Plugins can signal the server's processes: Landlock 6 (Linux 6.12), or a user ID for each \
+        plugin, would prevent it.
+        """)
     }
     if level == .strict, !bubblewrap {
       gaps.append("bubblewrap does not work here: install it, and allow user namespaces.")
     }
     if !seccomp { gaps.append("The network and system calls are open: there is no seccomp here.") }
     return gaps
+  }
+
+  /// What shuts in a plugin that runs as this user, in one line.
+  package func confinement(of user: PluginUser) -> String {
+    guard level != .off else { return "limits only, as the server's user" }
+    var parts: [String] = []
+    switch user {
+    case .own(let id): parts.append("user ID \(id)")
+    case .server(let reason): parts.append("the server's user (\(reason))")
+    }
+    if landlock > 0 { parts.append("Landlock \(landlock)") }
+    if seccomp { parts.append("seccomp") }
+    if level == .strict, bubblewrap { parts.append("bubblewrap") }
+    let gaps = gaps(as: user)
+    return parts.joined(separator: ", ") + (gaps.isEmpty ? "" : "; not complete")
   }
 }

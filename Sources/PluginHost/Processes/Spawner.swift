@@ -43,8 +43,9 @@ final class Spawner: Resident, Watcher {
   private static let patience = Duration.seconds(10)
 
   /// Holds the assets lent to it (`in`) and its TMPDIR (`tmp`).
-  let folder: ScratchFolder
-  let scratch: ScratchFolder
+  private let residence: Residence
+  var scratch: ScratchFolder { residence.scratch }
+  var folder: ScratchFolder { residence.folder }
   private let channel: Descriptor
   private let output: Descriptor
   private let errors: Descriptor
@@ -55,20 +56,19 @@ final class Spawner: Resident, Watcher {
   /// Starts the supervisor.
   ///
   /// - Parameters:
-  ///   - folder: An empty folder of its own.
+  ///   - residence: An empty folder of its own.
   ///   - order: What to run for each call.
   ///   - forker: Starts it.
   ///   - poller: Waits for it.
   /// - Throws: ``PluginError`` 503 when no process or descriptor can be had.
   init(
-    folder: ScratchFolder, order: Order, forker: Forker, poller: Poller
+    residence: Residence, order: Order, forker: Forker, poller: Poller
   ) throws(PluginError) {
     guard let channel = Channel.packets(), let output = Channel.pipe(),
       let errors = Channel.pipe(), let input = Channel.input([])
     else { throw .busy("The server has no descriptors left for the plugin.") }
     try forker.send(order, [channel.theirs, input, output.theirs, errors.theirs])
-    self.folder = folder
-    scratch = ScratchFolder(existing: "tmp", in: folder.path)
+    self.residence = residence
     (self.channel, self.output, self.errors) = (channel.ours, output.ours, errors.ours)
     self.poller = poller
     deadline = (order.deadline ?? .zero) + Spawner.patience
@@ -187,7 +187,7 @@ final class Spawner: Resident, Watcher {
       action = state.onEnd.take()
     }
     action?()
-    Task { [folder] in await folder.remove() }
+    Task { [residence] in await residence.remove() }
   }
 
   private func collectOutput(_ state: inout State) {

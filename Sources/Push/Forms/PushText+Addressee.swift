@@ -18,7 +18,9 @@ extension PushText {
   ) -> (shared: String, job: Int, token: String)? {
     guard let place = address.lastPlace(of: "&to=") else { return nil }
     let words = address[place.upperBound...].split(separator: ".", omittingEmptySubsequences: false)
-    guard words.count == 2, let job = Int(words[0]), !words[1].contains("&") else { return nil }
+    guard words.count == 2, let job = Int(words[0]), String(job) == words[0],
+      !words[1].contains("&")
+    else { return nil }
     return (String(address[..<place.lowerBound]), job, String(words[1]))
   }
 

@@ -19,6 +19,8 @@ public struct PluginReport: Sendable, Hashable, Codable {
     public let state: String
     /// Why it is broken, in one sentence.
     public let problem: String?
+    /// What it is shut in by, in one line; nil from a server that does not say.
+    public let confinement: String?
     /// Its processes.
     public let processes: Processes
     /// How often it was asked since the server started.

@@ -32,7 +32,7 @@ package final class Blobs: Sendable {
   init(in folder: DataFolder, now: @escaping @Sendable () -> Date) throws(StoreError) {
     self.folder = folder
     self.now = now
-    files = DigestFolder(path: folder.blobs)
+    files = DigestFolder(path: folder.blobs, mode: DataFolder.blobMode)
     sync = try GroupSync(folder.blobs)
   }
 

@@ -8,16 +8,27 @@ struct DataFolder: Sendable {
   /// Makes the folder and its sub-folders where they are missing.
   init(_ path: String) throws(StoreError) {
     self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-    for folder in [self.path, blobs, renditions, temporary] {
-      if mkdir(folder, 0o755) != 0, errno != EEXIST { throw StoreError("make the folder", folder) }
+    if mkdir(self.path, 0o700) != 0, errno != EEXIST {
+      throw StoreError("make the folder", self.path)
     }
-    try DigestFolder(path: blobs).makeFans()
+    try makePrivate()
+    for folder in [blobs, renditions, temporary] { try Folder.make(folder) }
+    // SQLite gives its other files the mode of the database. One that is there is not opened: with
+    // its descriptor this process would close SQLite's locks on it.
+    _ = try? Descriptor(database, O_RDWR | O_CREAT | O_EXCL)
+    try DigestFolder(path: blobs, mode: Self.blobMode).makeFans()
   }
 
   /// A folder that is only read, and made by nobody.
   init(existing path: String) {
     self.path = path
   }
+
+  /// Blobs can be read by whoever holds a link to the file.
+  ///
+  /// They are lent to plugins that way, which may run as other users; the folder above shuts everybody
+  /// else off.
+  static let blobMode: mode_t = 0o444
 
   var database: String { "\(path)/richpush.db" }
   var blobs: String { "\(path)/blobs" }
@@ -28,7 +39,7 @@ struct DataFolder: Sendable {
   ///
   /// The kernel releases it with the process, however that ends.
   func lock() throws(StoreError) -> Descriptor {
-    let lock = try Descriptor("\(path)/lock", O_RDWR | O_CREAT)
+    let lock = try Descriptor("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW)
     guard lock.lock(LOCK_EX | LOCK_NB) else {
       throw StoreError(
         .inUse,
@@ -39,14 +50,14 @@ struct DataFolder: Sendable {
 
   /// Runs `body` while no process collects blobs; many may hold the collection off at once.
   func holdingOffCollection<R>(_ body: () throws -> R) throws -> R {
-    let lock = try Descriptor("\(path)/collection.lock", O_RDWR | O_CREAT)
+    let lock = try Descriptor("\(path)/collection.lock", O_RDWR | O_CREAT | O_NOFOLLOW)
     guard lock.lock(LOCK_SH) else { throw StoreError("lock", "\(path)/collection.lock") }
     return try withExtendedLifetime(lock) { try body() }
   }
 
   /// Runs `body` as the only collection; returns nil when one runs already or is held off.
   func collecting<R>(_ body: () throws -> R) throws -> R? {
-    let lock = try Descriptor("\(path)/collection.lock", O_RDWR | O_CREAT)
+    let lock = try Descriptor("\(path)/collection.lock", O_RDWR | O_CREAT | O_NOFOLLOW)
     guard lock.lock(LOCK_EX | LOCK_NB) else { return nil }
     return try withExtendedLifetime(lock) { try body() }
   }

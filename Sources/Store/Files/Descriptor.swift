@@ -8,7 +8,7 @@ struct Descriptor: ~Copyable {
   let number: Int32
 
   /// Opens a file (`open`); it is never inherited by a child process.
-  init(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(StoreError) {
+  init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(StoreError) {
     number = open(path, flags | O_CLOEXEC, mode)
     guard number >= 0 else { throw StoreError("open", path) }
   }
@@ -20,6 +20,11 @@ struct Descriptor: ~Copyable {
     var status = stat()
     guard fstat(number, &status) == 0 else { throw StoreError("examine", "an open file") }
     return status
+  }
+
+  /// Changes who may do what with the file (`fchmod`).
+  func setMode(_ mode: mode_t, path: String) throws(StoreError) {
+    guard fchmod(number, mode) == 0 else { throw StoreError("change the mode of", path) }
   }
 
   /// Locks the file until it is closed; false when that fails, or would have to wait (`flock`).

@@ -5,7 +5,7 @@ import Glibc
 enum Folder {
   /// Makes a folder unless it is there (`mkdir`), and its name durable.
   static func make(_ path: String) throws(StoreError) {
-    guard mkdir(path, 0o755) != 0 else { return try synchronize(parent(of: path)) }
+    guard mkdir(path, 0o700) != 0 else { return try synchronize(parent(of: path)) }
     guard errno == EEXIST else { throw StoreError("make the folder", path) }
   }
 

@@ -25,7 +25,7 @@ package final class Renditions: Sendable {
   init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
     self.folder = folder
     self.now = now
-    files = DigestFolder(path: folder.renditions)
+    files = DigestFolder(path: folder.renditions, mode: 0o600)
   }
 
   /// The rendition stored under a key, or nil; one system call when it was asked for before, else

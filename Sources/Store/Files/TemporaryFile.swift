@@ -84,8 +84,9 @@ final class WrittenFile: Sendable {
     try descriptor.synchronize(path: name.path)
   }
 
-  /// Gives the file its real name (`rename`).
+  /// Makes the file a blob under its real name (`rename`).
   func rename(to target: String) throws(StoreError) {
+    try descriptor.setMode(DataFolder.blobMode, path: name.path)
     try name.rename(to: target)
   }
 }

@@ -38,6 +38,8 @@ private enum Backup {
     }
     let unfinished = "\(path).unfinished"
     try? FileManager.default.removeItem(atPath: unfinished)
+    // Never one that another user made a moment ago.
+    guard mkdir(unfinished, 0o700) == 0 else { throw StoreError("make the folder", unfinished) }
     do {
       let target = try DataFolder(unfinished)
       try fill(target)
@@ -64,7 +66,10 @@ private enum Backup {
   static func copyBlobs(
     from source: DataFolder, to target: DataFolder, verifying: Bool
   ) throws {
-    let (from, to) = (DigestFolder(path: source.blobs), DigestFolder(path: target.blobs))
+    let (from, to) = (
+      DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
+      DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
+    )
     let digests = try Connection.open(target.database, for: .reading).all(
       """
       SELECT blob FROM notification WHERE blob IS NOT NULL
@@ -84,7 +89,7 @@ private enum Backup {
     try Folder.makeParent(of: target)
     if link(source, target) == 0 { return }
     let from = try Descriptor(source, O_RDONLY | O_NOFOLLOW)
-    let to = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL)
+    let to = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: DataFolder.blobMode)
     try from.read { piece throws(StoreError) in
       try to.write(piece, path: target)
     }

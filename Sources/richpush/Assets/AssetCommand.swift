@@ -34,16 +34,18 @@ enum AssetCommand: Command {
     switch (arguments.operands[0], names.count) {
     case ("list", 0): try await list(arguments, report)
     case ("show", 1...):
+      let client = try Account(arguments).client
       for name in names {
         let place = try AssetPlace(name)
-        let asset = try await Account(arguments).client.asset(place.name, richType: place.richType)
+        let asset = try await client.asset(place.name, richType: place.richType)
         report.show(asset)
       }
     case ("add", 1...): try await AssetAdd(arguments, report).run(names)
     case ("remove", 1...):
+      let client = try Account(arguments).client
       for name in names {
         let place = try AssetPlace(name)
-        try await Account(arguments).client.removeAsset(place.name, richType: place.richType)
+        try await client.removeAsset(place.name, richType: place.richType)
         report.note("removed \(name)")
       }
     case ("watch", 0): try await AssetWatch(Account(arguments).client, report).run()

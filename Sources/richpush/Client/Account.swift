@@ -9,7 +9,10 @@ struct Account {
   static func options(user: String? = nil) -> [Option] {
     [
       .value("user", "NAME", "who asks", default: user),
-      .value("password", "WORD", "the password; without it the name itself, as --demo accepts"),
+      .value(
+        "password", "-",
+        "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD holds it for scripts; "
+          + "without either it is the name, as --demo accepts"),
       .value("server", "URL", "the server to talk to", default: "http://127.0.0.1:8080"),
     ]
   }
@@ -22,7 +25,17 @@ struct Account {
     else {
       throw .usage("--server is an address such as http://127.0.0.1:8080, not '\(address)'")
     }
+    guard url.user() == nil, url.password() == nil else {
+      throw .usage("--server holds no name and password; use --user and RICHPUSH_PASSWORD")
+    }
     client = RichPushClient(
-      endpoint: url, user: user, password: arguments.string("password") ?? user)
+      endpoint: url, user: user, password: try Self.password(arguments) ?? user)
+  }
+
+  private static func password(_ arguments: Arguments) throws(CommandLineError) -> String? {
+    let password = arguments.string("password")
+    if arguments.isTyped("password"), password == "-" { return try Terminal.readPassword() }
+    arguments.warnOfSecret(in: "password")
+    return password
   }
 }

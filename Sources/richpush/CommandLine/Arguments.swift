@@ -3,6 +3,8 @@
 /// A flag on the command line wins over its variable, and the variable over the default.
 struct Arguments: Sendable {
   private let values: [String: [String]]
+  /// The flags that stood on the command line itself.
+  private let typed: Set<String>
   /// The words that are neither flags nor their values, in order.
   let operands: [String]
 
@@ -12,6 +14,7 @@ struct Arguments: Sendable {
   ) throws(CommandLineError) {
     var reader = ArgumentReader(command: command)
     try reader.read(words)
+    typed = Set(reader.values.keys)
     try reader.readVariables(environment)
     try reader.checkOperands()
     values = reader.values
@@ -26,6 +29,17 @@ struct Arguments: Sendable {
 
   /// All values of a flag that may be repeated.
   func list(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// Whether a flag stood on the command line itself, and not in its variable.
+  func isTyped(_ name: String) -> Bool { typed.contains(name) }
+
+  /// Says on standard error that a flag's value is visible in the list of processes, if it is.
+  func warnOfSecret(in name: String) {
+    guard isTyped(name) else { return }
+    Terminal.complain(
+      "--\(name) shows its secret to every user of this machine (ps); "
+        + "use the environment variable \(Option.variable(of: name))")
+  }
 
   /// The value of a flag the command cannot do without.
   func required(_ name: String) throws(CommandLineError) -> String {

@@ -14,7 +14,12 @@ struct Option: Sendable {
   let standard: String?
 
   /// The variable that is read when the flag is not given: `RICHPUSH_MAX_AGE` for `--max-age`.
-  var variable: String { "RICHPUSH_" + name.uppercased().replacing("-", with: "_") }
+  var variable: String { Self.variable(of: name) }
+
+  /// The variable of the flag with that name.
+  static func variable(of name: String) -> String {
+    "RICHPUSH_" + name.uppercased().replacing("-", with: "_")
+  }
 
   /// A flag that is there or not, such as `--demo`.
   static func flag(_ name: String, _ explanation: String) -> Option {

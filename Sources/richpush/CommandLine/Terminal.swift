@@ -18,8 +18,14 @@ enum Terminal {
     write("richpush: \(line)", to: .standardError)
   }
 
+  /// Asks for a password: one line on standard input.
+  static func readPassword() throws(CommandLineError) -> String {
+    if let line = readSecret("the password, then Enter:"), !line.isEmpty { return line }
+    throw .usage("the password is one line on standard input")
+  }
+
   /// Reads a line that nobody should see: a terminal shows the prompt and echoes nothing.
-  static func readSecret(_ prompt: String) -> String? {
+  private static func readSecret(_ prompt: String) -> String? {
     var usual = termios()
     guard tcgetattr(STDIN_FILENO, &usual) == 0 else { return readLine() }
     complain(prompt)

@@ -37,6 +37,9 @@ struct PluginList {
       ]
     }
     Terminal.say(Table.text([head] + rows))
+    for plugin in inventory.plugins {
+      if let confinement = plugin.confinement { Terminal.say("\(plugin.richType): \(confinement)") }
+    }
     say(inventory.sandbox.level, gaps: inventory.sandbox.gaps)
   }
 
@@ -47,7 +50,7 @@ struct PluginList {
       shelf = try PluginShelf(folder: folder, programs: Programs.folder, sandbox: level)
       gaps = try shelf.gaps()
     } catch { throw CommandLineError.failed(error.reason) }
-    Terminal.say(Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE"]] + shelf.rows))
+    Terminal.say(Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "SHUT IN BY"]] + shelf.rows))
     say("not known without a server; \(level.rawValue) would be", gaps: gaps)
   }
 

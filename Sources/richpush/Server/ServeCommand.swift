@@ -14,7 +14,11 @@ enum ServeCommand: Command {
       richpush serve --listen 10.0.0.5:8080 --data /var/lib/richpush --assets /srv/assets
 
     --demo lets in any user whose password is the user's name, and therefore only listens on
-    loopback. Without it, users come from `richpush user add`.
+    loopback, answers only to loopback's names and the host of --public-url, and refuses pages of
+    other origins. Without it, users come from `richpush user add`.
+
+    /metrics is for programs on this machine that connect directly, unless --metrics-allow adds
+    others; a token belongs into RICHPUSH_METRICS_ALLOW, where `ps` does not show it.
     """
   static let options: [Option] = [
     .value("listen", "HOST:PORT", "where to listen; port 0 picks one", default: "127.0.0.1:8080"),
@@ -29,6 +33,8 @@ enum ServeCommand: Command {
     .value("access-log", "FILE", "a line of JSON for every answer; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read answers; * means any"),
     .list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded-For and -Proto are believed"),
+    .list(
+      "metrics-allow", "WHO", "who else may read /metrics: an address, 10.0.0.0/8, token:SECRET"),
     .value(
       "connections-per-address", "NUMBER", "connections one address may have open",
       default: "2000"),
@@ -37,6 +43,10 @@ enum ServeCommand: Command {
     .value(
       "sandbox", "LEVEL", "how plugins are shut in: standard, strict (all or nothing) or off",
       default: "standard"),
+    .value("user", "NAME", "started by root: the user to run as, once the port and keys are read"),
+    .value(
+      "plugin-uids", "FIRST-LAST", "user IDs for plugins, one each, where the server may change users",
+      default: "62000-62255"),
     .list("network", "TYPE", "a rich type whose plugin may open connections, such as url"),
     .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
     .value("publish-as", "USER", "send files with a .notify.json, or in outbox/, in this name"),
@@ -53,6 +63,7 @@ enum ServeCommand: Command {
     configuration.port = address.port
     configuration.data = try arguments.required("data")
     configuration.assets = try arguments.required("assets")
+    configuration.mask = RichPush.mask
     configuration.plugins = try arguments.required("plugins")
     configuration.programs = Programs.folder
     configuration.certificate = arguments.string("tls-certificate")
@@ -67,6 +78,7 @@ enum ServeCommand: Command {
     guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
       throw CommandLineError.usage("--sandbox is standard, strict or off")
     }
+    configuration.uids = try arguments.userIDs("plugin-uids")
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
@@ -77,9 +89,14 @@ enum ServeCommand: Command {
     do {
       try configuration.usePush(
         arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+      configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
+      try configuration.allowMetrics(arguments.list("metrics-allow"))
     } catch {
       throw CommandLineError.usage("\(error)")
+    }
+    if arguments.list("metrics-allow").contains(where: { $0.hasPrefix("token:") }) {
+      arguments.warnOfSecret(in: "metrics-allow")
     }
     if configuration.isDemo, !address.isLoopback {
       throw CommandLineError.usage(
@@ -125,5 +142,17 @@ enum ServeCommand: Command {
       In a second terminal, a phone:     \(program) device --user alice\(server)
       In a third, send it a picture:     curl -u alice:alice -X POST \(address)/api/notifications -d ''
       """
+  }
+}
+
+extension Arguments {
+  /// A range of user IDs such as `62000-62255`.
+  fileprivate func userIDs(_ name: String) throws(CommandLineError) -> ClosedRange<Int>? {
+    guard let text = string(name) else { return nil }
+    let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first > 0, first <= last,
+      last < Int(UInt32.max) - 1
+    else { throw .usage("--\(name) is a range of user IDs such as 62000-62255, not '\(text)'") }
+    return first...last
   }
 }

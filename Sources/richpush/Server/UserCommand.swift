@@ -24,7 +24,8 @@ enum UserCommand: Command {
       let users = try Users(data: arguments.required("data"))
       switch (arguments.operands[0], arguments.operands.dropFirst().first) {
       case ("add", let name?):
-        try await users.add(name, password: password(), role: arguments.required("role"))
+        try await users.add(
+          name, password: Terminal.readPassword(), role: arguments.required("role"))
         Terminal.say("added \(name)")
       case ("list", nil):
         for user in try users.list() { Terminal.say("\(user.name)\t\(user.role)") }
@@ -36,12 +37,5 @@ enum UserCommand: Command {
     } catch let error as UsersError {
       throw CommandLineError.failed(error.reason)
     }
-  }
-
-  private static func password() throws -> String {
-    guard let line = Terminal.readSecret("the password, then Enter:"), !line.isEmpty else {
-      throw CommandLineError.usage("the password is one line on standard input")
-    }
-    return line
   }
 }

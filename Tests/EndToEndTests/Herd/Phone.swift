@@ -28,7 +28,7 @@ final class Phone {
   func ask(_ target: String, _ user: String, method: String = "GET", fields: String = "") throws {
     let key = Data("\(user):\(user)".utf8).base64EncodedString()
     let head =
-      "\(method) \(target) HTTP/1.1\r\nHost: a\r\nAuthorization: Basic \(key)\r\n\(fields)\r\n"
+      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic \(key)\r\n\(fields)\r\n"
     hasBody = method != "HEAD"
     asked = .now
     let sent = head.utf8CString.withUnsafeBytes {

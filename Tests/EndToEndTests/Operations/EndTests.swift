@@ -18,7 +18,7 @@ import Testing
           Array(
             """
             GET /api/\(name)/stream HTTP/1.1\r
-            Host: x\r
+            Host: localhost\r
             \(RunningServer.credentials("alice"))\r
             \r\n
             """.utf8))

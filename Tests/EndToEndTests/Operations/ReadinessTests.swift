@@ -70,7 +70,7 @@ extension RunningServer {
       """
       POST /api/notifications HTTP/1.1\r
       \(credentials("alice"))\r
-      Host: x\r
+      Host: localhost\r
       Content-Length: \(body.utf8.count)\r
       \r
       \(body)

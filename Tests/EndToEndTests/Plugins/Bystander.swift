@@ -46,7 +46,7 @@ extension RawConnection {
   func ask(_ method: String, _ target: String, _ body: [UInt8] = []) {
     let head = """
       \(method) \(target) HTTP/1.1\r
-      Host: x\r
+      Host: localhost\r
       Authorization: Basic YWxpY2U6YWxpY2U=\r
       Content-Type: application/json\r
       Content-Length: \(body.count)\r

@@ -138,7 +138,8 @@ import Testing
           try await Child.run(
             "richpush",
             ["plugin", "list", "--server", server.endpoint.absoluteString, "--user", user]
-              + ["--password", "secret", "--plugins", server.scratch.folder.path + "/plugins"])
+              + ["--plugins", server.scratch.folder.path + "/plugins"],
+            environment: ["RICHPUSH_PASSWORD": "secret"])
         }
         let shop = RichPushClient(endpoint: server.endpoint, user: "shop", password: "secret")
         _ = try? await shop.create(
@@ -166,7 +167,7 @@ import Testing
   ) async throws {
     let list = try await Child.run(
       "richpush",
-      ["plugin", "list", "--server", "http://127.0.0.1:9", "--password", "x", "--sandbox", level]
+      ["plugin", "list", "--server", "http://127.0.0.1:9", "--sandbox", level]
         + ["--plugins", Package.root.appending(path: "plugins").path])
     #expect(list.exitCode == 0 && list.output.contains { $0.hasPrefix("img ") }, "\(list)")
     let sandbox = list.output.filter { $0.hasPrefix("sandbox: ") }

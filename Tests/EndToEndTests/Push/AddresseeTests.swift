@@ -83,13 +83,17 @@ import Testing
       #expect(Set(addresses.map(\.1)).count == 3)
       addresses.sort { $0.0 < $1.0 }
       let (own, others) = (addresses[0].1, addresses[1].1)
-      // What is not a push's own ending opens the media, and is nobody's fetch.
+      // The media opens without an ending, and with a push's own; any other would be one more spelling.
       let shared = try #require(own.split(separator: "&to=").first.map(String.init))
       let token = try #require(others.split(separator: ".").last)
-      for ending in ["", "&to=", "&to=x", "&to=1.", "&to=1.\(token)x"] {
-        #expect(try fetch(shared + ending, from: server) == 200)
+      #expect(try fetch(shared, from: server) == 200)
+      for _ in 0..<2 {
+        for ending in ["&to=", "&to=x", "&to=1.", "&to=1.\(token)x", "&to=9999.\(token)"] {
+          #expect(try fetch(shared + ending, from: server) == 403)
+        }
+        #expect(try fetch(own + "&to=1", from: server) == 403)
+        #expect(try fetch(own.replacing("&to=", with: "&to=0"), from: server) == 403)
       }
-      #expect(try fetch(own + "&to=1", from: server) == 400)
       #expect(try fetch("/media/\(id)/ios?expires=1" + own.suffix(60), from: server) == 403)
       #expect(try server.deliveries(of: id).allSatisfy { !$0.hasSuffix("fetched") })
       for _ in 0..<3 { #expect(try fetch(own, from: server) == 200) }

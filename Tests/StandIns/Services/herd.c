@@ -57,7 +57,7 @@ static char *request(char *line) {
     for (int shift = 18, n = 0; n < 4; shift -= 6, n++) *out++ = i + n > size ? '=' : letters[word >> shift & 63];
   }
   *out = 0;
-  if (asprintf(&text, "GET %s HTTP/1.1\r\nHost: a\r\nAuthorization: Basic %s\r\n\r\n", target, key) < 0) fail("memory");
+  if (asprintf(&text, "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n", target, key) < 0) fail("memory");
   return text;
 }
 
@@ -136,7 +136,7 @@ static void arrive(struct phone *phone) {
   phone->socket = socket(AF_INET, SOCK_STREAM, 0);
   if (connect(phone->socket, (struct sockaddr *)&address, sizeof address)) fail("connect");
   epoll_ctl(poll, EPOLL_CTL_ADD, phone->socket, &event);
-  say(phone, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  say(phone, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   while (phone->left < 0) readhead(phone);
   if (recv(phone->socket, phone->head, (size_t)phone->left, MSG_WAITALL) != phone->left) fail("recv");
   phone->left = 0;

@@ -1,0 +1,40 @@
+import Glibc
+
+/// The user that a server which root started runs as.
+package struct ServerUser: Sendable {
+  let name: String
+  let id: uid_t
+  let group: gid_t
+
+  /// Looks the user up.
+  ///
+  /// - Throws: `ConfigurationError` when there is no such user, or when the caller is not root.
+  package init(_ name: String) throws {
+    guard geteuid() == 0 else {
+      throw ConfigurationError("--user needs a server that root starts; leave it out")
+    }
+    guard let entry = getpwnam(name)?.pointee, entry.pw_uid != 0 else {
+      throw ConfigurationError("--user names no user of this machine but root: \(name)")
+    }
+    (self.name, id, group) = (name, entry.pw_uid, entry.pw_gid)
+  }
+
+  /// Changes this process to the user, for good.
+  ///
+  /// - Parameter folder: The data folder: made for the user where it is missing, and the user's own.
+  /// - Throws: `ConfigurationError` when the folder is another's, or the kernel refuses.
+  func take(over folder: String) throws {
+    if mkdir(folder, 0o711) == 0, chown(folder, id, group) != 0 {
+      throw ConfigurationError("the folder \(folder) cannot be given to \(name)")
+    }
+    var status = stat()
+    guard stat(folder, &status) == 0, status.st_uid == id else {
+      throw ConfigurationError(
+        "the data folder \(folder) does not belong to \(name): chown -R \(name) \(folder)")
+    }
+    // The C library changes all threads.
+    guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0, setuid(0) != 0 else {
+      throw ConfigurationError("the server cannot change to the user \(name)")
+    }
+  }
+}

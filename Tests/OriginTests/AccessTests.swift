@@ -1,0 +1,223 @@
+import Foundation
+import Store
+import Testing
+
+@testable import HTTP
+@testable import Origin
+
+/// Every route by everybody who may ask, with all their answers; a new route needs a line here.
+@Suite(.timeLimit(.minutes(5))) struct AccessTests {
+  /// Who may use a route, and what they get who send nothing that makes sense.
+  private struct Expectation {
+    let access: Access
+    let status: Int
+
+    init(_ access: Access, _ status: Int) { (self.access, self.status) = (access, status) }
+  }
+
+  private static let expectations: [String: Expectation] = [
+    "GET /healthz": Expectation(.anybody, 200),
+    "GET /readyz": Expectation(.anybody, 200),
+    "GET /metrics": Expectation(.anybody, 200),
+    "GET /media/{}/{}": Expectation(.anybody, 403),  // what is asked for is not signed
+    "GET /api/openapi.json": Expectation(.user, 200),
+    "GET /api/notifications": Expectation(.user, 200),
+    "POST /api/notifications": Expectation(.user, 422),  // the tutorial's picture is not there
+    "GET /api/notifications/{}": Expectation(.user, 404),
+    "PATCH /api/notifications/{}": Expectation(.user, 404),
+    "DELETE /api/notifications/{}": Expectation(.user, 404),
+    "GET /api/notifications/{}/details": Expectation(.user, 404),
+    "PUT /api/notifications/{}/read": Expectation(.user, 404),
+    "GET /api/push/stream": Expectation(.user, 200),
+    "POST /api/register": Expectation(.user, 400),
+    "PUT /api/register/{}": Expectation(.user, 400),
+    "DELETE /api/register/{}": Expectation(.user, 200),
+    "GET /api/events/stream": Expectation(.publisher, 200),
+    "GET /api/assets": Expectation(.publisher, 200),
+    "GET /api/assets/{}": Expectation(.publisher, 200),
+    "GET /api/assets/{}/{}": Expectation(.publisher, 404),
+    "PUT /api/assets/{}/{}": Expectation(.publisher, 400),
+    "DELETE /api/assets/{}/{}": Expectation(.publisher, 404),
+    "GET /api/plugins": Expectation(.admin, 200),
+  ]
+
+  /// Who asks: somebody with that role, or a stranger.
+  private enum Asker: Hashable, CaseIterable {
+    case nobody, wrongPassword, device, publisher, admin
+
+    /// The field with the credentials; strangers have a name each, so that none is limited.
+    func credentials(_ number: UInt32) -> String {
+      switch self {
+      case .nobody: ""
+      case .wrongPassword: Site.credentials("stranger-\(number)")
+      case .device: Site.credentials(Site.user(.device))
+      case .publisher: Site.credentials(Site.user(.publisher))
+      case .admin: Site.credentials(Site.user(.admin))
+      }
+    }
+
+    /// The status that refuses; nil for those who may use the place.
+    func refusal(by access: Access) -> Int? {
+      switch (self, access) {
+      case (_, .anybody): nil
+      case (.nobody, _), (.wrongPassword, _): 401
+      case (.device, .publisher), (.device, .admin), (.publisher, .admin): 403
+      case (.device, .user), (.publisher, .user), (.publisher, .publisher), (.admin, _): nil
+      }
+    }
+  }
+
+  /// A route with one who asks there.
+  private struct Case {
+    let route: Route<Endpoint>
+    let expected: Expectation
+    let asker: Asker
+    /// Different for each case and each of its requests, for names and addresses.
+    let number: UInt32
+
+    var what: Comment { "\(route.method) \(route.pattern) by \(asker)" }
+    var refusal: Int? { asker.refusal(by: expected.access) }
+
+    func head(_ method: String? = nil, _ fields: String = "", request: UInt32 = 0) -> String {
+      "\(method ?? route.method) \(route.pattern.replacing("{}", with: "a")) HTTP/1.1\r\n"
+        + "Host: 127.0.0.1\r\n\(asker.credentials(number + request))\(fields)\r\n"
+    }
+  }
+
+  private static func forEach(_ site: Site, _ body: (Case) throws -> Void) throws {
+    var number: UInt32 = 256
+    for route in site.origin.api.routes {
+      let name = "\(route.method) \(route.pattern)"
+      let expected = try #require(expectations[name], "who may use \(name)?")
+      for asker in Asker.allCases {
+        try body(Case(route: route, expected: expected, asker: asker, number: number))
+        number += 8
+      }
+    }
+  }
+
+  @Test func `every route has an expectation, and is described with its role`() async throws {
+    try await Site.lend { site in
+      let routes = site.origin.api.routes
+      #expect(
+        routes.map { "\($0.method) \($0.pattern)" }.sorted() == Self.expectations.keys.sorted())
+      let connection = site.connect()
+      connection.send(
+        "GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n"
+          + "\(Site.credentials(Site.user(.device)))\r\n")
+      let text = Data(connection.answer().text.utf8)
+      let document = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
+      let paths = try #require(document["paths"] as? [String: [String: Any]])
+      for route in routes {
+        let path = try #require(
+          paths.first { $0.key.replacing(/\{\w+\}/, with: "{}") == route.pattern }?.value)
+        let operation = path[route.method.lowercased()] as? [String: Any]
+        let security = (operation?["security"] ?? document["security"]) as? [[String: [String]]]
+        let expected: [[String: [String]]] =
+          switch route.handler.access {
+          case .anybody: []
+          case .user: [["basic": []]]
+          case .publisher: [["basic": ["publisher"]]]
+          case .admin: [["basic": ["admin"]]]
+          }
+        #expect(security == expected, "\(route.method) \(route.pattern)")
+      }
+    }
+  }
+
+  @Test func `everybody gets what the role allows, with GET and with HEAD`() async throws {
+    try await Site.lend { site in
+      try Self.forEach(site) { one in
+        let connection = site.connect(from: one.number)
+        connection.send(one.head())
+        let answer = connection.answer()
+        #expect(answer.status == one.refusal ?? one.expected.status, one.what)
+        #expect((answer.fields["www-authenticate"] != nil) == (answer.status == 401), one.what)
+        guard one.route.method == "GET" else { return }
+        let other = site.connect(from: one.number + 1)
+        other.send(one.head("HEAD", request: 1))
+        #expect(other.answer(hasBody: false).status == answer.status, one.what)
+      }
+    }
+  }
+
+  @Test func `whoever is refused is told before a byte of the body is taken`() async throws {
+    let framings = [
+      "Content-Length: 100000\r\nExpect: 100-continue\r\n",
+      "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
+      "Content-Length: 100000\r\n", "Transfer-Encoding: chunked\r\n",
+    ]
+    try await Site.lend { site in
+      try Self.forEach(site) { one in
+        guard let refusal = one.refusal else { return }
+        for (index, fields) in framings.enumerated() {
+          let connection = site.connect(from: one.number + UInt32(index))
+          connection.send(one.head(nil, fields, request: UInt32(index)))
+          if !fields.contains("Expect") {
+            connection.send("4e20\r\n" + String(repeating: "x", count: 20_000))
+          }
+          #expect(connection.answer().status == refusal, one.what)
+          #expect(connection.isClosed(), one.what)
+          #expect(site.uploads == [], one.what)
+        }
+      }
+    }
+  }
+
+  @Test func `whoever is welcome is asked for the body`() async throws {
+    try await Site.lend { site in
+      try Self.forEach(site) { one in
+        if case .none = one.route.handler.body { return }
+        guard one.refusal == nil else { return }
+        let connection = site.connect()
+        connection.send(one.head(nil, "Content-Length: 2\r\nExpect: 100-continue\r\n"))
+        #expect(connection.answer().status == 100, one.what)
+        connection.send("{}")
+        let status = connection.answer().status
+        #expect((400..<500).contains(status) && status != 401 && status != 403, one.what)
+      }
+    }
+  }
+
+  @Test func `a name that is guessed too often is limited before the body, too`() async throws {
+    try await Site.lend { site in
+      for attempt in 0..<12 as Range<UInt32> {
+        let connection = site.connect(from: 2)
+        connection.send(
+          "PUT /api/assets/img/a.png HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"
+            + Site.credentials(Site.user(.publisher), password: "guess\(attempt)") + "\r\n")
+        #expect(connection.answer().status == (attempt < 10 ? 401 : 429))
+        #expect(connection.isClosed())
+        #expect(site.uploads == [])
+      }
+    }
+  }
+
+  @Test func `a device notifies nobody but itself, and is told so before the body`() async throws {
+    try await Site.lend { site in
+      func ask(_ sender: Role, to user: Role, _ fields: String, _ body: String) -> Int {
+        let connection = site.connect()
+        connection.send(
+          "POST /api/notifications?pns=apns&to_tag=\(Site.user(user)) HTTP/1.1\r\nHost: x\r\n"
+            + "\(Site.credentials(Site.user(sender)))\(fields)\r\n\(body)")
+        return connection.answer().status
+      }
+      let (length, expecting) = ("Content-Length: 4\r\n", "Expect: 100-continue\r\n")
+      // At first the password must be looked at, later the caller is known.
+      for _ in 0..<2 {
+        #expect(ask(.device, to: .admin, length + expecting, "") == 403)
+        #expect(ask(.device, to: .device, length + expecting, "") == 100)
+        #expect(ask(.publisher, to: .admin, length + expecting, "") == 100)
+      }
+      #expect(ask(.device, to: .device, length, "\"Hi\"") == 200)
+      #expect(ask(.publisher, to: .admin, length, "\"Hi\"") == 200)
+      let connection = site.connect()
+      let body =
+        #"{"message":"m","richType":"img","payload":"a.png","to":["\#(Site.user(.admin))"]}"#
+      connection.send(
+        "POST /api/notifications HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n"
+          + "\(Site.credentials(Site.user(.device)))\r\n\(body)")
+      #expect(connection.answer().status == 403)
+    }
+  }
+}
