@@ -23,9 +23,7 @@ struct WellBehaved: Sendable {
       file_put_contents($file, "tea\n", FILE_APPEND | LOCK_EX);
       if (!chmod($file, 0640) || !touch($file, 1000000000) || !copy($file, "$file.copy")) exit(1);
       if (!rename("$file.copy", "$file.other") || !mkdir("$file.d", 0750, true)) exit(1);
-      $pipe = popen('tr a-z A-Z', 'w');
-      fwrite($pipe, 'php says ');
-      pclose($pipe);
+      echo shell_exec('printf "php says %s" "$(echo tea | tr a-z A-Z)"');
       echo file_get_contents("$file.other"), md5_file($_SERVER['RICH_ASSET_PATH']);
       """#),
     WellBehaved(

@@ -90,18 +90,20 @@ extension Attack {
     return hits
   }
 
-  /// Whether the attack stopped the process; it goes on at once.
+  /// Whether the attack stopped the server or the launcher; they go on at once.
   private static func stopped(
     by name: String, _ pid: Int32, _ ground: HostileGround
   ) async throws -> [String] {
     var wasStopped = false
-    try await ground.attack([name], ["\(pid)"]) {
-      for facts in ProcessFacts.family(of: ground.server.processIdentifier) where facts.state == "T"
-      {
+    func look() {
+      for facts in ProcessFacts.family(of: ground.server.processIdentifier)
+      where ProcessState.isStopped(facts.pid) {
         wasStopped = true
         kill(facts.pid, SIGCONT)
       }
     }
+    try await ground.attack([name], ["\(pid)"], while: look)
+    look()
     return wasStopped ? [name] : []
   }
 }
@@ -121,6 +123,16 @@ struct ProcessState: Equatable {
     let scheduling = [15, 16, 37, 38].map { numbers.count > $0 ? numbers[$0] : "" }.joined(
       separator: " ")
     texts = files.map { ProcessState.text(pid, $0) } + [status, scheduling, ProcessState.disk(pid)]
+  }
+
+  /// Whether it has been stopped, or is about to be: the signal waits until the process is next run.
+  static func isStopped(_ pid: Int32) -> Bool {
+    text(pid, "status").split(separator: "\n").contains { line in
+      if line.hasPrefix("State:") { return line.contains("T") }
+      guard line.hasPrefix("SigPnd:") || line.hasPrefix("ShdPnd:") else { return false }
+      let signals = line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+      return signals & (1 << UInt64(SIGSTOP - 1)) != 0
+    }
   }
 
   /// Where in its memory its environment is.

@@ -13,8 +13,16 @@ import Testing
     try await HostileGround.lend(mode) { ground in
       for attack in Attack.all {
         let begin = ContinuousClock.now
-        guard let effects = try await attack.effects(ground) else { continue }
-        try await ground.expectPluginsRun(after: attack.name)
+        let effects: [String]
+        do {
+          guard let seen = try await attack.effects(ground) else { continue }
+          effects = seen
+          try await ground.expectPluginsRun(after: attack.name)
+        } catch {
+          Issue.record("\(attack.name): \(error), \(ground.server.log.suffix(2000))")
+          try await ground.server.restart(by: SIGKILL)
+          continue
+        }
         let cell = attack.cell(effects, in: mode)
         measured[attack.name] = cell
         if AttackTable.isTold {
