@@ -37,7 +37,9 @@ struct Housekeeping: Sendable {
   /// Takes over what another process changed: users who were removed or have another password are
   /// out, keys that were made sign.
   func reload() throws {
-    let changed = authenticator.forgetChanged()
+    let changed = authenticator.forgetChanged {
+      streams.reduce(into: []) { $0.formUnion($1.users) }
+    }
     for streams in streams { streams.close(changed) }
     try links.reload()
   }

@@ -20,6 +20,7 @@ package final class Origin: Sendable {
   /// - Throws: a room's error, with a sentence for the operator.
   package init(_ configuration: OriginConfiguration, log: Log) throws {
     let store = try Store(folder: configuration.data)
+    if !configuration.isDemo { store.removeGuests() }
     let plugins = configuration.plugins(for: store, log: log)
     let host = try PluginHost(configuration: plugins)
     try configuration.announceSandbox(of: host, log: log)
@@ -41,7 +42,7 @@ package final class Origin: Sendable {
       store: store, assets: assets, validation: assets.validation, renderer: renderer,
       announcement: Announcement(
         store: store, lanes: providers.map(\.name), isEmbedded: configuration.push.isEmbedded,
-        links: links))
+        links: links, admitsGuests: configuration.isDemo))
     let media = Media(
       store: store, host: host, renderer: renderer, fetches: Fetches(store: store),
       glance: PluginGlance(host: host))

@@ -14,18 +14,19 @@ import Testing
     let hash = try #require(PasswordHash.make("secret"))
     let credentials = try #require(Credentials(field))
     try await store.addUser("alice", hash: hash, role: .device)
+    let alice = try #require(try store.user(named: "alice")).id
     _ = await authenticator.verify(credentials, field, from: "::1")
     #expect(authenticator.forgetChanged().isEmpty && isKnown(authenticator))
 
     #expect(try await store.setPassword(of: "alice", hash: PasswordHash.make("other") ?? ""))
-    #expect(authenticator.forgetChanged() == ["alice"])
+    #expect(authenticator.forgetChanged() == [alice])
     #expect(!isKnown(authenticator))
     #expect(await authenticator.verify(credentials, field, from: "::1").caller == nil)
 
     #expect(try await store.setPassword(of: "alice", hash: hash))
     _ = await authenticator.verify(credentials, field, from: "::1")
     _ = try await store.removeUser("alice")
-    #expect(authenticator.forgetChanged() == ["alice"])
+    #expect(authenticator.forgetChanged() == [alice])
     #expect(!isKnown(authenticator))
   }
 

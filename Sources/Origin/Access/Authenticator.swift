@@ -34,9 +34,15 @@ final class Authenticator: Sendable {
     }
   }
 
+  private struct Table {
+    var callers: [String: Remembered] = [:]
+    /// The changes of users (``Store/userChanges()``) that were looked at.
+    var changes = 0
+  }
+
   private let store: Store
   private let isDemo: Bool
-  private let remembered = Mutex<[String: Remembered]>([:])
+  private let remembered = Mutex(Table())
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let gate = HashGate(lanes: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
@@ -53,14 +59,15 @@ final class Authenticator: Sendable {
   /// Who the field names, without waiting for anything.
   func find(_ authorization: String?) -> Finding {
     guard let authorization else { return .stranger }
-    let known = remembered.withLock { $0[authorization] }
+    let known = remembered.withLock { $0.callers[authorization] }
     if let known, known.until > .now { return .caller(known.caller) }
     guard let credentials = Credentials(authorization) else { return .stranger }
     if isDemo, credentials.password == credentials.name {
-      let caller = Caller(
-        name: credentials.name, role: credentials.name == "admin" ? .admin : .publisher)
-      remember(caller, hash: nil, as: authorization)
-      return .caller(caller)
+      if let changes = try? store.userChanges(),
+        let id = try? store.userID(of: credentials.name, admittingGuests: true)
+      {
+        return .caller(admit(id, credentials, authorization, changes))
+      }
     }
     return .unknown(credentials)
   }
@@ -71,6 +78,13 @@ final class Authenticator: Sendable {
   func verify(
     _ credentials: Credentials, _ authorization: String, from address: String
   ) async -> Verdict {
+    if isDemo, credentials.password == credentials.name {
+      let name = credentials.name
+      guard let changes = try? store.userChanges(),
+        let id = try? await store.userIDs(of: [name], admittingGuests: true)[name]
+      else { return .busy(wait: 1) }
+      return .caller(admit(id, credentials, authorization, changes))
+    }
     let isSuspect = failures.hasFailed(from: address)
     if let wait = await gate.enter(isSuspect: isSuspect) { return .busy(wait: wait) }
     let start = ContinuousClock.now
@@ -88,43 +102,62 @@ final class Authenticator: Sendable {
     // A herd from one phone: the first has paid for all.
     if case .caller(let caller) = find(authorization) { return .caller(caller) }
     if let wait = failures.wait(credentials.name, from: address) { return .tooMany(wait: wait) }
+    let changes = try? store.userChanges()
     let user = try? store.user(named: credentials.name)
     guard PasswordHash.verify(credentials.password, user?.hash ?? Self.nobody), let user else {
       failures.failed(credentials.name, from: address)
       return .wrong
     }
     failures.succeeded(credentials.name, from: address)
-    let caller = Caller(name: user.name, role: user.role)
-    remember(caller, hash: user.hash, as: authorization)
+    let caller = Caller(id: user.id, name: user.name, role: user.role)
+    remember(caller, hash: user.hash, as: authorization, since: changes ?? 0)
     return .caller(caller)
+  }
+
+  /// Lets a guest of the demonstration in.
+  private func admit(
+    _ id: UserID, _ credentials: Credentials, _ authorization: String, _ changes: Int
+  ) -> Caller {
+    let name = credentials.name
+    let caller = Caller(id: id, name: name, role: name == "admin" ? .admin : .publisher)
+    remember(caller, hash: nil, as: authorization, since: changes)
+    return caller
   }
 
   /// Forgets whoever was removed or changed in the store meanwhile, by another process too.
   ///
-  /// - Returns: the names of those who were forgotten.
-  func forgetChanged() -> Set<String> {
-    guard remembered.withLock({ $0.values.contains { $0.hash != nil } }),
-      let users = try? store.users()
+  /// - Returns: those who were forgotten, and who is gone of those who listen.
+  func forgetChanged(listening: () -> Set<UserID> = { [] }) -> Set<UserID> {
+    guard let changes = try? store.userChanges(),
+      remembered.withLock({ $0.changes != changes }), let users = try? store.users()
     else { return [] }
-    let known = Dictionary(users.map { ($0.name, $0) }) { $1 }
-    return remembered.withLock { table in
-      let stale = table.filter { _, one in
-        guard let hash = one.hash else { return false }
-        let user = known[one.caller.name]
+    let known = Dictionary(users.map { ($0.id, $0) }) { $1 }
+    let stale = remembered.withLock { table in
+      table.changes = changes
+      let stale = table.callers.filter { _, one in
+        guard let hash = one.hash else { return (try? store.isUser(one.caller.id)) != true }
+        let user = known[one.caller.id]
         return user?.hash != hash || user?.role != one.caller.role
       }
-      for authorization in stale.keys { table[authorization] = nil }
-      return Set(stale.values.map(\.caller.name))
+      for authorization in stale.keys { table.callers[authorization] = nil }
+      return Set(stale.values.map(\.caller.id))
     }
+    // Who listens for long may not be remembered any more.
+    return stale.union(listening().filter { (try? store.isUser($0)) != true })
   }
 
-  private func remember(_ caller: Caller, hash: String?, as authorization: String) {
+  /// - Parameter changes: Those of before the user was read: who was changed meanwhile is not remembered.
+  private func remember(
+    _ caller: Caller, hash: String?, as authorization: String, since changes: Int
+  ) {
     remembered.withLock { table in
-      if table.count >= Self.capacity {
-        table = table.filter { $0.value.until > .now }
-        if table.count >= Self.capacity { table.removeAll() }
+      guard changes >= table.changes else { return }
+      if table.callers.count >= Self.capacity {
+        table.callers = table.callers.filter { $0.value.until > .now }
+        if table.callers.count >= Self.capacity { table.callers.removeAll() }
       }
-      table[authorization] = Remembered(caller: caller, hash: hash, until: .now + Self.memory)
+      table.callers[authorization] = Remembered(
+        caller: caller, hash: hash, until: .now + Self.memory)
     }
   }
 

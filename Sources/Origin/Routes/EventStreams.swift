@@ -1,4 +1,5 @@
 import HTTP
+import Store
 import Synchronization
 
 /// The open streams of one feed, by their users.
@@ -6,7 +7,7 @@ import Synchronization
 /// Memory only hurries: what is sent is read from the store, so nothing depends on who listened.
 final class EventStreams: Sendable {
   private let feed: any EventFeed
-  private let open = Mutex<[String: [ObjectIdentifier: EventStream]]>([:])
+  private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
   init(of feed: any EventFeed) { self.feed = feed }
 
@@ -26,7 +27,12 @@ final class EventStreams: Sendable {
     let stream = EventStream(of: feed, for: exchange.caller, after: last) { [weak self] in
       self?.remove($0)
     }
-    open.withLock { $0[stream.caller.name, default: [:]][ObjectIdentifier(stream)] = stream }
+    open.withLock { $0[stream.caller.id, default: [:]][ObjectIdentifier(stream)] = stream }
+    // One who was removed after the credentials were looked at, and before the stream could be ended.
+    guard try feed.isUser(exchange.caller.id) else {
+      remove(stream)
+      throw Refusal(401, "The user was removed.")
+    }
     return .events(stream)
   }
 
@@ -39,7 +45,7 @@ final class EventStreams: Sendable {
   }
 
   /// Looks for new events of these users, because the store says there are some.
-  func hurry(_ users: [String]) {
+  func hurry(_ users: [UserID]) {
     for stream in streams(of: users) { stream.pump() }
   }
 
@@ -47,21 +53,24 @@ final class EventStreams: Sendable {
   func hurry() { hurry(open.withLock { Array($0.keys) }) }
 
   /// Ends the streams of these users: they have to show their credentials again.
-  func close(_ users: Set<String>) {
+  func close(_ users: Set<UserID>) {
     for stream in streams(of: users) { stream.close() }
   }
+
+  /// Who listens.
+  var users: Set<UserID> { open.withLock { Set($0.keys) } }
 
   /// The number of open streams.
   var count: Int { open.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-  private func streams(of users: some Sequence<String>) -> [EventStream] {
+  private func streams(of users: some Sequence<UserID>) -> [EventStream] {
     open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] } }
   }
 
   private func remove(_ stream: EventStream) {
     open.withLock { open in
-      open[stream.caller.name]?[ObjectIdentifier(stream)] = nil
-      if open[stream.caller.name]?.isEmpty == true { open[stream.caller.name] = nil }
+      open[stream.caller.id]?[ObjectIdentifier(stream)] = nil
+      if open[stream.caller.id]?.isEmpty == true { open[stream.caller.id] = nil }
     }
   }
 }

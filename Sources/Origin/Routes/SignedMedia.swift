@@ -75,10 +75,10 @@ struct SignedMedia: Sendable {
   private func fetched(_ notification: RichNotification, _ exchange: Exchange) {
     guard exchange.request.method == "GET",
       !noteAddressee(of: notification.id, exchange.request.target), notification.to.count == 1,
-      let user = notification.to.first, user.hasPrefix(Self.oneUser)
+      notification.to.first?.hasPrefix(Self.oneUser) == true,
+      let user = try? media.store.soleRecipient(of: notification.id)
     else { return }
-    media.fetches.note(
-      notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
+    media.fetches.note(notification.id, by: user, on: exchange.device)
   }
 
   /// Notes the fetch of the device to which a push brought the address; false when none did.
@@ -108,7 +108,7 @@ struct SignedMedia: Sendable {
     case .expired: throw Refusal(410, "The address's time is over; ask for a new one.")
     case .valid(let left):
       let wish = try media.wish(
-        notification, for: ""
+        notification, for: nil
       ) { plugin throws(Refusal) in
         try RenditionOptions(name: rendition, declaring: plugin.manifest.query)
       }
