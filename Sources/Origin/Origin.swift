@@ -32,6 +32,7 @@ package final class Origin: Sendable {
       return launcher
     }
     let store = try Store(folder: configuration.data)
+    if !configuration.isDemo { store.removeGuests() }
     let host = try PluginHost(configuration: plugins, launcher: launcher)
     try configuration.announceSandbox(of: host, log: log)
     if host.plugins().isEmpty {
@@ -52,7 +53,7 @@ package final class Origin: Sendable {
       store: store, assets: assets, validation: assets.validation, renderer: renderer,
       announcement: Announcement(
         store: store, lanes: providers.map(\.name), isEmbedded: configuration.push.isEmbedded,
-        links: links))
+        links: links, admitsGuests: configuration.isDemo))
     let media = Media(
       store: store, host: host, renderer: renderer, fetches: Fetches(store: store),
       glance: PluginGlance(host: host))

@@ -26,7 +26,7 @@ package final class Store: Sendable {
   let now: @Sendable () -> Date
   let upkeep = DiskQueue("store.upkeep")
   private let lock: Lock?
-  private let pushObserver = Observer<[String]>()
+  private let pushObserver = Observer<[UserID]>()
   let changeObserver = Observer<Int>()
   let fetchNotes = FetchNotes()
   let assetObserver = Observer<Void>()
@@ -59,11 +59,11 @@ package final class Store: Sendable {
   /// Where to put files that `blobs` or `renditions` shall take over; swept at every start.
   package var temporaryFolder: String { folder.temporary }
 
-  /// Calls `body` with the users' names after push events for them were committed.
+  /// Calls `body` with the users after push events for them were committed.
   ///
   /// It only hurries: whoever delivers events reads them from the store. A later observer replaces
   /// an earlier one.
-  package func observePushEvents(_ body: @escaping @Sendable ([String]) -> Void) {
+  package func observePushEvents(_ body: @escaping @Sendable ([UserID]) -> Void) {
     pushObserver.observe(body)
   }
 
@@ -73,7 +73,7 @@ package final class Store: Sendable {
     changeObserver.observe(body)
   }
 
-  func tellPushObserver(_ users: [String]) {
+  func tellPushObserver(_ users: [UserID]) {
     if !users.isEmpty { pushObserver.tell(users) }
   }
 

@@ -12,8 +12,11 @@ import Testing
       try await site.add("bob", .publisher)
       try await site.add("carol", .publisher)
       var new = NewNotification(message: "m", richType: "img", payload: "a.png")
-      (new.sender, new.recipients) = (sender, [device, "bob"])
       let store = try Store(folder: site.configuration.data, access: .guest)
+      let ids = try await store.userIDs(
+        of: [device, "bob", sender], admittingGuests: false)
+      new.sender = ids[sender]
+      new.recipients = try [device, "bob"].map { try #require(ids[$0]) }
       let id = try await store.create(new).notification.id
 
       func details(_ user: String) throws -> [String: Any]? {

@@ -6,7 +6,7 @@ import Testing
   private let scratch = Scratch()
 
   private func new(_ message: String) -> NewNotification {
-    var new = NewNotification.any(to: "alice", message: message)
+    var new = NewNotification.any(to: alice, message: message)
     new.pushes = [NewPush(lane: "azure", target: .audience(message), kind: "alert") { "\($0)" }]
     return new
   }
@@ -18,7 +18,7 @@ import Testing
     let second = try #require(try await store.amend(first.id, with: new("second")))
     #expect(second.message == "second" && second.created == first.created)
     #expect(try store.notification(first.id) == second)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).count == 2)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 2)
     let jobs = try await store.outbox.lease(lane: "azure", limit: 9, until: scratch.now)
     #expect(jobs.map(\.target) == [.audience("second")])
     #expect(try store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
@@ -31,14 +31,14 @@ import Testing
     let first = try await store.create(new("first")).notification
     let second = try await store.amend(first.id, with: new("second"))
     #expect(try await store.amend(first.id, with: new("second")) == second)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).count == 2)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 2)
     #expect(try store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
   }
 
   @Test func `leaves alone what somebody has fetched`() async throws {
     let store = try scratch.open()
     let first = try await store.create(new("first")).notification
-    store.recordFetched(first.id, user: "alice")
+    store.recordFetched(first.id, user: alice)
     #expect(try await store.amend(first.id, with: new("second")) == nil)
     #expect(try await store.amend(1, with: new("second")) == nil)
     #expect(try store.notification(first.id) == first)

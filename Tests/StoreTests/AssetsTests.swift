@@ -53,7 +53,7 @@ import Testing
     let blob = try await store.blobs.add(bytes: [1, 2, 3])
     asset.blob = blob.digest
     try await store.putAsset(asset)
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.blob = blob
     _ = try await store.create(new)
     #expect(try await store.removeAsset("img", "a.png"))

@@ -10,7 +10,7 @@ import Testing
 
   private func create(_ count: Int, in store: Store) async throws {
     for index in 0..<count {
-      var new = NewNotification.any(to: "alice")
+      var new = NewNotification.any(to: alice)
       new.blob = try await store.blobs.add(bytes: Array("content \(index % 5)".utf8))
       _ = try await store.create(new)
     }
@@ -26,13 +26,13 @@ import Testing
     try Store.restore(from: target, to: restored)
 
     let copy = try Store(folder: restored)
-    let inbox = try copy.inbox(of: "alice", limit: 100)
+    let inbox = try copy.inbox(of: alice, limit: 100)
     #expect(inbox.count >= 20)
     // One moment: nothing is missing below the newest.
     #expect(inbox.map(\.notification.id) == Array((0..<inbox.count).reversed()))
-    #expect(try copy.pushEvents(for: "alice", after: 0, limit: 100).count == inbox.count)
+    #expect(try copy.pushEvents(for: alice, after: 0, limit: 100).count == inbox.count)
     #expect(try await copy.check().findings.isEmpty)
-    #expect(try await copy.create(.any(to: "alice")).notification.id == inbox.count)
+    #expect(try await copy.create(.any(to: alice)).notification.id == inbox.count)
   }
 
   @Test func `holds off the collection of content meanwhile`() async throws {

@@ -10,7 +10,7 @@ import Testing
   private func filled() async throws -> (store: Store, blob: Blob, rendition: Rendition) {
     let store = try scratch.open()
     let blob = try await store.blobs.add(bytes: Array("content".utf8))
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.blob = blob
     _ = try await store.create(new)
     var asset = Asset(

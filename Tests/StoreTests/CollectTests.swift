@@ -10,16 +10,16 @@ import Testing
   @Test func `removes expired notifications with everything that hangs on them`() async throws {
     let store = try scratch.open()
     _ = try await store.putRegistration(
-      "1", user: "alice", platform: "apns", handle: "AA", tags: [])
-    var new = NewNotification.any(to: "alice")
+      "1", user: alice, platform: "apns", handle: "AA", tags: [])
+    var new = NewNotification.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
     new.idempotencyKey = IdempotencyKey("k", request: [])
     new.pushes = [NewPush(lane: "apns", target: .devices(["1"]), kind: "alert") { "\($0)" }]
     _ = try await store.create(new)
-    _ = try await store.create(.any(to: "alice"))
+    _ = try await store.create(.any(to: alice))
     scratch.pass(61)
     #expect(try await store.collect(retention).notifications == 1)
-    #expect(try store.inbox(of: "alice", limit: 9).map(\.notification.id) == [1])
+    #expect(try store.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
     #expect(try store.receipts(of: 0).isEmpty && store.outbox.deliveries(of: 0).isEmpty)
     #expect(try await store.create(new).notification.id == 2)
   }
@@ -29,7 +29,7 @@ import Testing
     let pinned = try await store.blobs.add(bytes: [1])
     let named = try await store.blobs.add(bytes: [2])
     let loose = try await store.blobs.add(bytes: [3, 3])
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.blob = pinned
     _ = try await store.create(new)
     var asset = Asset(
@@ -69,7 +69,7 @@ import Testing
       for writer in 0..<4 {
         group.addTask {
           for round in 0..<30 {
-            var new = NewNotification.any(to: "alice")
+            var new = NewNotification.any(to: alice)
             new.blob = try await store.blobs.add(bytes: [UInt8(round % 7), UInt8(writer % 2)])
             // Gone before it was referred to is an honest answer with a grace of nothing.
             guard let created = try? await store.create(new) else { continue }
@@ -105,18 +105,18 @@ import Testing
 
   @Test func `forgets events, settled jobs and keys when they are old`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.idempotencyKey = IdempotencyKey("k", request: [])
     new.pushes = [NewPush(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
     _ = try await store.create(new)
     let job = try await store.outbox.lease(lane: "azure", limit: 1, until: scratch.now)[0].id
     try await store.outbox.settle([(job, .rejected(reason: "no"))])
     scratch.pass(retention.historyAge + 1)
-    _ = try await store.create(.any(to: "alice"))
+    _ = try await store.create(.any(to: alice))
     _ = try await store.collect(retention)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).map(\.notificationID) == [1])
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1])
     #expect(try store.outbox.deliveries(of: 0).isEmpty)
     #expect(try await store.create(new).isNew)
-    #expect(try store.inbox(of: "alice", limit: 9).count == 3)
+    #expect(try store.inbox(of: alice, limit: 9).count == 3)
   }
 }

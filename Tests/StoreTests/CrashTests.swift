@@ -16,15 +16,15 @@ import Testing
 
     let store = try Store(folder: scratch.folder)
     #expect(scratch.files(in: "tmp").isEmpty)
-    let inbox = try store.inbox(of: "alice", limit: 100_000)
+    let inbox = try store.inbox(of: alice, limit: 100_000)
     #expect(Set(acknowledged).isSubset(of: Set(inbox.map(\.notification.id))))
     // Nothing half-done: each has its content, its event and its job.
     #expect(inbox.map(\.notification.id) == Array((0..<inbox.count).reversed()))
-    let events = try store.pushEvents(for: "alice", after: 0, limit: 100_000)
+    let events = try store.pushEvents(for: alice, after: 0, limit: 100_000)
     #expect(events.compactMap(\.notificationID) == Array(0..<inbox.count))
     #expect(try store.outbox.jobs(in: .queued, limit: 100_000).count == inbox.count)
     #expect(try await store.check().findings.isEmpty)
-    #expect(try await store.create(.any(to: "alice")).notification.id == inbox.count)
+    #expect(try await store.create(.any(to: alice)).notification.id == inbox.count)
   }
 
   @Test(.enabled(if: getenv(variable) != nil))
@@ -35,7 +35,7 @@ import Testing
       for _ in 0..<8 {
         group.addTask {
           while true {
-            var new = NewNotification.any(to: "alice")
+            var new = NewNotification.any(to: alice)
             let content = (0..<64).map { _ in UInt8.random(in: 0...255) }
             new.blob = try await store.blobs.add(bytes: content)
             new.pushes = [NewPush(lane: "l", target: .audience("a"), kind: "k") { "\($0)" }]

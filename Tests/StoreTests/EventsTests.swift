@@ -10,18 +10,18 @@ import Testing
   @Test func `tell of every change of a receipt, whoever made it, in order`() async throws {
     let store = try scratch.open()
     _ = try await store.putRegistration(
-      "phone", user: "alice", platform: "apns", handle: "AB", tags: [])
-    var new = NewNotification.any(to: "alice")
-    (new.sender, new.push) = ("shop", nil)
+      "phone", user: alice, platform: "apns", handle: "AB", tags: [])
+    var new = NewNotification.any(to: alice)
+    (new.sender, new.push) = (shop, nil)
     new.pushes = [NewPush(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" }]
     _ = try await store.create(new)
     let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
     try await store.outbox.settle([(jobs[0].id, .rejected(reason: "no"))])
     _ = try await store.outbox.replay(job: jobs[0].id)
-    store.recordFetched(0, user: "alice")
-    store.recordFetched(0, user: "alice")
-    _ = try await store.markRead(0, user: "alice")
-    _ = try await store.markRead(0, user: "alice")
+    store.recordFetched(0, user: alice)
+    store.recordFetched(0, user: alice)
+    _ = try await store.markRead(0, user: alice)
+    _ = try await store.markRead(0, user: alice)
     let events = try store.events(after: 0, limit: 99)
     #expect(
       events.map(\.data) == [
@@ -37,15 +37,15 @@ import Testing
 
   @Test func `are for the notification's publisher, and those of nobody for all`() async throws {
     let store = try scratch.open()
-    for sender in ["shop", "news"] {
-      var new = NewNotification.any(to: "alice")
+    for sender in [shop, news] {
+      var new = NewNotification.any(to: alice)
       (new.sender, new.push) = (sender, nil)
       let id = try await store.create(new).notification.id
-      _ = try await store.markRead(id, user: "alice")
+      _ = try await store.markRead(id, user: alice)
     }
     try await store.record("asset", #"{"name":"logo.png"}"#)
-    #expect(try store.events(after: 0, for: "shop", limit: 9).map(\.sequence) == [1, 3])
-    #expect(try store.events(after: 0, for: "news", limit: 9).map(\.sequence) == [2, 3])
+    #expect(try store.events(after: 0, for: shop, limit: 9).map(\.sequence) == [1, 3])
+    #expect(try store.events(after: 0, for: news, limit: 9).map(\.sequence) == [2, 3])
     #expect(try store.events(after: 0, limit: 9).count == 3)
   }
 
@@ -79,10 +79,10 @@ import Testing
 
   @Test func `tell of the embedded gateway's pushes, too`() async throws {
     let store = try scratch.open()
-    _ = try await store.create(.any(to: "alice"))
-    store.recordSent([0], user: "alice")
-    store.recordSent([0], user: "alice")
-    try await store.push("{}", to: ["alice"])
+    _ = try await store.create(.any(to: alice))
+    store.recordSent([0], user: alice)
+    store.recordSent([0], user: alice)
+    try await store.push("{}", to: [alice])
     #expect(
       try store.events(after: 0, limit: 9).map(\.data)
         == ["queued", "sent"].map {
@@ -95,7 +95,7 @@ import Testing
     let commits = Mutex(0)
     store.observeCommits { commits.withLock { $0 += 1 } }
     try await store.record("asset", "{}")
-    _ = try await store.create(.any(to: "alice"))
+    _ = try await store.create(.any(to: alice))
     #expect(commits.withLock { $0 } >= 1)
   }
 

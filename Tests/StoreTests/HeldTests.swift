@@ -8,7 +8,7 @@ import Testing
   private let scratch = Scratch()
 
   private func held(_ message: String = "later") -> NewNotification {
-    var new = NewNotification.any(to: "alice", message: message)
+    var new = NewNotification.any(to: alice, message: message)
     new.notBefore = scratch.now.addingTimeInterval(60)
     return new
   }
@@ -16,17 +16,17 @@ import Testing
   @Test func `are in nobody's inbox and pushed to nobody before it, and then once`() async throws {
     let store = try scratch.open()
     let held = try await store.create(held()).notification
-    _ = try await store.create(.any(to: "alice", message: "at once"))
-    #expect(try store.inbox(of: "alice", limit: 9).map(\.notification.id) == [1])
-    #expect(try store.unreadCount(of: "alice") == 1)
-    #expect(try await !store.markRead(0, user: "alice"))
+    _ = try await store.create(.any(to: alice, message: "at once"))
+    #expect(try store.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
+    #expect(try store.unreadCount(of: alice) == 1)
+    #expect(try await !store.markRead(0, user: alice))
     #expect(try await store.announceDue() == held.notBefore)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).map(\.notificationID) == [1])
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1])
     scratch.pass(60)
     #expect(try await store.announceDue() == nil)
     #expect(try await store.announceDue() == nil)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).map(\.notificationID) == [1, 0])
-    #expect(try store.unreadCount(of: "alice") == 2)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1, 0])
+    #expect(try store.unreadCount(of: alice) == 2)
   }
 
   @Test func `can be moved and withdrawn until then`() async throws {
@@ -40,6 +40,6 @@ import Testing
     #expect(try await store.announceDue() == scratch.now.addingTimeInterval(30))
     scratch.pass(30)
     #expect(try await store.announceDue() == nil)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).count == 1)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
   }
 }

@@ -9,13 +9,13 @@ import Testing
   @Test func `numbers notifications from zero without gaps`() async throws {
     let store = try scratch.open()
     var ids: [Int] = []
-    for _ in 0..<3 { ids.append(try await store.create(.any(to: "alice")).notification.id) }
+    for _ in 0..<3 { ids.append(try await store.create(.any(to: alice)).notification.id) }
     #expect(ids == [0, 1, 2])
   }
 
   @Test func `gives back what was created after a restart`() async throws {
-    var new = NewNotification.any(to: "alice", "bob", message: "Größe \u{0} “x”")
-    new.sender = "carol"
+    var new = NewNotification.any(to: alice, bob, message: "Größe \u{0} “x”")
+    new.sender = carol
     new.details = "{\"width\":1}"
     new.expires = scratch.now.addingTimeInterval(60)
     new.blobType = "image/png"
@@ -35,21 +35,21 @@ import Testing
 
   @Test func `creates once for one idempotency key`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.idempotencyKey = IdempotencyKey("order-1", request: [1])
     let first = try await store.create(new)
     let again = try await store.create(new)
     #expect(first.isNew && !again.isNew)
     #expect(first.notification == again.notification)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).count == 1)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
 
-    new.sender = "somebody else"
+    new.sender = carol
     #expect(try await store.create(new).isNew)
   }
 
   @Test func `refuses an idempotency key that comes with another request`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.idempotencyKey = IdempotencyKey("order-1", request: [1])
     _ = try await store.create(new)
     let other = IdempotencyKey("order-1", request: [2])
@@ -60,24 +60,24 @@ import Testing
 
   @Test func `keeps nothing of a notification whose content is missing`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.blob = Blob(digest: Digest(of: "never added"), size: 3)
     await #expect { try await store.create(new) } throws: { ($0 as? StoreError)?.code == .missing }
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).isEmpty)
-    #expect(try await store.create(.any(to: "alice")).notification.id == 0)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
+    #expect(try await store.create(.any(to: alice)).notification.id == 0)
   }
 
   @Test func `hides a notification once it has expired`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
     _ = try await store.create(new)
     #expect(try store.notification(0) != nil)
     scratch.pass(60)
     #expect(try store.notification(0) == nil)
-    #expect(try store.inbox(of: "alice", limit: 9).isEmpty)
-    #expect(try store.unreadCount(of: "alice") == 0)
-    #expect(try store.pushEvents(for: "alice", after: 0, limit: 9).isEmpty)
+    #expect(try store.inbox(of: alice, limit: 9).isEmpty)
+    #expect(try store.unreadCount(of: alice) == 0)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
   }
 
   @Test func `numbers what eight writers create at once without a gap or a twin`() async throws {
@@ -87,7 +87,8 @@ import Testing
         group.addTask {
           var ids: [Int] = []
           for _ in 0..<25 {
-            ids.append(try await store.create(.any(to: "user\(writer)")).notification.id)
+            ids.append(
+              try await store.create(.any(to: UserID(rawValue: writer + 1))).notification.id)
           }
           return ids
         }

@@ -10,7 +10,7 @@ import Testing
   private func register(_ ids: String..., in store: Store) async throws {
     for id in ids {
       _ = try await store.putRegistration(
-        id, user: "alice", platform: "apns", handle: "token \(id)", tags: [])
+        id, user: alice, platform: "apns", handle: "token \(id)", tags: [])
     }
   }
 
@@ -18,7 +18,7 @@ import Testing
     var push = NewPush(lane: lane, target: .devices(devices), kind: "background") { "silent \($0)" }
     push.fallback = { "alert \($0)" }
     push.collapseID = { _ in "same" }
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.pushes = [push]
     return new
   }
@@ -117,15 +117,15 @@ import Testing
   @Test func `keeps the order and counts the wakes of an audience, too`() async throws {
     let store = try scratch.open()
     for audience in ["a", "a", "b"] {
-      var new = NewNotification.any(to: "alice")
-      let target = NewPush.Target.audience(audience, user: "alice")
+      var new = NewNotification.any(to: alice)
+      let target = NewPush.Target.audience(audience, user: alice)
       var push = NewPush(lane: "azure", target: target, kind: "background") { "\($0)" }
       push.collapseID = { _ in "same" }
       new.pushes = [push]
       _ = try await store.create(new)
     }
     let first = try await lease(store, lane: "azure")
-    #expect(first.map(\.notificationID) == [0, 2] && first.map(\.user) == ["alice", "alice"])
+    #expect(first.map(\.notificationID) == [0, 2] && first.map(\.user) == [alice, alice])
     let sent = JobOutcome.delivered(as: "background", reference: nil, note: nil)
     try await store.outbox.settle(first.map { ($0.id, sent) })
     let second = try await lease(store, lane: "azure")
@@ -168,7 +168,7 @@ import Testing
     _ = try await store.create(new(to: "1", "2"))
     let outcome = JobOutcome.deadToken(since: died, reason: "Unregistered")
     try await store.outbox.settle(try await lease(store).map { ($0.id, outcome) })
-    #expect(try store.registrations(ofUser: "alice").map(\.id) == ["2"])
+    #expect(try store.registrations(ofUser: alice).map(\.id) == ["2"])
     #expect(
       try store.outbox.jobs(in: .failed, limit: 9).map(\.reason) == [
         "Unregistered", "Unregistered",
@@ -179,10 +179,10 @@ import Testing
     let store = try scratch.open()
     try await register("1", "2", in: store)
     _ = try await store.create(new(to: "1", "2"))
-    _ = try await store.removeRegistration("1", user: "alice")
+    _ = try await store.removeRegistration("1", user: alice)
     _ = try await store.putRegistration(
-      "1", user: "bob", platform: "apns", handle: "token 1", tags: [])
-    _ = try await store.removeRegistration("2", user: "alice")
+      "1", user: bob, platform: "apns", handle: "token 1", tags: [])
+    _ = try await store.removeRegistration("2", user: alice)
     #expect(try await lease(store).isEmpty)
     #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.failed, .failed])
   }
@@ -220,8 +220,8 @@ import Testing
   {
     let store = try scratch.open()
     _ = try await store.putRegistration(
-      "phone", user: "alice", platform: "apns", handle: "AB", tags: [])
-    var new = NewNotification.any(to: "alice")
+      "phone", user: alice, platform: "apns", handle: "AB", tags: [])
+    var new = NewNotification.any(to: alice)
     new.pushes = ["azure", "apns"].map { lane in
       var push = NewPush(lane: lane, target: .devices(["phone"]), kind: "alert") { "\($0)" }
       push.collapseID = { "rich-\($0)" }
@@ -238,7 +238,7 @@ import Testing
   @Test func `waits until a push may be sent`() async throws {
     let store = try scratch.open()
     let start = scratch.now.addingTimeInterval(100)
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.notBefore = start
     new.pushes = [
       NewPush(lane: "azure", target: .audience("a || b"), kind: "alert") { "\($0)" }

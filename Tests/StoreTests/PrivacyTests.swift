@@ -80,7 +80,7 @@ import Testing
     let blob = try await store.blobs.add(bytes: Array("content".utf8))
     _ = try await store.renditions.store(
       Digest(of: "key"), bytes: Array("rendition".utf8), contentType: "image/png")
-    var new = NewNotification.any(to: "alice")
+    var new = NewNotification.any(to: alice)
     new.blob = blob
     _ = try await store.create(new)
     return blob.digest

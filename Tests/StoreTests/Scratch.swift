@@ -23,7 +23,15 @@ final class Scratch: Sendable {
   }
 
   func open(_ access: Store.Access = .owner) throws -> Store {
-    try Store(folder: folder, access: access, now: { self.now })
+    let store = try Store(folder: folder, access: access, now: { self.now })
+    store.database.writeSoon { connection in
+      for (name, id) in guests {
+        try connection.run(
+          "INSERT OR IGNORE INTO user(id, name, role, created) VALUES (?, ?, 'device', 0)", id, name
+        )
+      }
+    }
+    return store
   }
 
   /// Every file below the folder, by its path from there, without the database's.
@@ -42,12 +50,22 @@ final class Scratch: Sendable {
   }
 }
 
+let alice = UserID(rawValue: 1)
+let bob = UserID(rawValue: 2)
+let carol = UserID(rawValue: 3)
+let shop = UserID(rawValue: 4)
+let news = UserID(rawValue: 5)
+/// The users, guests all of them, that there are in every test.
+private let guests = ["alice": alice, "bob": bob, "carol": carol, "shop": shop, "news": news]
+
 extension NewNotification {
   /// A notification whose details do not matter.
-  static func any(to users: String..., message: String = "Look") -> NewNotification {
+  static func any(to users: UserID..., message: String = "Look") -> NewNotification {
     var new = NewNotification(message: message, richType: "img", payload: "logo.png")
     new.recipients = users
-    new.to = users.map { "username:\($0)" }
+    new.to = users.map { user in
+      "username:" + (guests.first { $0.value == user }?.key ?? "\(user.rawValue)")
+    }
     new.push = { "{\"richId\":\"\($0)\"}" }
     return new
   }

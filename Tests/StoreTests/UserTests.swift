@@ -35,10 +35,11 @@ import Testing
   @Test func `removes a user with the user's devices`() async throws {
     let store = try scratch.open()
     try await store.addUser("bob", hash: "1", role: .admin)
-    _ = try await store.registration(forHandle: "AA", user: "bob")
+    _ = try await store.registration(
+      forHandle: "AA", user: try #require(try store.user(named: "bob")).id)
     #expect(try await store.removeUser("bob"))
     #expect(try await !store.removeUser("bob"))
-    #expect(try store.registrations(ofUser: "bob").isEmpty)
+    #expect(try store.devices(matching: [TagClause(with: [])]).isEmpty)
   }
 
   @Test func `lets a command add a user while the server runs`() async throws {

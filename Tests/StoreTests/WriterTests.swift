@@ -33,7 +33,7 @@ import Testing
     _ hasChanged: Bool
   ) async throws {
     let store = try scratch.open()
-    let insert = "INSERT INTO user VALUES (?, '', 'device', 0)"
+    let insert = "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)"
     let gate = DispatchSemaphore(value: 0)
     await withCheckedContinuation { begun in
       store.database.writeSoon { _ in
@@ -60,7 +60,8 @@ import Testing
     let store = try scratch.open()
     @Sendable func add(_ name: String, company: Int) async throws {
       try await store.database.write(company: company) { connection in
-        try connection.run("INSERT INTO user VALUES (?, '', 'device', 0)", name)
+        try connection.run(
+          "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)", name)
       }
     }
     try await add("alone", company: 2)
@@ -110,7 +111,8 @@ import Testing
     store.database.writeSoon { _ in gate.wait() }
     for index in 0..<50 {
       store.database.writeSoon { connection in
-        try connection.run("INSERT INTO user VALUES (?, '', 'device', 0)", "user\(index)")
+        try connection.run(
+          "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)", "user\(index)")
       }
     }
     gate.signal()
@@ -139,7 +141,7 @@ import Testing
     async let good: Void = store.addUser("good", hash: "", role: .device)
     await #expect(throws: StoreError(.failed, "on purpose")) {
       try await store.database.write { connection in
-        try connection.run("INSERT INTO user VALUES ('half', '', 'device', 0)")
+        try connection.run("INSERT INTO user(name, hash, role, created) VALUES ('half', '', 'device', 0)")
         throw StoreError(.failed, "on purpose")
       }
     }
@@ -149,14 +151,14 @@ import Testing
 
   @Test func `says that the disk is full and goes on when it is not`() async throws {
     let store = try scratch.open()
-    _ = try await store.create(.any(to: "alice"))
+    _ = try await store.create(.any(to: alice))
     let pages = try await store.database.write { connection in
       try connection.value("PRAGMA page_count", as: Int.self) ?? 0
     }
     try await limit(store, to: pages)
-    let large = NewNotification.any(to: "alice", message: String(repeating: "x", count: 1 << 20))
+    let large = NewNotification.any(to: alice, message: String(repeating: "x", count: 1 << 20))
     await #expect { try await store.create(large) } throws: { ($0 as? StoreError)?.code == .full }
-    #expect(try store.inbox(of: "alice", limit: 9).count == 1)
+    #expect(try store.inbox(of: alice, limit: 9).count == 1)
     try await limit(store, to: 1 << 30)
     #expect(try await store.create(large).notification.id == 1)
   }

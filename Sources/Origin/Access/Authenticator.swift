@@ -32,9 +32,17 @@ final class Authenticator: Sendable {
     }
   }
 
+  private struct Table {
+    var callers: [String: Remembered] = [:]
+    /// The changes of users (``Store/userChanges()``) that were looked at.
+    var changes = 0
+    /// Whether the last look found changes: what was begun before it may come to light only now.
+    var isUnsettled = false
+  }
+
   private let store: Store
   private let isDemo: Bool
-  private let remembered = Mutex<[String: Remembered]>([:])
+  private let remembered = Mutex(Table())
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let gate = HashGate(lanes: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
@@ -51,15 +59,15 @@ final class Authenticator: Sendable {
   /// Who the field names, without waiting for anything.
   func find(_ authorization: String?) -> Finding {
     guard let authorization else { return .stranger }
-    let known = remembered.withLock { $0[authorization] }
+    let known = remembered.withLock { $0.callers[authorization] }
     if let known, known.until > .now { return .caller(known.caller) }
     guard let credentials = Credentials(authorization) else { return .stranger }
     if isDemo, credentials.password == credentials.name {
-      let caller = Caller(
-        name: credentials.name, role: credentials.name == "admin" ? .admin : .publisher,
-        hash: nil)
-      remember(caller, as: authorization)
-      return .caller(caller)
+      if let changes = try? store.userChanges(),
+        let id = try? store.userID(of: credentials.name, admittingGuests: true)
+      {
+        return .caller(admit(id, credentials, authorization, changes))
+      }
     }
     return .unknown(credentials)
   }
@@ -70,6 +78,13 @@ final class Authenticator: Sendable {
   func verify(
     _ credentials: Credentials, _ authorization: String, from address: String
   ) async -> Verdict {
+    if isDemo, credentials.password == credentials.name {
+      let name = credentials.name
+      guard let changes = try? store.userChanges(),
+        let id = try? await store.userIDs(of: [name], admittingGuests: true)[name]
+      else { return .busy(wait: 1) }
+      return .caller(admit(id, credentials, authorization, changes))
+    }
     let isSuspect = failures.hasFailed(from: address)
     if let wait = await gate.enter(isSuspect: isSuspect) { return .busy(wait: wait) }
     let start = ContinuousClock.now
@@ -87,15 +102,26 @@ final class Authenticator: Sendable {
     // A herd from one phone: the first has paid for all.
     if case .caller(let caller) = find(authorization) { return .caller(caller) }
     if let wait = failures.wait(credentials.name, from: address) { return .tooMany(wait: wait) }
+    let changes = try? store.userChanges()
     let user = try? store.user(named: credentials.name)
     guard PasswordHash.verify(credentials.password, user?.hash ?? Self.nobody), let user else {
       failures.failed(credentials.name, from: address)
       return .wrong
     }
     failures.succeeded(credentials.name, from: address)
-    let caller = Caller(name: user.name, role: user.role, hash: user.hash)
-    remember(caller, as: authorization)
+    let caller = Caller(id: user.id, name: user.name, role: user.role, hash: user.hash)
+    remember(caller, as: authorization, since: changes ?? 0)
     return .caller(caller)
+  }
+
+  /// Lets a guest of the demonstration in.
+  private func admit(
+    _ id: UserID, _ credentials: Credentials, _ authorization: String, _ changes: Int
+  ) -> Caller {
+    let name = credentials.name
+    let caller = Caller(id: id, name: name, role: name == "admin" ? .admin : .publisher, hash: nil)
+    remember(caller, as: authorization, since: changes)
+    return caller
   }
 
   /// Forgets whoever was removed or changed in the store meanwhile, by another process too.
@@ -103,26 +129,35 @@ final class Authenticator: Sendable {
   /// - Returns: whether a caller who was let in before is still the same user, with the same password
   ///   and role. What lasts must ask this, since what is remembered here may be gone before.
   func forgetChanged() throws -> @Sendable (Caller) -> Bool {
-    let known = Dictionary(try store.users().map { ($0.name, $0) }) { $1 }
-    let isCurrent: @Sendable (Caller) -> Bool = { caller in
-      guard let hash = caller.hash else { return true }
-      let user = known[caller.name]
+    let changes = try store.userChanges()
+    guard remembered.withLock({ $0.changes != changes || $0.isUnsettled }) else {
+      return { _ in true }
+    }
+    let known = Dictionary(try store.users().map { ($0.id, $0) }) { $1 }
+    let isCurrent: @Sendable (Caller) -> Bool = { [store] caller in
+      guard let hash = caller.hash else { return (try? store.isUser(caller.id)) == true }
+      let user = known[caller.id]
       return user?.hash == hash && user?.role == caller.role
     }
     remembered.withLock { table in
-      let stale = table.filter { !isCurrent($0.value.caller) }
-      for authorization in stale.keys { table[authorization] = nil }
+      // A stream that was being opened meanwhile is seen by the next look.
+      table.isUnsettled = table.changes != changes
+      table.changes = changes
+      let stale = table.callers.filter { !isCurrent($0.value.caller) }
+      for authorization in stale.keys { table.callers[authorization] = nil }
     }
     return isCurrent
   }
 
-  private func remember(_ caller: Caller, as authorization: String) {
+  /// - Parameter changes: Those of before the user was read: who was changed meanwhile is not remembered.
+  private func remember(_ caller: Caller, as authorization: String, since changes: Int) {
     remembered.withLock { table in
-      if table.count >= Self.capacity {
-        table = table.filter { $0.value.until > .now }
-        if table.count >= Self.capacity { table.removeAll() }
+      guard changes >= table.changes else { return }
+      if table.callers.count >= Self.capacity {
+        table.callers = table.callers.filter { $0.value.until > .now }
+        if table.callers.count >= Self.capacity { table.callers.removeAll() }
       }
-      table[authorization] = Remembered(caller: caller, until: .now + Self.memory)
+      table.callers[authorization] = Remembered(caller: caller, until: .now + Self.memory)
     }
   }
 

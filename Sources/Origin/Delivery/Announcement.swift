@@ -9,34 +9,41 @@ struct Announcement: Sendable {
   /// Whether the embedded gateway tells the devices that listen to it.
   let isEmbedded: Bool
   let links: MediaLinks
+  /// Whether a name that nobody has becomes a guest's when something is addressed to it.
+  let admitsGuests: Bool
 
   /// Who an expression of tags means.
   struct Addressees: Sendable {
-    var users: Set<String> = []
+    var users: Set<UserID> = []
+    /// The names of those who were named.
+    var names: [UserID: String] = [:]
     var devices: Set<Device> = []
 
-    /// Users of whom no device is registered here.
-    var unregistered: Set<String> { users.subtracting(devices.map(\.user)) }
+    /// Users of whom no device is registered here: all of them were named.
+    var unregistered: Set<UserID> { users.subtracting(devices.map(\.user)) }
 
     /// Those among certain users.
-    func among(_ users: Set<String>) -> Addressees {
+    func among(_ users: Set<UserID>) -> Addressees {
       Addressees(
-        users: self.users.intersection(users), devices: devices.filter { users.contains($0.user) })
+        users: self.users.intersection(users), names: names,
+        devices: devices.filter { users.contains($0.user) })
     }
   }
 
   /// Finds the addressees.
   ///
-  /// A `username:` tag on its own means that user, registered or not; the cost grows with the
-  /// devices that match.
-  func addressees(_ expression: TagExpression) throws -> Addressees {
+  /// A `username:` tag on its own means that user, whether or not a device is registered, and nobody
+  /// who gets the name later; the cost grows with the devices that match.
+  func addressees(_ expression: TagExpression) async throws -> Addressees {
     var found = Addressees()
     let clauses = TagPlan(expression).clauses.map { TagClause(with: $0.with, without: $0.without) }
-    for clause in clauses where clause.with.count == 1 && clause.without.isEmpty {
-      if let user = Self.user(of: clause.with[0]) { found.users.insert(user) }
+    let named = clauses.filter { $0.with.count == 1 && $0.without.isEmpty }
+    let names = Set(named.compactMap { Self.user(of: $0.with[0]) })
+    for (name, id) in try await store.userIDs(of: names, admittingGuests: admitsGuests) {
+      found.names[id] = name
     }
     found.devices = Set(try store.devices(matching: clauses))
-    found.users.formUnion(found.devices.map(\.user))
+    found.users = Set(found.names.keys).union(found.devices.map(\.user))
     return found
   }
 
@@ -62,10 +69,10 @@ struct Announcement: Sendable {
 
   /// Sends a user's devices a text that announces no notification; when this returns it is stored.
   func announce(_ text: PushText, to user: String) async throws {
-    let devices = Set(try store.devices(matching: [TagClause(with: [Tag.username(user).name])]))
+    let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
     try await store.push(
-      text.json, to: isEmbedded ? [user] : [],
-      pushes: pushes(text.kind, to: Addressees(users: [user], devices: devices)) { _ in text.json })
+      text.json, to: isEmbedded ? Array(addressees.users) : [],
+      pushes: pushes(text.kind, to: addressees) { _ in text.json })
   }
 
   /// A push of this text to the devices, one a lane that reaches any of them.
@@ -82,7 +89,9 @@ struct Announcement: Sendable {
       var targets: [NewPush.Target] =
         reached.isEmpty ? [] : [.devices(reached.map(\.registration).sorted())]
       if lane == "azure" {
-        targets += addressees.unregistered.sorted().map { .audience(Self.userTag + $0, user: $0) }
+        targets += addressees.unregistered.sorted().compactMap { user in
+          addressees.names[user].map { .audience(Self.userTag + $0, user: user) }
+        }
       }
       return targets.map { NewPush(lane: lane, target: $0, kind: kind.rawValue, text: text) }
     }

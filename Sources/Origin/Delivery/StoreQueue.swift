@@ -14,7 +14,7 @@ struct StoreQueue: PushQueue {
     return try jobs.compactMap { job in
       try PushJob(job) { text in
         PushText.addressing(
-          try PushText.counting(text) { try store.unreadCount(of: job.user ?? "") },
+          try PushText.counting(text) { try job.user.map { try store.unreadCount(of: $0) } ?? 0 },
           to: job.id, job.token)
       }
     }

@@ -10,13 +10,15 @@ struct DropPublisher: Sendable {
   let publisher: Publisher
   /// The user in whose name it is sent.
   let sender: String
+  /// Whether the sender need not have a password.
+  let isDemo: Bool
   /// Whether files need no words of their own: they lie in the outbox, and are no assets.
   let isOutbox: Bool
   private let turns = Turns()
 
-  init(_ assets: Assets, _ publisher: Publisher, sender: String, isOutbox: Bool) {
+  init(_ assets: Assets, _ publisher: Publisher, sender: String, isDemo: Bool, isOutbox: Bool) {
     (self.assets, self.publisher, self.sender) = (assets, publisher, sender)
-    self.isOutbox = isOutbox
+    (self.isDemo, self.isOutbox) = (isDemo, isOutbox)
   }
 
   /// Sends a file that has its words beside it; true when another look is needed.
@@ -102,6 +104,7 @@ struct DropPublisher: Sendable {
     let text = "\(richType)\n\(blob.hex)\n\(Digest(of: slip).hex)"
     let key = "drop:" + Digest(of: text).hex
     let request = Array(text.utf8)
+    let sender = try await senderID()
     // Asked before the words are read: what was sent is sent, though its time is over by now.
     if let sent = try Refusal.mapping({
       try assets.store.notification(for: IdempotencyKey(key, request: request), sender: sender)
@@ -115,6 +118,19 @@ struct DropPublisher: Sendable {
       try await publisher.publish(draft, sender: sender, request: request, asset: asset)
     }
     return (published.notification.json(isRead: false), true)
+  }
+
+  /// Who the sender is by now: the name may be another's since the start.
+  private func senderID() async throws(Refusal) -> UserID {
+    let id = try await Refusal.mapping {
+      guard isDemo else {
+        return try assets.store.user(named: sender).flatMap { $0.role == .device ? nil : $0.id }
+      }
+      return try await assets.store.userIDs(of: [sender], admittingGuests: true)[sender]
+    }
+    if let id { return id }
+    throw Refusal(
+      422, "\(sender.quoted), in whose name files are sent, is no publisher any more.")
   }
 
   private func words(_ richType: String, _ name: String) throws(Refusal) -> [UInt8] {

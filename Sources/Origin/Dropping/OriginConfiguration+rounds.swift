@@ -23,11 +23,13 @@ extension OriginConfiguration {
       Rounds(
         Reconciliation(
           assets: assets,
-          publisher: DropPublisher(assets, publisher, sender: sender, isOutbox: false)),
+          publisher: DropPublisher(
+            assets, publisher, sender: sender, isDemo: isDemo, isOutbox: false)),
         log: log),
       Rounds(
         OutboxFolder(
-          publisher: DropPublisher(outbox, publisher, sender: sender, isOutbox: true)),
+          publisher: DropPublisher(
+            outbox, publisher, sender: sender, isDemo: isDemo, isOutbox: true)),
         log: log),
     ]
   }

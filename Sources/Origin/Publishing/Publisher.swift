@@ -17,9 +17,9 @@ struct Publisher: Sendable {
   /// `request` is what makes two uses of an idempotency key the same; `asset` is what the payload
   /// names, when the caller has looked at it already.
   func publish(
-    _ draft: Draft, sender: String, request: [UInt8], asset: Asset? = nil
+    _ draft: Draft, sender: UserID, request: [UInt8], asset: Asset? = nil
   ) async throws -> Published {
-    let addressees = try announcement.addressees(draft.audience)
+    let addressees = try await announcement.addressees(draft.audience)
     let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
     if let key, let known = try store.notification(for: key, sender: sender) {
       return Published(notification: known, isNew: false, addressees: addressees)
@@ -48,8 +48,8 @@ struct Publisher: Sendable {
   /// - Throws: `Refusal` 409 when a device has fetched it already.
   func amend(_ old: RichNotification, as draft: Draft) async throws -> RichNotification {
     var (new, media) = try await content(of: draft, insteadOf: old)
-    let recipients = Set(try store.receipts(of: old.id).map(\.user))
-    let addressees = try announcement.addressees(draft.audience).among(recipients)
+    let recipients = Set(try store.receipts(of: old.id).map(\.userID))
+    let addressees = try await announcement.addressees(draft.audience).among(recipients)
     announcement.announce(draft, with: media, to: addressees, in: &new)
     guard let amended = try await store.amend(old.id, with: new) else {
       throw Refusal(409, "A device has fetched it already: send another notification.")

@@ -8,14 +8,17 @@ struct Wish: Sendable {
   let subject: Subject
   let options: RenditionOptions
   let plugin: Plugin
+  /// The name of who asks; empty where what is made is for all.
   let user: String
   /// What the rendition is stored under.
   let key: Digest
 
-  init(subject: Subject, options: RenditionOptions, plugin: Plugin, user: String) {
+  init(
+    subject: Subject, options: RenditionOptions, plugin: Plugin, user: String, owner: UserID? = nil
+  ) {
     (self.subject, self.options, self.plugin, self.user) = (subject, options, plugin, user)
     let items = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
-    let owner = plugin.manifest.perUser ? user : ""
+    let owner = plugin.manifest.perUser ? "\(owner?.rawValue ?? 0) \(user)" : ""
     key = Digest(
       of: [plugin.identity, subject.richType, subject.content, items, owner].joined(
         separator: "\u{1}"))

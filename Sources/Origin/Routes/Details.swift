@@ -18,8 +18,8 @@ struct Details: Sendable {
     let (id, caller) = (try exchange.notificationID(), exchange.caller)
     guard let notification = try store.notification(id) else { throw Refusal.noNotification }
     let receipts = try store.receipts(of: id)
-    let own = receipts.first { $0.user == caller.name }
-    let isOverseer = caller.role == .admin || notification.sender == caller.name
+    let own = receipts.first { $0.userID == caller.id }
+    let isOverseer = caller.role == .admin || notification.sender == caller.id
     guard isOverseer || own != nil && !notification.isHeld(at: Date()) else {
       throw Refusal.noNotification
     }
@@ -32,10 +32,10 @@ struct Details: Sendable {
     }
     let devices = Dictionary(grouping: try store.deviceReceipts(of: id), by: \.user)
     members["receipts"] = .array(
-      receipts.filter { isOverseer || $0.user == caller.name }
-        .map { $0.json(with: devices[$0.user] ?? []) })
+      receipts.filter { isOverseer || $0.userID == caller.id }
+        .map { $0.json(with: $0.user.flatMap { devices[$0] } ?? []) })
     if isOverseer {
-      let byUser = Dictionary(receipts.map { ($0.user, $0) }) { $1 }
+      let byUser = Dictionary(receipts.map { ($0.user ?? "", $0) }) { $1 }
       members["deliveries"] = .array(
         try store.outbox.deliveries(of: id).map { delivery in
           let user = delivery.user ?? ""
@@ -86,7 +86,7 @@ extension Receipt {
   /// What one user did with the notification, and what was done on each device that says its name.
   fileprivate func json(with devices: [DeviceReceipt]) -> JSONValue {
     .object([
-      "user": .string(user), "sent": .time(sent), "fetched": .time(fetched),
+      "user": .optional(user), "sent": .time(sent), "fetched": .time(fetched),
       "read": .time(read),
       "state": .string(seen ?? (sent == nil ? "queued" : "sent")),
       "devices": .array(devices.map(\.json)),

@@ -7,6 +7,8 @@ protocol EventFeed: Sendable {
   func latest() throws -> Int
   /// The caller's events after a number, in order, at most `limit`.
   func events(for caller: Caller, after: Int, limit: Int) throws -> [FeedEvent]
+  /// Whether the user is there still.
+  func isUser(_ id: UserID) throws -> Bool
   /// Hears which events were sent to a listener of the caller's.
   func note(sent events: [FeedEvent], to caller: Caller)
 }
@@ -24,11 +26,13 @@ struct FeedEvent: Sendable {
 struct PushFeed: EventFeed {
   let store: Store
 
+  func isUser(_ id: UserID) throws -> Bool { try store.isUser(id) }
+
   func latest() throws -> Int { try store.latestPushEvent() }
 
   func events(for caller: Caller, after: Int, limit: Int) throws -> [FeedEvent] {
-    try store.pushEvents(for: caller.name, after: after, limit: limit).map { event in
-      let data = try PushText.counting(event.data) { try store.unreadCount(of: caller.name) }
+    try store.pushEvents(for: caller.id, after: after, limit: limit).map { event in
+      let data = try PushText.counting(event.data) { try store.unreadCount(of: caller.id) }
       return FeedEvent(
         sequence: event.sequence, name: "push", data: data, notificationID: event.notificationID)
     }
@@ -36,7 +40,7 @@ struct PushFeed: EventFeed {
 
   func note(sent events: [FeedEvent], to caller: Caller) {
     let ids = events.compactMap(\.notificationID)
-    if !ids.isEmpty { store.recordSent(ids, user: caller.name) }
+    if !ids.isEmpty { store.recordSent(ids, user: caller.id) }
   }
 }
 
@@ -44,10 +48,12 @@ struct PushFeed: EventFeed {
 struct PublisherFeed: EventFeed {
   let store: Store
 
+  func isUser(_ id: UserID) throws -> Bool { try store.isUser(id) }
+
   func latest() throws -> Int { try store.latestEvent() }
 
   func events(for caller: Caller, after: Int, limit: Int) throws -> [FeedEvent] {
-    let publisher = caller.role == .admin ? nil : caller.name
+    let publisher = caller.role == .admin ? nil : caller.id
     return try store.events(after: after, for: publisher, limit: limit).map {
       FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
     }

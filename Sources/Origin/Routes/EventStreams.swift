@@ -1,4 +1,5 @@
 import HTTP
+import Store
 import Synchronization
 
 /// The open streams of one feed, by their users.
@@ -6,7 +7,7 @@ import Synchronization
 /// Memory only hurries: what is sent is read from the store, so nothing depends on who listened.
 final class EventStreams: Sendable {
   private let feed: any EventFeed
-  private let open = Mutex<[String: [ObjectIdentifier: EventStream]]>([:])
+  private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
   init(of feed: any EventFeed) { self.feed = feed }
 
@@ -23,6 +24,8 @@ final class EventStreams: Sendable {
       // An id beyond the last one is another store's: nothing of it is known here.
       last = min(sequence, last)
     }
+    // One who was removed after the credentials were looked at.
+    guard try feed.isUser(exchange.caller.id) else { throw Refusal(401, "The user was removed.") }
     return .events(
       EventStream(
         of: feed, for: exchange.caller, after: last, opened: { [weak self] in self?.add($0) },
@@ -30,7 +33,7 @@ final class EventStreams: Sendable {
   }
 
   /// Looks for new events of these users, because the store says there are some.
-  func hurry(_ users: [String]) {
+  func hurry(_ users: [UserID]) {
     for stream in streams(of: users) { stream.pump() }
   }
 
@@ -46,18 +49,18 @@ final class EventStreams: Sendable {
   /// The number of open streams.
   var count: Int { open.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
-  private func streams(of users: some Sequence<String>) -> [EventStream] {
+  private func streams(of users: some Sequence<UserID>) -> [EventStream] {
     open.withLock { open in users.flatMap { open[$0].map { Array($0.values) } ?? [] } }
   }
 
   private func add(_ stream: EventStream) {
-    open.withLock { $0[stream.caller.name, default: [:]][ObjectIdentifier(stream)] = stream }
+    open.withLock { $0[stream.caller.id, default: [:]][ObjectIdentifier(stream)] = stream }
   }
 
   private func remove(_ stream: EventStream) {
     open.withLock { open in
-      open[stream.caller.name]?[ObjectIdentifier(stream)] = nil
-      if open[stream.caller.name]?.isEmpty == true { open[stream.caller.name] = nil }
+      open[stream.caller.id]?[ObjectIdentifier(stream)] = nil
+      if open[stream.caller.id]?.isEmpty == true { open[stream.caller.id] = nil }
     }
   }
 }

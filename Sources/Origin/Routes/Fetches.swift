@@ -5,7 +5,7 @@ import Synchronization
 final class Fetches: Sendable {
   private struct Fetch: Hashable {
     let id: Int
-    let user: String
+    let user: UserID
     let device: String?
   }
 
@@ -40,12 +40,12 @@ final class Fetches: Sendable {
 
   /// Whether the user, who then is a recipient, fetched the notification on this device, if it says
   /// which one it is, not long ago.
-  func isNoted(_ id: Int, by user: String, on device: String?) -> Bool {
+  func isNoted(_ id: Int, by user: UserID, on device: String?) -> Bool {
     noted.withLock { $0.holds(Fetch(id: id, user: user, device: device)) }
   }
 
   /// Notes that a device of the user fetched the notification; the first time counts.
-  func note(_ id: Int, by user: String, on device: String?) {
+  func note(_ id: Int, by user: UserID, on device: String?) {
     let fetch = Fetch(id: id, user: user, device: device)
     let isNew = noted.withLock { noted in
       guard !noted.holds(fetch) else { return false }

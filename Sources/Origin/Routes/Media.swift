@@ -16,7 +16,7 @@ struct Media: Sendable {
   private static let route = "/api/notifications/{}"
 
   /// What stands for a recipient who asks for the target; a caller who did before costs no query.
-  func standing(at target: String, for user: String) -> Offer? {
+  func standing(at target: String, for user: UserID) -> Offer? {
     guard let offer = offer(at: target), offer.content != nil, let id = offer.wish.subject.id
     else { return nil }
     if !fetches.isNoted(id, by: user, on: nil) {
@@ -58,8 +58,8 @@ struct Media: Sendable {
   /// - Throws: `Refusal` when it is not the caller's.
   private func admit(_ exchange: Exchange) throws -> Offer {
     if let offer = offer(at: exchange.request.target), let id = offer.wish.subject.id {
-      if !fetches.isNoted(id, by: exchange.caller.name, on: exchange.device) {
-        guard try store.isRecipient(id, user: exchange.caller.name) else {
+      if !fetches.isNoted(id, by: exchange.caller.id, on: exchange.device) {
+        guard try store.isRecipient(id, user: exchange.caller.id) else {
           throw Refusal.noNotification
         }
       }
@@ -76,15 +76,15 @@ struct Media: Sendable {
 
   private func fetched(_ id: Int, _ exchange: Exchange) {
     guard exchange.request.method == "GET" else { return }
-    fetches.note(id, by: exchange.caller.name, on: exchange.device)
+    fetches.note(id, by: exchange.caller.id, on: exchange.device)
   }
 
   private func wish(_ exchange: Exchange) throws -> (RichNotification, Wish) {
     let id = try exchange.notificationID()
     guard let notification = try store.notification(id), !notification.isHeld(at: Date()),
-      try store.isRecipient(id, user: exchange.caller.name)
+      try store.isRecipient(id, user: exchange.caller.id)
     else { throw Refusal.noNotification }
-    let wish = try wish(notification, for: exchange.caller.name) { plugin throws(Refusal) in
+    let wish = try wish(notification, for: exchange.caller) { plugin throws(Refusal) in
       try RenditionOptions(
         exchange.request.query, declaring: plugin.manifest.query,
         defaults: plugin.manifest.defaults)
@@ -92,9 +92,9 @@ struct Media: Sendable {
     return (notification, wish)
   }
 
-  /// A notification's content, for a user, with the options that its plugin understands.
+  /// A notification's content, for a user if one asks, with the options that its plugin understands.
   func wish(
-    _ notification: RichNotification, for user: String,
+    _ notification: RichNotification, for caller: Caller?,
     options: (Plugin) throws(Refusal) -> RenditionOptions
   ) throws(Refusal) -> Wish {
     guard let plugin = host.plugin(notification.richType) else {
@@ -104,7 +104,7 @@ struct Media: Sendable {
     }
     return Wish(
       subject: Subject(notification, in: store), options: try options(plugin), plugin: plugin,
-      user: user)
+      user: caller?.name ?? "", owner: caller?.id)
   }
 }
 

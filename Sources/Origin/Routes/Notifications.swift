@@ -52,7 +52,7 @@ struct Notifications: Sendable {
     let draft = try Draft(
       message: standard.message, richType: standard.richType, payload: standard.payload,
       user: exchange.caller.name)
-    _ = try await publisher.publish(draft, sender: exchange.caller.name, request: [])
+    _ = try await publisher.publish(draft, sender: exchange.caller.id, request: [])
     return .empty(200)
   }
 
@@ -62,7 +62,7 @@ struct Notifications: Sendable {
     let caller = exchange.caller
     try Self.check(caller, mayNotify: draft.to == ["username:" + caller.name])
     let published = try await publisher.publish(
-      draft, sender: caller.name, request: exchange.body)
+      draft, sender: caller.id, request: exchange.body)
     let (notification, reached) = (published.notification, published.addressees)
     return .json(
       published.isNew ? 201 : 200,
@@ -92,7 +92,7 @@ struct Notifications: Sendable {
   private func sent(_ exchange: Exchange) throws -> RichNotification {
     let caller = exchange.caller
     guard let notification = try store.notification(exchange.notificationID()),
-      notification.sender == caller.name || caller.role == .admin
+      notification.sender == caller.id || caller.role == .admin
     else { throw Refusal.noNotification }
     return notification
   }
@@ -103,14 +103,14 @@ struct Notifications: Sendable {
     let limit = try Self.number(query, "limit", 1...500) ?? 50
     let before = try Self.number(query, "before", 0...Int(Int32.max))
     let entries = try store.inbox(
-      of: exchange.caller.name, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
+      of: exchange.caller.id, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
       before: before)
     let page = entries.prefix(limit)
     let next = entries.count > limit ? page.last.map { $0.notification.id } : nil
     return .json(
       200,
       JSONValue.object([
-        "unread": .number(Double(try store.unreadCount(of: exchange.caller.name))),
+        "unread": .number(Double(try store.unreadCount(of: exchange.caller.id))),
         "notifications": .array(page.map { $0.notification.json(isRead: $0.isRead) }),
         "next": next.map {
           .string(
@@ -123,7 +123,7 @@ struct Notifications: Sendable {
   /// `PUT /api/notifications/<id>/read`.
   func markRead(_ exchange: Exchange) async throws -> Response {
     let isTheirs = try await store.markRead(
-      exchange.notificationID(), user: exchange.caller.name, device: exchange.device)
+      exchange.notificationID(), user: exchange.caller.id, device: exchange.device)
     guard isTheirs else { throw Refusal.noNotification }
     return .empty(204)
   }

@@ -12,7 +12,7 @@ struct Reception: Responder {
   func standing(at target: String, for authorization: String) -> (any StandingAnswer)? {
     if target.hasPrefix("/media/") { return signed.standing(at: target) }
     guard case .caller(let caller) = authenticator.find(authorization) else { return nil }
-    return media.standing(at: target, for: caller.name)
+    return media.standing(at: target, for: caller.id)
   }
 
   func answer(_ request: Request) -> Answer {

@@ -16,7 +16,7 @@ struct Registrations: Sendable {
     }
     try Self.check(handle: handle)
     let id = try await store.registration(
-      forHandle: handle.uppercased(), user: exchange.caller.name)
+      forHandle: handle.uppercased(), user: exchange.caller.id)
     return .bytes(200, Array("\"\(id)\"".utf8), type: "application/json")
   }
 
@@ -37,11 +37,11 @@ struct Registrations: Sendable {
     } else if !(1...4096).contains(handle.utf8.count) {
       throw Refusal(400, "Handle is missing or has more than 4096 bytes.")
     }
-    let user = exchange.caller.name
+    let user = exchange.caller
     let isOwn = try await store.putRegistration(
-      id, user: user, platform: platform,
+      id, user: user.id, platform: platform,
       handle: platform == "apns" ? handle.uppercased() : handle,
-      tags: try Self.check(tags: tags, of: user))
+      tags: try Self.check(tags: tags, of: user.name))
     guard isOwn else {
       throw Refusal(403, "The registration \(id) is another user's: register anew.")
     }
@@ -50,7 +50,7 @@ struct Registrations: Sendable {
 
   /// `DELETE /api/register/<id>`: 200, also for one that is gone already.
   func delete(_ exchange: Exchange) async throws -> Response {
-    _ = try await store.removeRegistration(Self.id(exchange), user: exchange.caller.name)
+    _ = try await store.removeRegistration(Self.id(exchange), user: exchange.caller.id)
     return .empty(200)
   }
 

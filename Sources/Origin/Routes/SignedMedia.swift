@@ -84,14 +84,14 @@ struct SignedMedia: Sendable {
     if let addressee = try? addressee(of: notification.id, target), addressee.user != nil {
       return note(addressee, of: notification.id)
     }
-    guard notification.to.count == 1, let user = notification.to.first,
-      user.hasPrefix(Self.oneUser)
+    guard notification.to.count == 1,
+      notification.to.first?.hasPrefix(Self.oneUser) == true,
+      let user = try? media.store.soleRecipient(of: notification.id)
     else { return }
-    media.fetches.note(
-      notification.id, by: String(user.dropFirst(Self.oneUser.count)), on: exchange.device)
+    media.fetches.note(notification.id, by: user, on: exchange.device)
   }
 
-  private typealias Addressee = (user: String?, registration: String?)
+  private typealias Addressee = (user: UserID?, registration: String?)
 
   /// To whom a push brought the address; nil when it ends in no job of the notification's.
   private func addressee(of id: Int, _ target: String) throws -> Addressee? {
@@ -121,7 +121,7 @@ struct SignedMedia: Sendable {
     case .valid(let left):
       if address != target, try addressee(of: id, target) == nil { throw Self.forbidden }
       let wish = try media.wish(
-        notification, for: ""
+        notification, for: nil
       ) { plugin throws(Refusal) in
         try RenditionOptions(name: rendition, declaring: plugin.manifest.query)
       }

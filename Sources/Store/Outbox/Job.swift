@@ -31,7 +31,7 @@ package struct LeasedJob: Sendable, Equatable {
   /// The notification it announces, or nil.
   package let notificationID: Int?
   /// The user whose device it is, or nil for an audience.
-  package let user: String?
+  package let user: UserID?
   /// Whom the push is for.
   package let target: Target
   /// The kind of push the text is.
@@ -77,7 +77,7 @@ package struct Delivery: Sendable, Equatable {
   package let notificationID: Int?
   /// The lane that sends it.
   package let lane: String
-  /// The user whose device it is, or nil for an audience.
+  /// The name of the user whose device it is, or nil for an audience and for one who was removed.
   package let user: String?
   /// The id of the device's registration, or nil for an audience.
   package let registration: String?

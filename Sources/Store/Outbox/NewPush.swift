@@ -6,7 +6,7 @@ package struct NewPush: Sendable {
     case devices([String])
     /// Whoever the push service itself has registered for a tag expression, in one job; these are the
     /// devices of one user, if one is named.
-    case audience(String, user: String? = nil)
+    case audience(String, user: UserID? = nil)
   }
 
   /// The lane (push provider) that sends it.

@@ -30,7 +30,7 @@ extension Outbox {
   /// registration, each nil where it has none; nil when there is no such job.
   package func addressee(
     of job: Int, token: String, notification: Int
-  ) throws -> (user: String?, registration: String?)? {
+  ) throws -> (user: UserID?, registration: String?)? {
     try database.read { connection in
       try connection.first(
         """
@@ -90,7 +90,8 @@ extension Outbox {
 extension Delivery {
   /// The columns that `init(_:)` reads, in its order.
   fileprivate static let columns = """
-    job.id, notification, job.lane, user, registration, state, attempts, due, updated, reference,
+    job.id, notification, job.lane,
+    (SELECT name FROM user WHERE user.id = job.user), registration, state, attempts, due, updated, reference,
     reason
     """
 

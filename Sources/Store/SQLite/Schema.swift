@@ -71,7 +71,7 @@ enum Schema {
     """
   }
 
-  private static let steps = [
+  static let steps = [
     """
     CREATE TABLE counter(name TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT;
     INSERT INTO counter VALUES ('notification', 0);
@@ -235,5 +235,6 @@ enum Schema {
     CREATE INDEX job_woken ON job(registration, audience, updated)
       WHERE state = 'sent' AND sent_as = 'background';
     """,
+    usersHaveNumbers,
   ]
 }

@@ -12,7 +12,7 @@ extension Store {
     let moment = now()
     let blobs = blobs
     let amended = try await database.write {
-      connection -> (notification: RichNotification, recipients: [String])? in
+      connection -> (notification: RichNotification, recipients: [UserID])? in
       if let blob = new.blob, !blobs.renew(blob.digest) {
         throw StoreError(.missing, "the content of the notification is gone; try again")
       }
@@ -23,8 +23,9 @@ extension Store {
       guard let notification else { return nil }
       try connection.callOff(id, at: moment)
       let recipients = try connection.all(
-        "SELECT user FROM recipient WHERE notification = ? ORDER BY user", id
-      ) { try $0.next(String.self) }
+        "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
+        id
+      ) { try $0.next(UserID.self) }
       try connection.announce(new, as: id, to: recipients, at: moment)
       return (notification, recipients)
     }

@@ -15,11 +15,12 @@ extension Store {
       let recipients = try connection.all(
         """
         INSERT INTO push_event(user, notification, data, created)
-        SELECT user, held_event.notification, data, ?1
+        SELECT user.id, held_event.notification, data, ?1
         FROM held_event JOIN recipient ON recipient.notification = held_event.notification
-        WHERE due <= ?1 ORDER BY due, held_event.notification, user RETURNING user
+          JOIN user ON user.id = recipient.user
+        WHERE due <= ?1 ORDER BY due, held_event.notification, user.id RETURNING user
         """, moment
-      ) { try $0.next(String.self) }
+      ) { try $0.next(UserID.self) }
       try connection.run("DELETE FROM held_event WHERE due <= ?", moment)
       return recipients
     }
@@ -28,7 +29,7 @@ extension Store {
   }
 
   /// Hurries those who bring what was just committed to the devices.
-  func tellObservers(of new: NewNotification, to recipients: [String]) {
+  func tellObservers(of new: NewNotification, to recipients: [UserID]) {
     if new.push != nil, new.notBefore.map({ $0 <= now() }) ?? true { tellPushObserver(recipients) }
     outbox.tellObserver(Set(new.pushes.map(\.lane)))
   }
@@ -37,7 +38,7 @@ extension Store {
 extension Connection {
   /// Writes the push events and the jobs of a notification, for now or for its time.
   func announce(
-    _ new: NewNotification, as id: Int, to recipients: [String], at moment: Date
+    _ new: NewNotification, as id: Int, to recipients: [UserID], at moment: Date
   ) throws {
     let due = max(new.notBefore ?? moment, moment)
     if let data = new.push?(id) {

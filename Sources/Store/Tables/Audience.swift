@@ -17,7 +17,7 @@ package struct Device: Sendable, Hashable {
   /// The id of its registration.
   package let registration: String
   /// The user it belongs to.
-  package let user: String
+  package let user: UserID
   /// The push service that reaches it, or nil until the device has told it.
   package let platform: String?
 }
@@ -35,8 +35,8 @@ extension Store {
     }
   }
 
-  /// The users with a device that carries every tag of `with` and none of `without`, by name.
-  package func users(with: [String], without: [String]) throws -> [String] {
+  /// The users with a device that carries every tag of `with` and none of `without`.
+  package func users(with: [String], without: [String]) throws -> [UserID] {
     let devices = try database.read { connection in
       try connection.devices(matching: TagClause(with: with, without: without))
     }

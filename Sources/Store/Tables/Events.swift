@@ -18,7 +18,7 @@ extension Store {
   /// Commits an event that no table shows; receipts need no call, they come with their change.
   ///
   /// It is for one publisher, or for all.
-  package func record(_ type: String, _ data: String, publisher: String? = nil) async throws {
+  package func record(_ type: String, _ data: String, publisher: UserID? = nil) async throws {
     let moment = now()
     try await database.write { connection in
       try connection.run(
@@ -29,14 +29,17 @@ extension Store {
 
   /// The events after a sequence number, in order, at most `limit`.
   ///
-  /// Those of one publisher and those for all, when one is named.
+  /// Those of one publisher and those for all, when one is named. A receipt of a user who was removed
+  /// has no name.
   package func events(
-    after: Int, for publisher: String? = nil, limit: Int
+    after: Int, for publisher: UserID? = nil, limit: Int
   ) throws -> [StoredEvent] {
     try database.read { connection in
       try connection.all(
         """
-        SELECT sequence, token, type, data, created FROM event
+        SELECT sequence, token, type, CASE WHEN user IS NULL THEN data
+          ELSE json_set(data, '$.user', (SELECT name FROM user WHERE id = event.user)) END, created
+        FROM event
         WHERE sequence > ?1 AND (?2 IS NULL OR publisher IS NULL OR publisher = ?2)
         ORDER BY sequence LIMIT ?3
         """, after, publisher, max(0, limit)

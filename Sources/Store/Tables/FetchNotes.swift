@@ -5,7 +5,7 @@ import Synchronization
 final class FetchNotes: Sendable {
   struct Note: Sendable {
     let id: Int
-    let user: String
+    let user: UserID
     let device: String?
     let moment: Date
   }

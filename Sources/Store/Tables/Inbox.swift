@@ -10,7 +10,7 @@ package struct InboxEntry: Sendable, Equatable {
 
 extension Store {
   /// Whether the user may get the notification.
-  package func isRecipient(_ id: Int, user: String) throws -> Bool {
+  package func isRecipient(_ id: Int, user: UserID) throws -> Bool {
     try database.read { connection in
       try connection.value(
         "SELECT 1 FROM recipient WHERE user = ? AND notification = ?", user, id) ?? false
@@ -19,7 +19,7 @@ extension Store {
 
   /// The user's notifications, the newest first, at most `limit`, with ids below `before`.
   package func inbox(
-    of user: String, unreadOnly: Bool = false, limit: Int, before: Int? = nil
+    of user: UserID, unreadOnly: Bool = false, limit: Int, before: Int? = nil
   ) throws -> [InboxEntry] {
     try database.read { connection in
       try connection.all(
@@ -37,7 +37,7 @@ extension Store {
   }
 
   /// How many notifications the user has not marked read.
-  package func unreadCount(of user: String) throws -> Int {
+  package func unreadCount(of user: UserID) throws -> Int {
     try database.read { connection in
       try connection.value(
         """

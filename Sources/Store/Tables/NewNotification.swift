@@ -9,9 +9,9 @@ package struct NewNotification: Sendable {
   /// What the publisher named: an asset or literal content.
   package var payload: String
   /// Who creates it, or nil for the server itself.
-  package var sender: String?
-  /// The names of the users who may get it; a name that comes twice counts once.
-  package var recipients: [String] = []
+  package var sender: UserID?
+  /// The users who may get it; one who comes twice counts once.
+  package var recipients: [UserID] = []
   /// Whom it is addressed to, as the publisher wrote it.
   package var to: [String] = []
   /// What the plugin's `validate` said, as JSON text.

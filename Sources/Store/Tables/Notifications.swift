@@ -59,7 +59,7 @@ extension Store {
   ///
   /// Throws `conflict` when the key came with another request.
   package func notification(
-    for key: IdempotencyKey, sender: String?
+    for key: IdempotencyKey, sender: UserID?
   ) throws -> RichNotification? {
     try database.read { try $0.notification(for: key, sender: sender) }
   }
@@ -71,11 +71,11 @@ extension Connection {
   }
 
   fileprivate func notification(
-    for key: IdempotencyKey, sender: String?
+    for key: IdempotencyKey, sender: UserID?
   ) throws -> RichNotification? {
     let known = try first(
       "SELECT notification, request FROM idempotency WHERE sender = ? AND key = ?",
-      sender ?? "", key.key
+      sender?.rawValue ?? 0, key.key
     ) { row in (notification: try row.next(Int.self), request: try row.next(Digest.self)) }
     guard let known else { return nil }
     guard known.request == key.request else {
@@ -108,7 +108,8 @@ extension Connection {
     guard let notification else { throw StoreError(.failed, "the notification was not stored") }
     if let key = new.idempotencyKey {
       try run(
-        "INSERT INTO idempotency VALUES (?, ?, ?, ?)", new.sender ?? "", key.key, key.request, id)
+        "INSERT INTO idempotency VALUES (?, ?, ?, ?)", new.sender?.rawValue ?? 0, key.key,
+        key.request, id)
     }
     return notification
   }

@@ -12,7 +12,7 @@ package struct PushEvent: Sendable, Equatable {
 
 extension Store {
   /// Commits a push that announces no notification: an event for each user, and jobs.
-  package func push(_ data: String, to users: [String], pushes: [NewPush] = []) async throws {
+  package func push(_ data: String, to users: [UserID], pushes: [NewPush] = []) async throws {
     let users = Array(Set(users)).sorted()
     let created = now()
     try await database.write { connection in
@@ -30,7 +30,7 @@ extension Store {
   /// The user's push events after a sequence number, in order, at most `limit`.
   ///
   /// Events of expired notifications are left out.
-  package func pushEvents(for user: String, after: Int, limit: Int) throws -> [PushEvent] {
+  package func pushEvents(for user: UserID, after: Int, limit: Int) throws -> [PushEvent] {
     try database.read { connection in
       try connection.all(
         """
@@ -56,7 +56,7 @@ extension Store {
 
 extension Connection {
   func insertPushEvents(
-    for users: [String], notification: Int?, data: String, created: Date
+    for users: [UserID], notification: Int?, data: String, created: Date
   ) throws {
     for user in users {
       try run(

@@ -3,7 +3,9 @@ package import FoundationEssentials
 /// What became of a notification at one of its recipients.
 package struct Receipt: Sendable, Equatable {
   /// The recipient.
-  package let user: String
+  package let userID: UserID
+  /// The recipient's name, or nil when the user was removed.
+  package let user: String?
   /// When a device of the user was first told by the embedded gateway, or nil.
   package let sent: Date?
   /// When a device of the user first fetched the content, or nil.
@@ -29,7 +31,7 @@ extension Store {
   ///
   /// The first time counts, for the user and for each registration that the device names; a
   /// registration that is not the user's is left aside.
-  package func markRead(_ id: Int, user: String, device: String? = nil) async throws -> Bool {
+  package func markRead(_ id: Int, user: UserID, device: String? = nil) async throws -> Bool {
     let moment = now()
     return try await database.write { connection in
       let isTheirs = try connection.value(
@@ -49,7 +51,7 @@ extension Store {
   /// Notes that a device of the user was told of notifications; the first time counts.
   ///
   /// Returns at once: the note is written with the next commit.
-  package func recordSent(_ ids: [Int], user: String) {
+  package func recordSent(_ ids: [Int], user: UserID) {
     let moment = now()
     database.writeSoon { connection in
       for id in ids {
@@ -64,7 +66,7 @@ extension Store {
   /// for each registration that the device names.
   ///
   /// Returns at once: the note is written with the next commit.
-  package func recordFetched(_ id: Int, user: String, device: String? = nil) {
+  package func recordFetched(_ id: Int, user: UserID, device: String? = nil) {
     let note = FetchNotes.Note(id: id, user: user, device: device, moment: now())
     if fetchNotes.add(note) { writeFetchNotes() }
   }
@@ -85,17 +87,32 @@ extension Store {
     }
   }
 
-  /// The receipts of a notification, by user.
+  /// The receipts of a notification, by the users' names.
   package func receipts(of id: Int) throws -> [Receipt] {
     try database.read { connection in
       try connection.all(
-        "SELECT user, sent, fetched, read FROM recipient WHERE notification = ? ORDER BY user", id
+        """
+        SELECT recipient.user, name, sent, fetched, read
+        FROM recipient LEFT JOIN user ON user.id = recipient.user
+        WHERE notification = ? ORDER BY name IS NULL, name, recipient.user
+        """, id
       ) { row in
         Receipt(
-          user: try row.next(), sent: try row.next(), fetched: try row.next(),
+          userID: try row.next(), user: try row.next(), sent: try row.next(),
+          fetched: try row.next(),
           read: try row.next())
       }
     }
+  }
+
+  /// The only user who gets a notification; nil when there are more, or none.
+  package func soleRecipient(of id: Int) throws -> UserID? {
+    let users = try database.read { connection in
+      try connection.all("SELECT user FROM recipient WHERE notification = ? LIMIT 2", id) {
+        try $0.next(UserID.self)
+      }
+    }
+    return users.count == 1 ? users[0] : nil
   }
 
   /// The receipts of the devices that said which one they are, by user and registration.
@@ -103,8 +120,9 @@ extension Store {
     try database.read { connection in
       try connection.all(
         """
-        SELECT user, registration, fetched, read FROM device_receipt WHERE notification = ?
-        ORDER BY user, registration
+        SELECT name, registration, fetched, read
+        FROM device_receipt JOIN user ON user.id = device_receipt.user
+        WHERE notification = ? ORDER BY name, registration
         """, id
       ) { row in
         DeviceReceipt(
@@ -118,7 +136,7 @@ extension Store {
 extension Connection {
   /// Notes in a column what a recipient's device did, if the registration is the recipient's.
   fileprivate func note(
-    _ column: String, of id: Int, at device: String, user: String, _ moment: Date
+    _ column: String, of id: Int, at device: String, user: UserID, _ moment: Date
   ) throws {
     try run(
       """

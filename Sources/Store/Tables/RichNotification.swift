@@ -11,7 +11,7 @@ package struct RichNotification: Sendable, Equatable {
   /// What the publisher named: an asset or literal content.
   package let payload: String
   /// Who created it, or nil when the server itself did.
-  package let sender: String?
+  package let sender: UserID?
   /// What the plugin's `validate` said, as JSON text.
   package let details: String?
   /// The content it was created with, or nil when the payload is all there is.

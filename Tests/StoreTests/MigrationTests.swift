@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Testing
+
+@testable import Store
+
+/// A database that an earlier version wrote, in which everything belonged to names.
+@Suite struct MigrationTests {
+  private let scratch = Scratch()
+  private var path: String { scratch.folder + "/richpush.db" }
+
+  @Test func `what belonged to a name belongs to the user of that name`() async throws {
+    try writeOld()
+    let store = try Store(folder: scratch.folder, now: { scratch.now })
+    let anna = try #require(try store.user(named: "anna")).id
+    let press = try #require(try store.user(named: "press")).id
+    #expect(try store.users().map(\.name) == ["anna", "press"])
+    #expect(try store.user(named: "anna")?.hash == "h1")
+    #expect(try store.inbox(of: anna, limit: 9).map(\.isRead) == [true])
+    #expect(try store.pushEvents(for: anna, after: 0, limit: 9).map(\.data) == ["old"])
+    #expect(try store.registrations(ofUser: anna).map(\.tags) == [["username:anna"]])
+    #expect(try store.deviceReceipts(of: 0).map(\.user) == ["anna"])
+    #expect(try store.notification(0)?.sender == press)
+    #expect(try store.receipts(of: 0).map(\.user) == ["anna", "gone"])
+    let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
+    #expect(jobs.map(\.user) == [anna])
+    #expect(
+      try store.events(after: 0, for: press, limit: 2).map(\.data)
+        == [#"{"notification":0,"user":"anna","state":"read"}"#, #"{"name":"logo.png"}"#])
+    let key = IdempotencyKey("k", request: [])
+    #expect(try store.notification(for: key, sender: press)?.id == 0)
+    #expect(try await store.check().findings.isEmpty)
+
+    // Who was removed, or never was, is nobody: a user who is added with the name has nothing.
+    try await store.addUser("gone", hash: "h", role: .device)
+    let later = try #require(try store.user(named: "gone")).id
+    #expect(try store.inbox(of: later, limit: 9).isEmpty)
+    #expect(try store.pushEvents(for: later, after: 0, limit: 9).isEmpty)
+    #expect(try store.registrations(ofUser: later).isEmpty)
+    #expect(try store.devices(matching: [TagClause(with: ["username:gone"])]).isEmpty)
+    #expect(try store.receipts(of: 0).map(\.user) == ["anna", nil])
+    // Numbers of events go on where they were.
+    #expect(try store.latestPushEvent() == 7)
+    // Receipts are told on.
+    _ = try await store.create(.any(to: anna))
+    #expect(try store.latestPushEvent() == 8)
+  }
+
+  @Test func `one that fails half-way leaves the database as it was`() throws {
+    try writeOld("INSERT INTO counter VALUES ('user changes', 1);")
+    #expect(throws: StoreError.self) { try Store(folder: scratch.folder) }
+    let old = try Connection.open(path, for: .reading)
+    #expect(try old.value("PRAGMA user_version", as: Int.self) == 8)
+    #expect(try old.value("SELECT user FROM recipient LIMIT 1", as: String.self) == "anna")
+    #expect(try old.value("SELECT count(*) FROM user", as: Int.self) == 2)
+  }
+
+  private func writeOld(_ more: String = "") throws {
+    let old = try Connection.open(path, for: .writing)
+    for step in Schema.steps[..<8] { try old.script(step) }
+    try old.script(
+      """
+      PRAGMA user_version = 8;
+      INSERT INTO user VALUES ('press', 'h2', 'publisher', 2), ('anna', 'h1', 'device', 1);
+      INSERT INTO notification(id, message, rich_type, payload, sender, audience, created)
+        VALUES (0, 'm', 'img', 'p', 'press', '[]', 0);
+      UPDATE counter SET next = 1;
+      INSERT INTO idempotency VALUES ('press', 'k', '\(Digest(of: "").hex)', 0), ('', 'k', 'r', 0);
+      INSERT INTO registration VALUES ('r1', 'anna', 'apns', 'A', 0), ('r2', 'gone', 'apns', 'B', 0);
+      INSERT INTO registration_tag VALUES ('username:anna', 'r1'), ('username:gone', 'r2');
+      INSERT INTO recipient(user, notification, read) VALUES ('anna', 0, 5), ('gone', 0, NULL);
+      INSERT INTO device_receipt VALUES (0, 'anna', 'r1', NULL, 5);
+      INSERT INTO push(id, lane, kind, text) VALUES (1, 'apns', 'alert', 't');
+      INSERT INTO job(push, lane, token, user, registration, state, due, updated)
+        VALUES (1, 'apns', 't', 'anna', 'r1', 'queued', 0, 0);
+      INSERT INTO push_event(sequence, user, notification, data, created)
+        VALUES (5, 'anna', 0, 'old', 0), (6, 'gone', 0, 'old', 0), (7, 'gone', 0, 'old', 0);
+      DELETE FROM push_event WHERE sequence = 7;
+      DELETE FROM event;
+      INSERT INTO event(type, publisher, data, created) VALUES
+        ('receipt', 'press', '{"notification":0,"user":"anna","state":"read"}', 0),
+        ('asset', NULL, '{"name":"logo.png"}', 0);
+      \(more)
+      """)
+  }
+}
