@@ -44,7 +44,7 @@ import Testing
         // What the authenticator remembers of the caller may be gone before the streams are.
         if isForgotten { _ = try site.origin.keeper.authenticator.forgetChanged() }
         try site.origin.reload(site.configuration)
-        #expect(stream.hasEnded(), "\(path)")
+        try #require(stream.hasEnded(), "\(path)")
         while count(site) > 1 { await Task.yield() }
         if change != .removed { try await site.users.remove("alice") }
         try site.origin.reload(site.configuration)
