@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct EventStreamTests {
+@Suite(.timeLimit(.minutes(2))) struct EventStreamTests {
   /// Hands each sink that is opened to the test.
   private struct Source: EventSource {
     let opened: @Sendable (EventSink) -> Void
@@ -162,10 +162,10 @@ import Testing
   {
     var limits = ServerConfiguration.Limits()
     limits.transfer = .milliseconds(500)
-    try await Self.streaming(limits, keeping: 8192) { client, sink, served in
+    try await Self.streaming(limits, keeping: 65_536) { client, sink, served in
       await Self.fill(sink)
-      for _ in 0..<100 {
-        #expect(client.read(2000) > 0)
+      for _ in 0..<60 {
+        #expect(client.read(20_000) > 0)
         try await Task.sleep(for: .milliseconds(20))
       }
       #expect(!sink.isClosed && sink.backlog > 0 && served.server.openConnections == 1)
