@@ -8,8 +8,12 @@ import Testing
   private static let times = PhaseTimes(limits)
   private static let kib = 1 << 10
 
-  /// After how many seconds a transfer is ended of which so much has moved by each millisecond; nil
-  /// when it goes on for an hour. It is looked at as the event loop does, up to a tick late.
+  /// After how many seconds a transfer is ended; nil when it goes on for an hour.
+  ///
+  /// It is looked at as the event loop does, up to a tick late.
+  ///
+  /// - Parameter moved: how much has moved by a millisecond.
+  /// - Returns: the seconds.
   private static func end(_ moved: (Int) -> Int) -> Double? {
     var monitor = TransferMonitor(now: 0)
     for look in 1... {
