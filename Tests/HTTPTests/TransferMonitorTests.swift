@@ -8,8 +8,12 @@ import Testing
   private static let times = PhaseTimes(limits)
   private static let kib = 1 << 10
 
-  /// After how many seconds a transfer is ended of which so much has moved by each millisecond; nil
-  /// when it goes on for an hour. It is looked at as the event loop does, up to a tick late.
+  /// After how many seconds a transfer is ended; nil when it goes on for an hour.
+  ///
+  /// It is looked at as the event loop does, up to a tick late.
+  ///
+  /// - Parameter moved: how much has moved by a millisecond.
+  /// - Returns: the seconds.
   private static func end(_ moved: (Int) -> Int) -> Double? {
     var monitor = TransferMonitor(now: 0)
     for look in 1... {
@@ -36,7 +40,7 @@ import Testing
 
   @Test(arguments: [1, 4, 16, 64, 120])
   func `4 KiB in a second pass, in whatever pieces they come`(kib: Int) {
-    #expect(Self.end { $0 * 4096 / 1000 / (kib << 10) * (kib << 10) } == nil)
+    #expect(Self.end { (1 + $0 * 4096 / 1000 / (kib << 10)) * (kib << 10) } == nil)
   }
 
   @Test func `what waits behind an answer before it is not held against this one`() {

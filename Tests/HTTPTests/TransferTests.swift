@@ -34,6 +34,7 @@ import Testing
 
   /// Acts again and again until the server has no connections; whether that was within 30 s.
   private static func isClosed(_ served: Served, _ act: () -> Void = {}) async throws -> Bool {
+    while served.server.openConnections == 0 { await Task.yield() }
     let end = ContinuousClock.now + .seconds(30)
     while served.server.openConnections > 0, .now < end {
       act()

@@ -25,7 +25,8 @@ extension Connection {
         return goesOn(taken, least: worker.limits.transferBytes)
       }
       let isIdle = if case .head = phase { true } else { false }
-      hold(isIdle ? max(0, worker.times.idle - worker.times.look) : Self.lingering)
+      let lingering = leavesBytesUnread ? Self.lingering : 0
+      hold(isIdle ? max(0, worker.times.idle - worker.times.look) : lingering)
       return true
     default: return true
     }

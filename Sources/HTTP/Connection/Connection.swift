@@ -203,7 +203,7 @@ final class Connection {
     }
     channel.finish()
     (phase, rest) = (.lingering, [])
-    if isOnItsWay { setDeadline(worker.times.look) } else { hold(Self.lingering) }
+    if isOnItsWay { setDeadline(min(worker.times.look, 100)) } else { hold(Self.lingering) }
   }
 
   static let lingering = 2000

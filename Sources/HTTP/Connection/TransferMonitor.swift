@@ -7,8 +7,8 @@ struct TransferMonitor {
   /// granted one (a record), and each later one begins with the piece that ended the one before.
   private static let piece = 16 << 10
 
-  /// What had moved when the window began.
-  private var base = -piece
+  /// What had moved when the window began; nil before the first look.
+  private var base: Int?
   private var last = 0
   /// Milliseconds of the window that have passed.
   private var waited = 0
@@ -28,8 +28,10 @@ struct TransferMonitor {
     // When more time has passed, the event loop was held up, and that is not the peer's doing.
     waited += min(now - lastLook, times.look + Self.delay)
     lastLook = now
-    base = min(base, moved)
-    if moved - base >= least { (base, waited) = (last, 0) }
+    // Less than nothing has moved while answers before this one still wait in the kernel.
+    let start = min(base ?? min(0, moved) - Self.piece, moved)
+    base = start
+    if moved - start >= least { (base, waited) = (last, 0) }
     last = moved
     return waited <= times.transfer
   }
