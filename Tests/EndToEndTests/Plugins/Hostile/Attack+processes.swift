@@ -60,7 +60,12 @@ extension Attack {
       return hits
     },
     Attack("a fork bomb", .launcher) { ground in
-      let answer = try await ground.attack(["bomb"])
+      let before = Measurements.tasks
+      var peak = 0
+      let answer = try await ground.attack(["bomb"]) {
+        peak = max(peak, Measurements.tasks - before)
+      }
+      note(["\(peak) processes"], answer)
       let isOver = [502, 504].contains(answer.status)
       return isOver && !isAlive("", ground) ? [] : ["bomb"]
     },

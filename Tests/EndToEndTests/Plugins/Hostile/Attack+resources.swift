@@ -91,6 +91,13 @@ enum Measurements {
   /// The shared memory of the whole machine.
   static var sharedMemory: Int { value("Shmem:", in: "/proc/meminfo") }
 
+  /// All threads of this machine.
+  static var tasks: Int {
+    let text = (try? Data(contentsOf: URL(filePath: "/proc/loadavg"))) ?? Data()
+    let counts = String(decoding: text, as: UTF8.self).split(separator: " ").dropFirst(3).first
+    return counts?.split(separator: "/").last.flatMap { Int($0) } ?? 0
+  }
+
   private static func value(_ name: String, in file: String) -> Int {
     let text = (try? Data(contentsOf: URL(filePath: file))) ?? Data()
     let line = String(decoding: text, as: UTF8.self).split(separator: "\n")
