@@ -34,7 +34,7 @@ struct FileFacts: Equatable {
   private var numbers: [Int] = []
   private var content: Data?
 
-  /// - Parameter hasContent: Whether the content counts.
+  /// Looks at a file; `hasContent` says whether its content and its times count.
   init(_ path: String, hasContent: Bool = true) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }

@@ -61,10 +61,7 @@ struct HostileGround: Sendable {
 
   /// Has a plugin attack, and looks again and again until it has answered.
   ///
-  /// - Parameters:
-  ///   - names: What it does, each in a process of its own.
-  ///   - words: With what; `%` in them becomes the name.
-  /// - Returns: Its answer, or what the server says instead.
+  /// Each name is done in a process of its own; a `%` in the words becomes the name.
   @discardableResult
   func attack(
     _ names: [String], _ words: [String] = [], as type: RichType = .attack,
@@ -101,9 +98,7 @@ struct HostileGround: Sendable {
     return result.output.dropFirst(3).joined(separator: "\n")
   }
 
-  /// Has a plugin attack and wait; what the test sees then, before it lets the plugin go on.
-  ///
-  /// - Parameter body: Gets the folder that the plugin may write to.
+  /// Has a plugin attack and wait, looks into the folder that the plugin may write to, and lets it go on.
   func attackAndWait(
     _ names: [String], _ words: [String] = [], as type: RichType = .attack,
     then body: (URL) async throws -> Void
