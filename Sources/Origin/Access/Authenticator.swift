@@ -146,7 +146,7 @@ final class Authenticator: Sendable {
     return stale.union(listening().filter { (try? store.isUser($0)) != true })
   }
 
-  /// - Parameter changes: Those of before the user was read: who was changed meanwhile is not remembered.
+  /// Remembers a caller, unless users were changed since: `changes` are those of before the user was read.
   private func remember(
     _ caller: Caller, hash: String?, as authorization: String, since changes: Int
   ) {
