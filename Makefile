@@ -109,7 +109,7 @@ bench: build $(BENCH_TOOLS)/ready ## how fast it is, beside its peers on the sam
 
 soak: build tools ## the long proofs, with the program as it is used: chaos, herds, thousands of files, killed half-way
 	swift build --build-tests
-	RICHPUSH_SOAK=1 RICHPUSH_PROGRAMS=$$PWD/$(RELEASE) swift test --skip-build --disable-xctest --no-parallel --filter SoakTests </dev/null
+	RICHPUSH_SOAK=1 RICHPUSH_PROGRAMS=$$PWD/$(RELEASE) swift test --skip-build --disable-xctest --no-parallel --filter 'SoakTests|HostileMatrixTests' </dev/null
 
 fuzz: deps ## hostile bytes into every parser for SECONDS=60 each
 	for program in Tests/Fuzz/*.sh; do SECONDS_EACH=$(or $(SECONDS),60) $$program; done

@@ -108,7 +108,8 @@ static long bytes_left;
 
 static int weigh(const char *path, const struct stat *status, int kind, struct FTW *where) {
   (void)path, (void)kind, (void)where;
-  bytes_left -= status->st_blocks * 512;
+  // An empty file takes no block, but an inode.
+  bytes_left -= status->st_blocks ? status->st_blocks * 512 : 4096;
   return bytes_left < 0;
 }
 

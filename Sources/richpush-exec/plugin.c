@@ -19,6 +19,9 @@
 
 const int plugin_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
 
+/* The most processes of a plugin that a server keeps (`PluginConfiguration.concurrency`), or a little more. */
+enum { calls_at_once = 6 };
+
 static void note(struct failure *failure, const char *step) {
   failure->error = errno;
   strncpy(failure->step, step, sizeof failure->step - 1);
@@ -91,6 +94,8 @@ _Noreturn void become_plugin(const struct order *order, const struct walls *wall
   limit(RLIMIT_CPU, order->cpu);
   limit(RLIMIT_NOFILE, order->files);
   limit(RLIMIT_FSIZE, order->file_size);
+  // The kernel counts all of a user's processes: those of the plugin's other calls, too.
+  if (order->uid > 0 && order->processes >= 0) limit(RLIMIT_NPROC, calls_at_once * order->processes);
   if (!owner_turn_into(order)) give_up(failure, "setuid");
   // Not before: a change of users takes it away.
   prctl(PR_SET_PDEATHSIG, SIGKILL);

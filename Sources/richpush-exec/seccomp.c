@@ -123,6 +123,14 @@ static void refuse_requests(struct filter *filter) {
   filter_end(filter, rule);
 }
 
+/* A lease on a lent asset would keep the server from opening it. */
+static void refuse_leases(struct filter *filter) {
+  unsigned short rule = filter_rule(filter, SYS_fcntl);
+  filter_load(filter, 1, ~0u);
+  filter_error_if(filter, F_SETLEASE, EPERM);
+  filter_end(filter, rule);
+}
+
 /* Limits and priorities of other processes, which may be the server's. */
 static void refuse_foreign_ids(struct filter *filter) {
   each(i, foreign_ids) {
@@ -208,6 +216,7 @@ bool sandbox_calls(const struct order *order) {
   refuse_foreign_ids(&filter);
   refuse_namespaces(&filter);
   refuse_requests(&filter);
+  refuse_leases(&filter);
   guard_sockets(&filter, order->network);
   if (filter_install(&filter)) return true;
   return errno == EINVAL && !order->strict;

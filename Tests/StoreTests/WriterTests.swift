@@ -141,7 +141,8 @@ import Testing
     async let good: Void = store.addUser("good", hash: "", role: .device)
     await #expect(throws: StoreError(.failed, "on purpose")) {
       try await store.database.write { connection in
-        try connection.run("INSERT INTO user(name, hash, role, created) VALUES ('half', '', 'device', 0)")
+        try connection.run(
+          "INSERT INTO user(name, hash, role, created) VALUES ('half', '', 'device', 0)")
         throw StoreError(.failed, "on purpose")
       }
     }

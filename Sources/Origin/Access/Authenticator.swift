@@ -149,7 +149,7 @@ final class Authenticator: Sendable {
     return isCurrent
   }
 
-  /// - Parameter changes: Those of before the user was read: who was changed meanwhile is not remembered.
+  /// Remembers a caller, unless users were changed since: `changes` are those of before the user was read.
   private func remember(_ caller: Caller, as authorization: String, since changes: Int) {
     remembered.withLock { table in
       guard changes >= table.changes else { return }

@@ -4,8 +4,9 @@ import Testing
 /// Plugins that attack the server and the machine, in every mode a server can have.
 ///
 /// `docs/PLUGINS.md` has the table of what becomes of them. `RICHPUSH_ATTACKS=write` writes into it what
-/// was measured here, `RICHPUSH_ATTACKS=tell` shows what the plugins were told.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct HostileMatrixTests {
+/// was measured here, `RICHPUSH_ATTACKS=tell` shows what the plugins were told. They fill the machine's
+/// table of processes for seconds, so they are part of `make soak`, where nothing runs beside them.
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Soak.isLong)) struct HostileMatrixTests {
   @Test(arguments: HostileMode.all.filter { $0.impediment == nil })
   func `stops what the table says`(mode: HostileMode) async throws {
     var table = try AttackTable()
