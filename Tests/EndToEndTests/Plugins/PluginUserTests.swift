@@ -69,6 +69,10 @@ import Testing
     ) {
       server in
       try await Self.expectOwnUsers(on: server)
+      // Of another user's file only the time tells that it is complete.
+      try await eventually("the picture is complete") {
+        (try? await server.client("bob").create(.logo(to: "bob"))) != nil
+      }
       try await server.expectHealthy()
       let status = try String(
         contentsOfFile: "/proc/\(server.processIdentifier)/status", encoding: .utf8)
