@@ -116,8 +116,10 @@ def throughput(folder):
     store = sqlite3.connect(folder + "/var/richpush.db")
     with store:
         devices = [f"{number:08x}".upper() for number in range(PUSHES)]
-        store.executemany("INSERT INTO registration VALUES (?, ?, 'apns', ?, 0)",
-                          [(one, "user" + one, one) for one in devices])
+        store.executemany("INSERT INTO user(name, role, created) VALUES (?, 'device', 0)",
+                          [("user" + one,) for one in devices])
+        store.executemany("INSERT INTO registration SELECT ?, id, 'apns', ?, 0 FROM user WHERE name = ?",
+                          [(one, one, "user" + one) for one in devices])
         store.executemany("INSERT INTO registration_tag VALUES ('all', ?)", [(one,) for one in devices])
     store.close()
     text = '{"aps":{"alert":{"body":"Look"},"mutable-content":1},"richId":"0","richType":"img"}'
