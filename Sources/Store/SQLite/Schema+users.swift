@@ -60,21 +60,38 @@ extension Schema {
     CREATE INDEX idempotency_of_notification ON idempotency(notification);
 
     DROP INDEX registration_of_user;
-    DROP INDEX push_event_of_user;
-    DROP INDEX event_of_publisher;
     \(number("user", of: "registration", default: "NOT NULL DEFAULT 0"))
-    \(number("user", of: "push_event", default: "NOT NULL DEFAULT 0"))
     \(number("user", of: "job"))
     \(number("sender", of: "notification"))
-    \(number("publisher", of: "event"))
     CREATE INDEX registration_of_user ON registration(user);
-    CREATE INDEX push_event_of_user ON push_event(user, sequence);
-    CREATE INDEX event_of_publisher ON event(publisher, sequence);
 
-    ALTER TABLE event ADD COLUMN user INTEGER;
-    UPDATE event SET data = json_set(data, '$.user', NULL),
-      user = coalesce((SELECT id FROM user WHERE name = data ->> '$.user'), 0)
-      WHERE type = 'receipt' AND data ->> '$.user' IS NOT NULL;
+    CREATE TABLE numbered_push_event(
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL,
+      notification INTEGER REFERENCES notification ON DELETE CASCADE,
+      data TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO numbered_push_event
+      SELECT sequence, (SELECT id FROM user WHERE name = push_event.user), notification, data, created
+      FROM push_event ORDER BY sequence;
+    \(replace("push_event"))
+    CREATE INDEX push_event_of_user ON push_event(user, sequence);
+    CREATE INDEX push_event_of_notification ON push_event(notification);
+
+    CREATE TABLE numbered_event(
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+      token TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
+      type TEXT NOT NULL, publisher INTEGER, user INTEGER, data TEXT NOT NULL,
+      created INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO numbered_event
+      SELECT sequence, token, type, (SELECT id FROM user WHERE user.name = publisher),
+        iif(old.name IS NULL, NULL,
+          coalesce((SELECT id FROM user WHERE user.name = old.name), 0)),
+        iif(old.name IS NULL, data, json_set(data, '$.user', NULL)), created
+      FROM (SELECT *, iif(type = 'receipt', data ->> '$.user', NULL) AS name FROM event) AS old
+      ORDER BY sequence;
+    \(replace("event"))
+    CREATE INDEX event_of_publisher ON event(publisher, sequence);
     \(createTriggers)
     """
 
@@ -88,6 +105,17 @@ extension Schema {
       WHERE \(column) IS NOT NULL;
     ALTER TABLE \(table) DROP COLUMN \(column);
     ALTER TABLE \(table) RENAME COLUMN numbered TO \(column);
+    """
+  }
+
+  /// A new table takes the place of the old one; its sequence goes on.
+  private static func replace(_ table: String) -> String {
+    """
+    DELETE FROM sqlite_sequence WHERE name = 'numbered_\(table)';
+    INSERT INTO sqlite_sequence SELECT 'numbered_' || name, seq FROM sqlite_sequence
+      WHERE name = '\(table)';
+    DROP TABLE \(table);
+    ALTER TABLE numbered_\(table) RENAME TO \(table);
     """
   }
 
