@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import Store
 import Testing
 
@@ -28,6 +29,52 @@ import Testing
     _ = try await store.removeUser("alice")
     #expect(try !authenticator.forgetChanged()(caller))
     #expect(!isKnown(authenticator))
+  }
+
+  @Test
+  func `the next owner of a name is not taken for the one before, with the same password either`()
+    async throws
+  {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    let authenticator = Authenticator(store: store, isDemo: false)
+    let hash = try #require(PasswordHash.make("secret"))
+    let credentials = try #require(Credentials(field))
+    try await store.addUser("alice", hash: hash, role: .device)
+    let first = await authenticator.verify(credentials, field, from: "::1").caller
+    _ = try await store.removeUser("alice")
+    try await store.addUser("alice", hash: hash, role: .device)
+    #expect(authenticator.forgetChanged() == Set([first?.id].compactMap(\.self)))
+    let second = await authenticator.verify(credentials, field, from: "::1").caller
+    #expect(second != nil && second?.id != first?.id)
+  }
+
+  @Test func `who listens and is not remembered any more is found out when removed`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    let authenticator = Authenticator(store: store, isDemo: false)
+    try await store.addUser("alice", hash: "", role: .device)
+    try await store.addUser("bob", hash: "", role: .device)
+    let alice = try #require(try store.user(named: "alice")).id
+    let bob = try #require(try store.user(named: "bob")).id
+    _ = try await store.removeUser("alice")
+    #expect(authenticator.forgetChanged { [alice, bob] } == [alice])
+  }
+
+  @Test func `a stream is not opened for a user who was removed a moment ago`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    try await store.addUser("alice", hash: "", role: .device)
+    let alice = try #require(try store.user(named: "alice")).id
+    let streams = EventStreams(of: PushFeed(store: store))
+    let exchange = Exchange(
+      request: try Request("GET", "/api/push/stream"),
+      caller: Caller(id: alice, name: "alice", role: .device), parameters: [])
+    _ = try streams.get(exchange)
+    #expect(streams.count == 1)
+    _ = try await store.removeUser("alice")
+    #expect(throws: TheRefusal.self) { try streams.get(exchange) }
+    #expect(streams.count == 1)
   }
 
   private func isKnown(_ authenticator: Authenticator) -> Bool {

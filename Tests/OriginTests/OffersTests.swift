@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import Store
 import Testing
 
 @testable import Origin
@@ -35,6 +36,19 @@ import Testing
     #expect(offers.find("/0", at: noon, in: 0) { _ in true } != nil)
     #expect(offers.find("/1", at: noon, in: 0) { _ in true } == nil)
     #expect(offers.find("/2", at: noon, in: 0) { _ in true } != nil)
+  }
+
+  @Test func `what a plugin made for a user is not for another who has the name later`() {
+    var manifest = Manifest()
+    manifest.perUser = true
+    let plugin = offer(1, manifest: manifest).wish.plugin
+    let keys = [1, 2].map { id in
+      Wish(
+        subject: Subject(richType: "img", message: "m", payload: "p", id: 1), options: .none,
+        plugin: plugin, user: "alice", owner: UserID(rawValue: id)
+      ).key
+    }
+    #expect(keys[0] != keys[1])
   }
 
   @Test func `what was decided before a change is not remembered after it`() {
