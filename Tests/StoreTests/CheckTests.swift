@@ -27,6 +27,8 @@ import Testing
   private func corrupt(_ path: String) throws {
     var status = stat()
     #expect(stat(path, &status) == 0)
+    chmod(path, 0o600)
+    defer { chmod(path, status.st_mode & 0o7777) }
     let file = open(path, O_WRONLY)
     defer { close(file) }
     #expect(pwrite(file, "X", 1, 0) == 1)

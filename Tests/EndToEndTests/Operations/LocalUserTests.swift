@@ -55,9 +55,12 @@ import Testing
   private func files(below folder: String) throws -> [(path: String, mode: Int)] {
     try FileManager.default.subpathsOfDirectory(atPath: folder).compactMap { path in
       let path = folder + "/" + path
-      let kind = try FileManager.default.attributesOfItem(atPath: path)[.type]
-      guard kind as? FileAttributeType == .typeRegular else { return nil }
-      return (path, try mode(path))
+      // One of `tmp` may be gone by now.
+      let facts = try? FileManager.default.attributesOfItem(atPath: path)
+      guard let facts, facts[.type] as? FileAttributeType == .typeRegular,
+        let mode = facts[.posixPermissions] as? NSNumber
+      else { return nil }
+      return (path, mode.intValue)
     }
   }
 

@@ -46,6 +46,7 @@ import Testing
       let root = server.scratch.folder.path
       let digest = try #require(try await alice.asset("logo.png", richType: "img").sha256)
       let blob = root + "/var/blobs/\(digest.prefix(2))/\(digest)"
+      #expect(chmod(blob, 0o600) == 0)
       try Data("damage".utf8).write(to: URL(filePath: blob))
       let words = ["store", "check", "--data", root + "/var"]
       let check = try await Child.run("richpush", words)
