@@ -123,10 +123,10 @@ struct Workplace: Sendable {
   func tidy() {
     let (scratch, answers) = (configuration.scratchFolder, configuration.temporaryFolder)
     Task.detached(priority: .utility) { [forker] in
-      for name in Self.names(in: answers) where name.hasPrefix("answer-") {
+      for name in FolderListing.texts(in: answers) where name.hasPrefix("answer-") {
         unlink("\(answers)/\(name)")
       }
-      for name in Self.names(in: scratch) where name.hasPrefix("plugin-") {
+      for name in FolderListing.texts(in: scratch) where name.hasPrefix("plugin-") {
         if let owner = Self.owner(of: "\(scratch)/\(name)/tmp"), owner != geteuid(), geteuid() != 0
         {
           _ = await forker.empty("\(scratch)/\(name)/tmp", of: .own(Int(owner)))
@@ -134,11 +134,6 @@ struct Workplace: Sendable {
         FolderRemoval.remove(name, in: scratch)
       }
     }
-  }
-
-  private static func names(in folder: String) -> [String] {
-    Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)).map { FolderListing($0).texts }
-      ?? []
   }
 
   private static func owner(of path: String) -> uid_t? {

@@ -42,10 +42,7 @@ struct Inventory {
 
   /// Hidden files (editors' leavings) and Python's compiled copies are no part of a plugin.
   static func names(in folder: String) -> [String] {
-    guard let descriptor = Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
-      return []
-    }
-    return FolderListing(descriptor).texts.filter { !$0.hasPrefix(".") && $0 != "__pycache__" }
+    FolderListing.texts(in: folder).filter { !$0.hasPrefix(".") && $0 != "__pycache__" }
   }
 
   private static func digest(of text: String) -> String {

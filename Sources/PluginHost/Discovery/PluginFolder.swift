@@ -72,10 +72,7 @@ final class PluginFolder: Sendable {
 
   /// All plugins by name, the broken ones with their problem.
   func plugins() -> [Plugin] {
-    guard let descriptor = Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else {
-      return []
-    }
-    return FolderListing(descriptor).texts.sorted().compactMap(plugin)
+    FolderListing.texts(in: path).sorted().compactMap(plugin)
   }
 
   private func read(_ name: String, _ trust: Trust) -> Entry? {

@@ -22,6 +22,11 @@ struct FolderListing {
     self.names = names
   }
 
+  /// The names that are text, in the folder at `path`; none when it cannot be read.
+  static func texts(in path: String) -> [String] {
+    Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)).map { FolderListing($0).texts } ?? []
+  }
+
   /// The names that are text.
   var texts: [String] {
     names.compactMap {

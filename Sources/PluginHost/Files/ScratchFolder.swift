@@ -20,6 +20,7 @@ struct ScratchFolder: Sendable {
     view = nil
     user = .server("")
     forker = nil
+    isForeign = false
     guard mkdir(path, 0o700) == 0 else { return nil }
   }
 
@@ -36,10 +37,11 @@ struct ScratchFolder: Sendable {
     path = "\(parent)/\(name)"
     view = FolderView(path)
     (self.user, self.forker) = (user, forker)
+    isForeign = user.isOwn && geteuid() != 0
   }
 
   /// Whether it belongs to another user, so that only the launcher can look into it.
-  var isForeign: Bool { user.isOwn && geteuid() != 0 }
+  let isForeign: Bool
 
   /// A regular file in the folder, opened for reading without following any link.
   ///

@@ -16,6 +16,11 @@ final class Forker: Sendable {
     let sandbox: String
   }
 
+  /// What came of an order that runs nothing.
+  private struct Reply {
+    let file: Descriptor?
+  }
+
   private struct State {
     var running: Running?
     var startedAt: ContinuousClock.Instant?
@@ -55,7 +60,7 @@ final class Forker: Sendable {
   }
 
   /// Sends an order that runs nothing, and waits for its reply off the caller's thread; nil when it failed.
-  private func ask(_ words: [String]) async -> (file: Descriptor?, Void)? {
+  private func ask(_ words: [String]) async -> Reply? {
     await withCheckedContinuation { done in
       DispatchQueue.global(qos: .userInitiated).async { [self] in
         done.resume(returning: reply(to: Order.encoded(words)))
@@ -63,7 +68,7 @@ final class Forker: Sendable {
     }
   }
 
-  private func reply(to words: [UInt8]) -> (file: Descriptor?, Void)? {
+  private func reply(to words: [UInt8]) -> Reply? {
     guard let channel = Channel.packets(), let nothing = Channel.input([]),
       (try? send(words, [channel.theirs, nothing, nothing, nothing])) != nil,
       channel.ours.hasInput(within: .seconds(30), isHurried: false)
@@ -72,7 +77,8 @@ final class Forker: Sendable {
     var file: Int32 = -1
     let count = clinux_receive(channel.ours.number, &word, word.count, &file)
     let descriptor = Descriptor(file)
-    return count > 0 && word.prefix(count).elementsEqual("done".utf8) ? (descriptor, ()) : nil
+    return count > 0 && word.prefix(count).elementsEqual("done".utf8)
+      ? Reply(file: descriptor) : nil
   }
 
   private func send(_ words: [UInt8], _ descriptors: [Descriptor]) throws(PluginError) {
