@@ -13,8 +13,8 @@ let strictC: [CSetting] = [
   .unsafeFlags(["-Wall", "-Wextra"]),
 ]
 
-/// A room of the floor plan in `docs/ARCHITECTURE.md`: a library of ours and what it stands on.
-func room(
+/// A library of the graph in `docs/ARCHITECTURE.md`, and what it depends on.
+func module(
   _ name: String, on dependencies: [Target.Dependency] = [], resources: [Resource] = []
 ) -> Target {
   .target(
@@ -57,43 +57,86 @@ let package = Package(
       name: "richpush-exec", cSettings: strictC,
       linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
 
-    room("HTTP", on: ["CLibraries"]),
-    room("MediaTypes"),
-    room("Store", on: ["CLibraries"]),
-    room("Push", on: ["HTTP", "CLibraries"]),
-    room("PluginHost", on: ["HTTP", "CLibraries"]),
-    room("PluginBench", on: ["PluginHost", "MediaTypes"]),
-    room(
-      "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "CLibraries"],
-      resources: [.embedInCode("Description/openapi.json")]),
-    room(
+    module("Primitives"),
+    module("HTTP", on: ["CLibraries", "Primitives"]),
+    module("MediaTypes"),
+    module("Store", on: ["CLibraries", "Primitives"]),
+    module("Push", on: ["CLibraries", "Primitives"]),
+    module("PluginHost", on: ["CLibraries", "Primitives"]),
+    module(
+      "PluginTester", on: ["PluginHost", "MediaTypes"],
+      resources: [.embedInCode("Templates")]),
+    module("RichPushAPI"),
+    module(
+      "Media",
+      on: ["Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"]),
+    module(
+      "Intake",
+      on: ["Media", "Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"]),
+    module(
+      "Delivery",
+      on: ["Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI", "Primitives"]),
+    module(
+      "Origin",
+      on: [
+        "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP", "RichPushAPI",
+        "Primitives", "CLibraries",
+      ],
+      resources: [.embedInCode("openapi.json")]),
+    module(
       "RichPushClient", on: [.target(name: "CLibraries", condition: .when(platforms: [.linux]))]),
-    room("PluginKit"),
-    room("Imaging", on: ["CCodecs"]),
+    module("PluginKit", on: ["Primitives"]),
+    module("Imaging", on: ["CCodecs"]),
     .executableTarget(
-      name: "richpush", dependencies: ["Origin", "PluginBench", "RichPushClient", "MediaTypes"],
+      name: "richpush",
+      dependencies: [
+        "Origin", "Delivery", "Intake", "Media", "PluginTester", "PluginHost", "RichPushAPI",
+        "RichPushClient", "MediaTypes",
+      ],
       swiftSettings: strict),
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit"]),
     plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit"]),
     plugin("url", on: ["CLibraries", "MediaTypes", "PluginKit"]),
 
-    tests(of: "HTTP", on: ["CLibraries"]),
+    tests(of: "Primitives"),
+    tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
     tests(of: "MediaTypes"),
     tests(of: "Store"),
     .target(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
-    tests(of: "Push", on: ["HTTP", "StandIns"]),
-    tests(of: "PluginHost", on: ["HTTP", "richpush-exec"]),
+    tests(of: "Push", on: ["StandIns"]),
+    tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
+    .target(
+      name: "TestSupport",
+      dependencies: ["Origin", "Media", "Store", "PluginHost", "HTTP", "Primitives"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     tests(
-      of: "Origin", on: ["Store", "Push", "PluginHost", "MediaTypes", "HTTP", "richpush-exec"]),
+      of: "Media", on: ["Store", "PluginHost", "RichPushAPI", "TestSupport", "richpush-exec"]),
+    tests(
+      of: "Intake",
+      on: [
+        "Media", "Store", "PluginHost", "Primitives", "RichPushAPI", "TestSupport", "richpush-exec",
+      ]),
+    tests(
+      of: "Delivery",
+      on: [
+        "Intake", "Media", "Store", "Push", "PluginHost", "HTTP", "RichPushAPI", "TestSupport",
+        "richpush-exec",
+      ]),
+    tests(
+      of: "Origin",
+      on: [
+        "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP", "RichPushAPI",
+        "TestSupport", "richpush-exec",
+      ]),
     tests(of: "RichPushClient"),
-    tests(of: "PluginKit"),
+    tests(of: "PluginKit", on: ["Primitives"]),
     tests(of: "Imaging", on: ["img"], exclude: ["Fixtures/pngs.py"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "RichPushClient", "MediaTypes", "PluginHost", "PluginBench", "StandIns", "richpush",
+        "RichPushClient", "MediaTypes", "PluginHost", "PluginTester", "StandIns", "richpush",
         "richpush-exec", "img", "sound", "url",
       ], exclude: ["Plugins/Attacks", "Plugins/OldKernel"],
       swiftSettings: strict),

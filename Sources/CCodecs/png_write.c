@@ -56,13 +56,13 @@ static void set_palette(png_structp codec, png_infop info, const uint8_t *palett
 
 static int colour_type(const codec_raster *raster, int colours) {
   if (colours > 0) return PNG_COLOR_TYPE_PALETTE;
-  return raster->channels == 4 ? PNG_COLOR_TYPE_RGBA
-    : raster->channels == 3    ? PNG_COLOR_TYPE_RGB
-                               : PNG_COLOR_TYPE_GRAY;
+  static const int types[] = {
+    PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
+  return types[raster->channels - 1];
 }
 
 int codec_png_write(
-  const codec_raster *raster, const uint8_t *palette, int colours, int level, int filtered,
+  const codec_raster *raster, const uint8_t *palette, int colours, int depth, int level, int filtered,
   codec_buffer *out, char *message
 ) {
   struct output output = {0};
@@ -76,13 +76,14 @@ int codec_png_write(
   }
   png_set_write_fn(codec, &output, append, flush);
   png_set_IHDR(
-    codec, info, (png_uint_32)raster->width, (png_uint_32)raster->height, 8,
+    codec, info, (png_uint_32)raster->width, (png_uint_32)raster->height, depth,
     colour_type(raster, colours), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
     PNG_FILTER_TYPE_DEFAULT);
   if (colours > 0) set_palette(codec, info, palette, colours);
   png_set_compression_level(codec, level);
   png_set_filter(codec, 0, filtered ? PNG_FILTER_UP : PNG_FILTER_NONE);
   png_write_info(codec, info);
+  png_set_packing(codec);
   for (int y = 0; y < raster->height; y++) {
     png_write_row(codec, raster->planes[0] + raster->strides[0] * (size_t)y);
   }

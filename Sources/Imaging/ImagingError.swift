@@ -1,5 +1,5 @@
 /// Why a picture could not be read or made.
-package struct ImagingError: Error, Equatable, Sendable {
+package struct ImagingError: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Code: Sendable {
     /// The file could not be opened or read.
     case unreadable
@@ -19,8 +19,15 @@ package struct ImagingError: Error, Equatable, Sendable {
   /// A sentence that says what to do about it.
   package let reason: String
 
-  package init(_ code: Code, _ reason: String) {
+  /// The codec's own message or the numbers behind the reason, for a log.
+  package let detail: String?
+
+  /// The reason: it is made for reading.
+  package var description: String { reason }
+
+  package init(_ code: Code, _ reason: String, detail: String? = nil) {
     self.code = code
     self.reason = reason
+    self.detail = detail
   }
 }

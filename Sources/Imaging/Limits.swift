@@ -18,26 +18,33 @@ package struct Limits: Sendable {
   /// Refuses a picture by its header alone.
   package func check(_ size: PixelSize) throws(ImagingError) {
     guard size.width > 0, size.height > 0 else {
-      throw ImagingError(.damaged, "The picture's header says \(size).")
+      let missing = size.width > 0 ? "height" : "width"
+      throw ImagingError(
+        .damaged, "This picture is damaged: it has no \(missing). Export it again.")
     }
     guard max(size.width, size.height) <= edge else {
       throw ImagingError(
-        .tooLarge, "The picture is \(size) pixels; the longest edge allowed is \(edge).")
+        .tooLarge,
+        "The picture is \(size) pixels; the longest edge allowed is \(edge). "
+          + "Export it smaller.")
     }
     guard size.width * size.height <= megapixels * 1_000_000 else {
       let tenths = (size.pixels + 99_999) / 100_000
       throw ImagingError(
         .tooLarge,
-        "The picture is \(size) pixels, \(tenths / 10).\(tenths % 10) megapixels; at most \(megapixels) are allowed."
+        "The picture is \(size) pixels, \(tenths / 10).\(tenths % 10) megapixels; at most \(megapixels) are allowed. Export it smaller."
       )
     }
   }
 
   /// Refuses a buffer that a source would need for itself.
-  func check(_ bytes: Int, against limit: Int, for what: String) throws(ImagingError) {
+  func check(
+    _ bytes: Int, against limit: Int, for what: String, remedy: String = "Export it smaller."
+  ) throws(ImagingError) {
     guard bytes > limit else { return }
     throw ImagingError(
       .tooLarge,
-      "\(what) needs \(bytes >> 20) MiB of memory; at most \(limit >> 20) MiB are allowed.")
+      "\(what) is too large. \(remedy)",
+      detail: "it takes \(bytes >> 20) MiB of memory, the limit is \(limit >> 20) MiB")
   }
 }

@@ -8,6 +8,7 @@ extension MediaType {
     "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp",
     "image/heic": "heic", "image/heif": "heif", "image/avif": "avif", "image/bmp": "bmp",
     "image/x-icon": "ico", "image/tiff": "tiff", "image/jxl": "jxl", "image/svg+xml": "svg",
+    "image/jp2": "jp2", "image/vnd.adobe.photoshop": "psd",
     "audio/wav": "wav", "audio/aiff": "aiff", "audio/x-caf": "caf", "audio/mpeg": "mp3",
     "audio/mp4": "m4a", "audio/aac": "aac", "audio/ogg": "ogg", "audio/flac": "flac",
     "audio/amr": "amr", "audio/amr-wb": "awb", "audio/midi": "mid", "audio/basic": "au",
@@ -18,6 +19,7 @@ extension MediaType {
     "text/x-shellscript": "sh", "text/vcard": "vcf", "text/calendar": "ics",
     "application/json": "json", "application/pdf": "pdf", "application/zip": "zip",
     "application/gzip": "gz", "application/x-rar-compressed": "rar",
-    "application/vnd.apple.pkpass": "pkpass",
+    "application/vnd.apple.pkpass": "pkpass", "application/vnd.ms-asf": "asf",
+    "application/x-plist": "plist",
   ]
 }

@@ -14,11 +14,13 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
   /// A type as somebody declared it, parameters dropped; nil when it is not `type/subtype`.
   package init?(_ declared: String) {
-    let essence = declared.prefix { $0 != ";" }.drop { $0 == " " }
-    let parts = essence.lowercased().split(separator: " ").first?
-      .split(separator: "/", omittingEmptySubsequences: false)
-    guard let parts, parts.count == 2, parts.allSatisfy(Self.isToken) else { return nil }
-    value = "\(parts[0])/\(parts[1])"
+    let essence = declared.utf8.drop { $0 == UInt8(ascii: " ") }.prefix { byte in
+      byte != UInt8(ascii: ";") && byte != UInt8(ascii: " ")
+    }
+    let parts = essence.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isTokenByte) })
+    else { return nil }
+    value = Substring(essence).lowercased()
   }
 
   /// A type that this room spells itself.
@@ -34,14 +36,13 @@ package struct MediaType: Sendable, Hashable, CustomStringConvertible {
     pattern == "*/*" || pattern == value || pattern == "\(family)/*"
   }
 
-  /// A token of RFC 9110 section 5.6.2.
-  private static func isToken(_ text: Substring) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
+  /// Whether a byte may stand in a token (RFC 9110 section 5.6.2).
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
   }
 }

@@ -1,7 +1,8 @@
+import Media
 import FoundationEssentials
 import Store
 
-/// What has to be done now and then: collect what nobody needs, notice who was removed.
+/// Periodic work: removes what is no longer needed, and notices users and keys that another process changed.
 struct Housekeeping: Sendable {
   let store: Store
   let retention: Retention
@@ -25,7 +26,7 @@ struct Housekeeping: Sendable {
     self.retention = retention
   }
 
-  /// Works until the task is cancelled.
+  /// Runs until the task is cancelled.
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await collect() }
@@ -34,8 +35,8 @@ struct Housekeeping: Sendable {
     }
   }
 
-  /// Takes over what another process changed: users who were removed or have another password are
-  /// out, keys that were made sign.
+  /// Applies what another process changed: closes the streams of users who were removed or have
+  /// another password, and signs with new keys.
   func reload() throws {
     let isCurrent = try authenticator.forgetChanged()
     for streams in streams { streams.close(unless: isCurrent) }
@@ -44,12 +45,12 @@ struct Housekeeping: Sendable {
 
   private func watchStore() async {
     while !Task.isCancelled {
-      do { try reload() } catch { log("users and keys could not be read: \(error)") }
+      do { try reload() } catch { log("users and keys could not be read: \(error.logDescription)") }
       try? await Task.sleep(for: Self.storeInterval)
     }
   }
 
-  /// Makes room soon when renditions take more than they may: a whole folder can come at once.
+  /// Removes renditions beyond the limit within seconds: a whole folder can be dropped at once.
   private func watchRenditions() async {
     while !Task.isCancelled {
       if store.renditions.size > retention.renditionBytes ?? .max {
@@ -73,7 +74,7 @@ struct Housekeeping: Sendable {
             (\(removed.renditionBytes) bytes)
             """)
         }
-      } catch { log("nothing could be collected: \(error)") }
+      } catch { log("clean-up failed: \(error.logDescription)") }
       try? await Task.sleep(for: Self.interval)
     }
   }

@@ -1,7 +1,8 @@
 import FoundationEssentials
+import HTTP
 import Push
 
-/// What an operator says to `richpush serve`.
+/// The options of `richpush serve`.
 package struct OriginConfiguration: Sendable {
   /// The name or address to listen on.
   package var host = "127.0.0.1"
@@ -11,29 +12,31 @@ package struct OriginConfiguration: Sendable {
   package var data = "var"
   /// The drop folder.
   package var assets = "assets"
-  /// What is denied to others in the drop folder, as umask(2) has it.
+  /// The permissions that new files and folders in the drop folder do not get (umask(2)).
   package var mask: UInt32 = 0o022
   /// The folder with the plugins.
   package var plugins = "plugins"
-  /// The folder with the programs of ours: `richpush-exec` and the plugins that ship.
+  /// The folder with the plugins that ship, for rich types that ``plugins`` does not have; nil for none.
+  package var shippedPlugins: String?
+  /// The folder with `richpush-exec` and the executables of the plugins that ship.
   package var programs = "."
   /// The PEM files of the TLS certificate and its key; nil for plain HTTP.
   package var certificate: String?
   /// See `certificate`.
   package var key: String?
-  /// Where the world reaches this server, such as `https://push.example`: for addresses in pushes.
+  /// The public URL of this server, such as `https://push.example`, for links in pushes.
   package private(set) var publicURL: String?
-  /// The version of the program, for measurements.
+  /// The version of the program, for `/metrics`.
   package var version = ""
-  /// The file for a line of JSON an answer, `-` for standard output; nil for none.
+  /// The access log, a line of JSON for each response; `-` is standard output, nil none.
   package var accessLog: String?
-  /// Origins whose pages may read answers (CORS); `*` means all.
+  /// Origins whose pages may read responses (CORS); `*` means all.
   package var origins: Set<String> = []
   /// The proxies whose X-Forwarded fields are believed: numeric addresses.
   package var proxies: [String] = []
-  /// Connections that one address may have open.
+  /// The most open connections of one address.
   package var connectionsPerAddress = 2000
-  /// How much plugins are shut in: `standard`, `strict` or `off`.
+  /// How plugins are isolated: `standard`, `strict` or `off`.
   package var sandbox = "standard"
   /// The user that the server changes to once it listens; nil keeps the one it was started by.
   package var user: ServerUser?
@@ -41,11 +44,11 @@ package struct OriginConfiguration: Sendable {
   package var uids: ClosedRange<Int>?
   /// The rich types whose plugins may open connections, when their manifests ask for it.
   package var network: Set<String> = []
-  /// The bytes that renditions may take on the disk.
+  /// The most bytes of renditions on the disk.
   package var renditionBytes = 10 << 30
-  /// Whether any user whose password is the name may come in; only on loopback.
+  /// Whether any name is accepted with the same word as password; only on loopback.
   package var isDemo = false
-  /// The user in whose name dropped files are sent; nil when dropping publishes nothing.
+  /// The sender of dropped files; nil if dropping publishes nothing.
   package var publishAs: String?
   /// The notification that the tutorial's empty POST creates.
   package var standard = Standard()
@@ -62,15 +65,19 @@ package struct OriginConfiguration: Sendable {
 
   /// The push services.
   private(set) var push: PushConfiguration
+  /// The files with the credentials of the push services.
+  private(set) var pushFiles: [String] = []
 
   /// Takes the services that a list such as `embedded,apns` names.
   ///
   /// - Throws: an error that names the variable that is missing or wrong.
   package mutating func usePush(_ list: String, environment: [String: String]) throws {
     push = try PushConfiguration(list, environment: environment)
+    pushFiles = PushConfiguration.variables.filter { $0.hasSuffix("_FILE") }
+      .compactMap { environment[$0] }
   }
 
-  /// Takes the address under which the world reaches this server, a proxy's path included.
+  /// Sets the public URL of this server, with a proxy's path if there is one.
   ///
   /// - Throws: `ConfigurationError` when it is none.
   package mutating func usePublicURL(_ text: String) throws {
@@ -93,6 +100,11 @@ package struct OriginConfiguration: Sendable {
   package mutating func allowMetrics(_ entries: [String]) throws {
     metricsAccess = try MetricsAccess(entries)
   }
+
+  /// Gets this process as many file descriptors as it may have, before anything needs them.
+  ///
+  /// - Throws: an error with a sentence when they are too few for a server.
+  package static func prepareDescriptors() throws { try DescriptorLimit.requireEnough() }
 
   /// The defaults: the current folder, and port 8080 of loopback.
   package init() throws {

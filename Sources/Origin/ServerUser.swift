@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// The user that a server which root started runs as.
@@ -19,13 +20,24 @@ package struct ServerUser: Sendable {
     (self.name, id, group) = (name, entry.pw_uid, entry.pw_gid)
   }
 
+  /// Gives the user a file or folder that the caller has just made, with all that is in it.
+  package func give(_ path: String) {
+    let inner = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
+    for path in [path] + inner.map({ "\(path)/\($0)" }) { lchown(path, id, group) }
+  }
+
   /// Changes this process to the user, for good.
   ///
   /// - Parameter folder: The data folder: made for the user where it is missing, and the user's own.
   /// - Throws: `ConfigurationError` when the folder is another's, or the kernel refuses.
-  func take(over folder: String) throws {
-    if mkdir(folder, 0o711) == 0, chown(folder, id, group) != 0 {
-      throw ConfigurationError("the folder \(folder) cannot be given to \(name)")
+  func become(ownerOf folder: String) throws {
+    if mkdir(folder, 0o711) == 0 {
+      // By a descriptor: somebody who may write to the folder above could put a link in its place.
+      let made = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      defer { close(made) }
+      guard fchown(made, id, group) == 0 else {
+        throw ConfigurationError("the folder \(folder) cannot be given to \(name)")
+      }
     }
     var status = stat()
     guard stat(folder, &status) == 0, status.st_uid == id else {

@@ -1,225 +1,275 @@
 import Dispatch
 import Foundation
+import Primitives
 import Synchronization
 
-/// Runs plugins: finds them, asks them within bounds, and answers for what they do.
+/// Finds plugins and calls them, within limits and isolated from the server.
 package final class PluginHost: Sendable {
-  private let workplace: Workplace
+  private let environment: PluginEnvironment
   private let folder: PluginFolder
-  private let services = Mutex<[String: Service]>([:])
-  private let attention = Mutex(Attention())
-  private let changeCount = Atomic(0)
+  private let runtimes = Mutex<[String: PluginRuntime]>([:])
+  private let watching = Mutex(Watching())
+  /// The problems that the log has, by rich type.
+  private let loggedProblems = Mutex<[String: String]>([:])
 
-  /// Whether changes in the folder are acted on before anybody asks.
-  private struct Attention {
-    var isPaid = false
-    var isDue = false
+  private struct Watching {
+    /// Whether changes of the folder are acted on before a call needs the plugin.
+    var isOn = false
+    var isScheduled = false
   }
 
-  /// Prepares a host; no plugin is run and no process is started until the first call.
+  /// An editor writes several files: they are acted on together.
+  private static let changeDelay = DispatchTimeInterval.milliseconds(100)
+
+  /// Prepares a host; no process is started before the first call.
   ///
-  /// - Parameters:
-  ///   - configuration: Where plugins are and what they may use.
-  ///   - launcher: One that runs already; nil starts one with the first call.
-  /// - Throws: ``PluginError`` 503 when the process has no descriptors left.
+  /// Without a `launcher` that runs already, the first call starts one.
+  ///
+  /// - Throws: ``PluginError/Code/busy`` if the process has no descriptors left.
   package init(
     configuration: PluginConfiguration, launcher: PluginLauncher? = nil
   ) throws(PluginError) {
-    var configuration = configuration
-    configuration.folder = PluginHost.absolute(configuration.folder)
-    configuration.binaries = configuration.binaries.map(PluginHost.absolute)
-    configuration.launcher = PluginHost.absolute(configuration.launcher)
-    configuration.temporaryFolder = PluginHost.absolute(configuration.temporaryFolder)
-    configuration.scratchFolder = PluginHost.absolute(configuration.scratchFolder)
-    guard let poller = Poller() else {
-      throw .busy("The server has no descriptors left for plugins.")
+    let configuration = configuration.withAbsolutePaths
+    environment = try PluginEnvironment(configuration, launcher)
+    folder = PluginFolder(configuration)
+    if let queue = folder.changeQueue {
+      _ = environment.poller.watch(queue.number, FolderChangeHandler(host: self))
     }
-    workplace = Workplace(
-      configuration: configuration,
-      forker: launcher?.forker ?? Forker(configuration),
-      users: PluginUsers(range: configuration.uids, scratchFolder: configuration.scratchFolder),
-      poller: poller)
-    try workplace.makeScratchFolder()
-    workplace.tidy()
-    folder = PluginFolder(
-      path: configuration.folder, binaries: configuration.binaries,
-      ceiling: configuration.ceiling)
-    if let queue = folder.watch.queue { _ = poller.watch(queue.number, FolderWatcher(host: self)) }
+  }
+
+  private final class FolderChangeHandler: PollHandler {
+    private weak let host: PluginHost?
+    init(host: PluginHost) { self.host = host }
+    func descriptorReady(_ descriptor: Int32) { host?.noticeChanges() }
+    func deadlinePassed() {}
   }
 
   deinit {
-    workplace.forker.stop()
-    workplace.poller.close()
+    environment.launcher.stop()
+    environment.poller.close()
   }
 
-  /// The plugin of a rich type as it is at this moment; nil when there is none of that exact name.
+  // MARK: - Plugins
+
+  /// The plugin of a rich type as its files are now; nil if there is none of exactly this name.
   package func plugin(_ richType: String) -> Plugin? {
-    folder.plugin(richType)
+    noticeChanges()
+    return folder.plugin(richType)
   }
 
-  /// How many changes of the plugins' folder were heard of: as long as it stays, so do the plugins, but
-  /// for what is changed from another machine.
-  package var changes: Int { changeCount.load(ordering: .relaxed) }
-
-  /// All plugins by name; one that cannot be used says so in its `problem`.
+  /// All plugins by name; one that cannot be used has a ``Plugin/problem``.
   package func plugins() -> [Plugin] {
-    folder.plugins()
+    noticeChanges()
+    return folder.plugins()
   }
 
-  /// How well plugins are shut in here; starts the launcher to ask it.
+  /// The number of changes of the plugins' folders.
   ///
-  /// - Returns: What was asked for and what the kernel has.
-  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  /// While it stays the same, so do the plugins, except for changes made by another machine.
+  package var changeCount: Int { folder.changeCount }
+
+  /// The state of each plugin, by name.
+  package func status() -> [PluginStatus] {
+    plugins().map { plugin in
+      runtimes.withLock { $0[plugin.richType] }?.status(of: plugin)
+        ?? PluginStatus(plugin: plugin, processes: .init(), queue: .init(), calls: .init())
+    }
+  }
+
+  // MARK: - Isolation
+
+  /// How well plugins are isolated on this machine; starts the launcher to ask it.
+  ///
+  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
   package func sandboxReport() throws(PluginError) -> SandboxReport {
-    try workplace.sandboxReport()
+    try environment.sandboxReport()
   }
 
-  /// What a plugin is shut in by at this moment, in one line.
+  /// How a plugin is isolated now, in one line.
   ///
-  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
+  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
   package func confinement(of plugin: Plugin) throws(PluginError) -> String {
-    try sandboxReport().confinement(of: try workplace.user(of: plugin))
+    try sandboxReport().confinement(of: try environment.user(of: plugin))
   }
 
-  /// What some of the plugins can do although they should not, each in one sentence.
+  /// What some plugins can do although they should not, each in one sentence.
   ///
-  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
-  package func gaps() throws(PluginError) -> [String] {
+  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
+  package func sandboxGaps() throws(PluginError) -> [String] {
     let report = try sandboxReport()
-    var users = [report.uids ? PluginUser.own(0) : .server("")]
+    var users = [report.uids ? PluginUser.dedicated(0) : .server(reason: "")]
     for plugin in plugins() where plugin.problem == nil {
-      users.append(try workplace.user(of: plugin))
+      users.append(try environment.user(of: plugin))
     }
     var gaps: [String] = []
     for gap in users.flatMap(report.gaps) where !gaps.contains(gap) { gaps.append(gap) }
     return gaps
   }
 
-  /// Finds what only the server shall read in what plugins may read.
+  /// The first of the server's own files and folders that plugins may read, with the readable folder it is in;
+  /// nil if there is none.
   ///
-  /// - Parameter paths: The server's files and folders.
-  /// - Returns: The first of them that plugins may read, with the folder that lets them; nil when none is.
-  /// - Throws: ``PluginError`` 503 when the launcher cannot be started.
-  package func exposed(_ paths: [String]) throws(PluginError) -> (path: String, below: String)? {
-    let configuration = workplace.configuration
+  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
+  package func firstReadable(
+    of paths: [String]
+  ) throws(PluginError) -> (path: String, below: String)? {
+    let plugins = plugins().filter { $0.problem.map(PluginFolder.isOverlap) ?? true }
     let readable =
-      try sandboxReport().readable + configuration.readable + SharedLibraries.folders
-      + plugins().flatMap(\.roots)
-    for path in paths.map(Self.resolved) {
-      for folder in readable.map(Self.resolved) where path == folder || path.hasPrefix(folder + "/")
-      {
-        return (path, folder)
-      }
+      try sandboxReport().readable + environment.configuration.readablePaths
+      + SharedLibraries.folders + plugins.flatMap(\.roots)
+    return Self.first(of: paths, in: readable)
+  }
+
+  /// The folder in which plugins of every server may read a path.
+  ///
+  /// - Parameters:
+  ///   - path: A file or folder, which need not exist.
+  ///   - launcher: The path of `richpush-exec`.
+  /// - Returns: The readable folder; nil if there is none.
+  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
+  package static func readableFolder(
+    holding path: String, launcher: String
+  ) throws(PluginError) -> String? {
+    let launcher = try PluginLauncher(
+      PluginConfiguration(folder: "", executables: nil, launcher: launcher, temporaryFolder: ""))
+    let report = SandboxReport(level: .standard, greeting: try launcher.greeting())
+    return first(of: [path], in: report?.readable ?? [])?.below
+  }
+
+  private static func first(
+    of paths: [String], in readable: [String]
+  ) -> (path: String, below: String)? {
+    let folders = readable.map(\.realPath)
+    for path in paths.map(\.realPath) {
+      if let folder = folders.first(where: path.isInside) { return (path, folder) }
     }
     return nil
   }
 
-  private static func resolved(_ path: String) -> String {
-    URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
-  }
+  // MARK: - Calls
 
-  /// Starts the workers that manifests want ready (`workers.min`), before anybody asks.
-  ///
-  /// From then on the same is done for a plugin that comes, and the processes of one that goes end.
-  package func warmUp() {
-    attention.withLock { $0.isPaid = true }
-    for plugin in folder.plugins() where plugin.manifest.workers.min > 0 { _ = service(of: plugin) }
-  }
-
-  /// Starts workers for so many calls that are about to come: they are ready by then.
-  package func prepare(_ richType: String, calls: Int) {
-    if let plugin = plugin(richType) { service(of: plugin).prepare(calls) }
-  }
-
-  /// How each plugin fares, by name.
-  package func status() -> [PluginStatus] {
-    folder.plugins().map { plugin in
-      services.withLock { $0[plugin.richType] }?.status(of: plugin)
-        ?? PluginStatus(plugin: plugin, processes: .init(), queue: .init(), calls: .init())
-    }
-  }
-
-  /// Asks a plugin and waits for its whole answer.
+  /// Calls a plugin and waits for its whole response.
   ///
   /// - Parameters:
-  ///   - call: The question; its task may be cancelled, which kills the plugin.
-  ///   - atOnce: Whether ``answersAtOnce(_:)`` was asked, and others wait for this thread.
-  ///   - transcript: Takes down what goes there and back.
-  /// - Returns: The answer, checked against the contract; a file in it goes with the reply.
-  /// - Throws: ``PluginError`` with the status the event table gives; the cause is in the log.
+  ///   - call: The call. Cancelling the task kills the plugin's process.
+  ///   - inline: Whether ``answersInline(_:)`` was true, and other work waits for this thread.
+  ///   - transcript: Records the request and the response.
+  /// - Returns: The response, checked against the contract. A file in it is removed with the reply.
+  /// - Throws: ``PluginError``; its cause is in the log.
   package func respond(
-    to call: PluginCall, atOnce: Bool = false, transcript: Transcript? = nil
+    to call: PluginCall, inline: Bool = false, transcript: Transcript? = nil
   ) async throws(PluginError) -> PluginReply {
     guard let plugin = plugin(call.richType) else {
-      throw PluginError(status: 404, reason: "There is no plugin for \"\(call.richType)\".")
+      throw PluginError(.noSuchPlugin, "There is no plugin for \"\(call.richType)\".")
     }
-    let log = CallLog(call: call, write: workplace.configuration.log)
-    let service = service(of: plugin)
-    do throws(Fault) {
+    let log = CallLog(call: call, write: environment.configuration.log)
+    let runtime = runtime(of: plugin)
+    do throws(PluginError) {
       if let problem = plugin.problem {
-        let fault = Verdict(on: plugin).broken(problem)
-        service.timings.count(call.verb, nil, fault)
-        throw fault
+        let error = plugin.failure(problem)
+        runtime.statistics.count(call.verb, nil, error)
+        throw error
       }
       guard plugin.manifest.verbs.contains(call.verb) else {
-        return try UnansweredVerb(plugin: plugin, call: call).reply()
+        return try PluginReply.default(to: call, of: plugin)
       }
-      return try await service.reply(to: call, atOnce: atOnce, log, transcript)
+      return try await runtime.reply(to: call, inline: inline, log, transcript)
     } catch {
-      log.fail(error)
-      throw error.error
+      log.write(error)
+      throw error
     }
   }
 
-  /// Whether a plugin is known to answer a call of its in less time than it takes to change threads,
-  /// and has a process that is idle: then ``respond(to:atOnce:transcript:)`` may be begun on a thread that
-  /// others wait for (`Task.immediate`), and keeps it no longer than five milliseconds.
-  package func answersAtOnce(_ plugin: Plugin) -> Bool {
-    services.withLock { $0[plugin.richType] }?.answersAtOnce ?? false
+  /// Whether the plugin has an idle process and is known to answer faster than threads can be changed.
+  ///
+  /// Then ``respond(to:inline:transcript:)`` may be started on a thread that must not block (`Task.immediate`): it
+  /// keeps the thread for at most five milliseconds.
+  package func answersInline(_ plugin: Plugin) -> Bool {
+    runtimes.withLock { $0[plugin.richType] }?.answersInline ?? false
   }
 
-  /// Notes that something in the folder has changed; what it means is found out a moment later, when
-  /// all of it is there.
-  func folderHasChanged() {
-    folder.watch.settle()
-    changeCount.add(1, ordering: .relaxed)
-    let isFirst = attention.withLock { attention in
-      defer { attention.isDue = attention.isPaid }
-      return attention.isPaid && !attention.isDue
+  /// Starts the processes that manifests want ready (`workers.min`), and acts on changes of the folder from now
+  /// on: the same is done for new plugins, the processes of removed ones are ended, and the log says which
+  /// plugins cannot be used.
+  package func warmUp() {
+    watching.withLock { $0.isOn = true }
+    logProblems()
+    for plugin in plugins() where plugin.manifest.workers.min > 0 { _ = runtime(of: plugin) }
+  }
+
+  /// Starts processes for `calls` calls that are expected, so that they are ready by then.
+  package func prestart(_ richType: String, calls: Int) {
+    if let plugin = plugin(richType) { runtime(of: plugin).prestart(calls: calls) }
+  }
+
+  /// The runtime of this version of a plugin; that of another version is closed.
+  private func runtime(of plugin: Plugin) -> PluginRuntime {
+    let (runtime, former) = runtimes.withLock { runtimes -> (PluginRuntime, PluginRuntime?) in
+      let former = runtimes[plugin.richType]
+      if let former, former.plugin == plugin { return (former, nil) }
+      let runtime = PluginRuntime(plugin, after: former, environment)
+      runtimes[plugin.richType] = runtime
+      runtime.fill()
+      return (runtime, former)
     }
-    guard isFirst else { return }
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(100)) {
-      [weak self] in self?.followChanges()
+    former?.close()
+    return runtime
+  }
+
+  // MARK: - Changes of the folder
+
+  private func noticeChanges() {
+    guard folder.noticeChanges() else { return }
+    let mustSchedule = watching.withLock { watching in
+      defer { watching.isScheduled = watching.isOn }
+      return watching.isOn && !watching.isScheduled
+    }
+    guard mustSchedule else { return }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.changeDelay) {
+      [weak self] in self?.applyChanges()
     }
   }
 
-  private func followChanges() {
-    attention.withLock { $0.isDue = false }
-    let names = Set(folder.plugins().map(\.richType))
-    let gone = services.withLock { services in
-      let gone = services.filter { !names.contains($0.key) }
-      for name in gone.keys { services[name] = nil }
-      return gone.values
+  private func applyChanges() {
+    watching.withLock { $0.isScheduled = false }
+    let names = Set(plugins().map(\.richType))
+    let removed = runtimes.withLock { runtimes in
+      let removed = runtimes.filter { !names.contains($0.key) }
+      for name in removed.keys { runtimes[name] = nil }
+      return removed.values
     }
-    for service in gone { service.close() }
+    for runtime in removed { runtime.close() }
     warmUp()
   }
 
-  /// What is kept for a plugin as it is now; that of another version is let go.
-  private func service(of plugin: Plugin) -> Service {
-    let (service, former) = services.withLock { services -> (Service, Service?) in
-      let former = services[plugin.richType]
-      if let former, former.plugin == plugin { return (former, nil) }
-      let service = Service(plugin, timings: former?.timings ?? Timings(), workplace: workplace)
-      services[plugin.richType] = service
-      service.fill()
-      return (service, former)
+  /// Logs which plugins cannot be used, and which now can, unless the log has it.
+  private func logProblems() {
+    let plugins = plugins()
+    let current = plugins.reduce(into: [:]) { $0[$1.richType] = $1.problem }
+    let former = loggedProblems.withLock { problems in
+      defer { problems = current }
+      return problems
     }
-    former?.close()
-    return service
+    for plugin in plugins where plugin.problem != former[plugin.richType] {
+      CallLog(richType: plugin.richType, write: environment.configuration.log)
+        .write(plugin.problem.map { "it cannot be used: \($0)" } ?? "it can be used now")
+    }
   }
+}
 
-  private static func absolute(_ path: String) -> String {
-    URL(fileURLWithPath: path).standardizedFileURL.path
+extension PluginConfiguration {
+  /// The same, so that it holds wherever processes run.
+  fileprivate var withAbsolutePaths: PluginConfiguration {
+    func absolute(_ path: String) -> String {
+      URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+    var copy = self
+    for path in [\Self.folder, \.launcher, \.temporaryFolder, \.scratchFolder] {
+      copy[keyPath: path] = absolute(copy[keyPath: path])
+    }
+    for path in [\Self.bundledFolder, \.executables] {
+      copy[keyPath: path] = copy[keyPath: path].map(absolute)
+    }
+    return copy
   }
 }

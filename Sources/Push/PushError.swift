@@ -1,14 +1,14 @@
-/// What went wrong in this room, and a sentence that an operator can act on.
+/// What went wrong: a code for programs and a reason that an operator can act on.
 package struct PushError: Error, Equatable, CustomStringConvertible {
-  /// The kinds of trouble a caller may want to tell apart.
+  /// The kinds of failure a caller can tell apart.
   package enum Code: Sendable {
     /// A tag or tag expression does not follow the grammar, or is beyond its limits.
     case malformedTags
-    /// A setting is missing or makes no sense; the reason names the variable.
+    /// A setting is missing or invalid; the reason names the variable.
     case configuration
     /// A key or secret can't be used.
     case key
-    /// Nothing was heard from the service.
+    /// The service did not respond.
     case unreachable
   }
 

@@ -47,7 +47,7 @@ extension RichPushClient {
     try await value(request("GET", ["api", "notifications", String(id), "details"]))
   }
 
-  /// The notification's media, in memory, cut to the device's size.
+  /// The notification's media, in memory, sized for the device.
   public func media(_ id: Int, options: MediaOptions = .original) async throws -> Media {
     let file = try await download(id, options: options)
     defer { try? FileManager.default.removeItem(at: file.url) }

@@ -16,7 +16,7 @@ extension RichPushClient {
     try await value(request("PATCH", ["api", "notifications", String(id)], json: amendment))
   }
 
-  /// Withdraws a notification: it is gone for everybody, and what has not been pushed never is.
+  /// Withdraws a notification: nobody can fetch it any more, and waiting pushes are not sent.
   public func withdraw(_ id: Int) async throws {
     try await send(request("DELETE", ["api", "notifications", String(id)]))
   }
@@ -34,13 +34,19 @@ extension RichPushClient {
   }
 
   /// Uploads a file as an asset of a rich type, under the name a notification's payload will use.
+  ///
+  /// - Throws: ``RichPushError`` `unreadable` for what is no file, such as a folder or a pipe.
   public func upload(_ file: URL, name: String? = nil, richType: String) async throws -> Asset {
+    // `URLSession` would spin on a folder, wait for somebody to write into a pipe, and send as many
+    // bytes of a linked file as the link itself has.
+    let source = file.resolvingSymlinksInPath()
+    if let problem = source.problem { throw RichPushError(.unreadable, problem) }
     let segments = ["api", "assets", richType, name ?? file.lastPathComponent]
     let request = try request("PUT", segments)
     let data: Data
     let response: URLResponse
     do {
-      (data, response) = try await session.upload(for: request, fromFile: file)
+      (data, response) = try await session.upload(for: request, fromFile: source)
     } catch {
       throw RichPushError(transfer: error, to: endpoint)
     }
@@ -92,7 +98,7 @@ extension RichPushClient {
     AssetEvents(events: publisherEvents(after: lastEventID, connected: connected))
   }
 
-  /// How the server's plugins fare; for admins.
+  /// The state and the statistics of the server's plugins; for admins.
   public func plugins() async throws -> PluginReport {
     try await value(request("GET", ["api", "plugins"]))
   }
@@ -107,4 +113,20 @@ private struct AssetPage: Decodable {
   let assets: [Asset]
   let next: String?
   let counts: AssetCounts?
+}
+
+extension URL {
+  /// Why it is not a file that can be read, in a sentence; nil when it is.
+  fileprivate var problem: String? {
+    let place = self.path(percentEncoded: false)
+    let type = try? FileManager.default.attributesOfItem(atPath: place)[.type] as? FileAttributeType
+    switch type {
+    case nil: return "There is no such file."
+    case .typeDirectory: return "It is a folder: name the files in it."
+    case .typeRegular:
+      let isReadable = FileManager.default.isReadableFile(atPath: place)
+      return isReadable ? nil : "It cannot be read: permission is denied."
+    default: return "It is not a file."
+    }
+  }
 }

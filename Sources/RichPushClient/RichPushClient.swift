@@ -45,7 +45,8 @@ public struct RichPushClient: Sendable {
     do {
       request.httpBody = try JSONCoding.encoder.encode(json)
     } catch {
-      throw RichPushError(.malformed, "The request cannot be written as JSON: \(error).")
+      throw RichPushError(
+        .malformed, "The request cannot be written as JSON: \(error.localizedDescription)")
     }
     return request
   }

@@ -20,6 +20,8 @@ public struct RichPushError: Error, Sendable {
     case unavailable
     /// What came is not what a richpush server sends.
     case malformed
+    /// A file that was to be sent is none, or cannot be read here; nothing was asked of the server.
+    case unreadable
   }
 
   /// What kind of failure it was.

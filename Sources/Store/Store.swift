@@ -1,47 +1,55 @@
 package import FoundationEssentials
+import Glibc
 
-/// What the server remembers: tables in SQLite, content in files, all in one data folder.
+/// The server's persistent state: records in SQLite, content in files, all in one data folder.
 ///
-/// Reads are synchronous, take microseconds and never wait for a write. A write returns when it
-/// would survive `kill -9` and a power cut; writes that wait at the same time share one `fsync`.
+/// Reads are synchronous, take microseconds and never wait for a write. A write returns when it would
+/// survive `kill -9` and a power cut; writes that wait at the same time share one fsync.
+///
+/// In order, when a notification with content is created:
+/// 1. `Blobs.add` writes the content to `tmp/`, makes it durable (fsync, or syncfs for many files at once),
+///    renames it, and makes the name durable (`GroupCommit`).
+/// 2. `create` inserts the notification, its recipients, push events and jobs in one transaction. COMMIT
+///    syncs SQLite's log (`Writer`, `synchronous = FULL`). Only then does it return.
+///
+/// A crash before 2 leaves content that nothing refers to, which `collect` removes.
 package final class Store: Sendable {
   /// How a process uses a data folder.
   package enum Access: Sendable {
-    /// The server's way: no other owner, and what it left half-written is swept.
+    /// As the server: locks the folder against other owners and removes unfinished files of an earlier one.
     case owner
-    /// A command's way, beside a running server or without one.
-    case guest
+    /// As a command line, with or without a server running.
+    case shared
   }
 
   /// Immutable content by its SHA-256.
   package let blobs: Blobs
-  /// The plugins' answers by their keys.
+  /// The outputs of plugins by their keys.
   package let renditions: Renditions
-
-  /// The pushes on their way to devices.
+  /// The pushes that wait to be sent to devices.
   package let outbox: Outbox
 
   let folder: DataFolder
   let database: Database
   let now: @Sendable () -> Date
-  let upkeep = DiskQueue("store.upkeep")
-  private let lock: Lock?
-  private let pushObserver = Observer<[UserID]>()
-  let changeObserver = Observer<Int>()
-  let fetchNotes = FetchNotes()
-  let assetObserver = Observer<Void>()
+  let upkeep = BlockingQueue("store.upkeep")
+  let pendingFetches = PendingFetches()
+  let onChange = Callback<Int>()
+  let onAssetEvent = Callback<Void>()
+  private let onPushEvents = Callback<[UserID]>()
+  private let lock: StoreFile?
 
-  /// Opens the store in a folder, which is made if need be.
+  /// Opens the store in a folder, which is created if needed.
   ///
-  /// Throws a `StoreError`: `inUse` when another process owns the folder, `readOnly`, `full`,
-  /// `damaged` or `newer` when the database can't be used.
+  /// Throws a `StoreError`: `inUse` if another process owns the folder; `readOnly`, `full`, `damaged` or
+  /// `newer` if the database can't be used.
   package init(
     folder path: String, access: Access = .owner, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     folder = try DataFolder(path)
-    lock = access == .owner ? Lock(descriptor: try folder.lock()) : nil
-    if access == .owner { folder.sweepTemporaryFiles() }
-    database = try Database(path: folder.database)
+    lock = access == .owner ? try folder.lock() : nil
+    if access == .owner { folder.removeTemporaryFiles() }
+    database = try Database(path: folder.database) { try $0.addFirstLinkKey() }
     blobs = try Blobs(in: folder, now: now)
     outbox = Outbox(database, now: now)
     if access == .owner { outbox.releaseAbandonedLeases() }
@@ -49,39 +57,35 @@ package final class Store: Sendable {
     self.now = now
   }
 
-  /// Returns when the store has read and could write; throws a `StoreError` when it cannot.
+  /// Whether there is a store in a folder.
+  package static func exists(in folder: String) -> Bool {
+    stat(ofFile: DataFolder(existing: folder).database) != nil
+  }
+
+  /// Returns if the store can be read and written; otherwise throws a `StoreError`.
   package func probe() async throws {
     try await database.write { connection in
       _ = try connection.value("SELECT max(sequence) FROM push_event", as: Int.self)
     }
   }
 
-  /// Where to put files that `blobs` or `renditions` shall take over; swept at every start.
+  /// The folder for files to be moved into `blobs` or `renditions`; emptied at every start.
   package var temporaryFolder: String { folder.temporary }
 
-  /// Calls `body` with the users after push events for them were committed.
+  /// Calls `body` with the users for whom push events were committed.
   ///
-  /// It only hurries: whoever delivers events reads them from the store. A later observer replaces
-  /// an earlier one.
+  /// A hint: delivery reads the database. A later observer replaces an earlier one.
   package func observePushEvents(_ body: @escaping @Sendable ([UserID]) -> Void) {
-    pushObserver.observe(body)
+    onPushEvents.set(body)
   }
 
-  /// Calls `body` with the id of a notification after another content of it, or its end, was
-  /// committed, and before the change is acknowledged to whoever asked for it.
+  /// Calls `body` with the id of a notification whose content or expiry was changed, after the commit and
+  /// before the change returns to its caller.
   package func observeChanges(_ body: @escaping @Sendable (_ id: Int) -> Void) {
-    changeObserver.observe(body)
+    onChange.set(body)
   }
 
-  func tellPushObserver(_ users: [UserID]) {
-    if !users.isEmpty { pushObserver.tell(users) }
-  }
-
-  private final class Lock: Sendable {
-    let descriptor: Descriptor
-
-    init(descriptor: consuming Descriptor) {
-      self.descriptor = descriptor
-    }
+  func notifyPushObserver(_ users: [UserID]) {
+    if !users.isEmpty { onPushEvents(users) }
   }
 }

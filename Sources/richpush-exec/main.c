@@ -1,34 +1,34 @@
-/* richpush-exec: starts plugins, keeps them within bounds and leaves nothing of them behind.
+/* richpush-exec: starts plugins, isolates them, enforces their limits and ends all their processes.
  *
- *   richpush-exec serve [WORD…]   takes orders from the socket that is its standard input (forker.h)
- *   richpush-exec sandbox         says what this machine has for a sandbox
- *   richpush-exec inside WORD…    is started by bubblewrap, and turns into the plugin (bubblewrap.h)
- *   richpush-exec WORD… [-- ENV…] carries out one order (order.h) on its own standard streams
+ *   richpush-exec serve [OPTION…]  launches plugins for the server (launcher.h)
+ *   richpush-exec sandbox          prints which sandbox mechanisms this machine has
+ *   richpush-exec inside KEY=VALUE…
+ *                                  is started by bubblewrap, and becomes the plugin (bubblewrap.h)
+ *   richpush-exec KEY=VALUE… [-- NAME=VALUE…]
+ *                                  runs one plugin (launch_spec.h) on its own standard streams
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "forker.h"
-#include "order.h"
+#include "credentials.h"
+#include "landlock.h"
+#include "launcher.h"
 #include "plugin.h"
-#include "sandbox.h"
-#include "supervise.h"
+#include "supervisor.h"
 
 int main(int count, char **words) {
-  if (count >= 2 && strcmp(words[1], "serve") == 0)
-    return serve_orders(0, words + 2);
+  if (count >= 2 && strcmp(words[1], "serve") == 0) return launcher_run(0, words + 2);
   if (count == 2 && strcmp(words[1], "sandbox") == 0) {
-    char line[2048];
-    sandbox_describe(line, sizeof line, true, 0, 0);
+    char line[longest_description];
+    sandbox_describe(line, sizeof line, true, namespace_works(), 0, 0);
     return puts(line) < 0;
   }
-  struct order order;
+  struct launch_spec spec;
   bool is_inside = count > 2 && strcmp(words[1], "inside") == 0;
-  if (!order_read(&order, words + 1 + is_inside)) {
+  if (!launch_spec_read(&spec, words + 1 + is_inside)) {
     fputs("usage: richpush-exec program=/PATH [key=value …] [-- NAME=value …]\n", stderr);
     return 64;
   }
-  if (is_inside) become_plugin_inside(&order);
-  return supervise(&order, -1, (int[]){0, 1, 2});
+  if (is_inside) exec_plugin_in_bubblewrap(&spec);
+  return supervise(&spec, -1, (int[]){0, 1, 2});
 }

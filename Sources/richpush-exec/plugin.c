@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,35 +12,37 @@
 #include <unistd.h>
 
 #include "bubblewrap.h"
-#include "owner.h"
-#include "sandbox.h"
+#include "credentials.h"
+#include "landlock.h"
+#include "seccomp.h"
 
-const int plugin_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
+const int supervisor_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
 
-/* The most processes of a plugin that a server keeps (`PluginConfiguration.concurrency`), or a little more. */
-enum { calls_at_once = 6 };
+// RLIMIT_NPROC counts threads, and for a user ID those of all calls of its plugin: this many are allowed
+// for each process that one call may have.
+enum { threads_per_process = 12 };
 
-static void note(struct failure *failure, const char *step) {
+static void record(struct failure *failure, const char *step) {
   failure->error = errno;
   strncpy(failure->step, step, sizeof failure->step - 1);
 }
 
-static _Noreturn void give_up(struct failure *failure, const char *step) {
-  note(failure, step);
+static _Noreturn void fail(struct failure *failure, const char *step) {
+  record(failure, step);
   _exit(127);
 }
 
-/* Ignored signals stay ignored through execve, and handlers run until then. */
-static void forget_signals(void) {
-  struct sigaction plain = {.sa_handler = SIG_DFL};
-  for (int i = 0; plugin_signals[i]; i++) sigaction(plugin_signals[i], &plain, NULL);
-  sigaction(SIGPIPE, &plain, NULL);
+// execve keeps ignored signals ignored, and handlers would run until then.
+static void reset_signals(void) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  for (int i = 0; supervisor_signals[i]; i++) sigaction(supervisor_signals[i], &standard, NULL);
+  sigaction(SIGPIPE, &standard, NULL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A limit is never raised: what the server itself may not use, its plugin may not either. */
+// A limit is never raised: a plugin gets no more than the server has.
 static void limit(int resource, long value) {
   struct rlimit now;
   if (value < 0 || getrlimit((__rlimit_resource_t)resource, &now) != 0) return;
@@ -50,80 +50,71 @@ static void limit(int resource, long value) {
   setrlimit((__rlimit_resource_t)resource, &(struct rlimit){wanted, wanted});
 }
 
-/* The kernel, short of memory, shall take a plugin before it takes the server. */
-static void volunteer_for_the_oom_killer(void) {
+// When memory runs out, the kernel kills a plugin before it kills the server.
+static void raise_oom_score(void) {
   int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
   if (write(file, "500", 3) < 0) errno = 0;
   close(file);
 }
 
-/* A server that runs as root shares its files with its plugins, but none of its powers; with
- * no_new_privs set, execve does not give them back. */
-static bool drop_capabilities(void) {
-  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-  return syscall(SYS_capset, &header, none) == 0;
+struct isolation isolation_prepare(const struct launch_spec *spec, struct failure *failure) {
+  struct isolation isolation = {.ruleset = -1};
+  const char *step = NULL;
+  raise_oom_score();
+  if (!make_plugin_folders(spec)) step = "mkdir";
+  else if (spec->own_namespace && !namespace_enter()) step = "user namespace";
+  else if (spec->strict) {
+    isolation.arguments = bubblewrap_arguments(spec);
+    if (!isolation.arguments) errno = E2BIG, step = "bubblewrap";
+  } else if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) step = "no_new_privs";
+  else if (spec->sandboxed && !landlock_prepare(spec, &isolation.ruleset)) step = "landlock";
+  else if (spec->sandboxed && !seccomp_enter(spec)) step = "seccomp";
+  if (step) record(failure, step);
+  return isolation;
 }
 
-struct walls walls_for(const struct order *order, struct failure *failure) {
-  struct walls walls = {.ruleset = -1};
-  volunteer_for_the_oom_killer();
-  if (!owner_make_folders(order)) return note(failure, "mkdir"), walls;
-  if (order->strict) {
-    walls.arguments = bubblewrap_arguments(order);
-    if (!walls.arguments) errno = E2BIG, note(failure, "bubblewrap");
-    return walls;
-  }
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return note(failure, "no_new_privs"), walls;
-  if (!order->sandboxed) return walls;
-  if (!sandbox_ruleset(order, &walls.ruleset)) note(failure, "landlock");
-  else if (!sandbox_calls(order)) note(failure, "seccomp");
-  return walls;
-}
-
-_Noreturn void become_plugin(const struct order *order, const struct walls *walls,
-                             const int streams[3], pid_t supervisor, struct failure *failure) {
+_Noreturn void exec_plugin(const struct launch_spec *spec, const struct isolation *isolation,
+                           const int streams[3], pid_t supervisor, struct failure *failure) {
   setsid();
-  forget_signals();
+  reset_signals();
   for (int i = 0; i < 3; i++)
-    if (dup2(streams[i], i) < 0) give_up(failure, "dup2");
-  if (order->folder && chdir(order->folder) != 0) give_up(failure, "chdir");
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_DATA, order->data);
-  limit(RLIMIT_CPU, order->cpu);
-  limit(RLIMIT_NOFILE, order->files);
-  limit(RLIMIT_FSIZE, order->file_size);
-  // The kernel counts all of a user's processes: those of the plugin's other calls, too.
-  if (order->uid > 0 && order->processes >= 0) limit(RLIMIT_NPROC, calls_at_once * order->processes);
-  if (!owner_turn_into(order)) give_up(failure, "setuid");
-  // Not before: a change of users takes it away.
+    if (dup2(streams[i], i) < 0) fail(failure, "dup2");
+  if (spec->folder && chdir(spec->folder) != 0) fail(failure, "chdir");
+  // Not 0, with which the kernel still gives a core dump to a program that core_pattern names (core(5)).
+  limit(RLIMIT_CORE, 1);
+  limit(RLIMIT_DATA, spec->data);
+  limit(RLIMIT_CPU, spec->cpu);
+  limit(RLIMIT_NOFILE, spec->files);
+  limit(RLIMIT_FSIZE, spec->file_size);
+  if ((spec->uid > 0 || spec->own_namespace) && spec->processes >= 0)
+    limit(RLIMIT_NPROC, threads_per_process * spec->processes);
+  if (!become_plugin_user(spec->uid)) fail(failure, "setuid");
+  // Not earlier: a change of the user clears it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor) _exit(127);
-  if ((order->sandboxed && !order->strict) || order->uid > 0)
-    if (!drop_capabilities()) give_up(failure, "capset");
-  if (order->sandboxed && !order->strict) {
-    if (!sandbox_enter(walls->ruleset)) give_up(failure, "landlock");
-  }
-  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) give_up(failure, "close_range");
-  char *plain[] = {(char *)order->program, NULL};
-  char **arguments = walls->arguments ? walls->arguments : plain;
-  execve(walls->arguments ? bubblewrap_program : order->program, arguments, order->environment);
-  give_up(failure, "execve");
+  bool is_standard = spec->sandboxed && !spec->strict;
+  if ((is_standard || spec->uid > 0) && !drop_capabilities()) fail(failure, "capset");
+  if (is_standard && !landlock_enter(isolation->ruleset)) fail(failure, "landlock");
+  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) fail(failure, "close_range");
+  char *program_only[] = {(char *)spec->program, NULL};
+  char **arguments = isolation->arguments ? isolation->arguments : program_only;
+  execve(isolation->arguments ? bubblewrap_program : spec->program, arguments, spec->environment);
+  fail(failure, "execve");
 }
 
-static _Noreturn void complain(const char *step) {
+static _Noreturn void print_failure(const char *step) {
   fprintf(stderr, "richpush-exec: %s: %s\n", step, strerror(errno));
   _exit(126);
 }
 
-_Noreturn void become_plugin_inside(const struct order *order) {
+_Noreturn void exec_plugin_in_bubblewrap(const struct launch_spec *spec) {
   int ruleset = -1;
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) complain("no_new_privs");
-  if (!drop_capabilities()) complain("capset");
-  if (!sandbox_ruleset(order, &ruleset) || !sandbox_enter(ruleset)) complain("landlock");
-  if (!sandbox_calls(order)) complain("seccomp");
-  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) complain("close_range");
-  execve(order->program, (char *[]){(char *)order->program, NULL}, environ);
-  complain("execve");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) print_failure("no_new_privs");
+  if (!drop_capabilities()) print_failure("capset");
+  if (!landlock_prepare(spec, &ruleset) || !landlock_enter(ruleset)) print_failure("landlock");
+  if (!seccomp_enter(spec)) print_failure("seccomp");
+  if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) print_failure("close_range");
+  execve(spec->program, (char *[]){(char *)spec->program, NULL}, environ);
+  print_failure("execve");
 }

@@ -1,5 +1,7 @@
+import Media
 import Foundation
 import Origin
+import RichPushAPI
 import RichPushClient
 
 /// The program: it finds the command that was asked for, and runs it.
@@ -29,16 +31,20 @@ struct RichPush {
       Terminal.complain(error.reason)
       exit(error.exitCode)
     } catch {
-      Terminal.complain("\(error)")
+      Terminal.complain(error.logDescription)
       exit(EXIT_FAILURE)
     }
   }
 
   private static func run(_ words: [String], environment: [String: String]) async throws {
     guard let name = words.first, name != "--help", name != "-h", name != "help" else {
+      try refuse(words.dropFirst(2))
       return Terminal.say(try page(words.dropFirst().first))
     }
-    guard name != "--version" else { return Terminal.say("richpush \(version)") }
+    if name == "--version" {
+      try refuse(words.dropFirst())
+      return Terminal.say("richpush \(version)")
+    }
     let command = try command(named: name)
     let rest = Array(words.dropFirst())
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
@@ -52,6 +58,10 @@ struct RichPush {
     try await command.run(Arguments(rest, environment: environment, for: command))
   }
 
+  private static func refuse(_ rest: some Collection<String>) throws(CommandLineError) {
+    if let word = rest.first { throw .usage("'\(word)' is one word too many") }
+  }
+
   /// The help page of a command, or of the program when none is named.
   private static func page(_ name: String?) throws(CommandLineError) -> String {
     guard let name else { return HelpPage.text(of: commands) }
@@ -61,7 +71,7 @@ struct RichPush {
   private static func command(named name: String) throws(CommandLineError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == name }) { return command }
     throw .usage(
-      "unknown command '\(name)'\(Nearest.hint(to: name, among: commands.map { $0.name })); "
+      "unknown command '\(name)'\(Suggestion.hint(to: name, among: commands.map { $0.name })); "
         + "'richpush --help' lists them")
   }
 }

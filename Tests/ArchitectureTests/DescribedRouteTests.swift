@@ -1,10 +1,55 @@
 import Foundation
 import Testing
 
-/// The table of routes beside `openapi.json`.
+/// The table of routes beside `openapi.json` and `docs/API.md`.
 @Suite struct DescribedRouteTests {
   @Test func `every route is described, and nothing else is`() throws {
-    let table = Repository.File(path: "Sources/Origin/Routes/API.swift").text
+    let text = Repository.File(path: "Sources/Origin/openapi.json").text
+    let document = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    let paths = try #require(document?["paths"] as? [String: [String: Any]])
+    let described = paths.flatMap { path, operations in
+      operations.keys.filter { $0 != "parameters" && $0 != "head" }.map {
+        "\($0.uppercased()) \(path.replacing(/\{\w+\}/, with: "{}"))"
+      }
+    }
+    #expect(try routes().sorted() == described.sorted())
+  }
+
+  @Test func `every route has a section with commands in the document, and nothing else has`()
+    throws
+  {
+    let text = Repository.File(path: "docs/API.md").text
+    let sections = text.components(separatedBy: "\n### ").dropFirst()
+    let documented = try sections.map { section in
+      let heading = try #require(section.prefixMatch(of: /`([A-Z]+) (.+?)`\n/))
+      #expect(section.contains(/```sh\n(link=.*\n)?curl .*127\.0\.0\.1/), "\(heading.0)")
+      return "\(heading.1) \(heading.2.replacing(/<\w+>/, with: "{}"))"
+    }
+    #expect(try routes().sorted() == documented.sorted())
+  }
+
+  @Test func `every error code is described and documented, and no other`() throws {
+    let text = Repository.File(path: "Sources/Origin/openapi.json").text
+    let document = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    let components = document?["components"] as? [String: [String: [String: Any]]]
+    let problem = components?["schemas"]?["Problem"]?["properties"] as? [String: [String: Any]]
+    let described = try #require(problem?["code"]?["enum"] as? [String])
+    let section = Repository.File(path: "docs/API.md").text.components(
+      separatedBy: "## Error codes")
+    let rows = try #require(section.last).split(separator: "\n").filter { $0.hasPrefix("| ") }
+    let documented = rows.dropFirst().flatMap { row in
+      row.matches(of: /`([a-z-]+)`/).map { String($0.1) }
+    }
+    #expect(documented.sorted() == described.sorted())
+    let codes = Repository.File(path: "Sources/RichPushAPI/ServiceError.swift").text
+      .matches(of: /\n    case (\w+)(?: = "([a-z-]+)")?\n/).map { String($0.2 ?? $0.1) }
+    #expect(codes.count > 20)
+    #expect(Set(codes).isSubset(of: described), "\(Set(codes).subtracting(described))")
+  }
+
+  /// The table of routes, as `GET /api/notifications/{}`.
+  private func routes() throws -> [String] {
+    let table = Repository.File(path: "Sources/Origin/Routes/RouteTable.swift").text
     let route = /Route\(\s*"(?<method>[A-Z]+)"(?<path>(?:,\s*(?:"[^"]+"|\.parameter))*)/
     let routes = table.matches(of: route).map { match in
       let path = match.path.matches(of: /"(?<literal>[^"]+)"|\.parameter/).map {
@@ -13,14 +58,6 @@ import Testing
       return "\(match.method) \(path.joined())"
     }
     #expect(routes.count == table.components(separatedBy: "Route(").count - 1)
-    let text = Repository.File(path: "Sources/Origin/Description/openapi.json").text
-    let document = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-    let paths = try #require(document?["paths"] as? [String: [String: Any]])
-    let described = paths.flatMap { path, operations in
-      operations.keys.filter { $0 != "parameters" && $0 != "head" }.map {
-        "\($0.uppercased()) \(path.replacing(/\{\w+\}/, with: "{}"))"
-      }
-    }
-    #expect(routes.sorted() == described.sorted())
+    return routes
   }
 }

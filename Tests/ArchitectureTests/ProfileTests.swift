@@ -16,14 +16,14 @@ import Testing
 
   @Test func `one table of profiles`() throws {
     let server = try Pattern(#"Profile\(name: "\w+", width: \d+, height: \d+, maxBytes: [\d_]+\)"#)
-      .matches(in: Repository.File(path: "Sources/Origin/Renditions/Profile.swift").text)
+      .matches(in: Repository.File(path: "Sources/Media/Profile.swift").text)
       .map { text in
         Self.row(
           ["name", "width", "height", "maxBytes", "Profile"].reduce(text) {
             $0.replacing($1, with: "")
           })
       }
-    let plugin = Repository.File(path: "Sources/Imaging/Recipe/Profile.swift").text
+    let plugin = Repository.File(path: "Sources/Imaging/Recipe/DeviceProfile.swift").text
     let boxes = try Pattern(#"case \.(\w+: PixelSize\(\d+, \d+\))"#).matches(in: plugin)
     let bytes = try Pattern(#"case \.\w+: ([\d_]+)$"#).matches(in: plugin)
     let imaging = zip(boxes, bytes).map {

@@ -16,6 +16,15 @@ enum Repository {
     var text: String {
       (try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""
     }
+    /// The text without comments and the contents of strings.
+    var code: String {
+      let multiline = try? NSRegularExpression(pattern: "\"{3}[\\s\\S]*?\"{3}")
+      let short = try? NSRegularExpression(pattern: #""(?:\\.|[^"\\\n])*"|//[^\n]*"#)
+      return [multiline, short].reduce(text) { text, pattern in
+        pattern?.stringByReplacingMatches(
+          in: text, range: NSRange(text.startIndex..., in: text), withTemplate: "\"\"") ?? text
+      }
+    }
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
   }
 

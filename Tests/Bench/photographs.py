@@ -2,15 +2,15 @@
 
 The packages are fetched with apt-get and unpacked, not installed. Sizes and qualities are those of a camera (12 and
 24 megapixels, quality 90) and of the web (2 megapixels, quality 85); "dense" is a painting's scan full of
-detail, "smooth" a soft gradient: a decoder's worst and best case.
+detail, "smooth" a soft gradient: a decoder's worst and best case. REAL are files as they are, by other people's programs.
 """
 import glob, os, subprocess
 
 import pyvips
 
 FOLDER = os.path.abspath(".build/bench")
-PACKAGES = "mate-backgrounds", "plasma-workspace-wallpapers"
-MATE, PLASMA = "x/usr/share/backgrounds/mate/", "x/usr/share/wallpapers/"
+PACKAGES = "mate-backgrounds", "plasma-workspace-wallpapers", "lomiri-wallpapers-16.04"
+MATE, PLASMA, LOMIRI = "x/usr/share/backgrounds/mate/", "x/usr/share/wallpapers/", "x/usr/share/backgrounds/"
 DENSE = MATE + "abstract/Elephants_5640x3172.jpg"
 SMOOTH = PLASMA + "Volna/contents/images/5120x2880.jpg"
 DROPS = MATE + "nature/RainDrops.jpg"
@@ -23,8 +23,9 @@ def shell(command):
 
 def packages():
     os.makedirs(FOLDER, exist_ok=True)
-    if len(glob.glob(FOLDER + "/x/usr/share/*/")) < 2:
-        shell(f"apt-get -q download {' '.join(PACKAGES)} >/dev/null && for d in *.deb; do dpkg -x $d x; done")
+    for package in PACKAGES:
+        if not glob.glob(f"{FOLDER}/{package}_*.deb"):
+            shell(f"apt-get -q download {package} >/dev/null && dpkg -x {package}_*.deb x")
 
 
 def cut(source, width, height):
@@ -50,6 +51,10 @@ def png(source, width, height):
     return lambda target: cut(source, width, height).pngsave(target, compression=6, filter="all")
 
 
+def as_it_is(source):
+    return lambda target: os.link(f"{FOLDER}/{source}", target)
+
+
 JPEGS = {
     "drops-2.jpg": jpeg(DROPS, 1600, 1200, 85),
     "dense-12.jpg": jpeg(DENSE, 4032, 3024, 90),
@@ -61,7 +66,12 @@ JPEGS = {
 PNGS = {
     "drops-2.png": png(DROPS, 1600, 1200),
     "dense-12.png": png(DENSE, 4032, 3024),
-    "drawn-15.png": lambda target: os.link(f"{FOLDER}/{DRAWN}", target),
+    "drawn-15.png": as_it_is(DRAWN),
+}
+REAL = {
+    "wood-5-422.jpg": as_it_is(MATE + "nature/Wood.jpg"),
+    "free-6-444.jpg": as_it_is(LOMIRI + "free_by_Peter_Nerlich.jpg"),
+    "friends-6-portrait-progressive.jpg": as_it_is(LOMIRI + "friends_by_Aitzol_Berasategi.jpg"),
 }
 
 

@@ -15,7 +15,7 @@ import Testing
       #expect(added.exitCode == 0 && added.output == ["ready img/my beach.jpg"], "\(added)")
       let refused = try await Child.run(
         "richpush", ["asset", "add", "--type", "img", picture.path, text.path] + remote)
-      #expect(refused.exitCode == 65 && refused.errors.contains("text/plain"))
+      #expect(refused.exitCode == 65 && refused.errors.contains("This is text, not a picture"))
       let list = try await Child.run("richpush", ["asset", "list", "--type", "img"] + remote)
       #expect(list.output.first?.hasPrefix("STATE") == true)
       #expect(list.output.contains { $0.contains("img/my beach.jpg") && $0.contains("image/jpeg") })
@@ -30,6 +30,69 @@ import Testing
       #expect(removed.exitCode == 0)
       let gone = try await Child.run("richpush", ["asset", "show", "img/my beach.jpg"] + remote)
       #expect(gone.exitCode == 66)
+    }
+  }
+
+  @Test
+  func `adds the files beside a folder, a pipe and what is not there, and names each of these`()
+    async throws
+  {
+    try await RunningServer.lend { server in
+      let scratch = server.scratch
+      let folder = try scratch.makeFolder("photos").path
+      mkfifo(folder + "/pipe.png", 0o644)
+      symlink("pipe.png", folder + "/link.png")
+      let good = try scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "good.jpg").path
+      symlink(good, folder + "/linked.jpg")
+      let files = [
+        folder, folder + "/pipe.png", folder + "/link.png", "/dev/null", folder + "/none.png", good,
+        folder + "/linked.jpg",
+      ]
+      let start = ContinuousClock.now
+      let added = try await Child.run(
+        "richpush",
+        ["asset", "add", "--type", "img", "--server", server.endpoint.absoluteString] + files)
+      #expect(ContinuousClock.now - start < .seconds(20))
+      #expect(added.exitCode == 66, "\(added)")
+      #expect(added.output == ["ready img/good.jpg", "ready img/linked.jpg"])
+      let told = added.errors.split(separator: "\n")
+      #expect(told.count == 6 && told.last == "richpush: 5 of 7 not added", "\(added.errors)")
+      #expect(
+        told.first == "richpush: \(folder) is not added: It is a folder: name the files in it.")
+      for (line, file) in zip(told.dropLast(), files) { #expect(line.contains(file)) }
+    }
+  }
+
+  @Test func `a file larger than the server takes does not keep the next one back`() async throws {
+    try await RunningServer.lend { server in
+      let large = try server.scratch.drop([], as: "large.png").path
+      try #require(truncate(large, (1 << 30) + (1 << 20)) == 0)  // sparse: no block is written
+      let good = try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "good.jpg").path
+      let added = try await Child.run(
+        "richpush",
+        ["asset", "add", "--type", "img", "--server", server.endpoint.absoluteString, large, good])
+      #expect(added.output == ["ready img/good.jpg"], "\(added)")
+      #expect(added.exitCode == 65, "\(added)")
+      #expect(added.errors.contains("large.png is refused: "), "\(added.errors)")
+    }
+  }
+
+  @Test func `a file on which the plugin fails does not keep the next one back`() async throws {
+    try await RunningServer.lend { scratch in
+      let script =
+        "#!/bin/sh\ngrep -q bad $RICH_ASSET_PATH && exit 1\nprintf 'Content-Type: text/plain\\n\\nfine'"
+      try scratch.drop(Array(script.utf8), as: "plugins/card/card", executable: true)
+      try scratch.drop(
+        Array(#"{"verbs":["validate","render"]}"#.utf8), as: "plugins/card/plugin.json")
+    } to: { server in
+      let files = try ["bad", "good"].map {
+        try server.scratch.drop(Array($0.utf8), as: $0 + ".txt").path
+      }
+      let added = try await Child.run(
+        "richpush",
+        ["asset", "add", "--type", "card", "--server", server.endpoint.absoluteString] + files)
+      #expect(added.exitCode == 75 && added.output == ["ready card/good.txt"], "\(added)")
+      #expect(added.errors.contains("bad.txt is not added: "))
     }
   }
 
@@ -67,7 +130,7 @@ import Testing
     try scratch.drop(Array(truncated), as: "photos/half.jpg")
     let bad = try await Child.run("richpush", words + [photos])
     #expect(bad.exitCode == 65 && bad.errors.contains("1 of 3 refused"))
-    #expect(bad.output.contains { $0.hasPrefix("refused") && $0.contains("truncated") })
+    #expect(bad.output.contains { $0.hasPrefix("refused") && $0.contains("incomplete") })
     let nowhere = try await Child.run("richpush", words + [scratch.folder.path + "/nowhere"])
     #expect(nowhere.exitCode == 1 && nowhere.errors.contains("No such file"))
   }

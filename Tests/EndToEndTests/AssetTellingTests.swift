@@ -13,7 +13,7 @@ import Testing
       var told: Set<String> = []
       try await eventually("the refusal and the samples are told") {
         told.formUnion(try Self.events(of: hub))
-        return told.contains("img/text.png refused text/plain")
+        return told.contains("img/text.png refused as text")
           && told.contains("img/logo.png preparing") && told.contains("img/logo.png ready")
       }
       try FileManager.default.removeItem(at: file)
@@ -42,6 +42,31 @@ import Testing
       let shown = try await Self.onTerminal(
         "asset", ["check", folder + "/assets", "--plugins", folder + "/plugins"], server)
       #expect(shown.contains("\r\u{1B}[2K4 checked\r\u{1B}[2KSTATE"), "\(shown)")
+    }
+  }
+
+  @Test func `a long name widens no other row, and a terminal gets it and notes wrapped by words`()
+    async throws
+  {
+    try await RunningServer.lend { server in
+      let long = String(repeating: "name ", count: 47) + "x.png"
+      let sound = [UInt8]("#!AMR\n".utf8) + [UInt8](repeating: 0x3C, count: 3200)
+      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/img/" + long)
+      try server.scratch.drop(sound, as: "assets/sound/voice.amr")
+      let alice = server.client("alice")
+      try await eventually("all are ready") { try await alice.assetCounts().ready == 6 }
+      let piped = try await Child.run(
+        "richpush", ["asset", "list", "--server", server.endpoint.absoluteString])
+      #expect(piped.output.count == 7)
+      #expect(piped.output.contains("ready  img/logo.png     29.5 kB   image/png"), "\(piped)")
+      let note = try #require(try await alice.asset("voice.amr", richType: "sound").advice)
+      #expect(piped.output.contains { $0.hasSuffix(note) })
+
+      let shown = try await Self.onTerminal("asset", ["list"], server, columns: 90)
+      let lines = shown.split(whereSeparator: \.isNewline)
+      #expect(lines.allSatisfy { $0.count <= 90 }, "\(shown)")
+      let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
+      #expect(words.contains("img/" + long) && words.contains(note), "\(shown)")
     }
   }
 
@@ -80,20 +105,21 @@ import Testing
 
   /// `richpush` as a person at a terminal sees it (script(1)).
   private static func onTerminal(
-    _ command: String, _ arguments: [String], _ server: RunningServer
+    _ command: String, _ arguments: [String], _ server: RunningServer, columns: Int = 0
   ) async throws -> String {
-    try await Child.run("/usr/bin/script", script(command, arguments, server)).output
+    try await Child.run("/usr/bin/script", script(command, arguments, server, columns)).output
       .joined(separator: "\n")
   }
 
   private static func script(
-    _ command: String, _ arguments: [String], _ server: RunningServer
+    _ command: String, _ arguments: [String], _ server: RunningServer, _ columns: Int = 0
   ) throws -> [String] {
     let words = [try Package.program("richpush").path, command] + arguments
     let remote =
       command == "asset" && arguments[0] == "check" ? [] : [server.endpoint.absoluteString]
     let line = (words + remote.flatMap { ["--server", $0] }).map { "'\($0)'" }
-    return ["-qefc", line.joined(separator: " "), "/dev/null"]
+    let width = columns > 0 ? "stty cols \(columns); " : ""
+    return ["-qefc", width + line.joined(separator: " "), "/dev/null"]
   }
 
   private static func events(of hub: StandIn) throws -> Set<String> {
@@ -105,7 +131,7 @@ import Testing
         guard event.type.text == "asset" else { return nil }
         let name = "\(event.richType.text ?? "")/\(event.name.text ?? "")"
         let said = name + " " + (event.state.text ?? "")
-        return event.reason.text?.contains("text/plain") == true ? said + " text/plain" : said
+        return event.reason.text?.contains("This is text") == true ? said + " as text" : said
       })
   }
 }

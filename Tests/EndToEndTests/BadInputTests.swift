@@ -55,11 +55,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("GET", "/api/notifications?limt=1", "Did you mean “limit”?"),
+    ("GET", "/api/notifications/0?widh=64", "Did you mean “width”?"),
+    ("GET", "/api/assets?stat=ready", "Did you mean “state”?"),
+    ("POST", "/api/register?token=AB", "There are handle."),
+  ])
+  func `says which query parameter was likely meant`(
+    method: String, target: String, said: String
+  ) async throws {
+    try await RunningServer.lend { server in
+      _ = try await server.client("alice").create(.logo(to: "alice"))
+      let answer = try RawConnection(port: server.port).exchange(
+        "\(method) \(target) HTTP/1.1\r\nContent-Length: 0\r\n"
+          + RunningServer.credentials("alice") + "\r\n", body: [])
+      #expect(answer.status == 400 && answer.text.contains(#""code":"unknown-field""#))
+      #expect(answer.text.contains(said), "\(answer.text)")
+    }
+  }
+
   @Test func `refuses bodies it cannot read`() async throws {
     let good = #""message":"m","richType":"img","payload":"logo.png""#
     let bodies = [
       "not JSON", "{", "[]", "null", #"{"message":"m"}"#, "{\(good)}",
-      #"{\#(good),"to":[]}"#, #"{\#(good),"to":["a b"]}"#, #"{\#(good),"to":[1]}"#,
+      #"{\#(good),"to":[]}"#, #"{\#(good),"to":[1]}"#,
       #"{\#(good),"to":["username:a"],"colour":1}"#,
       #"{\#(good),"to":["username:a"],"expires":"yesterday"}"#,
       #"{"message":1,"richType":"img","payload":"logo.png","to":["username:a"]}"#,
@@ -73,6 +92,24 @@ import Testing
         #expect(answer.fields["content-type"] == "application/problem+json")
       }
       try await server.expectHealthy()
+    }
+  }
+
+  @Test func `tells what cannot be done from what cannot be read`() async throws {
+    let good = #""message":"m","richType":"img","payload":"logo.png""#
+    try await RunningServer.lend { server in
+      for (body, part) in [
+        (#"{\#(good),"to":["a b"]}"#, "to"), (#"{\#(good),"to":"a && "}"#, "to"),
+        (#"{\#(good),"to":["username:a"],"expires":"2000-01-01T00:00:00Z"}"#, "past"),
+        (#"{"message":"m","richType":"img","payload":"a\u0000","to":["username:a"]}"#, "NUL"),
+      ] {
+        let answer = try Self.post(Array(body.utf8), to: server)
+        #expect(answer.status == 422, "\(body): \(answer.text)")
+        #expect(answer.text.contains(part))
+      }
+      for target in ["/api/assets?after=", "/api/assets?after=img", "/api/assets/img?after="] {
+        #expect(try server.get(target, RunningServer.credentials("a")).status == 200, "\(target)")
+      }
     }
   }
 
@@ -113,6 +150,8 @@ import Testing
         let answer = try connection.answer()
         #expect((400..<500).contains(answer.status), "\(target): \(answer.status) \(answer.text)")
       }
+      let name = try server.get("/api/assets/img/a%0Ab.png", RunningServer.credentials("alice"))
+      #expect(name.text.contains("The name contains a line break"))
       try await server.expectHealthy()
     }
   }

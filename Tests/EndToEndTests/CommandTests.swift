@@ -20,6 +20,31 @@ import Testing
     (["notify", "--to", "a", "--payload", "x", "--expires", "soon", "m"], "12h"),
     (["serve", "--demo", "--listen", "0.0.0.0:0"], "127.0.0.1"),
     (["serve", "--prot", "1"], "unknown flag"),
+    (["serve", "--trusted-proxy", "proxy.example"], "numeric address"),
+    (["serve", "--tls-key", "key.pem"], "come together"),
+    (["serve", "--listen", "host.example:80"], "numeric address or localhost"),
+    (["serve", "--cors-origin", "app.example"], "https://app.example"),
+    (["serve", "--network", "No Type"], "a rich type"),
+    (["serve", "--default-type", "No Type"], "a rich type"),
+    (["user", "frob", "--data", "/proc/none"], "user add NAME"),
+    (["user", "list", "more", "--data", "/proc/none"], "user add NAME"),
+    (["key", "frob", "--data", "/proc/none"], "key rotate"),
+    (["key", "remove", "first", "--data", "/proc/none"], "key remove KEY"),
+    (["asset", "check", "--type", "No Type", "."], "a rich type"),
+    (["asset", "watch", "--type", "img"], "has no flag --type"),
+    (["asset", "watch", "--state", "ready"], "has no flag --state"),
+    (["asset", "show", "--plugins", "plugins", "img/logo.png"], "has no flag --plugins"),
+    (["serve", "--push", ","], "names no service"),
+    (["push", "check", "--push", "fcm"], "choose from embedded"),
+    (["push", "list", "--state", "lost"], "queued, sent, failed"),
+    (["user", "add", "bob", "--role", "boss"], "device, publisher or admin"),
+    (["user", "add", "b b"], "letters, digits"),
+    (["plugin", "new", "cup", "--language", "cobol"], "sh, python"),
+    (["plugin", "new", "Bad Name"], "a lowercase letter"),
+    (["plugin", "run", "cup", "--verb", "frob"], "render, validate or describe"),
+    (["device", "--user", "a", "--profile", "toaster"], "ios, android"),
+    (["--version", "more"], "one word too many"),
+    (["help", "serve", "more"], "one word too many"),
   ])
   func `refuses what it does not understand with a sentence and 64`(
     words: [String], sentence: String
@@ -50,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `plays a phone that shows what came`() async throws {
+  @Test func `simulates a phone that shows what it received`() async throws {
     try await RunningServer.lend { server in
       let folder = try server.scratch.makeFolder("phone")
       let account = ["--server", server.endpoint.absoluteString]
@@ -136,6 +161,54 @@ import Testing
     let nobody = try await Child.run(
       "richpush", ["device", "--user", "a", "--server", "http://127.0.0.1:1"])
     #expect(nobody.exitCode == 69)
+  }
+
+  @Test func `says of a rich type that nobody has that it is none`() async throws {
+    let types = "there are: img, sound, url"
+    try await RunningServer.lend(
+      flags: ["--demo", "--network", "nosuch", "--network", "img", "--default-type", "pictures"]
+    ) { server in
+      let missing = "there is no plugin of that name; \(types)"
+      for flag in ["--network nosuch", "--default-type pictures"] {
+        #expect(server.log.contains("\(flag): \(missing)"), "\(server.log)")
+      }
+      #expect(server.log.contains("--network img: its plugin.json does not ask for the network"))
+      let picture = try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "logo.png")
+      for (words, code) in [
+        (["notify", "--to", "a", "--payload", "logo.png", "m"], 65), (["asset", "list"], 66),
+        (["asset", "add", picture.path], 66),
+      ] as [([String], Int32)] {
+        let result = try await Child.run(
+          "richpush", words + ["--type", "nosuch", "--server", server.endpoint.absoluteString])
+        #expect(result.exitCode == code, "\(words)")
+        #expect(result.errors.contains("“nosuch”; \(types)"), "\(words): \(result.errors)")
+        #expect(result.output.isEmpty)
+      }
+    }
+  }
+
+  @Test func `says what failed in words, and never shows a value of the program's`() async throws {
+    let scratch = try Scratch()
+    let file = try scratch.drop([], as: "file").path
+    try await RunningServer.lend(flags: ["--demo", "--sandbox", "off"]) { scratch in
+      try scratch.drop(Array("#!/bin/sh\nexit 69\n".utf8), as: "plugins/away", executable: true)
+      try scratch.drop(Array("#!/bin/sh\nkill $$\n".utf8), as: "plugins/gone", executable: true)
+    } to: { server in
+      let unkept = try await Child.run(
+        "richpush",
+        ["device", "--user", "a", "--server", server.endpoint.absoluteString]
+          + ["--folder", file + "/below"])
+      #expect(unkept.exitCode == 1)
+      #expect(unkept.errors == "richpush: \(file)/below: Not a directory\n", "\(unkept.errors)")
+      for type in ["away", "gone"] {
+        let new = NewNotification("m", richType: type, payload: "x", to: .users(["a"]))
+        await #expect(throws: RichPushError.self) { try await server.client("a").create(new) }
+      }
+      let log = server.log
+      #expect(log.contains("plugin gone, ") && log.contains("plugin away, "), "\(log)")
+      let dump = /\w*(Error|Refusal|Fault|Ending|Failure)\(|Optional\(|Error Domain|exited\(/
+      #expect(!log.contains(dump), "\(log)")
+    }
   }
 
   @Test func `keeps users with their roles`() async throws {

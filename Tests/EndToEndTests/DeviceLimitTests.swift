@@ -36,10 +36,12 @@ import Testing
         advice = Dictionary(uniqueKeysWithValues: assets.map { ($0.name, $0.advice ?? "") })
         return assets.count == 3 && assets.allSatisfy { $0.state == .ready }
       }
-      let android = "Android shows pictures of at most 1 MB, and this stays at "
+      let android = "Too big for Android: "
       #expect(advice["fine"]?.isEmpty == true)
-      #expect(advice["android"] == android + "1.2 MB.")
-      #expect(advice["both"] == "iOS attaches pictures of at most 10 MB. " + android + "11 MB.")
+      #expect(advice["android"] == android + "1.2 MB, the limit is 1 MB.")
+      #expect(
+        advice["both"] == "Too big for iPhones: 11 MB, the limit is 10 MB. " + android
+          + "11 MB, the limit is 1 MB.")
       let list = try await Child.run(
         "richpush", ["asset", "list", "--server", server.endpoint.absoluteString])
       #expect(list.output.contains { $0.contains("bulky/android") && $0.contains(android) })

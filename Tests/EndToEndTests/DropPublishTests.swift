@@ -134,11 +134,68 @@ import Testing
         ["Summer sale.jpg", "later.png"].allSatisfy {
           text(server, "assets/outbox/img/\($0).notify.sent.json") != nil
         }
-          && text(server, "assets/outbox/img/bad.png.notify.error.txt")?.contains("text/plain")
+          && text(server, "assets/outbox/img/bad.png.notify.error.txt")?.contains("This is text")
             == true
       }
       #expect(try await alice.inbox().notifications.map(\.message) == ["Summer sale"])
-      #expect(!(try await alice.assets().contains { $0.richType == "outbox" }))
+      try await eventually("what could not be sent is shown, and nothing else of it") {
+        let shown = try await alice.assets(richType: "outbox")
+        return shown.map(\.name) == ["img/bad.png"] && shown[0].state == .refused
+          && shown[0].reason?.contains("This is text") == true
+      }
+      try server.scratch.drop(
+        Package.bytes("assets/img/logo.png"), as: "assets/outbox/img/bad.png")
+      try await eventually("it is sent, and shown no more") {
+        try await alice.assets(richType: "outbox").isEmpty
+          && text(server, "assets/outbox/img/bad.png.notify.sent.json") != nil
+      }
+    }
+  }
+
+  @Test func `shows what lies in the outbox of a server that sends nothing`() async throws {
+    try await RunningServer.lend { server in
+      let alice = server.client("alice")
+      try await eventually("the samples are ready") { try await alice.assetCounts().ready == 4 }
+      let paths = ["img/a.png", "b.png"]
+      for path in paths {
+        try server.scratch.drop(
+          Package.bytes("assets/img/logo.png"), as: "assets/outbox/" + path)
+        try await eventually("it is shown") {
+          try await alice.assets(richType: "outbox").contains {
+            $0.name == path && $0.state == .refused
+              && $0.reason?.contains("--publish-as") == true
+          }
+        }
+      }
+      for path in paths {
+        try FileManager.default.removeItem(
+          at: server.scratch.folder.appending(path: "assets/outbox/" + path))
+      }
+      try await eventually("it is gone") { try await alice.assets(richType: "outbox").isEmpty }
+    }
+  }
+
+  @Test func `shows what can be sent by nobody, also after a restart`() async throws {
+    try await RunningServer.lend(flags: flags) { server in
+      let alice = server.client("alice")
+      let outbox = server.scratch.folder.path + "/assets/outbox"
+      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/outbox/loose.png")
+      try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/outbox/img/a.png")
+      let latin = Array("\(outbox)/img/caf".utf8CString.dropLast()) + [CChar(bitPattern: 0xE9), 0]
+      link(outbox + "/img/a.png", latin)
+      let names = ["img/a.png", #"img/caf\x{E9}"#, "loose.png"]
+      try await eventually("all are shown") {
+        try await alice.assets(richType: "outbox").map(\.name) == names
+      }
+      try await server.restart(by: SIGTERM)
+      unlink(outbox + "/loose.png")
+      unlink(latin)
+      try server.scratch.drop(
+        Array(#"{"to":["username:alice"]}"#.utf8), as: "assets/outbox/img/default.notify.json")
+      try await eventually("it is sent, and nothing is shown any more") {
+        try await alice.assets(richType: "outbox").isEmpty
+          && text(server, "assets/outbox/img/a.png.notify.sent.json") != nil
+      }
     }
   }
 

@@ -19,7 +19,12 @@ import Testing
     try makeSocket(folder + "/socket.png")
     let long = String(repeating: "x", count: 251) + ".png"
     let names = [long, "line\nbreak.png", "bell\u{7}.png", "gpj.\u{202E}exe", "cafe\u{301}.png"]
-    for name in names { link(outside, folder + "/" + name) }
+    for name in names + ["na\u{EF}ve.png", "nai\u{308}ve.png"] {
+      link(outside, folder + "/" + name)
+    }
+    for name in ["logo.png.notify.json", "logo.png.notify.error.txt", "logo.png.part"] {
+      try Data("{}".utf8).write(to: URL(filePath: folder + "/" + name))
+    }
     link(outside, "\(folder)/LINKED.png")
     let latin = Array("caf".utf8CString.dropLast()) + [CChar(bitPattern: 0xE9), 0]
     let path = Array((folder + "/").utf8CString.dropLast()) + latin
@@ -27,6 +32,7 @@ import Testing
     var mess: [String: String] = [
       "a folder": "folder", "fifo.png": "pipe", "loop.png": "link", "linked.png": "",
       "LINKED.png": "", "sparse.png": "larger", "socket.png": "socket",
+      "na\u{EF}ve.png": "", #"nai\u{308}ve.png"#: "accents", "logo.png.notify.json": "--publish-as",
       long: "", #"line\u{A}break.png"#: "control", #"bell\u{7}.png"#: "control",
       #"gpj.\u{202E}exe"#: "direction", "caf\u{E9}.png": "", #"caf\x{E9}"#: "UTF-8",
     ]
@@ -53,12 +59,16 @@ import Testing
       let root = server.scratch.folder.path
       var mess = try makeMess(in: root + "/assets/img", outside: root + "/outside.png")
       for sample in ["logo.png", "beach.jpg"] { mess[sample] = "" }
+      for place in ["mine.png", "outbox/img/late.png", "outbox/loose.png", "nosuch/a.png"] {
+        try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "assets/" + place)
+      }
       var assets: [String: Asset] = [:]
       try await eventually("all is seen") {
+        let counts = try await alice.assetCounts()
         assets = Dictionary(
           uniqueKeysWithValues: try await alice.assets(richType: "img").map { ($0.name, $0) })
-        return Set(assets.keys) == Set(mess.keys)
-          && assets.values.allSatisfy { $0.state != .preparing }
+        return Set(assets.keys) == Set(mess.keys) && counts.preparing == 0
+          && counts.ready + counts.refused == mess.count + 6
       }
       #expect(Set(assets.keys) == Set(mess.keys))
       for (name, word) in mess {
@@ -79,12 +89,15 @@ import Testing
         ["asset", "check", root + "/assets", "--plugins", root + "/plugins", "--json"])
       #expect(check.exitCode == 65)
       let said = try check.output.map { try JSONDecoder().decode(Asset.self, from: Data($0.utf8)) }
-      for asset in said where asset.richType == "img" {
-        let other = assets[asset.name]
-        #expect(other?.state == asset.state && other?.reason == asset.reason, "\(asset)")
-      }
-      #expect(Set(said.filter { $0.richType == "img" }.map(\.name)) == Set(mess.keys))
+      let shown = try await alice.assets()
+      #expect(Set(said.map(Self.line)) == Set(shown.map(Self.line)))
+      #expect(said.count == shown.count && said.count == mess.count + 6)
     }
+  }
+
+  /// All that people read of an asset.
+  private static func line(_ asset: Asset) -> String {
+    "\(asset.state) \(asset.richType)/\(asset.name): \(asset.reason ?? "") \(asset.advice ?? "")"
   }
 
   @Test func `takes the composed one of two forms of a name, and shows the other`() async throws {

@@ -24,13 +24,7 @@ final class RunningServer: Sendable {
     to body: (RunningServer) async throws -> Void
   ) async throws {
     let scratch = try Scratch()
-    for path in ["assets/img/logo.png", "assets/img/beach.jpg"] {
-      try scratch.drop(Package.bytes(path), as: path)
-    }
-    for path in ["assets/sound/chime.wav", "assets/url/welcome.url"]
-    where FileManager.default.fileExists(atPath: Package.root.appending(path: path).path) {
-      try scratch.drop(Package.bytes(path), as: path)
-    }
+    try scratch.dropSamples()
     for name in ["img", "sound", "url"] {
       let path = "plugins/\(name)/plugin.json"
       try scratch.drop(Package.bytes(path), as: path)
@@ -106,9 +100,9 @@ final class RunningServer: Sendable {
     return (child, try #require(Int(line.dropFirst(prefix.count))))
   }
 
-  /// The API as a user of the demonstration, whose password is the name.
-  func client(_ user: String) -> RichPushClient {
-    RichPushClient(endpoint: endpoint, user: user, password: user)
+  /// The API as a user; one of the demonstration's has the name as password.
+  func client(_ user: String, password: String? = nil) -> RichPushClient {
+    RichPushClient(endpoint: endpoint, user: user, password: password ?? user)
   }
 
   /// The server is well: it says so, and still makes pictures.

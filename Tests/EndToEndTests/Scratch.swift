@@ -32,6 +32,14 @@ final class Scratch: Sendable {
     try FileManager.default.moveItem(at: draft, to: url)
     return url
   }
+
+  /// The files that ship in `assets/`.
+  static let samples = ["img/logo.png", "img/beach.jpg", "sound/chime.wav", "url/welcome.url"]
+
+  /// Copies the samples, and nothing that somebody dropped beside them in `assets/`.
+  func dropSamples(into folder: String = "assets") throws {
+    for path in Self.samples { try drop(Package.bytes("assets/" + path), as: "\(folder)/\(path)") }
+  }
 }
 
 /// What this package ships, and where its programs were built.

@@ -40,7 +40,7 @@ import Testing
       ].map { changed in (changed, try? server.get(changed)) }
       for (changed, answer) in refused {
         #expect(answer?.status == 403, "\(changed)")
-        #expect(answer?.text.contains(#""detail":"The address opens nothing: "#) == true)
+        #expect(answer?.text.contains(#""detail":"Invalid or revoked link.""#) == true)
         #expect(answer?.fields["cache-control"] == "no-store")
       }
     }
@@ -255,7 +255,9 @@ import Testing
               #expect(answer.fields["x-content-type-options"] == "nosniff")
               #expect(answer.fields["link"] == nil)
               let kind = type == "text/plain" ? "inline" : "attachment"
-              #expect(answer.fields["content-disposition"]?.hasPrefix(kind) == true, "\(payload)")
+              // An answer that is not kept has no name, and a passive one then no such field.
+              let disposition = answer.fields["content-disposition"] ?? "inline"
+              #expect(disposition.hasPrefix(kind), "\(payload)")
             }
           }
         }

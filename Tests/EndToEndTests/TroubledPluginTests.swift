@@ -59,7 +59,7 @@ import Testing
       try replace(with: "good", in: server.scratch)
       try await eventually("there is nothing more to say") {
         let asset = try await alice.assets(richType: "odd").first
-        return asset?.state == .ready && asset?.advice == "odd"
+        return asset?.state == .ready && asset?.advice == "odd."
       }
     }
   }

@@ -1,65 +1,55 @@
-// Compiled into the module HTTP by Tests/Fuzz/http.sh, for libFuzzer.
+// Compiled into the module HTTP by http.sh, for libFuzzer.
 import FoundationEssentials
-import Glibc
 
-/// What libFuzzer calls; the environment variable FUZZ_TARGET chooses what is tried.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
-  FuzzTarget.chosen.run(UnsafeRawBufferPointer(start: start, count: count))
-  return 0
-}
-
-enum FuzzTarget: String {
-  case head, chunks, fields
-
-  static let chosen =
-    getenv("FUZZ_TARGET").flatMap { FuzzTarget(rawValue: String(cString: $0)) } ?? .head
-
-  func run(_ bytes: UnsafeRawBufferPointer) {
-    switch self {
-    case .head: readHead(bytes)
-    case .chunks:
-      let whole = content(of: bytes, piece: bytes.count)
-      precondition(whole == content(of: bytes, piece: 1), "it depends on how the bytes come")
-      precondition(whole.content.count <= bytes.count)
-    case .fields: readFields(String(decoding: bytes, as: UTF8.self))
+let targets: [String: @Sendable ([UInt8]) -> Void] = [
+  "head": { bytes in bytes.withUnsafeBytes { HTTPTargets.readHead($0) } },
+  "chunks": { bytes in
+    let (whole, pieces) = bytes.withUnsafeBytes { bytes in
+      (HTTPTargets.content(of: bytes, piece: bytes.count), HTTPTargets.content(of: bytes, piece: 1))
     }
-  }
+    precondition(whole == pieces, "the result depends on the size of the pieces")
+    precondition(whole.content.count <= bytes.count)
+  },
+  "fields": { HTTPTargets.readFields(String(decoding: $0, as: UTF8.self)) },
+  "query": { HTTPTargets.readQuery($0) },
+]
 
-  private func readHead(_ bytes: UnsafeRawBufferPointer) {
-    guard case .head(let head) = RequestHead.read(bytes) else { return }
+private enum HTTPTargets {
+  static func readHead(_ bytes: UnsafeRawBufferPointer) {
+    guard let head = try? RequestHead.parse(bytes) else { return }
     precondition(head.size <= bytes.count)
     for size in [head.size - 1, head.size / 2] {
-      guard case .incomplete = RequestHead.read(.init(rebasing: bytes[..<size])) else {
-        preconditionFailure("the beginning of a head is something else")
-      }
+      do {
+        let head = try RequestHead.parse(.init(rebasing: bytes[..<size]))
+        precondition(head == nil, "the beginning of a head is a head")
+      } catch { preconditionFailure("the beginning of a head is rejected") }
     }
     let method = String(decoding: head.method, as: UTF8.self)
-    let fields = head.fields
+    let fields = try? head.fields()
     let body = fields.flatMap {
-      try? Guard.check(method: method, version: head.version, fields: $0)
+      try? RequestValidator.validate(method: method, version: head.version, fields: $0)
     }
     if let fields, let body {
       _ = try? Request(
         method, String(decoding: head.target, as: UTF8.self), fields: fields, body: body)
     }
-    guard let plain = PlainHead(head) else { return }
+    guard let plain = SimpleRequestHead(head) else { return }
     guard let fields, let body else { preconditionFailure("what is plain is not allowed") }
     precondition(method == "GET" && body == .none)
     precondition(fields.count(of: "Host") == 1)
-    let validator = plain.validator.map { String(decoding: $0, as: UTF8.self) }
+    let validator = plain.ifNoneMatch.map { String(decoding: $0, as: UTF8.self) }
     precondition(validator == fields["If-None-Match"])
   }
 
-  private struct Content: Equatable {
+  struct Content: Equatable {
     var content: [UInt8] = []
     var used = 0
     var isComplete = false
     var isRefused = false
   }
 
-  private func content(of bytes: UnsafeRawBufferPointer, piece: Int) -> Content {
-    var (chunks, result) = (ChunkedBody(), Content())
+  static func content(of bytes: UnsafeRawBufferPointer, piece: Int) -> Content {
+    var (chunks, result) = (ChunkedDecoder(), Content())
     do {
       while result.used < bytes.count, !chunks.isComplete {
         let left = bytes[result.used..<min(bytes.count, result.used + piece)]
@@ -74,7 +64,7 @@ enum FuzzTarget: String {
     return result
   }
 
-  private func readFields(_ text: String) {
+  static func readFields(_ text: String) {
     for line in text.split(separator: "\n") {
       let line = String(line)
       for size in [0, 1, 1000] {
@@ -82,8 +72,21 @@ enum FuzzTarget: String {
         precondition(parts.allSatisfy { !$0.isEmpty && $0.upperBound <= size })
       }
       if let date = HTTPDate.date(line) { precondition(HTTPDate.date(HTTPDate.text(date)) == date) }
-      _ = try? Target(line)
-      _ = Address.canonical(line[...])
+      _ = try? RequestTarget(line)
+      _ = IPAddress.canonical(line[...])
     }
+  }
+
+  /// A query's pairs, encoded again, are the same pairs; other bytes are refused before the query is decoded.
+  static func readQuery(_ bytes: [UInt8]) {
+    guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }), let query = Query(encoded: bytes.span)
+    else { return }
+    let encoded = query.items.map { item in
+      [item.name, item.value].map { text in
+        text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      }.joined(separator: "=")
+    }.joined(separator: "&")
+    let again = Query(encoded: Array(encoded.utf8).span)?.items ?? []
+    precondition(query.items.elementsEqual(again) { $0 == $1 })
   }
 }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import HTTP
 
-@Suite(.timeLimit(.minutes(2))) struct BodyTests {
-  private static func echo(limit: Int) -> @Sendable (Request) -> Answer {
-    { _ in .reading(limit: limit, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") } }
+@Suite(.timeLimit(.minutes(1))) struct BodyTests {
+  private static func echo(limit: Int) -> @Sendable (Request) -> ResponsePlan {
+    { _ in .collectingBody(limit: limit, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") } }
   }
 
   @Test func `reads a sized and a chunked body`() async throws {
-    try await Served.with(Self.echo(limit: 100)) { served in
+    try await TestServer.with(Self.echo(limit: 100)) { served in
       let client = RawClient(served.port)
       #expect(client.ask("POST", "/", body: "hello").text == "hello")
       client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -19,8 +19,8 @@ import Testing
     }
   }
 
-  @Test func `refuses a declared length beyond the limit before the body comes`() async throws {
-    try await Served.with(Self.echo(limit: 4)) { served in
+  @Test func `rejects a declared length beyond the limit before the body arrives`() async throws {
+    try await TestServer.with(Self.echo(limit: 4)) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000000\r\n\r\n")
       let reply = client.reply()
@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  @Test func `refuses a chunked body as soon as it is beyond the limit`() async throws {
-    try await Served.with(Self.echo(limit: 4)) { served in
+  @Test func `rejects a chunked body as soon as it is beyond the limit`() async throws {
+    try await TestServer.with(Self.echo(limit: 4)) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
       client.send("5\r\nabcde\r\n")
@@ -42,8 +42,28 @@ import Testing
     }
   }
 
+  @Test func `rejects a body of small chunks as soon as they are beyond the limit`() async throws {
+    try await TestServer.with(Self.echo(limit: 4)) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+      client.send("3\r\nabc\r\n2\r\nde\r\n")
+      #expect(client.reply().status == 413)
+      #expect(client.isClosed())
+    }
+  }
+
+  @Test(arguments: [(65_536, 200), (65_537, 413)])
+  func `a body that is not needed is read up to 64 KiB`(size: Int, status: Int) async throws {
+    try await TestServer.with({ _ in .immediate(.text(200, "ok")) }) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(size)\r\n\r\n")
+      if status == 200 { client.send([UInt8](repeating: 7, count: size)) }
+      #expect(client.reply().status == status)
+    }
+  }
+
   @Test func `sends an error before the body is read, and the sender can read it`() async throws {
-    try await Served.with({ _ in .now(.problem(401, "Who are you?")) }) { served in
+    try await TestServer.with({ _ in .immediate(.problem(401, "Who are you?")) }) { served in
       let client = RawClient(served.port)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
       client.send([UInt8](repeating: 65, count: 1_000_000))
@@ -51,9 +71,9 @@ import Testing
     }
   }
 
-  @Test func `asks for the body only when it wants it`() async throws {
-    try await Served.with({ request in
-      request.segments == ["no"] ? .now(.problem(403, "No.")) : Self.echo(limit: 9)(request)
+  @Test func `sends 100 Continue only if it reads the body`() async throws {
+    try await TestServer.with({ request in
+      request.segments == ["no"] ? .immediate(.problem(403, "No.")) : Self.echo(limit: 9)(request)
     }) { served in
       let willing = RawClient(served.port)
       let head = " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
@@ -67,8 +87,8 @@ import Testing
     }
   }
 
-  @Test func `asks nothing of a client that speaks HTTP 1-0`() async throws {
-    try await Served.with(Self.echo(limit: 9)) { served in
+  @Test func `sends no 100 Continue to HTTP 1-0 clients`() async throws {
+    try await TestServer.with(Self.echo(limit: 9)) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nhi")
       let reply = client.reply()
@@ -76,17 +96,17 @@ import Testing
     }
   }
 
-  @Test func `drops a small body that nobody wants and goes on`() async throws {
-    try await Served.with({ _ in .now(.text(200, "ok")) }) { served in
+  @Test func `discards a small body that is not needed and keeps the connection`() async throws {
+    try await TestServer.with({ _ in .immediate(.text(200, "ok")) }) { served in
       let client = RawClient(served.port)
       for _ in 0..<3 { #expect(client.ask("POST", "/", body: "unwanted").text == "ok") }
     }
   }
 
-  @Test func `saves a body to a file and removes it when nobody takes it`() async throws {
+  @Test func `saves a body to a file and deletes it if it is not taken`() async throws {
     let folder = FileManager.default.temporaryDirectory.path
-    try await Served.with({ request in
-      .saving(limit: 2_000_000, folder: folder, deadline: .seconds(10)) { saved in
+    try await TestServer.with({ request in
+      .savingBody(limit: 2_000_000, folder: folder, deadline: .seconds(10)) { saved in
         let keeps = request.segments == ["keep"]
         return .text(200, "\(saved.size) \(keeps ? saved.take() : saved.path)")
       }
@@ -94,17 +114,21 @@ import Testing
       let client = RawClient(served.port)
       let body = String(repeating: "x", count: 1_000_000)
       let kept = client.ask("PUT", "/keep", body: body).text.split(separator: " ")
+      try #require(kept.count == 2)
       #expect(kept[0] == "1000000")
       #expect(FileManager.default.contents(atPath: String(kept[1]))?.count == 1_000_000)
       try FileManager.default.removeItem(atPath: String(kept[1]))
       let dropped = client.ask("PUT", "/drop", body: "abc").text.split(separator: " ")
+      try #require(dropped.count == 2)
       #expect(dropped[0] == "3")
       // The answer may be here before the work that gave it has let go of the file.
-      while FileManager.default.fileExists(atPath: String(dropped[1])) { await Task.yield() }
+      try await eventually("the file is deleted") {
+        !FileManager.default.fileExists(atPath: String(dropped[1]))
+      }
     }
   }
 
-  @Test func `leaves no file behind when the sender gives up`() async throws {
+  @Test func `leaves no file behind when the client disconnects`() async throws {
     let folder =
       FileManager.default.temporaryDirectory.path + "/gone-\(UInt64.random(in: 0...99_999_999))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -112,15 +136,15 @@ import Testing
     func files() throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: folder)
     }
-    try await Served.with({ _ in
-      .saving(limit: 100, folder: folder, deadline: .seconds(10)) { _ in .empty(204) }
+    try await TestServer.with({ _ in
+      .savingBody(limit: 100, folder: folder, deadline: .seconds(10)) { _ in .empty(204) }
     }) { served in
       do {
         let client = RawClient(served.port)
         client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nhalf")
-        while try files().isEmpty { await Task.yield() }
+        try await eventually("a file is made") { try !files().isEmpty }
       }
-      while served.server.openConnections > 0 { await Task.yield() }
+      try await served.connectionsClosed()
       let left = try files()
       #expect(left.isEmpty)
     }

@@ -2,14 +2,15 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct CrossOriginTests {
+@Suite(.timeLimit(.minutes(1))) struct CrossOriginTests {
   private func asked(_ origins: Set<String>, _ fields: [String], _ method: String = "GET")
     async throws -> RawClient.Reply
   {
     var configuration = ServerConfiguration()
-    configuration.origins = origins
+    configuration.allowedOrigins = origins
     let server = try Server(
-      configuration, responder: Served.Answering { _ in .now(.text(200, "hello")) },
+      configuration,
+      responder: TestServer.ClosureResponder { _ in .immediate(.text(200, "hello")) },
       log: { _ in })
     let client = RawClient(server.port)
     let lines = (["Host: x"] + fields).map { $0 + "\r\n" }.joined()
@@ -19,25 +20,28 @@ import Testing
     return reply
   }
 
-  @Test func `says nothing of other origins unless some are named`() async throws {
+  @Test func `sends no CORS fields unless origins are allowed`() async throws {
     let reply = try await asked([], ["Origin: https://app.example"])
     #expect(reply.status == 200)
     #expect(!reply.head.lowercased().contains("access-control"))
     #expect(reply.fields["vary"] == nil)
+    #expect(reply.fields["cross-origin-resource-policy"] == "same-origin")
   }
 
-  @Test func `lets a page of a named origin read, and no other`() async throws {
+  @Test func `lets pages of an allowed origin read, and no others`() async throws {
     let named = try await asked(["https://app.example"], ["Origin: https://app.example"])
     #expect(named.fields["access-control-allow-origin"] == "https://app.example")
     #expect(named.fields["vary"] == "Origin")
+    #expect(named.fields["cross-origin-resource-policy"] == "cross-origin")
     let other = try await asked(["https://app.example"], ["Origin: https://evil.example"])
     #expect(other.fields["access-control-allow-origin"] == nil)
     #expect(other.fields["vary"] == "Origin")
+    #expect(other.fields["cross-origin-resource-policy"] == "same-origin")
     let anybody = try await asked(["*"], ["Origin: https://evil.example"])
     #expect(anybody.fields["access-control-allow-origin"] == "*")
   }
 
-  @Test func `answers the browser's question before the request`() async throws {
+  @Test func `answers preflight requests`() async throws {
     let fields = ["Origin: https://app.example", "Access-Control-Request-Method: PUT"]
     let reply = try await asked(["https://app.example"], fields, "OPTIONS")
     #expect(reply.status == 204)

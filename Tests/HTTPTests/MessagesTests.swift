@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct MessagesTests {
+@Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   @Test func `looks fields up without regard to case, and joins lines`() {
     var fields: Fields = ["Accept": "a/b", "X-Id": "1", "accept": "c/d"]
     #expect(fields["ACCEPT"] == "a/b, c/d")
@@ -41,15 +41,24 @@ import Testing
     #expect(response.status == 201)
   }
 
+  @Test(arguments: [
+    ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777), ("Sun Nov  6 08:49:37 1994", 784_111_777),
+    ("Thursday, 01-Jan-70 00:00:00 GMT", 0), ("Tuesday, 01-Jan-69 00:00:00 GMT", 3_124_224_000),
+    ("Wed, 31 Dec 1997 23:59:60 GMT", 883_612_799),
+  ])
+  func `reads the dates of all three formats`(text: String, seconds: Double) {
+    #expect(HTTPDate.date(text) == Date(timeIntervalSince1970: seconds))
+  }
+
   @Test func `describes a problem`() throws {
     let response = Response.problem(404, "No.")
-    guard case .problem(let problem) = response.body else {
+    guard case .problem(_, let detail) = response.body else {
       Issue.record("it is no problem")
       return
     }
     #expect(
-      String(decoding: problem.bytes(request: "7"), as: UTF8.self)
-        == #"{"detail":"No.","requestId":"7","status":404,"title":"Not Found","type":"about:blank"}"#
+      String(decoding: ProblemDetails(404, detail, requestID: "7").json, as: UTF8.self)
+        == #"{"code":"not-found","detail":"No.","requestId":"7","status":404,"title":"Not Found","type":"about:blank"}"#
         + "\n")
     #expect(response.fields["Content-Type"] == "application/problem+json")
     #expect(response.fields["Cache-Control"] == "no-store")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket that says exactly what a test wants it to say.
+/// An HTTP client that sends exactly the bytes of a test.
 final class RawClient {
   struct Reply {
     var status = 0
@@ -15,15 +15,15 @@ final class RawClient {
   private var tls: TLSChannel?
   /// Whether the connection has ended with a reset, which destroys what is on its way.
   private(set) var wasReset = false
-  /// Whether it has not ended, and only nothing came for too long.
+  /// Whether nothing arrived for too long, though the connection has not ended.
   private var isSilent = false
 
-  /// A client with a connection of its own; the kernel keeps about so many bytes that it has not read.
+  /// A connected client; the kernel buffers about so many bytes that it has not read.
   init(_ port: Int, keeping receiveBuffer: Int32? = nil) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var patience = timeval(tv_sec: 15, tv_usec: 0)
+    var timeout = timeval(tv_sec: 15, tv_usec: 0)
     setsockopt(
-      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     if var receiveBuffer {
       setsockopt(
         descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -39,7 +39,7 @@ final class RawClient {
     }
   }
 
-  /// A client over TLS; nil when the two sides cannot agree.
+  /// A client over TLS; nil if the handshake fails.
   convenience init?(_ port: Int, tls priorities: String, keeping receiveBuffer: Int32? = nil) {
     self.init(port, keeping: receiveBuffer)
     let tls = TLSChannel(descriptor, priorities: priorities)
@@ -49,10 +49,10 @@ final class RawClient {
 
   deinit { close(descriptor) }
 
-  /// The certificate that the server has shown, in DER.
+  /// The server certificate in DER.
   var certificate: [UInt8] { tls?.certificate ?? [] }
 
-  /// Sends a text; false when the other side takes no more.
+  /// Sends a text; false if the server receives no more.
   @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   @discardableResult func send(_ bytes: [UInt8]) -> Bool {
@@ -67,7 +67,7 @@ final class RawClient {
     return true
   }
 
-  /// Says that nothing more will be sent.
+  /// Finishes sending; it can still receive.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Sends a request and reads the answer.
@@ -84,7 +84,7 @@ final class RawClient {
     guard let head = take(through: "\r\n\r\n") else { return reply }
     let lines = head.split(separator: "\r\n")
     reply.head = head
-    reply.status = Int(lines[0].split(separator: " ")[1]) ?? 0
+    reply.status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     for line in lines.dropFirst() {
       let colon = line.firstIndex(of: ":") ?? line.endIndex
       let value = line[colon...].dropFirst().trimmingPrefix { $0 == " " }
@@ -109,7 +109,7 @@ final class RawClient {
     return piece.dropLast(2)
   }
 
-  /// Reads at most so many bytes of what has come; how many there were.
+  /// Reads at most so many of the received bytes and returns how many there were.
   func read(_ most: Int) -> Int {
     if received.isEmpty, !fill(most) { return 0 }
     let count = min(most, received.count)
@@ -117,7 +117,7 @@ final class RawClient {
     return count
   }
 
-  /// Reads what comes until the other side closes.
+  /// Reads until the server closes.
   func rest() -> [UInt8] {
     while fill() {}
     defer { received = [] }
@@ -132,7 +132,7 @@ final class RawClient {
     hold(0)
   }
 
-  /// Keeps what is sent back, or lets it go (TCP_CORK).
+  /// Holds back what is sent, or sends it (TCP_CORK).
   private func hold(_ isHeld: Int32) {
     var isHeld = isHeld
     setsockopt(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct RouterTests {
+@Suite(.timeLimit(.minutes(1))) struct RouterTests {
   private let router = Router<String>([
     Route("GET", handler: "root"),
     Route("GET", "api", "notifications", handler: "list"),
@@ -40,7 +40,7 @@ import Testing
       ("GET", "/api/notifications/7/read", 405, "OPTIONS, PUT"),
       ("OPTIONS", "/api/notifications/7", 204, "GET, HEAD, OPTIONS"), ("OPTIONS", "*", 204, nil),
     ] as [(String, String, Int, String?)])
-  func `answers what has no handler`(
+  func `answers requests that have no handler`(
     method: String, target: String, status: Int, allow: String?
   ) throws {
     guard case .answered(let response) = router.match(try Request(method, target)) else {
@@ -51,7 +51,7 @@ import Testing
     #expect(response.fields["Allow"] == allow)
   }
 
-  @Test func `tells a path as people write it`() {
+  @Test func `writes a route's path as a pattern`() {
     #expect(Route("PUT", "api", "assets", .parameter, handler: 0).pattern == "/api/assets/{}")
   }
 }

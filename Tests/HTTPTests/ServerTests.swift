@@ -1,11 +1,12 @@
 import Glibc
+import Primitives
 import Testing
 
 @testable import HTTP
 
-@Suite struct ServerTests {
-  @Test func `answers at once, and again on the same connection`() async throws {
-    try await Served.with({ .now(.text(200, "\($0.method) \($0.segments)")) }) { served in
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+  @Test func `answers several requests on one connection`() async throws {
+    try await TestServer.with({ .immediate(.text(200, "\($0.method) \($0.segments)")) }) { served in
       let client = RawClient(served.port)
       for _ in 0..<3 {
         let reply = client.ask("GET", "/api/a%20b?x=1")
@@ -19,9 +20,9 @@ import Testing
   }
 
   @Test func `answers pipelined requests in order`() async throws {
-    try await Served.with({ request in
-      guard request.segments == ["slow"] else { return .now(.text(200, request.target)) }
-      return .later(deadline: .seconds(10)) { .text(200, "slow") }
+    try await TestServer.with({ request in
+      guard request.segments == ["slow"] else { return .immediate(.text(200, request.target)) }
+      return .asynchronous(deadline: .seconds(10)) { .text(200, "slow") }
     }) { served in
       let client = RawClient(served.port)
       let targets = ["/1", "/slow", "/2", "/slow", "/3"]
@@ -32,8 +33,8 @@ import Testing
     }
   }
 
-  @Test func `tells the headers of the same GET to a HEAD`() async throws {
-    try await Served.with({ _ in .now(.text(200, "hello")) }) { served in
+  @Test func `answers a HEAD with the fields of a GET`() async throws {
+    try await TestServer.with({ _ in .immediate(.text(200, "hello")) }) { served in
       let client = RawClient(served.port)
       let head = client.ask("HEAD", "/")
       #expect(head.fields["content-length"] == "5")
@@ -41,12 +42,12 @@ import Testing
     }
   }
 
-  @Test func `lets slow answers wait without holding up quick ones`() async throws {
+  @Test func `slow responses do not delay quick ones`() async throws {
     let (gate, opener) = AsyncStream<Void>.makeStream()
-    try await Served.with(
+    try await TestServer.with(
       { request in
-        guard request.segments == ["slow"] else { return .now(.text(200, "quick")) }
-        return .later(deadline: .seconds(10)) {
+        guard request.segments == ["slow"] else { return .immediate(.text(200, "quick")) }
+        return .asynchronous(deadline: .seconds(10)) {
           for await _ in gate { break }
           return .text(200, "slow")
         }
@@ -60,9 +61,9 @@ import Testing
     }
   }
 
-  @Test func `answers 503 when the deadline of an answer has passed`() async throws {
-    try await Served.with({ _ in
-      .later(deadline: .milliseconds(50)) {
+  @Test func `answers 503 when a response misses its deadline`() async throws {
+    try await TestServer.with({ _ in
+      .asynchronous(deadline: .milliseconds(50)) {
         try? await Task.sleep(for: .seconds(60))
         return .text(200, "never")
       }
@@ -74,16 +75,16 @@ import Testing
     }
   }
 
-  @Test func `shares a port that was picked among its threads`() async throws {
-    try await Served.with({ _ in .now(.empty(204)) }, threads: 3) { served in
+  @Test func `its threads share a port that the kernel chose`() async throws {
+    try await TestServer.with({ _ in .immediate(.empty(204)) }, threads: 3) { served in
       for _ in 0..<30 { #expect(RawClient(served.port).ask("GET", "/").status == 204) }
     }
   }
 
-  @Test func `refuses a port that somebody listens on already`() async throws {
-    try await Served.with({ _ in .now(.empty(204)) }) { served in
+  @Test func `fails for a port that is in use`() async throws {
+    try await TestServer.with({ _ in .immediate(.empty(204)) }) { served in
       let configuration = ServerConfiguration(port: UInt16(served.port))
-      let responder = Served.Answering { _ in .now(.empty(204)) }
+      let responder = TestServer.ClosureResponder { _ in .immediate(.empty(204)) }
       let error = #expect(throws: ServerError.self) {
         try Server(configuration, responder: responder, log: { _ in })
       }
@@ -92,13 +93,13 @@ import Testing
   }
 
   @Test(arguments: [("127.0.0.1", true), ("::1", true), ("0.0.0.0", false)])
-  func `paces nobody on loopback, and leaves the system's choice to every other line`(
+  func `uses Reno on loopback and the system's congestion control elsewhere`(
     host: String, isReno: Bool
   ) throws {
     let plain = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let listeners = try Listeners.open(ServerConfiguration(host: host, threads: 2))
-    defer { for descriptor in listeners.descriptors + [plain] { close(descriptor) } }
-    for descriptor in listeners.descriptors {
+    defer { for descriptor in [plain] { close(descriptor) } }
+    for descriptor in listeners.sockets.map(\.number) {
       #expect(Self.congestion(descriptor) == (isReno ? "reno" : Self.congestion(plain)))
     }
   }

@@ -3,24 +3,24 @@ import Testing
 
 @testable import HTTP
 
-@Suite(.timeLimit(.minutes(2))) struct StopTests {
+@Suite(.timeLimit(.minutes(1))) struct StopTests {
   private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
   private static func server(
     _ limits: ServerConfiguration.Limits = .init(),
-    _ answer: @escaping @Sendable (Request) -> Answer
+    _ answer: @escaping @Sendable (Request) -> ResponsePlan
   ) throws -> Server {
     try Server(
-      ServerConfiguration(limits: limits), responder: Served.Answering(closure: answer),
+      ServerConfiguration(limits: limits), responder: TestServer.ClosureResponder(closure: answer),
       log: { _ in })
   }
 
-  @Test func `finishes every answer that it has begun`() async throws {
+  @Test func `finishes every response that was begun`() async throws {
     for _ in 0..<10 {
       let (started, starting) = AsyncStream<Void>.makeStream()
       let (gate, opener) = AsyncStream<Void>.makeStream()
       let server = try Self.server { _ in
-        .later(deadline: .seconds(10)) {
+        .asynchronous(deadline: .seconds(10)) {
           starting.yield()
           for await _ in gate { break }
           return .text(200, "late but whole")
@@ -37,10 +37,10 @@ import Testing
     }
   }
 
-  @Test func `answers 503 to what is not finished in time`() async throws {
+  @Test func `answers 503 to requests that are not finished in time`() async throws {
     let (started, starting) = AsyncStream<Void>.makeStream()
     let server = try Self.server { _ in
-      .later(deadline: .seconds(60)) {
+      .asynchronous(deadline: .seconds(60)) {
         starting.yield()
         try? await Task.sleep(for: .seconds(60))
         return .empty(204)
@@ -53,12 +53,12 @@ import Testing
     #expect(client.reply().status == 503)
   }
 
-  @Test func `sends a large answer to its end to a reader that takes its time`() async throws {
+  @Test func `sends a large response completely to a slow reader`() async throws {
     let body = [UInt8](repeating: 67, count: 8_000_000)
     let (started, starting) = AsyncStream<Void>.makeStream()
     let server = try Self.server { _ in
       starting.yield()
-      return .now(.bytes(200, body, type: "a/b"))
+      return .immediate(.bytes(200, body, type: "a/b"))
     }
     let client = RawClient(server.port)
     client.send(Self.request)
@@ -76,7 +76,8 @@ import Testing
       func open(_ sink: EventSink) { opening.yield() }
     }
     let server = try Self.server { request in
-      request.segments.isEmpty ? .now(.empty(204)) : .now(.events(Source(opening: opening)))
+      request.segments.isEmpty
+        ? .immediate(.empty(204)) : .immediate(.events(Source(opening: opening)))
     }
     let (idle, stream) = (RawClient(server.port), RawClient(server.port))
     #expect(idle.ask("GET", "/").status == 204)

@@ -1,8 +1,8 @@
 import CGnuTLS
 
-/// The client's side of TLS over a socket, which trusts whatever certificate it is shown.
+/// The client's side of TLS over a socket, which trusts every certificate.
 final class TLSChannel {
-  /// What receiving comes to when nothing comes.
+  /// The result of receiving when nothing arrived in time.
   static let silence = Int(GNUTLS_E_AGAIN)
 
   private var session: gnutls_session_t?
@@ -25,7 +25,7 @@ final class TLSChannel {
   /// Whether the two sides have agreed on keys.
   func handshake() -> Bool { gnutls_handshake(session) == GNUTLS_E_SUCCESS }
 
-  /// The certificate that the server has shown, in DER.
+  /// The server certificate in DER.
   var certificate: [UInt8] {
     var count: UInt32 = 0
     guard let list = gnutls_certificate_get_peers(session, &count), count > 0 else { return [] }

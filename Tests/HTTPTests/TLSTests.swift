@@ -2,15 +2,15 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct TLSTests {
-  private static let answer: @Sendable (Request) -> Answer = { request in
+@Suite(.timeLimit(.minutes(1))) struct TLSTests {
+  private static let answer: @Sendable (Request) -> ResponsePlan = { request in
     request.method == "POST"
-      ? .reading(limit: 4, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") }
-      : .now(.text(200, "\(request.isSecure)"))
+      ? .collectingBody(limit: 4, deadline: .seconds(10)) { .bytes(200, $0, type: "a/b") }
+      : .immediate(.text(200, "\(request.isSecure)"))
   }
 
   @Test func `serves HTTPS from TLS 1.2 up`() async throws {
-    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+    try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
       for version in ["1.2", "1.3"] {
         let client = try #require(
           RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS\(version)"))
@@ -21,8 +21,8 @@ import Testing
     }
   }
 
-  @Test func `reads what comes in one packet with a change of keys`() async throws {
-    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+  @Test func `reads a request in the same packet as a key update`() async throws {
+    try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
       let client = try #require(RawClient(served.port, tls: "NORMAL:-VERS-ALL:+VERS-TLS1.3"))
       #expect(client.ask("GET", "/").text == "true")
       for _ in 0..<3 {
@@ -36,10 +36,11 @@ import Testing
     "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     "\u{16}\u{3}\u{1}" + String(repeating: "\u{7f}", count: 20_000),
   ])
-  func `closes on whoever does not speak TLS, and goes on`(bytes: String) async throws {
+  func `disconnects clients that do not speak TLS, and continues`(bytes: String) async throws {
     var limits = ServerConfiguration.Limits()
     limits.head = .seconds(600)
-    try await Served.with(Self.answer, limits: limits, tls: try TestIdentities.one()) { served in
+    try await TestServer.with(Self.answer, limits: limits, tls: try TestIdentities.one()) {
+      served in
       let stranger = RawClient(served.port)
       stranger.send(bytes)
       _ = stranger.rest()
@@ -49,17 +50,16 @@ import Testing
     }
   }
 
-  @Test func `refuses a body beyond the limit over TLS too`() async throws {
-    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+  @Test func `rejects a body beyond the limit over TLS too`() async throws {
+    try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
       let client = try #require(RawClient(served.port, tls: "NORMAL"))
       client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")
       #expect(client.reply().status == 413)
     }
   }
 
-  @Test func `shows new connections a new certificate and keeps the old connections`() async throws
-  {
-    try await Served.with(Self.answer, tls: try TestIdentities.one()) { served in
+  @Test func `uses a new certificate for new connections and keeps open ones`() async throws {
+    try await TestServer.with(Self.answer, tls: try TestIdentities.one()) { served in
       let old = try #require(RawClient(served.port, tls: "NORMAL"))
       #expect(old.ask("GET", "/").status == 200)
       for identity in [try TestIdentities.two(), try TestIdentities.one()] {
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `refuses a certificate with another's key`() throws {
+  @Test func `rejects a certificate with another's key`() throws {
     let (one, two) = (try TestIdentities.one(), try TestIdentities.two())
     let error = #expect(throws: ServerError.self) {
       try TLSIdentity(certificate: one.certificate, key: two.key)

@@ -31,7 +31,7 @@ import Testing
 
   private static func patch(_ x: Int, _ y: Int) -> Int { y / 32 * 4 + x / 32 }
 
-  private static func worst(_ rendition: Rendition, _ wanted: [Lab]) throws -> Double {
+  private static func worst(_ rendition: RenderedPicture, _ wanted: [Lab]) throws -> Double {
     let seen = try FloatPicture(decoding: rendition.encoded)
     return wanted.enumerated().map { index, lab in
       let (x, y) = (index % 4 * 16 + 8, index / 4 * 16 + 8)

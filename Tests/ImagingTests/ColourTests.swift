@@ -8,7 +8,7 @@ import Testing
     [(200, 60, 40, 255), (40, 180, 90, 255), (30, 60, 210, 255), (180, 180, 180, 255)][x / 32]
   }
 
-  private static func centres(_ rendition: Rendition) throws -> [[Int]] {
+  private static func centres(_ rendition: RenderedPicture) throws -> [[Int]] {
     let pixels = try Decoded(rendition.encoded)
     return (0..<4).map { pixels[($0 * 2 + 1) * pixels.size.width / 8, pixels.size.height / 2] }
   }

@@ -31,16 +31,16 @@ import Testing
     }
   }
 
-  @Test func `a JPEG of 12 bits is refused and the number is said`() throws {
+  @Test func `a JPEG of 12 bits is refused and the log has the number`() throws {
     var bytes = try Self.scene.jpeg()
     let frame = try #require(JPEGSegments(SourceFile(bytes: bytes)).first { $0.marker == 0xC0 })
     bytes[frame.content.lowerBound] = 12
     let error = #expect(throws: ImagingError.self) { try Facts(SourceFile(bytes: bytes)) }
-    #expect(error?.reason.contains("12") == true)
+    #expect(error?.report.contains("12") == true)
     #expect(throws: ImagingError.self) { try Recipe.render(bytes, ("width", "20")) }
   }
 
-  @Test func `a JPEG of two components is refused and the number is said`() throws {
+  @Test func `a JPEG of two components is refused and the log has the number`() throws {
     var bytes = try Tool.run("cjpeg -sample 1x1", PortableMap.bytes(of: Self.scene))
     for marker: UInt8 in [0xC0, 0xDA] {
       let segment = try #require(
@@ -55,7 +55,7 @@ import Testing
       let error = #expect(throws: ImagingError.self) {
         try Recipe.render(bytes, [("width", "20")] + options)
       }
-      #expect(error?.reason.contains("2 colour components") == true)
+      #expect(error?.report.contains("2 colour components") == true)
     }
   }
 

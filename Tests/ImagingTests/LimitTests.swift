@@ -2,12 +2,12 @@ import Testing
 
 @testable import Imaging
 
-/// Each limit is told by the header, before anything is allocated, in one sentence with its number.
+/// Each limit is told by the header, before anything is allocated, in one sentence; the log gets its number.
 @Suite struct LimitTests {
   private static func sentence(_ bytes: [UInt8], _ limits: Limits = Limits()) -> String {
     let errors = [looking(at: bytes, limits), rendering(bytes, limits)]
     #expect(errors[0] == errors[1] && errors[0]?.code == .tooLarge)
-    return errors[0]?.reason ?? ""
+    return errors[0]?.report ?? ""
   }
 
   private static func looking(at bytes: [UInt8], _ limits: Limits) -> ImagingError? {
@@ -110,7 +110,7 @@ import Testing
     var bytes = Array(some.dropLast(2))
     for _ in 0..<100 { bytes += scan }
     bytes += [0xFF, JPEGSegment.end]
-    #expect(Self.looking(at: bytes, Limits())?.reason.contains("more than 100 scans") == true)
-    #expect(Self.rendering(bytes, Limits())?.reason.contains("more than 100 scans") != false)
+    #expect(Self.looking(at: bytes, Limits())?.report.contains("more than 100 scans") == true)
+    #expect(Self.rendering(bytes, Limits())?.report.contains("more than 100 scans") != false)
   }
 }

@@ -8,7 +8,7 @@ import Testing
     x % 2 == 0 ? (255, 255, 255, 255) : (0, 0, 0, 255)
   }
 
-  private static func centre(_ rendition: Rendition) throws -> [Int] {
+  private static func centre(_ rendition: RenderedPicture) throws -> [Int] {
     let pixels = try Decoded(rendition.encoded)
     return pixels[pixels.size.width / 2, pixels.size.height / 2]
   }

@@ -51,6 +51,9 @@ import Testing
     let error = #expect(throws: ImagingError.self) {
       try Recipe.render(picture, ("width", "160"))
     }
-    #expect(error?.reason.contains("205 MiB of memory; at most 192 MiB") == true)
+    #expect(
+      error?.reason
+        == "This progressive JPEG is too large. Export it smaller, or without “progressive”.")
+    #expect(error?.detail?.contains("205 MiB of memory, the limit is 192 MiB") == true)
   }
 }

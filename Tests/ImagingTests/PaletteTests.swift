@@ -58,13 +58,14 @@ import Testing
     }
   }
 
-  @Test func `no rendition is larger than its source`() throws {
-    let poor = try Encoder.jpeg(
-      Raster(planes: [Canvas.scene(600, 400).plane()], model: .rgb), quality: 20
-    ).bytes
-    let rendition = try Recipe.render(poor, ("width", "590"))
-    #expect(rendition.byteCount <= poor.count)
-    let flat = try Canvas.quadrants(300, 200).png()
-    #expect(try Recipe.render(flat, ("width", "290")).byteCount <= 4096)
+  @Test func `above its ceiling a flat picture is a smaller PNG where a JPEG has more bytes`()
+    throws
+  {
+    let stripes = Canvas(size: PixelSize(300, 300)) { x, _ in
+      x / 5 % 2 == 0 ? (0, 0, 0, 255) : (255, 255, 255, 255)
+    }
+    var ceiling = ByteCeiling(400)
+    let encoded = try ceiling.png(Raster(planes: [stripes.plane()], model: .rgb))
+    #expect(encoded.mediaType == "image/png" && encoded.bytes.count <= 400)
   }
 }

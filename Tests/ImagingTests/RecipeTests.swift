@@ -75,8 +75,8 @@ import Testing
     #expect(try Decoded(rendition.encoded).model == .grey)
   }
 
-  @Test(arguments: Profile.allCases)
-  func `a profile's box and byte ceiling hold`(profile: Profile) throws {
+  @Test(arguments: DeviceProfile.allCases)
+  func `a profile's box and byte ceiling hold`(profile: DeviceProfile) throws {
     let rendition = try Recipe.render(Self.large, ("profile", profile.rawValue))
     #expect(rendition.size.width <= profile.box.width)
     #expect(rendition.size.height <= profile.box.height)

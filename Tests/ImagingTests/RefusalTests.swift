@@ -24,14 +24,29 @@ import Testing
     let bytes = try Canvas.scene(300, 200).jpeg()
     let error = Self.refusal(Array(bytes.prefix(bytes.count / 2)))
     #expect(error?.code == .damaged)
-    #expect(error?.reason.contains("truncated") == true)
+    #expect(error?.reason == "The picture is incomplete. Copy or export it again.")
   }
 
   @Test func `a truncated PNG is refused, and says so`() throws {
     let bytes = try Canvas.scene(300, 200).png()
     let error = Self.refusal(Array(bytes.prefix(bytes.count / 2)))
     #expect(error?.code == .damaged)
-    #expect(error?.reason.contains("truncated") == true)
+    #expect(error?.reason == "The picture is incomplete. Copy or export it again.")
+  }
+
+  @Test func `a damaged picture's owner reads a plain sentence, and the log the codec's own text`()
+    throws
+  {
+    var png = try Canvas.scene(300, 200).png()
+    png[png.count / 2] ^= 0xFF
+    var jpeg = try Canvas.scene(300, 200).jpeg()
+    let frame = try #require(jpeg.indices.first { jpeg[$0...].starts(with: [0xFF, 0xC0]) })
+    jpeg[frame + 4] = 77  // bits of a sample
+    for (bytes, format) in [(png, "PNG"), (jpeg, "JPEG")] {
+      let error = Self.refusal(bytes)
+      #expect(error?.reason == "This \(format) is damaged. Export it again.")
+      #expect(error?.detail?.isEmpty == false)
+    }
   }
 
   @Test func `a PNG of 300 megapixels is refused by its header`() throws {
@@ -52,19 +67,30 @@ import Testing
     #expect(Self.refusal(bytes)?.code == .tooLarge)
   }
 
-  @Test(arguments: [
-    "RIFF\0\0\0\0WEBPVP8 ", "\0\0\0\u{18}ftypheic\0\0\0\0", "\0\0\0\u{18}ftypavif\0\0\0\0",
-  ])
-  func `kinds that phones do not show are refused with what to do`(head: String) {
-    let error = Self.refusal(Array(head.utf8))
-    #expect(error?.code == .unsupported)
-    #expect(error?.reason.contains("export it as JPEG") == true)
+  @Test(arguments: [26, 27])
+  func `a PNG of an unknown compression or filter method is refused in people's words`(offset: Int)
+    throws
+  {
+    var bytes = try Canvas.scene(8, 8).png()
+    bytes[offset] = 7
+    bytes.replaceSubrange(
+      29..<33, with: withUnsafeBytes(of: CRC32.of(Array(bytes[12..<29])).bigEndian, Array.init))
+    #expect(
+      Self.refusal(bytes)?.reason
+        == "This PNG is compressed in a way that phones can't read. Export it again as PNG or JPEG."
+    )
+  }
+
+  @Test func `a PNG from inside an iPhone app is told from a damaged one`() throws {
+    var bytes = try Canvas.scene(8, 8).png()
+    bytes.insert(contentsOf: RawPNG.chunk("CgBI", [0x50, 0, 0x20, 2]), at: 8)
+    #expect(Self.refusal(bytes)?.reason.contains("was packed for an iPhone app") == true)
   }
 
   @Test func `a truncated GIF is refused`() {
     let head = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 255, 255, 255, 0, 0, 0]
     let image: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2, 0x44, 0x0A, 0]
-    #expect(Self.refusal(head + image)?.reason.contains("truncated") == true)
+    #expect(Self.refusal(head + image)?.reason.contains("incomplete") == true)
     #expect(Self.refusal(head + image + [0x3B]) == nil)
   }
 

@@ -109,7 +109,29 @@ import Testing
   @Test func `says of a picture that it is no sound`() {
     let error = #expect(throws: SoundError.self) { try Sound.read([UInt8]("GIF89a..".utf8)) }
     #expect(error?.code == .notSound)
-    #expect(error?.reason == "The bytes are image/gif, not a sound.")
+    #expect(error?.reason == "This is a GIF picture, not a sound. Drop an M4A, MP3, WAV or AIFF.")
+  }
+
+  @Test(
+    arguments: [
+      (SoundFile.aiff(frames: 20).filter { $0 != UInt8(ascii: "C") }, "AIFF is damaged", "COMM"),
+      (
+        [UInt8](SoundFile.wav(channels: 1, bits: 8, frames: 9).prefix(38)), "WAV is damaged",
+        "no samples"
+      ),
+      ([UInt8]("fLaC".utf8), "FLAC is damaged", "STREAMINFO"),
+      ([UInt8](SoundFile.m4a(brand: "M4A ", seconds: 1).prefix(24)), "sound is incomplete", "moov"),
+    ] as [([UInt8], String, String)])
+  func `tells the owner of a broken sound what to do, and the log what is broken`(
+    bytes: [UInt8], sentence: String, detail: String
+  ) {
+    let error = #expect(throws: SoundError.self) { try Sound.read(bytes) }
+    #expect(error?.code == .damaged)
+    #expect(
+      error?.reason.wholeMatch(of: /This [A-Za-z0-9]+ is [a-z]+\. (Copy or e|E)xport it again\./)
+        != nil)
+    #expect(error?.reason.contains(sentence) == true, "\(error?.reason ?? "")")
+    #expect(error?.detail?.contains(detail) == true, "\(error?.detail ?? "")")
   }
 
   @Test(arguments: SoundFile.all)

@@ -1,5 +1,12 @@
+import Delivery
 import Foundation
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
 import Store
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -7,6 +14,19 @@ import Testing
 
 /// Every route by everybody who may ask, with all their answers; a new route needs a line here.
 @Suite(.timeLimit(.minutes(5))) struct AccessTests {
+  /// An `Authorization` field with its end of line.
+  private static func credentials(
+    _ name: String, password: String = TestServer.password
+  ) -> String {
+    "Authorization: \(TestServer.authorization(name, password: password))\r\n"
+  }
+
+  /// The uploads that are in the data folder now.
+  private func uploads(_ server: TestServer) -> [String] {
+    let files = try? FileManager.default.subpathsOfDirectory(atPath: server.configuration.data)
+    return (files ?? ["upload-?"]).filter { $0.contains("upload-") }
+  }
+
   /// Who may use a route, and what they get who send nothing that makes sense.
   private struct Expectation {
     let access: Access
@@ -34,9 +54,9 @@ import Testing
     "DELETE /api/register/{}": Expectation(.user, 200),
     "GET /api/events/stream": Expectation(.publisher, 200),
     "GET /api/assets": Expectation(.publisher, 200),
-    "GET /api/assets/{}": Expectation(.publisher, 200),
+    "GET /api/assets/{}": Expectation(.publisher, 404),
     "GET /api/assets/{}/{}": Expectation(.publisher, 404),
-    "PUT /api/assets/{}/{}": Expectation(.publisher, 400),
+    "PUT /api/assets/{}/{}": Expectation(.publisher, 404),
     "DELETE /api/assets/{}/{}": Expectation(.publisher, 404),
     "GET /api/plugins": Expectation(.admin, 200),
   ]
@@ -49,10 +69,10 @@ import Testing
     func credentials(_ number: UInt32) -> String {
       switch self {
       case .nobody: ""
-      case .wrongPassword: Site.credentials("stranger-\(number)")
-      case .device: Site.credentials(Site.user(.device))
-      case .publisher: Site.credentials(Site.user(.publisher))
-      case .admin: Site.credentials(Site.user(.admin))
+      case .wrongPassword: AccessTests.credentials("stranger-\(number)")
+      case .device: AccessTests.credentials("device")
+      case .publisher: AccessTests.credentials("publisher")
+      case .admin: AccessTests.credentials("admin")
       }
     }
 
@@ -84,28 +104,30 @@ import Testing
     }
   }
 
-  private static func forEach(_ site: Site, _ body: (Case) throws -> Void) throws {
+  private static func forEach(
+    _ server: TestServer, _ body: (Case) async throws -> Void
+  ) async throws {
     var number: UInt32 = 256
-    for route in site.origin.api.routes {
+    for route in server.origin.routes.table.routes {
       let name = "\(route.method) \(route.pattern)"
       let expected = try #require(expectations[name], "who may use \(name)?")
       for asker in Asker.allCases {
-        try body(Case(route: route, expected: expected, asker: asker, number: number))
+        try await body(Case(route: route, expected: expected, asker: asker, number: number))
         number += 8
       }
     }
   }
 
   @Test func `every route has an expectation, and is described with its role`() async throws {
-    try await Site.lend { site in
-      let routes = site.origin.api.routes
+    try await TestServer.test { server in
+      let routes = server.origin.routes.table.routes
       #expect(
         routes.map { "\($0.method) \($0.pattern)" }.sorted() == Self.expectations.keys.sorted())
-      let connection = site.connect()
+      let connection = server.connect()
       connection.send(
         "GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n"
-          + "\(Site.credentials(Site.user(.device)))\r\n")
-      let text = Data(connection.answer().text.utf8)
+          + "\(Self.credentials("device"))\r\n")
+      let text = Data(await connection.answer().text.utf8)
       let document = try #require(try JSONSerialization.jsonObject(with: text) as? [String: Any])
       let paths = try #require(document["paths"] as? [String: [String: Any]])
       for route in routes {
@@ -126,17 +148,17 @@ import Testing
   }
 
   @Test func `everybody gets what the role allows, with GET and with HEAD`() async throws {
-    try await Site.lend { site in
-      try Self.forEach(site) { one in
-        let connection = site.connect(from: one.number)
+    try await TestServer.test { server in
+      try await Self.forEach(server) { one in
+        let connection = server.connect(from: one.number)
         connection.send(one.head())
-        let answer = connection.answer()
+        let answer = await connection.answer()
         #expect(answer.status == one.refusal ?? one.expected.status, one.what)
         #expect((answer.fields["www-authenticate"] != nil) == (answer.status == 401), one.what)
         guard one.route.method == "GET" else { return }
-        let other = site.connect(from: one.number + 1)
+        let other = server.connect(from: one.number + 1)
         other.send(one.head("HEAD", request: 1))
-        #expect(other.answer(hasBody: false).status == answer.status, one.what)
+        #expect(await other.answer(hasBody: false).status == answer.status, one.what)
       }
     }
   }
@@ -147,77 +169,79 @@ import Testing
       "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
       "Content-Length: 100000\r\n", "Transfer-Encoding: chunked\r\n",
     ]
-    try await Site.lend { site in
-      try Self.forEach(site) { one in
+    try await TestServer.test { server in
+      try await Self.forEach(server) { one in
         guard let refusal = one.refusal else { return }
         for (index, fields) in framings.enumerated() {
-          let connection = site.connect(from: one.number + UInt32(index))
+          let connection = server.connect(from: one.number + UInt32(index))
           connection.send(one.head(nil, fields, request: UInt32(index)))
           if !fields.contains("Expect") {
             connection.send("4e20\r\n" + String(repeating: "x", count: 20_000))
           }
-          #expect(connection.answer().status == refusal, one.what)
-          #expect(connection.isClosed(), one.what)
-          #expect(site.uploads == [], one.what)
+          #expect(await connection.answer().status == refusal, one.what)
+          #expect(await connection.isClosed(), one.what)
+          #expect(uploads(server).isEmpty, one.what)
         }
       }
     }
   }
 
   @Test func `whoever is welcome is asked for the body`() async throws {
-    try await Site.lend { site in
-      try Self.forEach(site) { one in
+    try await TestServer.test { server in
+      try await Self.forEach(server) { one in
         if case .none = one.route.handler.body { return }
         guard one.refusal == nil else { return }
-        let connection = site.connect()
+        let connection = server.connect()
         connection.send(one.head(nil, "Content-Length: 2\r\nExpect: 100-continue\r\n"))
-        #expect(connection.answer().status == 100, one.what)
+        #expect(await connection.answer().status == 100, one.what)
         connection.send("{}")
-        let status = connection.answer().status
+        let status = await connection.answer().status
         #expect((400..<500).contains(status) && status != 401 && status != 403, one.what)
       }
     }
   }
 
   @Test func `a name that is guessed too often is limited before the body, too`() async throws {
-    try await Site.lend { site in
+    try await TestServer.test { server in
       for attempt in 0..<12 as Range<UInt32> {
-        let connection = site.connect(from: 2)
+        let connection = server.connect(from: 2)
         connection.send(
           "PUT /api/assets/img/a.png HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n"
-            + Site.credentials(Site.user(.publisher), password: "guess\(attempt)") + "\r\n")
-        #expect(connection.answer().status == (attempt < 10 ? 401 : 429))
-        #expect(connection.isClosed())
-        #expect(site.uploads == [])
+            + Self.credentials("publisher", password: "guess\(attempt)") + "\r\n")
+        #expect(await connection.answer().status == (attempt < 10 ? 401 : 429))
+        #expect(await connection.isClosed())
+        #expect(uploads(server).isEmpty)
       }
     }
   }
 
   @Test func `a device notifies nobody but itself, and is told so before the body`() async throws {
-    try await Site.lend { site in
-      func ask(_ sender: Role, to user: Role, _ fields: String, _ body: String) -> Int {
-        let connection = site.connect()
+    try await TestServer.test { server in
+      func ask(
+        _ sender: Role, to user: Role, _ fields: String, _ body: String
+      ) async -> Int {
+        let connection = server.connect()
         connection.send(
-          "POST /api/notifications?pns=apns&to_tag=\(Site.user(user)) HTTP/1.1\r\nHost: x\r\n"
-            + "\(Site.credentials(Site.user(sender)))\(fields)\r\n\(body)")
-        return connection.answer().status
+          "POST /api/notifications?pns=apns&to_tag=\(user.rawValue) HTTP/1.1\r\nHost: x\r\n"
+            + "\(Self.credentials(sender.rawValue))\(fields)\r\n\(body)")
+        return await connection.answer().status
       }
       let (length, expecting) = ("Content-Length: 4\r\n", "Expect: 100-continue\r\n")
       // At first the password must be looked at, later the caller is known.
       for _ in 0..<2 {
-        #expect(ask(.device, to: .admin, length + expecting, "") == 403)
-        #expect(ask(.device, to: .device, length + expecting, "") == 100)
-        #expect(ask(.publisher, to: .admin, length + expecting, "") == 100)
+        #expect(await ask(.device, to: .admin, length + expecting, "") == 403)
+        #expect(await ask(.device, to: .device, length + expecting, "") == 100)
+        #expect(await ask(.publisher, to: .admin, length + expecting, "") == 100)
       }
-      #expect(ask(.device, to: .device, length, "\"Hi\"") == 200)
-      #expect(ask(.publisher, to: .admin, length, "\"Hi\"") == 200)
-      let connection = site.connect()
+      #expect(await ask(.device, to: .device, length, "\"Hi\"") == 200)
+      #expect(await ask(.publisher, to: .admin, length, "\"Hi\"") == 200)
+      let connection = server.connect()
       let body =
-        #"{"message":"m","richType":"img","payload":"a.png","to":["\#(Site.user(.admin))"]}"#
+        #"{"message":"m","richType":"img","payload":"a.png","to":["username:admin"]}"#
       connection.send(
         "POST /api/notifications HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n"
-          + "\(Site.credentials(Site.user(.device)))\r\n\(body)")
-      #expect(connection.answer().status == 403)
+          + "\(Self.credentials("device"))\r\n\(body)")
+      #expect(await connection.answer().status == 403)
     }
   }
 }

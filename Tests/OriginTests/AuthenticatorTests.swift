@@ -1,11 +1,19 @@
+import Delivery
 import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct AuthenticatorTests {
+@Suite(.timeLimit(.minutes(1))) struct AuthenticatorTests {
   private func basic(_ pair: String) -> String { "Basic " + Data(pair.utf8).base64EncodedString() }
 
   @Test func `a verified password is known at once the next time`() async throws {
@@ -63,46 +71,72 @@ import Testing
   }
 }
 
-/// Who may have a password hashed, and when.
-@Suite(.timeLimit(.minutes(1))) struct HashGateTests {
-  private final class Order: Sendable {
-    private let names = Mutex<[String]>([])
-    var all: [String] { names.withLock { $0 } }
-    func add(_ name: String) { names.withLock { $0.append(name) } }
-  }
+@Suite(.timeLimit(.minutes(1))) struct HashLimiterTests {
+  /// Hashes that run until they are told to end, by name.
+  private actor Hashes {
+    private(set) var started: [String] = []
+    private var endings: [String: CheckedContinuation<Void, Never>] = [:]
 
-  @Test func `those who have failed wait for those who have not, and run one at a time`() async {
-    let (gate, order) = (HashGate(lanes: 2), Order())
-    #expect(await gate.enter(isSuspect: true) == nil)
-    #expect(await gate.enter(isSuspect: false) == nil)
-    await withTaskGroup { group in
-      for (name, isSuspect) in [("suspect", true), ("trusted", false)] {
-        group.addTask {
-          _ = await gate.enter(isSuspect: isSuspect)
-          order.add(name)
-          gate.leave(isSuspect: isSuspect, after: .zero)
-        }
-        while gate.waiting < (isSuspect ? 1 : 2) { await Task.yield() }
+    func run(_ name: String) async {
+      await withCheckedContinuation { ending in
+        started.append(name)
+        endings[name] = ending
       }
-      #expect(order.all == [])
-      gate.leave(isSuspect: false, after: .zero)
-      while order.all != ["trusted"] { await Task.yield() }
-      #expect(gate.waiting == 1, "one suspect runs, so the other waits though a lane is free")
-      gate.leave(isSuspect: true, after: .zero)
     }
-    #expect(order.all == ["trusted", "suspect"])
+
+    func end(_ name: String) { endings.removeValue(forKey: name)?.resume() }
+
+    nonisolated func waitForStart(of name: String) async throws {
+      try await eventually("\(name) runs") { await started.contains(name) }
+    }
   }
 
-  @Test func `whoever would wait too long is told when to come back`() async {
-    let gate = HashGate(lanes: 1)
-    #expect(await gate.enter(isSuspect: false) == nil)
-    gate.leave(isSuspect: false, after: .seconds(800))  // a hash now counts as 100 seconds
-    #expect(await gate.enter(isSuspect: false) == nil)
-    await withTaskGroup { group in
-      group.addTask { _ = await gate.enter(isSuspect: false) }
-      while gate.waiting < 1 { await Task.yield() }
-      #expect(await gate.enter(isSuspect: false) == 100)
-      gate.leave(isSuspect: false, after: .zero)
+  private func start(
+    _ name: String, isSuspect: Bool, _ limiter: HashLimiter, _ hashes: Hashes
+  ) -> Task<Void, any Error> {
+    Task { try await limiter.run(isSuspect: isSuspect) { await hashes.run(name) } }
+  }
+
+  @Test func `clients that have failed wait for those that have not, and run one at a time`()
+    async throws
+  {
+    let (limiter, hashes) = (HashLimiter(width: 2), Hashes())
+    let first = start("first suspect", isSuspect: true, limiter, hashes)
+    try await hashes.waitForStart(of: "first suspect")
+    let trusted = start("trusted", isSuspect: false, limiter, hashes)
+    try await hashes.waitForStart(of: "trusted")
+    let second = start("second suspect", isSuspect: true, limiter, hashes)
+    try await eventually("it waits") { limiter.waiting == 1 }
+    await hashes.end("trusted")
+    try await trusted.value
+    #expect(await hashes.started.count == 2, "a slot is free, but one suspect runs")
+    let later = [false, false].enumerated().map { index, _ in
+      start("trusted \(index)", isSuspect: false, limiter, hashes)
+    }
+    try await hashes.waitForStart(of: "trusted 0")
+    try await eventually("it waits") { limiter.waiting == 2 }
+    await hashes.end("first suspect")
+    try await first.value
+    try await hashes.waitForStart(of: "trusted 1")
+    #expect(await !hashes.started.contains("second suspect"))
+    for (index, task) in later.enumerated() {
+      await hashes.end("trusted \(index)")
+      try await task.value
+    }
+    await hashes.end("second suspect")
+    try await second.value
+    #expect(limiter.waiting == 0)
+  }
+
+  @Test func `gives the result of the hash`() async throws {
+    let limiter = HashLimiter(width: 1)
+    for isSuspect in [false, true] {
+      #expect(try await limiter.run(isSuspect: isSuspect) { 7 } == 7)
     }
   }
+}
+
+extension Authenticator.Verdict {
+  /// Who it is, if the password was right.
+  var caller: Caller? { if case .caller(let caller) = self { caller } else { nil } }
 }

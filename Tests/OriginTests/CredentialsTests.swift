@@ -1,9 +1,18 @@
+import Delivery
 import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct CredentialsTests {
+@Suite(.timeLimit(.minutes(1))) struct CredentialsTests {
   private func basic(_ pair: String, scheme: String = "Basic") -> String {
     scheme + " " + Data(pair.utf8).base64EncodedString()
   }

@@ -1,10 +1,18 @@
+import Delivery
 import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
 import Store
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct FailedLoginsTests {
+@Suite(.timeLimit(.minutes(1))) struct FailedLoginsTests {
   @Test func `an address that guesses must wait, whatever names it tries`() {
     let logins = FailedLogins()
     for number in 0..<10 {

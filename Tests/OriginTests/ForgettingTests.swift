@@ -1,11 +1,18 @@
+import Delivery
 import Foundation
 import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
 import Store
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct ForgettingTests {
+@Suite(.timeLimit(.minutes(1))) struct ForgettingTests {
   private let field = "Basic " + Data("alice:secret".utf8).base64EncodedString()
 
   @Test func `a user who is removed, or gets another password, is a stranger again`() async throws {
@@ -56,12 +63,12 @@ import Testing
     try await store.addUser("alice", hash: "", role: .device)
     let alice = try #require(try store.user(named: "alice")).id
     let streams = EventStreams(of: PushFeed(store: store))
-    let exchange = Exchange(
+    let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
       caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: [])
-    #expect(throws: Never.self) { try streams.get(exchange) }
+    #expect(throws: Never.self) { try streams.get(context) }
     _ = try await store.removeUser("alice")
-    #expect(throws: TheRefusal.self) { try streams.get(exchange) }
+    #expect(throws: ServiceError.self) { try streams.get(context) }
   }
 
   private func isKnown(_ authenticator: Authenticator) -> Bool {

@@ -1,8 +1,18 @@
+import Delivery
+import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct JSONTests {
+@Suite(.timeLimit(.minutes(1))) struct JSONTests {
   @Test(
     arguments: [
       (
@@ -14,9 +24,9 @@ import Testing
       ("\u{FEFF}1", "1"), ("\"\u{7F}é\"", "\"\u{7F}é\""),
     ])
   func `reads what is JSON, and writes it in one way`(text: String, written: String) throws {
-    let value = try #require(JSONValue(text.utf8))
+    let value = try #require(JSON(text.utf8))
     #expect(value.text == written)
-    #expect(JSONValue(written.utf8) == value)
+    #expect(JSON(written.utf8) == value)
   }
 
   @Test(
@@ -29,14 +39,14 @@ import Testing
       "\"", "[\"]", "\u{FEFF}",
     ])
   func `reads nothing else`(text: String) {
-    #expect(JSONValue(text.utf8) == nil)
+    #expect(JSON(text.utf8) == nil)
   }
 
   @Test func `refuses what is no UTF-8, and what is deeper than anybody means it`() {
-    #expect(JSONValue([0x22, 0xFF, 0x22]) == nil)
+    #expect(JSON([0x22, 0xFF, 0x22]) == nil)
     let deep = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
-    #expect(JSONValue(deep(200).utf8) != nil && JSONValue(deep(100_000).utf8) == nil)
+    #expect(JSON(deep(200).utf8) != nil && JSON(deep(100_000).utf8) == nil)
     let wide = "[" + repeatElement("[[]],{}", count: 1000).joined(separator: ",") + "]"
-    #expect(JSONValue(wide.utf8) != nil)
+    #expect(JSON(wide.utf8) != nil)
   }
 }

@@ -1,30 +1,39 @@
+import Delivery
+import Foundation
 import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct MetricsAccessTests {
+@Suite(.timeLimit(.minutes(1))) struct MetricsAccessTests {
   private static let token = "0123456789abcdef"
 
   private static func status(
-    _ entries: [String] = [], peer: String = "127.0.0.1", isPeerNamed: Bool = false,
+    _ entries: [String] = [], peer: String = "127.0.0.1", isPeerForwarded: Bool = false,
     _ fields: Fields = [:]
   ) throws -> Int {
     let request = try Request(
-      "GET", "/metrics", fields: fields, peer: peer, isPeerNamed: isPeerNamed)
+      "GET", "/metrics", fields: fields, peer: peer, isPeerForwarded: isPeerForwarded)
     return try MetricsAccess(entries).refusal(of: request)?.status ?? 200
   }
 
   @Test(arguments: ["127.0.0.1", "127.8.9.10", "::1"])
   func `lets this machine read`(peer: String) throws {
     #expect(try Self.status(peer: peer) == 200)
-    #expect(try Self.status(peer: peer, isPeerNamed: true, ["X-Forwarded-For": peer]) == 200)
+    #expect(try Self.status(peer: peer, isPeerForwarded: true, ["X-Forwarded-For": peer]) == 200)
   }
 
   @Test(arguments: ["10.0.0.5", "192.0.2.1", "2001:db8::1", "128.0.0.1", "", "::2"])
   func `lets no other machine read`(peer: String) throws {
     #expect(try Self.status(peer: peer) == 403)
-    #expect(try Self.status(peer: peer, isPeerNamed: true) == 403)
+    #expect(try Self.status(peer: peer, isPeerForwarded: true) == 403)
   }
 
   @Test(arguments: [

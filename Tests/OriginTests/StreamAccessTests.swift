@@ -1,75 +1,83 @@
+import Delivery
+import Foundation
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
 import Store
+import TestSupport
 import Testing
 
+@testable import HTTP
 @testable import Origin
 
 /// How long an open stream lasts when its user does not.
-@Suite(.timeLimit(.minutes(5))) struct StreamAccessTests {
-  /// What becomes of a user, beside the running server.
+@Suite(.timeLimit(.minutes(2))) struct StreamAccessTests {
+  /// What happens to a user, beside the running server.
   enum Change: CaseIterable { case removed, otherRole, otherPassword }
 
-  /// The two streams, with the roles that a user of theirs has before and after.
+  /// The two streams, with the roles that their user has before and after.
   private static let streams: [(path: String, before: Role, after: Role)] = [
     ("/api/push/stream", .device, .publisher), ("/api/events/stream", .admin, .publisher),
   ]
 
-  private func open(_ path: String, _ name: String, at site: Site) -> RawConnection {
-    let connection = site.connect()
-    connection.send(
-      "GET \(path) HTTP/1.1\r\nHost: x\r\n\(Site.credentials(name))\r\n")
-    #expect(connection.answer().status == 200)
-    return connection
+  private func open(_ path: String, _ name: String, at server: TestServer) async throws
+    -> TestStream
+  {
+    try #require(try await server.execute("GET", path, as: name).stream)
   }
 
-  private func count(_ site: Site) -> Int {
-    site.origin.api.pushes.count + site.origin.api.events.count
+  private func count(_ server: TestServer) -> Int {
+    server.origin.routes.table.pushes.count + server.origin.routes.table.events.count
   }
 
   @Test(arguments: Change.allCases, [false, true])
   func `ends when its user is removed or changed, and no other does`(
     _ change: Change, isForgotten: Bool
   ) async throws {
-    try await Site.lend { site in
+    try await TestServer.test { server in
       for (path, before, after) in Self.streams {
-        let bystander = open(path, Site.user(.admin), at: site)
-        try await site.add("alice", before)
-        let stream = open(path, "alice", at: site)
-        #expect(count(site) == 2)
-        try await site.users.remove("alice")
+        let bystander = try await open(path, "admin", at: server)
+        try await server.addUser("alice", before)
+        let stream = try await open(path, "alice", at: server)
+        #expect(count(server) == 2)
+        _ = try await server.store.removeUser("alice")
         switch change {
         case .removed: break
-        case .otherRole: try await site.add("alice", after)
-        case .otherPassword: try await site.add("alice", before, password: "other")
+        case .otherRole: try await server.addUser("alice", after)
+        case .otherPassword: try await server.store.addUser("alice", hash: "*", role: before)
         }
         // What the authenticator remembers of the caller may be gone before the streams are.
-        if isForgotten { _ = try site.origin.keeper.authenticator.forgetChanged() }
-        try site.origin.reload(site.configuration)
-        try #require(stream.hasEnded(), "\(path)")
-        while count(site) > 1 { await Task.yield() }
-        if change != .removed { try await site.users.remove("alice") }
-        try site.origin.reload(site.configuration)
-        #expect(count(site) == 1, "the bystander's stream goes on")
-        bystander.end()
-        while count(site) > 0 { await Task.yield() }
+        if isForgotten { _ = try server.origin.housekeeping.authenticator.forgetChanged() }
+        try server.origin.reload(server.configuration)
+        while try await stream.next() != nil {}
+        stream.close()
+        #expect(count(server) == 1)
+        if change != .removed { _ = try await server.store.removeUser("alice") }
+        try server.origin.reload(server.configuration)
+        #expect(count(server) == 1, "the bystander's stream goes on")
+        bystander.close()
+        #expect(count(server) == 0)
       }
     }
   }
 
   @Test func `is not kept for a HEAD, nor for a request whose body never comes`() async throws {
-    try await Site.lend { site in
+    try await TestServer.test { server in
       for (path, before, _) in Self.streams {
-        let credentials = Site.credentials(Site.user(before))
-        let head = site.connect()
+        let field = "Authorization: \(TestServer.authorization(before.rawValue))\r\n"
+        let head = server.connect()
         for _ in 0..<3 {
-          head.send("HEAD \(path) HTTP/1.1\r\nHost: x\r\n\(credentials)\r\n")
-          #expect(head.answer(hasBody: false).status == 200)
+          head.send("HEAD \(path) HTTP/1.1\r\nHost: x\r\n\(field)\r\n")
+          #expect(await head.answer(hasBody: false).status == 200)
         }
-        let body = site.connect()
+        let body = server.connect()
         body.send(
           "GET \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n"
-            + "\(credentials)\r\n")
-        #expect(body.answer().status == 100)
-        #expect(count(site) == 0)
+            + "\(field)\r\n")
+        #expect(await body.answer().status == 100)
+        #expect(count(server) == 0)
       }
     }
   }

@@ -1,24 +1,26 @@
+import Delivery
+import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
 import Store
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Origin
 
-@Suite struct WarningTests {
+@Suite(.timeLimit(.minutes(1))) struct WarningTests {
   private func warnings(_ change: (inout OriginConfiguration) -> Void) throws -> [String] {
     let scratch = try Scratch()
-    let store = try scratch.store()
     var configuration = try OriginConfiguration()
+    configuration.assets = scratch.path
     change(&configuration)
-    let lines = Lines()
-    try configuration.warn(of: store, log: Log { lines.add($0) })
-    return lines.all
-  }
-
-  private final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
+    let lines = LogLines()
+    try configuration.warn(of: try scratch.store(), log: lines.log)
+    return lines.all.filter { !$0.contains("runs as root") }
   }
 
   @Test(
@@ -37,13 +39,36 @@ import Testing
     #expect(warnings.count == (isExpected ? 1 : 0))
   }
 
-  @Test func `warns when nobody can come in`() throws {
-    #expect(try warnings { _ in }.contains { $0.contains("nobody can come in yet") })
+  @Test func `warns that there are no users, and no folder for assets`() throws {
+    #expect(try warnings { _ in }.contains { $0.contains("no users yet") })
+    #expect(try warnings { $0.assets = "/nowhere" }.contains { $0.contains("/nowhere") })
   }
 
   @Test(arguments: ["push.example", "ftp://a", "https://", "https://a/?b", "https://u@a"])
   func `refuses what is no public address`(text: String) throws {
     var configuration = try OriginConfiguration()
     #expect(throws: ConfigurationError.self) { try configuration.usePublicURL(text) }
+  }
+
+  @Test func `takes a public address without its last slash`() throws {
+    var configuration = try OriginConfiguration()
+    try configuration.usePublicURL("https://push.example/rich/")
+    #expect(configuration.publicURL == "https://push.example/rich")
+  }
+
+  @Test func `refuses options that contradict themselves`() throws {
+    let wrong: [(inout OriginConfiguration) -> Void] = [
+      { $0.certificate = "cert.pem" }, { $0.key = "key.pem" }, { $0.proxies = ["localhost"] },
+      { $0.origins = ["app.example"] }, { $0.origins = ["https://app.example/path"] },
+      { $0.network = ["../url"] },
+    ]
+    for change in wrong {
+      var configuration = try OriginConfiguration()
+      change(&configuration)
+      #expect(throws: ConfigurationError.self) { try configuration.check() }
+    }
+    var configuration = try OriginConfiguration()
+    (configuration.origins, configuration.proxies) = (["*", "https://app.example"], ["10.0.0.2"])
+    #expect(throws: Never.self) { try configuration.check() }
   }
 }

@@ -4,10 +4,10 @@ import Testing
 @testable import PluginHost
 
 /// Programs that were written for other servers, and run here as they are.
-@Suite struct ExistingProgramTests {
-  private let workshop: Workshop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ExistingProgramTests {
+  private let fixture: PluginFixture
 
-  init() throws { workshop = try Workshop() }
+  init() throws { fixture = try PluginFixture() }
 
   /// A request with a body, which is where the libraries' ways part.
   private func call(_ name: String, body: String = "a=1&b=two") -> PluginCall {
@@ -20,8 +20,8 @@ import Testing
   private static let resident = #"{"verbs":["validate","render"],"mode":"fastcgi"}"#
 
   private func install(_ name: String, _ manifest: String, _ script: String) throws {
-    try workshop.write("plugins/\(name)/plugin.json", manifest, mode: 0o644)
-    try workshop.write("plugins/\(name)/\(name)", script)
+    try fixture.write("plugins/\(name)/plugin.json", manifest, mode: 0o644)
+    try fixture.write("plugins/\(name)/\(name)", script)
   }
 
   @Test func `runs a POSIX shell script that reads its input`() async throws {
@@ -32,7 +32,7 @@ import Testing
       body=$(dd bs=1 count="$CONTENT_LENGTH" 2>/dev/null)
       printf 'Content-Type: application/json\\r\\n\\r\\n["%s","%s"]' "$REQUEST_METHOD" "$body"
       """)
-    #expect(try await workshop.text(call("shell")) == #"["POST","a=1&b=two"]"#)
+    #expect(try await fixture.text(call("shell")) == #"["POST","a=1&b=two"]"#)
   }
 
   @Test func `runs wsgiref's CGIHandler`() async throws {
@@ -51,7 +51,7 @@ import Testing
 
       CGIHandler().run(application)
       """)
-    #expect(try await workshop.text(call("wsgi")) == #"["width=320","a=1&b=two"]"#)
+    #expect(try await fixture.text(call("wsgi")) == #"["width=320","a=1&b=two"]"#)
   }
 
   @Test func `runs Perl's CGI module`() async throws {
@@ -63,7 +63,7 @@ import Testing
       print $q->header(-type => 'application/json', -status => '200 OK', -charset => 'utf-8');
       print '["', $q->request_method, '","', $q->param('POSTDATA') // 'none', '","', $q->url_param('width'), '"]';
       """)
-    #expect(try await workshop.text(call("cgipm")) == #"["POST","a=1&b=two","320"]"#)
+    #expect(try await fixture.text(call("cgipm")) == #"["POST","a=1&b=two","320"]"#)
   }
 
   @Test(arguments: [(mode: manifest, isResident: false), (mode: resident, isResident: true)])
@@ -77,11 +77,11 @@ import Testing
       if (isset($_SERVER['PATH_TRANSLATED'])) error_log('translated');
       """)
     for _ in 0..<3 {
-      #expect(try await workshop.text(call("php")) == #"["POST","320","a=1&b=two"]"#)
+      #expect(try await fixture.text(call("php")) == #"["POST","320","a=1&b=two"]"#)
     }
-    let processes = try #require(workshop.host.status().first { $0.plugin.richType == "php" })
+    let processes = try #require(fixture.host.status().first { $0.plugin.richType == "php" })
     #expect(processes.processes.idle == 1)
-    #expect(workshop.log.isEmpty)
+    #expect(fixture.log.isEmpty)
   }
 
   @Test func `runs Perl's FCGI module over one connection`() async throws {
@@ -92,16 +92,16 @@ import Testing
       use FCGI; my $n = 0; my $r = FCGI::Request();
       while ($r->Accept() >= 0) {
         $n++; read(STDIN, my $body, $ENV{CONTENT_LENGTH} // 0);
-        print "Content-Type: application/json\\r\\n\\r\\n[\\"$ENV{RICH_ID}\\",\\"$body\\",$n]";
+        print "Content-Type: application/json\\r\\n\\r\\n[\\"$ENV{RICH_TYPE}\\",\\"$body\\",$n]";
       }
       """)
     for count in 1...3 {
-      #expect(try await workshop.text(call("fcgi")) == #"["7","a=1&b=two",\#(count)]"#)
+      #expect(try await fixture.text(call("fcgi")) == #"["fcgi","a=1&b=two",\#(count)]"#)
     }
   }
 
   @Test func `runs a C program on libfcgi over one connection`() async throws {
-    let source = try workshop.write(
+    let source = try fixture.write(
       "counter.c",
       """
       #include <fcgi_stdio.h>
@@ -111,20 +111,20 @@ import Testing
           char body[65] = "";
           size_t size = fread(body, 1, sizeof body - 1, stdin);
           fprintf(stderr, "heard %d\\n", (int)size);
-          printf("Content-Type: application/json\\r\\n\\r\\n[\\"%s\\",\\"%s\\",%d]", getenv("RICH_ID"), body, count);
+          printf("Content-Type: application/json\\r\\n\\r\\n[\\"%s\\",\\"%s\\",%d]", getenv("RICH_TYPE"), body, count);
         }
       }
       """, mode: 0o644)
-    try workshop.write("plugins/counter/plugin.json", Self.resident, mode: 0o644)
+    try fixture.write("plugins/counter/plugin.json", Self.resident, mode: 0o644)
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/cc")
-    compiler.arguments = ["-o", "\(workshop.folder)/plugins/counter/counter", source, "-lfcgi"]
+    compiler.arguments = ["-o", "\(fixture.folder)/plugins/counter/counter", source, "-lfcgi"]
     try compiler.run()
     compiler.waitUntilExit()
     try #require(compiler.terminationStatus == 0)
     for count in 1...3 {
-      #expect(try await workshop.text(call("counter")) == #"["7","a=1&b=two",\#(count)]"#)
+      #expect(try await fixture.text(call("counter")) == #"["counter","a=1&b=two",\#(count)]"#)
     }
-    #expect(workshop.log.contains("notification 7 says: heard 9"))
+    #expect(fixture.log.contains("notification 7 says: heard 9"))
   }
 }

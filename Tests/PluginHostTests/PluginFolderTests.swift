@@ -3,67 +3,104 @@ import Testing
 
 @testable import PluginHost
 
-@Suite struct PluginFolderTests {
-  private let workshop: Workshop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PluginFolderTests {
+  private let fixture: PluginFixture
 
-  init() throws { workshop = try Workshop() }
+  init() throws { fixture = try PluginFixture() }
 
   @Test func `finds a plugin by its exact name only`() throws {
-    try workshop.script("coupon", "exit 0")
-    #expect(workshop.host.plugin("coupon") != nil)
+    try fixture.script("coupon", "exit 0")
+    #expect(fixture.host.plugin("coupon") != nil)
     for name in ["Coupon", "coupon/", "./coupon", "", "..", "coupon\0", "1coupon", "a_b"] {
-      #expect(workshop.host.plugin(name) == nil)
+      #expect(fixture.host.plugin(name) == nil)
     }
-    try workshop.write("plugins/UPPER", "#!/bin/sh\n")
-    #expect(workshop.host.plugins().map(\.richType) == ["coupon"])
+    try fixture.write("plugins/UPPER", "#!/bin/sh\n")
+    #expect(fixture.host.plugins().map(\.richType) == ["coupon"])
   }
 
   @Test func `takes an added, changed and removed plugin without a restart`() async throws {
-    #expect(workshop.host.plugin("coupon") == nil)
-    try workshop.script("coupon", "echo 'Content-Type: text/plain'; echo; echo one")
-    let first = try #require(workshop.host.plugin("coupon"))
-    #expect(try await workshop.text("coupon") == "one\n")
-    try workshop.script("coupon", "echo 'Content-Type: text/plain'; echo; echo two")
-    #expect(try await workshop.text("coupon") == "two\n")
-    #expect(workshop.host.plugin("coupon")?.identity != first.identity)
+    #expect(fixture.host.plugin("coupon") == nil)
+    try fixture.script("coupon", "echo 'Content-Type: text/plain'; echo; echo one")
+    let first = try #require(fixture.host.plugin("coupon"))
+    #expect(try await fixture.text("coupon") == "one\n")
+    try fixture.script("coupon", "echo 'Content-Type: text/plain'; echo; echo two")
+    #expect(try await fixture.text("coupon") == "two\n")
+    #expect(fixture.host.plugin("coupon")?.identity != first.identity)
     try FileManager.default.removeItem(atPath: first.executable)
-    #expect(workshop.host.plugin("coupon") == nil)
+    #expect(fixture.host.plugin("coupon") == nil)
   }
 
-  @Test func `hears of what comes into a folder that was empty`() throws {
-    let place = "\(workshop.folder)/plugins"
-    let folder = PluginFolder(path: place, binaries: nil, ceiling: Manifest().limits)
+  @Test func `notices a file in a folder that was empty`() throws {
+    let place = "\(fixture.folder)/plugins"
+    let folder = PluginFolder(
+      PluginConfiguration(
+        folder: place, executables: nil, launcher: "/none", temporaryFolder: fixture.folder))
     try FileManager.default.createDirectory(
       atPath: place + "/late", withIntermediateDirectories: true)
     #expect(folder.plugins().isEmpty)
-    while folder.watch.hasChanged {}
-    try workshop.write("plugins/late/late", "#!/bin/sh\n")
-    #expect(folder.watch.hasChanged)
+    while folder.noticeChanges() {}
+    try fixture.write("plugins/late/late", "#!/bin/sh\n")
+    #expect(folder.noticeChanges())
     #expect(folder.plugins().map(\.richType) == ["late"])
   }
 
   @Test func `has another identity when any of its files changes`() throws {
-    try workshop.script("coupon", manifest: "{}", "exit 0")
-    let first = workshop.host.plugin("coupon")?.identity
-    #expect(workshop.host.plugin("coupon")?.identity == first)
-    try workshop.write("plugins/coupon/data/list.txt", "a")
-    let second = workshop.host.plugin("coupon")?.identity
+    try fixture.script("coupon", manifest: "{}", "exit 0")
+    let first = fixture.host.plugin("coupon")?.identity
+    #expect(fixture.host.plugin("coupon")?.identity == first)
+    try fixture.write("plugins/coupon/data/list.txt", "a")
+    let second = fixture.host.plugin("coupon")?.identity
     #expect(second != first)
-    try workshop.write("plugins/coupon/data/list.txt", "b")
-    #expect(workshop.host.plugin("coupon")?.identity != second)
-    try workshop.write("plugins/coupon/data/list.txt", "a")
-    #expect(workshop.host.plugin("coupon")?.identity == second)
+    try fixture.write("plugins/coupon/data/list.txt", "b")
+    #expect(fixture.host.plugin("coupon")?.identity != second)
+    try fixture.write("plugins/coupon/data/list.txt", "a")
+    #expect(fixture.host.plugin("coupon")?.identity == second)
+    #expect(chmod("\(fixture.folder)/plugins/coupon/data/list.txt", 0o700) == 0)
+    #expect(fixture.host.plugin("coupon")?.identity != second)
   }
 
   @Test func `looks an executable up beside the program`() throws {
-    try workshop.write("plugins/img/plugin.json", #"{"name":"img"}"#, mode: 0o644)
-    #expect(workshop.host.plugin("img")?.problem == "its executable img is missing")
-    try workshop.write("binaries/img", "#!/bin/sh\n")
-    let plugin = try #require(workshop.host.plugin("img"))
+    try fixture.write("plugins/img/plugin.json", #"{"name":"img"}"#, mode: 0o644)
+    #expect(
+      fixture.host.plugin("img")?.problem
+        == "its executable \(fixture.folder)/plugins/img/img is missing")
+    try fixture.write("binaries/img", "#!/bin/sh\n")
+    let plugin = try #require(fixture.host.plugin("img"))
     #expect(plugin.problem == nil)
-    #expect(plugin.executable == "\(workshop.folder)/binaries/img")
-    #expect(plugin.folder == "\(workshop.folder)/plugins/img")
-    try workshop.write("binaries/img", "#!/bin/sh\n#2\n")
-    #expect(workshop.host.plugin("img")?.identity != plugin.identity)
+    #expect(plugin.executable == "\(fixture.folder)/binaries/img")
+    #expect(plugin.folder == "\(fixture.folder)/plugins/img")
+    try fixture.write("binaries/img", "#!/bin/sh\n#2\n")
+    #expect(fixture.host.plugin("img")?.identity != plugin.identity)
+  }
+
+  @Test func `takes a plugin that ships until the operator's folder has one of that name`()
+    async throws
+  {
+    let shipped = "\(fixture.folder)/shipped"
+    let fixture = try PluginFixture { $0.bundledFolder = shipped }
+    for name in ["img", "url"] {
+      try self.fixture.write(
+        "shipped/\(name)", "#!/bin/sh\necho 'Content-Type: text/plain'; echo; echo shipped\n")
+    }
+    try fixture.script("own", "exit 0")
+    #expect(fixture.host.plugins().map(\.richType) == ["img", "own", "url"])
+    #expect(try await fixture.text("img") == "shipped\n")
+    let first = fixture.host.plugin("img")
+    try fixture.script("img", "echo 'Content-Type: text/plain'; echo; echo own")
+    #expect(try await fixture.text("img") == "own\n")
+    #expect(fixture.host.plugin("url")?.folder == shipped)
+    try FileManager.default.removeItem(atPath: "\(fixture.folder)/plugins/img")
+    #expect(try await fixture.text("img") == "shipped\n")
+    #expect(fixture.host.plugin("img") == first)
+  }
+
+  @Test func `runs nothing from a shipped folder that every user can change`() async throws {
+    let shipped = "\(fixture.folder)/shipped"
+    let fixture = try PluginFixture { $0.bundledFolder = shipped }
+    try self.fixture.write("shipped/img", "#!/bin/sh\n")
+    #expect(chmod(shipped, 0o777) == 0)
+    #expect(
+      fixture.host.plugin("img")?.problem?.contains("every user of this machine can change")
+        == true)
   }
 }

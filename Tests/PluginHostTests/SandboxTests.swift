@@ -3,39 +3,50 @@ import Testing
 
 @testable import PluginHost
 
-/// What a plugin can reach when it is shut in.
-@Suite struct SandboxTests {
+/// What an isolated plugin can reach.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
   private static let head = "echo 'Content-Type: text/plain'; echo"
 
   @Test func `says what this kernel has and lacks`() throws {
-    let report = try Workshop().host.sandboxReport()
+    let report = try PluginFixture().host.sandboxReport()
     #expect(report.level == .standard)
     #expect(report.readable.contains("/usr") && !report.readable.contains("/etc/ssl"))
-    #expect(report.gaps(as: .server("")).isEmpty == (report.landlock >= 6 && report.seccomp))
-    let older = try #require(Self.report(.standard, "landlock 2 seccomp 0 bubblewrap 0 uids 1"))
-    #expect(older.gaps(as: .server("")).count == 2)
-    #expect(older.gaps(as: .own(62_000)).count == 1)
-    #expect(older.confinement(of: .own(62_000)) == "user ID 62000, Landlock 2; not complete")
-    #expect(try Workshop { $0.sandbox = .off }.host.gaps().count == 1)
+    #expect(
+      report.gaps(as: .server(reason: "")).isEmpty
+        == (report.landlock >= 6 && report.seccomp && report.namespaces))
+    let older = try #require(
+      Self.report(.standard, "landlock 2 seccomp 0 bubblewrap 0 namespaces 1 uids 1"))
+    #expect(older.gaps(as: .server(reason: "")).count == 2)
+    #expect(older.gaps(as: .dedicated(60_706)).count == 1)
+    #expect(older.confinement(of: .dedicated(60_706)) == "user ID 60706, Landlock 2; not complete")
+    #expect(try PluginFixture { $0.sandbox = .off }.host.sandboxGaps().count == 1)
+    for (landlock, gaps) in [(0, 2), (5, 1), (6, 0)] {
+      let report = Self.report(
+        .standard, "landlock \(landlock) seccomp 1 bubblewrap 0 namespaces 1 uids 0")
+      #expect(report?.gaps(as: .server(reason: "")).count == gaps)
+    }
+    for greeting in ["", "landlock 7", "seccomp 1 landlock 7 bubblewrap 0 namespaces 1 uids 1"] {
+      #expect(Self.report(.standard, greeting) == nil, "\(greeting)")
+    }
   }
 
   @Test func `reads its asset and its folder and no other file of ours`() async throws {
-    let workshop = try Workshop()
-    guard try workshop.host.sandboxReport().landlock > 0 else { return }
-    let secret = try workshop.write("blobs/secret", "another's", mode: 0o644)
-    try workshop.write("plugins/read/data.txt", "data ", mode: 0o644)
-    try workshop.script(
+    let fixture = try PluginFixture()
+    guard try fixture.host.sandboxReport().landlock > 0 else { try Test.cancel("no Landlock") }
+    let secret = try fixture.write("blobs/secret", "another's", mode: 0o644)
+    try fixture.write("plugins/read/data.txt", "data ", mode: 0o644)
+    try fixture.script(
       "read", manifest: "{}",
       "\(SandboxTests.head); cat data.txt \"$RICH_ASSET_PATH\"; cat \(secret) || echo ' denied'")
     let call = PluginCall(
-      verb: .render, richType: "read", asset: try workshop.asset("asset"))
-    #expect(try await workshop.text(call) == "data asset denied\n")
+      verb: .render, richType: "read", asset: try fixture.asset("asset"))
+    #expect(try await fixture.text(call) == "data asset denied\n")
   }
 
   @Test func `gives a resident worker each asset for its request alone`() async throws {
-    let workshop = try Workshop()
-    guard try workshop.host.sandboxReport().landlock > 0 else { return }
-    try workshop.resident(
+    let fixture = try PluginFixture()
+    guard try fixture.host.sandboxReport().landlock > 0 else { try Test.cancel("no Landlock") }
+    try fixture.resident(
       "lent", before: "my $last = '';",
       """
       open(my $f, '<', $p->{RICH_ASSET_PATH}) or die "cannot open $!"; my $t = <$f>;
@@ -44,27 +55,27 @@ import Testing
       $last = $p->{RICH_ASSET_PATH}; syswrite $c, ok("$t $old $w");
       """)
     for text in ["one", "two"] {
-      let asset = try workshop.asset(text)
+      let asset = try fixture.asset(text)
       #expect(
-        try await workshop.text(PluginCall(verb: .render, richType: "lent", asset: asset))
+        try await fixture.text(PluginCall(verb: .render, richType: "lent", asset: asset))
           == "\(text) gone kept")
       #expect(FileManager.default.fileExists(atPath: asset.path))
     }
   }
 
   @Test func `writes nowhere but in its own folder`() async throws {
-    let workshop = try Workshop()
-    guard try workshop.host.sandboxReport().landlock > 0 else { return }
-    try workshop.script(
+    let fixture = try PluginFixture()
+    guard try fixture.host.sandboxReport().landlock > 0 else { try Test.cancel("no Landlock") }
+    try fixture.script(
       "write",
       """
       \(SandboxTests.head); echo x > $TMPDIR/x && cat $TMPDIR/x
-      for p in "$RICH_ASSET_PATH" \(workshop.folder)/plugins/write $TMPDIR/../y /tmp/richpush-y; do
+      for p in "$RICH_ASSET_PATH" \(fixture.folder)/plugins/write $TMPDIR/../y /tmp/richpush-y; do
         (echo y > $p) 2>/dev/null && echo "wrote $p"; rm -f $p 2>/dev/null; done; echo end
       """)
-    let asset = try workshop.asset("asset")
+    let asset = try fixture.asset("asset")
     let call = PluginCall(verb: .render, richType: "write", asset: asset)
-    #expect(try await workshop.text(call) == "x\nend\n")
+    #expect(try await fixture.text(call) == "x\nend\n")
     #expect(try String(contentsOfFile: asset.path, encoding: .utf8) == "asset")
   }
 
@@ -74,17 +85,17 @@ import Testing
       perl -MSocket -e 'print socket(S, PF_INET, SOCK_STREAM, 0) ? "open" : "shut"'
       """
     for (granted, text) in [([], "shut"), (["net"], "open")] as [(Set<String>, String)] {
-      let workshop = try Workshop { $0.network = granted }
-      guard try workshop.host.sandboxReport().seccomp else { return }
-      try workshop.script("net", manifest: #"{"network":true}"#, script)
-      #expect(try await workshop.text("net") == text)
+      let fixture = try PluginFixture { $0.network = granted }
+      guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+      try fixture.script("net", manifest: #"{"network":true}"#, script)
+      #expect(try await fixture.text("net") == text)
     }
   }
 
   @Test func `can neither signal the server nor look into it`() async throws {
-    let workshop = try Workshop()
-    guard try workshop.host.sandboxReport().landlock >= 6 else { return }
-    try workshop.script(
+    let fixture = try PluginFixture()
+    guard try fixture.host.sandboxReport().landlock >= 6 else { try Test.cancel("no Landlock 6") }
+    try fixture.script(
       "kill",
       """
       \(SandboxTests.head)
@@ -93,50 +104,60 @@ import Testing
         head -c 1 /proc/$p/environ >/dev/null 2>&1 && echo looked
       done; sleep 60 & kill $! && echo own
       """)
-    #expect(try await workshop.text("kill") == "own\n")
+    #expect(try await fixture.text("kill") == "own\n")
   }
 
   @Test func `gets no namespace of its own`() async throws {
-    let workshop = try Workshop()
-    guard try workshop.host.sandboxReport().seccomp else { return }
-    try workshop.script(
+    let fixture = try PluginFixture()
+    guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+    try fixture.script(
       "space", "\(SandboxTests.head); unshare -U true 2>/dev/null && echo got; echo end")
-    #expect(try await workshop.text("space") == "end\n")
+    #expect(try await fixture.text("space") == "end\n")
   }
 
   @Test func `runs no plugin when strictness cannot be had`() async throws {
-    let workshop = try Workshop { $0.sandbox = .strict }
-    try workshop.script("any", "\(SandboxTests.head); echo hi")
-    let isComplete = try workshop.host.gaps().isEmpty
-    #expect(await workshop.status("any") == (isComplete ? 200 : 502))
-    let lacking = try #require(Self.report(.strict, "landlock 7 seccomp 1 bubblewrap 0 uids 0"))
-    #expect(lacking.gaps(as: .server("")).map { $0.contains("bubblewrap") } == [true])
-    let full = Self.report(.strict, "landlock 7 seccomp 1 bubblewrap 1 uids 0")
-    #expect(full?.gaps(as: .server("")) == [])
+    let fixture = try PluginFixture { $0.sandbox = .strict }
+    try fixture.script("any", "\(SandboxTests.head); echo hi")
+    let isComplete = try fixture.host.sandboxGaps().isEmpty
+    #expect(await fixture.code("any") == (isComplete ? nil : .failed))
+    let lacking = try #require(
+      Self.report(.strict, "landlock 7 seccomp 1 bubblewrap 0 namespaces 1 uids 0"))
+    #expect(lacking.gaps(as: .server(reason: "")).map { $0.contains("bubblewrap") } == [true])
+    for landlock in 1...7 {
+      // Namespaces do what older versions lack; without them, signals reach the server.
+      let line = "landlock \(landlock) seccomp 1 bubblewrap 1 namespaces 1 uids 0"
+      #expect(Self.report(.strict, line)?.gaps(as: .server(reason: "")) == [])
+      #expect(
+        Self.report(.standard, line)?.gaps(as: .server(reason: "")).isEmpty == (landlock >= 6))
+    }
+    let none = Self.report(.strict, "landlock 0 seccomp 1 bubblewrap 1 namespaces 1 uids 0")
+    #expect(none?.gaps(as: .server(reason: "")).isEmpty == false)
   }
 
   private static func report(_ level: SandboxReport.Level, _ line: String) -> SandboxReport? {
-    SandboxReport(level: level, launcherSays: line + " readable /usr:/bin")
+    SandboxReport(level: level, greeting: line + " readable /usr:/bin")
   }
 
   @Test func `strictly, sees no process but its own and no file that is not its own`() async throws
   {
-    let workshop = try Workshop { $0.sandbox = .strict }
-    guard try workshop.host.gaps().isEmpty else { return }
-    let secret = try workshop.write("blobs/secret", "another's", mode: 0o644)
+    let fixture = try PluginFixture { $0.sandbox = .strict }
+    guard try fixture.host.sandboxGaps().isEmpty else {
+      try Test.cancel("the sandbox is not complete here")
+    }
+    let secret = try fixture.write("blobs/secret", "another's", mode: 0o644)
     let script = """
       \(SandboxTests.head); cat "$RICH_ASSET_PATH"; ls \(secret) 2>/dev/null && echo ' seen'
       [ -d /proc/\(getpid()) ] && echo ' neighbour'; echo x > "$TMPDIR/x" && echo ' wrote'
       """
-    try workshop.script("inner", script)
+    try fixture.script("inner", script)
     let call = PluginCall(
-      verb: .render, richType: "inner", asset: try workshop.asset("asset"))
-    #expect(try await workshop.text(call) == "asset wrote\n")
-    try workshop.resident("stays", "syswrite $c, ok('fine ' . $count);")
-    #expect(try await workshop.text("stays") == "fine 1")
-    #expect(try await workshop.text("stays") == "fine 2")
-    try workshop.script("dies", "kill -SEGV $$")
-    #expect(await workshop.status("dies") == 502)
-    #expect(workshop.log.contains("signal 11"))
+      verb: .render, richType: "inner", asset: try fixture.asset("asset"))
+    #expect(try await fixture.text(call) == "asset wrote\n")
+    try fixture.resident("stays", "syswrite $c, ok('fine ' . $count);")
+    #expect(try await fixture.text("stays") == "fine 1")
+    #expect(try await fixture.text("stays") == "fine 2")
+    try fixture.script("dies", "kill -SEGV $$")
+    #expect(await fixture.code("dies") == .failed)
+    #expect(fixture.log.contains("signal 11"))
   }
 }

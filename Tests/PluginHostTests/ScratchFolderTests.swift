@@ -3,13 +3,13 @@ import Testing
 
 @testable import PluginHost
 
-@Suite struct ScratchFolderTests {
-  private let workshop: Workshop
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ScratchFolderTests {
+  private let fixture: PluginFixture
 
-  init() throws { workshop = try Workshop() }
+  init() throws { fixture = try PluginFixture() }
 
   @Test func `removes a folder of any shape`() async throws {
-    try workshop.script(
+    try fixture.script(
       "shape",
       """
       cd $TMPDIR
@@ -20,25 +20,25 @@ import Testing
       cd $TMPDIR; mkdir closed; touch closed/file; chmod 000 closed a/b a .
       echo 'Content-Type: text/plain'; echo; echo done
       """)
-    #expect(try await workshop.text("shape") == "done\n")
-    #expect(workshop.leavings.isEmpty)
+    #expect(try await fixture.text("shape") == "done\n")
+    #expect(fixture.leftovers.isEmpty)
   }
 
   @Test func `gives a file the plugin wrote, and keeps it as long as the reply`() async throws {
-    try workshop.script(
+    try fixture.script(
       "file",
       """
       head -c 3000000 /dev/zero > $TMPDIR/out.bin
       echo 'Content-Type: image/png'; echo "X-Sendfile: $TMPDIR/out.bin"; echo
       """)
     do {
-      let reply = try await workshop.host.respond(to: PluginCall(verb: .render, richType: "file"))
-      guard case .file(let file) = reply.body else { throw PluginError(status: 0, reason: "bytes") }
+      let reply = try await fixture.host.respond(to: PluginCall(verb: .render, richType: "file"))
+      guard case .file(let file) = reply.body else { throw PluginError(.failed, "bytes") }
       #expect(file.size == 3_000_000)
       #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)).count == 3_000_000)
-      #expect(workshop.leavings.count == 1)
+      #expect(fixture.leftovers.count == 1)
     }
-    #expect(workshop.leavings.isEmpty)
+    #expect(fixture.leftovers.isEmpty)
   }
 
   @Test(arguments: [
@@ -46,17 +46,17 @@ import Testing
     "ln -s $TMPDIR/g $TMPDIR/f; echo hi > $TMPDIR/g",
   ])
   func `sends only a regular file that is really there`(made: String) async throws {
-    try workshop.script(
+    try fixture.script(
       "file", "\(made); echo 'Content-Type: image/png'; echo \"X-Sendfile: $TMPDIR/f\"; echo")
-    #expect(await workshop.status("file") == 502)
-    #expect(workshop.leavings.isEmpty)
+    #expect(await fixture.code("file") == .failed)
+    #expect(fixture.leftovers.isEmpty)
   }
 
   @Test func `does not send a neighbour's file`() async throws {
-    let secret = try workshop.write("tmp/secret", "x", mode: 0o600)
-    try workshop.script(
+    let secret = try fixture.write("tmp/secret", "x", mode: 0o600)
+    try fixture.script(
       "file", "echo 'Content-Type: image/png'; echo \"X-Sendfile: $TMPDIR/../secret\"; echo")
-    #expect(await workshop.status("file") == 502)
+    #expect(await fixture.code("file") == .failed)
     try FileManager.default.removeItem(atPath: secret)
   }
 }

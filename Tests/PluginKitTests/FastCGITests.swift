@@ -1,15 +1,16 @@
 import Foundation
+import Primitives
 import Testing
 
 @testable import PluginKit
 
-@Suite struct FastCGITests {
+@Suite(.timeLimit(.minutes(1))) struct FastCGITests {
   /// A worker on a thread of this process, and a connection to it.
-  private struct Bench: ~Copyable {
+  private final class Worker {
     let listener: Int32
-    let connection: Int32
+    let connection: FileDescriptor
 
-    init(_ answer: @escaping @Sendable (PluginRequest) throws -> PluginResponse) {
+    init(_ handler: @escaping @Sendable (PluginRequest) throws -> PluginResponse) throws {
       let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr()
       address.sa_family = sa_family_t(AF_UNIX)
@@ -17,44 +18,47 @@ import Testing
       listen(listener, 8)
       var size = socklen_t(MemoryLayout<sockaddr>.size)
       getsockname(listener, &address, &size)
-      connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-      connect(connection, &address, size)
-      Thread.detachNewThread { _ = FastCGI.answerAll(on: listener, with: answer) }
+      connection = try #require(
+        FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)))
+      try #require(connect(connection.number, &address, size) == 0)
+      Thread.detachNewThread { _ = FastCGIWorker(handler: handler).run(listener: listener) }
       self.listener = listener
     }
 
-    deinit {
-      shutdown(listener, Int32(SHUT_RDWR))
-      close(connection)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    func send(_ records: [Record]) throws {
-      var bytes: [UInt8] = []
-      for record in records { record.encode(to: &bytes) }
-      try Descriptor(number: connection).write(bytes)
+    var replies: RecordReader { RecordReader(connection: connection) }
+
+    func send(_ records: [(kind: FastCGIRecord.Kind, content: [UInt8])], requestID: UInt16 = 5)
+      throws
+    {
+      try replies.write { bytes in
+        for record in records {
+          FastCGIRecord.append(
+            record.kind, requestID: requestID, record.content[...], to: &bytes)
+        }
+      }
     }
 
     func request(_ body: String = "", role: UInt8 = 1, kept: Bool) throws {
-      let name = Array("RICH_MESSAGE".utf8)
-      let value = [UInt8](repeating: 0x61, count: 300)
+      let message = (name: "RICH_MESSAGE", value: String(repeating: "a", count: 300))
       try send(
         [
-          Record(kind: 1, request: 5, content: [0, role, kept ? 1 : 0, 0, 0, 0, 0, 0]),
-          Record(kind: 4, request: 5, content: [UInt8(name.count), 0x80, 0, 1, 44] + name + value),
-          Record(kind: 4, request: 5, content: []),
-          Record(kind: 5, request: 5, content: Array(body.utf8)),
-        ] + (body.isEmpty ? [] : [Record(kind: 5, request: 5, content: [])]))
+          (.beginRequest, [0, role, kept ? 1 : 0, 0, 0, 0, 0, 0]),
+          (.parameters, FastCGIRecord.encode([message])), (.parameters, []),
+          (.input, Array(body.utf8)),
+        ] + (body.isEmpty ? [] : [(.input, [])]))
     }
   }
 
   @Test func `answers one request after another on a connection that is kept`() throws {
-    let bench = Bench { .document($0.body + Array("\($0.message.count)".utf8), type: "a/b") }
-    var replies = RecordStream(Descriptor(number: bench.connection))
+    let worker = try Worker { .document($0.body + Array("\($0.message.count)".utf8), type: "a/b") }
+    var replies = worker.replies
     for body in ["one ", "two ", ""] {
-      try bench.request(body, kept: true)
+      try worker.request(body, kept: true)
       let output = try #require(try replies.next())
-      #expect(output.kind == Record.Kind.output)
-      #expect(output.request == 5)
+      #expect(output.kind == .output)
+      #expect(output.requestID == 5)
       #expect(String(decoding: output.content, as: UTF8.self).hasSuffix("\r\n\r\n\(body)300"))
       #expect(try replies.next()?.content == [])
       #expect(try replies.next()?.content == [0, 0, 0, 0, 0, 0, 0, 0])
@@ -62,38 +66,44 @@ import Testing
   }
 
   @Test func `closes a connection that is not kept`() throws {
-    let bench = Bench { _ in .json("{}") }
-    try bench.request(kept: false)
-    var replies = RecordStream(Descriptor(number: bench.connection))
-    var kinds: [UInt8] = []
+    let worker = try Worker { _ in .json("{}") }
+    try worker.request(kept: false)
+    var replies = worker.replies
+    var kinds: [FastCGIRecord.Kind?] = []
     while let record = try replies.next() { kinds.append(record.kind) }
-    #expect(kinds == [6, 6, 3])
+    #expect(kinds == [.output, .output, .endRequest])
   }
 
-  @Test func `reports an error as exit status 70 with its words`() throws {
+  @Test func `reports an error as exit status 70 with its text`() throws {
     struct Mishap: Error {}
-    let bench = Bench { _ in throw Mishap() }
-    try bench.request(kept: false)
-    var replies = RecordStream(Descriptor(number: bench.connection))
-    let words = try #require(try replies.next())
-    #expect(words.kind == Record.Kind.errors)
-    #expect(String(decoding: words.content, as: UTF8.self).contains("Mishap"))
+    let worker = try Worker { _ in throw Mishap() }
+    try worker.request(kept: false)
+    var replies = worker.replies
+    let text = try #require(try replies.next())
+    #expect(text.kind == .errors)
+    #expect(String(decoding: text.content, as: UTF8.self).contains("Mishap"))
     _ = try replies.next()
     #expect(try replies.next()?.content == [0, 0, 0, 70, 0, 0, 0, 0])
   }
 
-  @Test func `refuses another role and tells its limits`() throws {
-    let bench = Bench { _ in .json("{}") }
-    try bench.send([Record(kind: 9, request: 0, content: [])])
-    var replies = RecordStream(Descriptor(number: bench.connection))
+  @Test func `refuses another role and reports its limits`() throws {
+    let worker = try Worker { _ in .json("{}") }
+    try worker.send([(.getValues, [])], requestID: 0)
+    var replies = worker.replies
     let values = try #require(try replies.next())
-    #expect(Record.pairs(in: values.content)?["FCGI_MPXS_CONNS"] == "0")
-    try bench.request(role: 3, kept: false)
+    #expect(FastCGIRecord.decodePairs(values.content)?["FCGI_MPXS_CONNS"] == "0")
+    try worker.request(role: 3, kept: false)
     #expect(try replies.next()?.content == [0, 0, 0, 0, 3, 0, 0, 0])
   }
 
   @Test(arguments: [[5], [5, 1, 2], [0x80, 0, 1], [0xFF, 255, 255, 255, 1]] as [[UInt8]])
-  func `takes parameters that are cut short for none`(bytes: [UInt8]) {
-    #expect(Record.pairs(in: bytes) == nil)
+  func `reports truncated parameters as an error`(bytes: [UInt8]) throws {
+    let worker = try Worker { _ in .json("{}") }
+    try worker.send([
+      (.beginRequest, [0, 1, 0, 0, 0, 0, 0, 0]), (.parameters, bytes), (.parameters, []),
+      (.input, []),
+    ])
+    var replies = worker.replies
+    #expect(try replies.next()?.kind == .errors)
   }
 }

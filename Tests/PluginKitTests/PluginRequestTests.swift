@@ -2,7 +2,7 @@ import Testing
 
 @testable import PluginKit
 
-@Suite struct PluginRequestTests {
+@Suite(.timeLimit(.minutes(1))) struct PluginRequestTests {
   @Test func `reads every variable of the contract`() throws {
     let variables = [
       "RICH_VERB": "validate", "RICH_ID": "7", "RICH_TYPE": "img", "RICH_MESSAGE": "Look",
@@ -19,20 +19,20 @@ import Testing
     #expect(request.message == "Look")
     #expect(request.payload == "logo.png")
     #expect(
-      request.asset == Asset(path: "/blobs/ab", type: "image/png", sha256: "ab", size: 12))
+      request.asset == .init(path: "/blobs/ab", type: "image/png", sha256: "ab", size: 12))
     #expect(request.profile == "ios")
     #expect(request.width == 320)
     #expect(request.height == 240)
     #expect(request.fit == "cover")
     #expect(request.dpr == 1.5)
     #expect(request.maxBytes == 5000)
-    #expect(request.query == ["a": "1 2", "b": "", "c": "x y%zz"])
+    #expect(request.query == ["a": "1 2", "b": "", "c": "x+y%zz"])
     #expect(request.body == [1, 2])
     #expect(request.deadline == .milliseconds(1500))
     #expect(request.temporaryFolder == "/scratch")
   }
 
-  @Test func `renders without options when nothing is said`() throws {
+  @Test func `renders without options by default`() throws {
     let request = try PluginRequest { _ in nil }
     #expect(request.verb == .render)
     #expect(request.asset == nil)

@@ -2,13 +2,13 @@ import Testing
 
 @testable import PluginKit
 
-@Suite struct PluginResponseTests {
+@Suite(.timeLimit(.minutes(1))) struct PluginResponseTests {
   @Test func `writes a document as CGI wants it`() {
     let response = PluginResponse.document(Array("hi".utf8), type: "text/plain")
     #expect(text(response) == "Status: 200\r\nContent-Type: text/plain\r\n\r\nhi")
   }
 
-  @Test func `hands over the asset by name alone`() {
+  @Test func `sends the asset by name alone`() {
     #expect(
       text(.asset(type: "image/png"))
         == "Status: 200\r\nContent-Type: image/png\r\nX-Sendfile: asset\r\n\r\n")

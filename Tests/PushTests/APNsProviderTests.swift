@@ -4,16 +4,16 @@ import Testing
 
 @testable import Push
 
-@Suite struct APNsProviderTests {
+@Suite(.timeLimit(.minutes(1))) struct APNsProviderTests {
   private static func provider(
-    _ services: StandIn..., clock: any PushClock = SystemClock(), patience: Duration = .seconds(20),
+    _ services: StandIn..., clock: any PushClock = SystemClock(), timeout: Duration = .seconds(20),
     keyID: String = "ABC123DEFG"
   ) throws -> APNsProvider {
     let pem = try String(contentsOfFile: services[0].folder + "/key.p8", encoding: .utf8)
     return try APNsProvider(
       key: APNsKey(pem: pem, keyID: keyID, teamID: "DEF123GHIJ"), topic: "com.example.richpush",
       endpoints: services.map(\.url), trustAnchor: services.first?.certificates,
-      patience: patience, clock: clock)
+      timeout: timeout, clock: clock)
   }
 
   @Test func `sends every header that Apple asks for`() async throws {
@@ -150,7 +150,7 @@ import Testing
     // The stand-in's clock says that this token is older than an hour; ours that it is new.
     #expect(await provider.send(.sample()).summary == "stopped")
     async let slept: Void = clock.sleep(until: Date())
-    await clock.advance()
+    try await clock.advance()
     try await slept
     #expect(await provider.send(.sample()).summary == "delivered")
   }
@@ -187,9 +187,9 @@ import Testing
 
   @Test func `leaves a connection on which the service fell silent`() async throws {
     let apns = try StandIn("apns")
-    let provider = try Self.provider(apns, patience: .milliseconds(2500))
+    let provider = try Self.provider(apns, timeout: .milliseconds(2500))
     try apns.answer(["AA": [["act": "silence"]]])
-    while await provider.send(.sample(0)).summary != "delivered" {}
+    try await Self.deliver(by: provider)
     let before = try #require(try apns.tell(["do": "requests"])["opened"] as? Int)
     let outcome = await provider.send(.sample(to: "AA"))
     guard case .unavailable(nil, let reason) = outcome else {
@@ -197,20 +197,20 @@ import Testing
       return
     }
     #expect(reason.contains("timed out"))
-    while await provider.send(.sample(0)).summary != "delivered" {}
+    try await Self.deliver(by: provider)
     #expect(try #require(try apns.tell(["do": "requests"])["opened"] as? Int) > before)
   }
 
   @Test func `stops at once when its task is cancelled`() async throws {
     let apns = try StandIn("apns")
-    let provider = try Self.provider(apns, patience: .seconds(600))
+    let provider = try Self.provider(apns, timeout: .seconds(600))
     try apns.answer(["*": [["act": "silence"]]])
     let task = Task { await provider.send(.sample()) }
     while try #require(try apns.tell(["do": "requests"])["requests"] as? [Any]).isEmpty {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(5))
     }
     task.cancel()
-    #expect(await task.value.summary == "unavailable")
+    #expect(try await within { await task.value.summary } == "unavailable")
   }
 
   @Test func `delivers nothing but Apple's devices`() async throws {
@@ -224,6 +224,14 @@ import Testing
       let push = OutgoingPush(id: "1", target: target, text: .plainAlert("hi"))
       #expect(await provider.send(push).summary == "rejected")
     }
+  }
+
+  /// Sends a push until it is delivered, a few times at most: a busy machine may be too slow for the first.
+  private static func deliver(by provider: APNsProvider) async throws {
+    for _ in 0..<5 where await provider.send(.sample(0)).summary == "delivered" {
+      return
+    }
+    Issue.record("Nothing is delivered.")
   }
 
   /// Sends so many pushes, at most 80 at once, and counts those that were delivered.

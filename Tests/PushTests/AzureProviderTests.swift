@@ -4,7 +4,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct AzureProviderTests {
+@Suite(.timeLimit(.minutes(1))) struct AzureProviderTests {
   private static let keyText = "c2VjcmV0IHRleHQgdGhhdCBsb29rcyBsaWtlIGJhc2U2NA=="
 
   private func connection(_ hub: StandIn, key: String = keyText) throws -> AzureConnection {
@@ -15,10 +15,10 @@ import Testing
   }
 
   private func provider(
-    _ hub: StandIn, key: String = keyText, patience: Duration = .seconds(20)
+    _ hub: StandIn, key: String = keyText, timeout: Duration = .seconds(20)
   ) throws -> AzureProvider {
     try AzureProvider(
-      connection: connection(hub, key: key), trustAnchor: hub.certificates, patience: patience)
+      connection: connection(hub, key: key), trustAnchor: hub.certificates, timeout: timeout)
   }
 
   @Test func `signs exactly as Microsoft's libraries do`() throws {
@@ -98,7 +98,7 @@ import Testing
       (
         ["status": 403, "detail": "no"],
         .laneStopped(
-          reason: told + "403: no The key must allow to send, within the hub's quota.")
+          reason: told + "403: no The key needs the right to send, or the hub's quota is used up.")
       ),
       (
         ["status": 404, "detail": "no"],
@@ -119,7 +119,7 @@ import Testing
       id: "1", target: .device(handle: handle, platform: platform), text: .plainAlert("hi"))
     #expect(
       try await provider(hub).send(push)
-        == .rejected(reason: "Azure is given pushes for Apple devices only."))
+        == .rejected(reason: "Only pushes to Apple devices are sent through Azure."))
   }
 
   @Test func `stops the lane when the key is wrong`() async throws {
@@ -136,7 +136,7 @@ import Testing
   func `calls a service unavailable that does not answer`(act: String) async throws {
     let hub = try StandIn("hub")
     try hub.tell(["do": "rules", "rules": ["*": [["act": act]]]])
-    let delivery = try await provider(hub, patience: .milliseconds(300)).send(.sample())
+    let delivery = try await provider(hub, timeout: .milliseconds(300)).send(.sample())
     guard case .unavailable(nil, let reason) = delivery else {
       Issue.record("\(delivery)")
       return

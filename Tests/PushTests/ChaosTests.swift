@@ -4,7 +4,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct ChaosTests {
+@Suite(.timeLimit(.minutes(1))) struct ChaosTests {
   @Test func `delivers every push to a service that fails a tenth of all calls`() async throws {
     let apns = try StandIn("apns")
     let provider = try APNsProvider(
@@ -12,7 +12,7 @@ import Testing
         pem: String(contentsOfFile: apns.folder + "/key.p8", encoding: .utf8),
         keyID: "ABC123DEFG", teamID: "DEF123GHIJ"),
       topic: "com.example.richpush", endpoints: [apns.url], trustAnchor: apns.certificates,
-      patience: .seconds(2))
+      timeout: .seconds(2))
     // Time flies a hundred times as fast for pauses, not for the service.
     let outbox = MemoryOutbox(clock: HastyClock())
     try apns.tell(["do": "chaos", "rate": 0.1, "seed": 6])
@@ -23,8 +23,10 @@ import Testing
     let lane = Lane(
       provider: provider, outbox: outbox, clock: HastyClock(), random: { 0.5 }, log: { _ in })
     let task = Task { await lane.run() }
-    while lane.status.delivered < count, lane.status.failed == 0 {
-      try await Task.sleep(for: .milliseconds(20))
+    try await within(.seconds(30)) {
+      while lane.status.delivered < count, lane.status.failed == 0 {
+        try await Task.sleep(for: .milliseconds(20))
+      }
     }
     lane.stop()
     await task.value

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct CircuitBreakerTests {
+@Suite(.timeLimit(.minutes(1))) struct CircuitBreakerTests {
   private let start = Date(timeIntervalSince1970: 1_800_000_000)
   private let outage = PushOutcome.unavailable(after: nil, reason: "500")
 
@@ -18,19 +18,19 @@ import Testing
     for _ in 0..<4 { breaker.record(outage, began: start, at: start, random: 1) }
     breaker.record(.delivered(reference: nil), began: start, at: start, random: 1)
     for _ in 0..<4 { breaker.record(outage, began: start, at: start, random: 1) }
-    #expect(breaker.room(capacity: 9, inFlight: 2, at: start) == 7)
+    #expect(breaker.available(capacity: 9, inFlight: 2, at: start) == 7)
     breaker.record(outage, began: start, at: start, random: 1)
-    #expect(breaker.room(capacity: 9, inFlight: 2, at: start) == 0)
+    #expect(breaker.available(capacity: 9, inFlight: 2, at: start) == 0)
     #expect(breaker.openUntil == start + 2)
     #expect(breaker.reason == "500")
   }
 
   @Test func `lets one probe through after the pause, whatever else is under way`() {
     var breaker = tripped()
-    #expect(breaker.room(capacity: 9, inFlight: 0, at: start + 1.9) == 0)
-    #expect(breaker.room(capacity: 9, inFlight: 3, at: start + 2) == 1)
+    #expect(breaker.available(capacity: 9, inFlight: 0, at: start + 1.9) == 0)
+    #expect(breaker.available(capacity: 9, inFlight: 3, at: start + 2) == 1)
     breaker.begin()
-    #expect(breaker.room(capacity: 9, inFlight: 4, at: start + 2) == 0)
+    #expect(breaker.available(capacity: 9, inFlight: 4, at: start + 2) == 0)
   }
 
   @Test func `pauses longer when the probe fails, and closes when it does not`() {
@@ -38,7 +38,7 @@ import Testing
     breaker.begin()
     breaker.record(outage, began: start + 2, at: start + 2, random: 1)
     #expect(breaker.openUntil == start + 6)
-    #expect(breaker.room(capacity: 9, inFlight: 0, at: start + 6) == 1)
+    #expect(breaker.available(capacity: 9, inFlight: 0, at: start + 6) == 1)
     breaker.begin()
     breaker.record(
       .deadToken(since: nil, reason: "gone"), began: start + 6, at: start + 7, random: 1)

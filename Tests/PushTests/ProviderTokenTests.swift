@@ -4,7 +4,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct ProviderTokenTests {
+@Suite(.timeLimit(.minutes(1))) struct ProviderTokenTests {
   private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
   private func token() throws -> ProviderToken {

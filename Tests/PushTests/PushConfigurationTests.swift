@@ -3,7 +3,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct PushConfigurationTests {
+@Suite(.timeLimit(.minutes(1))) struct PushConfigurationTests {
   private let azure = [
     "RICHPUSH_AZURE_CONNECTION_STRING":
       "Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=a;SharedAccessKey=b",

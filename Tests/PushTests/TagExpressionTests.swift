@@ -2,7 +2,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct TagExpressionTests {
+@Suite(.timeLimit(.minutes(1))) struct TagExpressionTests {
   @Test(arguments: [
     ("a", ["a"], true),
     ("a", ["b"], false),
@@ -28,15 +28,15 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "where a tag was expected"),
-    ("a b", "\"b\" at character 3"),
-    ("a &", "\"&\" at character 3"),
-    ("a ||", "the end at character 5"),
+    ("", "ends where a tag is expected (character 1)"),
+    ("a b", "has \"b\" where &&, || or the end is expected (character 3)"),
+    ("a &", "has \"&\" where &&, || or the end is expected (character 3)"),
+    ("a ||", "ends where a tag is expected (character 5)"),
     ("(a", "a closing parenthesis"),
-    ("a)", "\")\" at character 2"),
-    ("a,b", "\",\" at character 2"),
+    ("a)", "has \")\" where &&, || or the end is expected (character 2)"),
+    ("a,b", "has \",\" where &&, || or the end is expected (character 2)"),
     ("${x}", "is not a tag"),
-    ("a'; DROP TABLE tags", "at character 2"),
+    ("a'; DROP TABLE tags", "(character 2)"),
     (String(repeating: "x", count: 121), "is not a tag"),
     (String(repeating: "(", count: 4000), "deeper than 32"),
     (String(repeating: "!", count: 4000), "deeper than 32"),
@@ -70,5 +70,21 @@ import Testing
     #expect(try Tag("$InstallationId:{1-2}").isReserved)
     #expect(try !Tag("news").isReserved)
     #expect(throws: PushError.self) { try Tag.username("alice || bob") }
+  }
+}
+
+extension TagExpression {
+  /// Whether a registration with these tags belongs to the audience, by the definition of the operators.
+  func matches(_ tags: Set<String>) -> Bool { root.matches(tags) }
+}
+
+extension TagExpression.Node {
+  fileprivate func matches(_ tags: Set<String>) -> Bool {
+    switch self {
+    case .tag(let tag): tags.contains(tag.name)
+    case .not(let node): !node.matches(tags)
+    case .and(let left, let right): left.matches(tags) && right.matches(tags)
+    case .or(let left, let right): left.matches(tags) || right.matches(tags)
+    }
   }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct TagPlanTests {
+@Suite(.timeLimit(.minutes(1))) struct TagPlanTests {
   @Test(arguments: [
     ("a", ["a -"]),
     ("a || b || a", ["a -", "b -"]),

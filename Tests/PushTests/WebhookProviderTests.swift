@@ -4,7 +4,7 @@ import Testing
 
 @testable import Push
 
-@Suite struct WebhookProviderTests {
+@Suite(.timeLimit(.minutes(1))) struct WebhookProviderTests {
   private func provider(
     _ hub: StandIn, secret: String = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
   ) throws -> WebhookProvider {

@@ -1,13 +1,14 @@
+import Synchronization
 import Testing
 
 @testable import Store
 
-@Suite struct AmendmentTests {
+@Suite(.timeLimit(.minutes(1))) struct AmendmentTests {
   private let scratch = Scratch()
 
-  private func new(_ message: String) -> NewNotification {
-    var new = NewNotification.any(to: alice, message: message)
-    new.pushes = [NewPush(lane: "azure", target: .audience(message), kind: "alert") { "\($0)" }]
+  private func new(_ message: String) -> NotificationInsert {
+    var new = NotificationInsert.any(to: alice, message: message)
+    new.pushes = [PushInsert(lane: "azure", target: .audience(message), kind: "alert") { "\($0)" }]
     return new
   }
 
@@ -33,6 +34,21 @@ import Testing
     #expect(try await store.amend(first.id, with: new("second")) == second)
     #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 2)
     #expect(try store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
+  }
+
+  @Test func `notifies the observer of every change, and of nothing else`() async throws {
+    let store = try scratch.open()
+    let changes = Mutex<[Int]>([])
+    store.observeChanges { id in changes.withLock { $0.append(id) } }
+    _ = try await store.create(new("first"))
+    let id = try await store.create(new("second")).notification.id
+    _ = try await store.amend(id, with: new("other"))
+    _ = try await store.amend(id, with: new("other"))
+    #expect(changes.withLock { $0 } == [id])
+    _ = try await store.withdraw(id)
+    _ = try await store.withdraw(id)
+    #expect(changes.withLock { $0 } == [id, id])
+    #expect(try store.outbox.deliveries(of: id).map(\.state) == [.cancelled, .cancelled])
   }
 
   @Test func `leaves alone what somebody has fetched`() async throws {

@@ -1,13 +1,14 @@
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @testable import Store
 
-@Suite struct AssetsTests {
+@Suite(.timeLimit(.minutes(1))) struct AssetsTests {
   private let scratch = Scratch()
 
-  private func asset(_ richType: String, _ name: String) -> Asset {
-    Asset(
+  private func asset(_ richType: String, _ name: String) -> AssetRecord {
+    AssetRecord(
       richType: richType, name: name, state: .ready, bytes: 3, modified: scratch.now, stamp: "1")
   }
 
@@ -53,13 +54,59 @@ import Testing
     let blob = try await store.blobs.add(bytes: [1, 2, 3])
     asset.blob = blob.digest
     try await store.putAsset(asset)
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.blob = blob
     _ = try await store.create(new)
     #expect(try await store.removeAsset("img", "a.png"))
     #expect(try await !store.removeAsset("img", "a.png"))
     #expect(try store.asset("img", "a.png") == nil)
     #expect(try store.notification(0)?.blob == blob)
+  }
+
+  @Test func `ends the preparation of the file it was made for only, with its event`() async throws
+  {
+    let store = try scratch.open()
+    let told = Mutex(0)
+    store.observeAssets { told.withLock { $0 += 1 } }
+    var asset = asset("img", "a.png")
+    (asset.state, asset.stamp) = (.preparing, "1")
+    try await store.putAsset(asset, event: "{}")
+    #expect(try store.preparingAssets(limit: 9).isEmpty, "its content is not known yet")
+    asset.blob = try await store.blobs.add(bytes: [1]).digest
+    try await store.putAsset(asset)
+    #expect(try store.preparingAssets(limit: 9).map(\.name) == ["a.png"])
+    #expect(told.withLock { $0 } == 1)
+
+    var (ready, changed) = (asset, asset)
+    ready.state = .ready
+    (changed.state, changed.stamp) = (.ready, "2")
+    #expect(try await !store.finishPreparing(changed, event: "{}"))
+    #expect(try await store.finishPreparing(ready, event: "{}"))
+    #expect(try await !store.finishPreparing(ready, event: "{}"))
+    #expect(try store.asset("img", "a.png")?.state == .ready)
+    #expect(try await !store.removeAsset("img", "a.png", stamp: "2", event: "{}"))
+    #expect(try await store.removeAsset("img", "a.png", stamp: "1", event: "{}"))
+    #expect(try store.events(after: 0, limit: 9).count == 3 && told.withLock { $0 } == 3)
+  }
+
+  @Test func `finds names that differ in case only, and files with the same content`() async throws
+  {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: [1]).digest
+    for (name, stamp) in [("Größe.png", "1-a"), ("other.png", "2-b")] {
+      var asset = asset("img", name)
+      (asset.blob, asset.stamp) = (blob, stamp)
+      try await store.putAsset(asset)
+    }
+    #expect(try store.assetName(like: "GRÖSSE.png", richType: "img") == nil)
+    #expect(try store.assetName(like: "GRÖßE.PNG", richType: "img") == "Größe.png")
+    #expect(try store.assetName(like: "Größe.png", richType: "img") == nil)
+    #expect(try store.assetName(like: "größe.png", richType: "sound") == nil)
+    #expect(try store.asset("img", with: blob, stampEnding: "-b")?.name == "other.png")
+    #expect(try store.asset("img", with: blob, stampEnding: "-c") == nil)
+    #expect(try store.asset("sound", with: blob, stampEnding: "-b") == nil)
+    #expect(try store.assetStamps("img") == ["Größe.png": "1-a", "other.png": "2-b"])
+    #expect(try store.assetTypes() == ["img"])
   }
 
   @Test func `refuses an asset whose content was never stored`() async throws {

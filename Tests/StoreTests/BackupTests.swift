@@ -4,13 +4,13 @@ import Testing
 
 @testable import Store
 
-@Suite struct BackupTests {
+@Suite(.timeLimit(.minutes(1))) struct BackupTests {
   private let scratch = Scratch()
   private var target: String { "\(scratch.folder)/copy" }
 
   private func create(_ count: Int, in store: Store) async throws {
     for index in 0..<count {
-      var new = NewNotification.any(to: alice)
+      var new = NotificationInsert.any(to: alice)
       new.blob = try await store.blobs.add(bytes: Array("content \(index % 5)".utf8))
       _ = try await store.create(new)
     }
@@ -46,6 +46,14 @@ import Testing
     #expect(flock(backup, LOCK_UN) == 0)
     #expect(try await store.collect(Retention()).blobs == 1)
     #expect(store.blobs.size(of: blob.digest) == nil)
+    let folder = store.folder
+    let isPrevented = try folder.preventingCollection {
+      try folder.preventingCollection {}
+      return try folder.collecting {} == nil
+    }
+    #expect(isPrevented)
+    let isAlone = try folder.collecting { try folder.collecting {} == nil }
+    #expect(isAlone == true)
   }
 
   @Test func `leaves nothing behind when it fails`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct BlobsTests {
+@Suite(.timeLimit(.minutes(1))) struct BlobsTests {
   private let scratch = Scratch()
   private let bytes = [UInt8](repeating: 7, count: 300_000)
 
@@ -30,7 +30,7 @@ import Testing
     let blob = try await store.blobs.add(bytes: bytes)
     let path = store.blobs.path(of: blob.digest)
     #expect(isInMemory(path))
-    store.blobs.leaveToDisk(blob.digest)
+    store.blobs.dropFromPageCache(blob.digest)
     var status = statfs()
     let isOnDisk = statfs(path, &status) == 0 && status.f_type != 0x0102_1994  // tmpfs
     #expect(!isOnDisk || !isInMemory(path))
@@ -47,15 +47,14 @@ import Testing
     return page.map { mincore($0, 4096, &isThere) } == 0 && isThere & 1 == 1
   }
 
-  @Test func `stores one content once, however it comes`() async throws {
+  @Test func `stores equal content once`() async throws {
     let store = try scratch.open()
     let first = try await store.blobs.add(bytes: bytes)
     scratch.write(String(decoding: bytes, as: UTF8.self), to: "source")
     let source = open("\(scratch.folder)/source", O_RDONLY)
     defer { close(source) }
-    #expect(try await store.blobs.add(copying: source) == first)
-    #expect(rename("\(scratch.folder)/source", "\(store.temporaryFolder)/taken") == 0)
-    #expect(try await store.blobs.add(taking: "\(store.temporaryFolder)/taken") == first)
+    let again = try await store.blobs.addBlocking(copying: source)
+    #expect(again.blob == first && !again.isNew)
     #expect(scratch.files(in: "blobs").count == 1)
     #expect(scratch.files(in: "tmp").isEmpty)
   }
@@ -83,11 +82,11 @@ import Testing
     scratch.write(String(repeating: "x", count: 1000), to: "source")
     let source = open("\(scratch.folder)/source", O_RDONLY)
     defer { close(source) }
-    await #expect { try await store.blobs.add(copying: source, limit: 999) } throws: {
+    await #expect { try await store.blobs.addBlocking(copying: source, limit: 999) } throws: {
       ($0 as? StoreError)?.code == .tooLarge
     }
     #expect(scratch.files(in: "blobs").isEmpty && scratch.files(in: "tmp").isEmpty)
-    #expect(try await store.blobs.add(copying: source, limit: 1000).size == 1000)
+    #expect(try await store.blobs.addBlocking(copying: source, limit: 1000).blob.size == 1000)
   }
 
   @Test func `leaves nothing half-done when the disk refuses`() async throws {
@@ -101,7 +100,7 @@ import Testing
     #expect(try await store.blobs.add(bytes: bytes).size == bytes.count)
   }
 
-  @Test func `heals a blob that a power cut left short`() async throws {
+  @Test func `replaces a blob that a power cut left short`() async throws {
     let store = try scratch.open()
     let blob = try await store.blobs.add(bytes: bytes)
     truncate(store.blobs.path(of: blob.digest), 10)
@@ -134,5 +133,14 @@ import Testing
       let path = store.blobs.path(of: Digest(of: content))
       #expect(FileManager.default.contents(atPath: path) == Data(content))
     }
+  }
+
+  @Test func `removes no blob that was renewed since it was looked at`() async throws {
+    let store = try scratch.open()
+    let blob = try await store.blobs.add(bytes: [1])
+    #expect(!store.blobs.remove(blob.digest, ifOlderThan: scratch.now.addingTimeInterval(-1)))
+    #expect(store.blobs.size(of: blob.digest) == 1)
+    #expect(store.blobs.remove(blob.digest, ifOlderThan: scratch.now.addingTimeInterval(1)))
+    #expect(!store.blobs.renew(blob.digest))
   }
 }

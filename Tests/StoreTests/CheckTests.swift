@@ -4,16 +4,16 @@ import Testing
 
 @testable import Store
 
-@Suite struct CheckTests {
+@Suite(.timeLimit(.minutes(1))) struct CheckTests {
   private let scratch = Scratch()
 
   private func filled() async throws -> (store: Store, blob: Blob, rendition: Rendition) {
     let store = try scratch.open()
     let blob = try await store.blobs.add(bytes: Array("content".utf8))
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.blob = blob
     _ = try await store.create(new)
-    var asset = Asset(
+    var asset = AssetRecord(
       richType: "img", name: "a.png", state: .ready, bytes: 7, modified: scratch.now, stamp: "s")
     asset.blob = blob.digest
     try await store.putAsset(asset)
@@ -68,6 +68,30 @@ import Testing
     #expect(scratch.files().contains("damaged/\(blob.digest)"))
     _ = try await store.blobs.add(bytes: Array("content".utf8))
     #expect(try await store.check().findings.isEmpty)
+  }
+
+  @Test func `finds references to nothing, and content that is gone`() async throws {
+    let (store, blob, _) = try await filled()
+    try await store.database.write { connection in
+      try connection.script("COMMIT; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
+      try connection.run("INSERT INTO registration_tag VALUES ('tag', 'nobody')")
+      try connection.script("COMMIT; PRAGMA foreign_keys = ON; BEGIN IMMEDIATE; SAVEPOINT change")
+    }
+    unlink(store.blobs.path(of: blob.digest))
+    let sentences = try await store.check().findings.map(\.sentence)
+    try #require(sentences.count == 3)
+    #expect(sentences[0].contains("registration_tag"))
+    #expect(sentences[1].contains("the asset img/a.png is gone"))
+    #expect(sentences[2].contains("notification 0 is gone"))
+  }
+
+  @Test func `leaves a rendition alone whose header is not written yet`() async throws {
+    let (store, _, rendition) = try await filled()
+    unlink(rendition.path + ".head")
+    _ = FileSystem.setModified(rendition.path, scratch.now.addingTimeInterval(-59))
+    #expect(try await store.check().findings.isEmpty)
+    scratch.pass(2)
+    #expect(try await store.check().findings.count == 1)
   }
 
   @Test func `names files that are not the store's`() async throws {

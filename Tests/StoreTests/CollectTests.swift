@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct CollectTests {
+@Suite(.timeLimit(.minutes(1))) struct CollectTests {
   private let scratch = Scratch()
   private let retention = Retention()
 
@@ -11,13 +11,15 @@ import Testing
     let store = try scratch.open()
     _ = try await store.putRegistration(
       "1", user: alice, platform: "apns", handle: "AA", tags: [])
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
     new.idempotencyKey = IdempotencyKey("k", request: [])
-    new.pushes = [NewPush(lane: "apns", target: .devices(["1"]), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert") { "\($0)" }]
     _ = try await store.create(new)
     _ = try await store.create(.any(to: alice))
-    scratch.pass(61)
+    scratch.pass(59)
+    #expect(try await store.collect(retention).notifications == 0)
+    scratch.pass(1)
     #expect(try await store.collect(retention).notifications == 1)
     #expect(try store.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
     #expect(try store.receipts(of: 0).isEmpty && store.outbox.deliveries(of: 0).isEmpty)
@@ -29,10 +31,10 @@ import Testing
     let pinned = try await store.blobs.add(bytes: [1])
     let named = try await store.blobs.add(bytes: [2])
     let loose = try await store.blobs.add(bytes: [3, 3])
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.blob = pinned
     _ = try await store.create(new)
-    var asset = Asset(
+    var asset = AssetRecord(
       richType: "img", name: "a", state: .ready, bytes: 1, modified: scratch.now, stamp: "")
     asset.blob = named.digest
     try await store.putAsset(asset)
@@ -69,7 +71,7 @@ import Testing
       for writer in 0..<4 {
         group.addTask {
           for round in 0..<30 {
-            var new = NewNotification.any(to: alice)
+            var new = NotificationInsert.any(to: alice)
             new.blob = try await store.blobs.add(bytes: [UInt8(round % 7), UInt8(writer % 2)])
             // Gone before it was referred to is an honest answer with a grace of nothing.
             guard let created = try? await store.create(new) else { continue }
@@ -95,6 +97,8 @@ import Testing
     scratch.pass(4000)
     _ = store.renditions.rendition(keys[0])
     var tight = retention
+    tight.renditionBytes = store.renditions.size
+    #expect(try await store.collect(tight).renditions == 0)
     tight.renditionBytes = 21_000
     #expect(try await store.collect(tight).renditions == 2)
     #expect((20_000..<21_000).contains(store.renditions.size))
@@ -105,18 +109,87 @@ import Testing
 
   @Test func `forgets events, settled jobs and keys when they are old`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("k", request: [])
-    new.pushes = [NewPush(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
     _ = try await store.create(new)
-    let job = try await store.outbox.lease(lane: "azure", limit: 1, until: scratch.now)[0].id
+    let jobs = try await store.outbox.lease(lane: "azure", limit: 1, until: scratch.now)
+    let job = try #require(jobs.first).id
     try await store.outbox.settle([(job, .rejected(reason: "no"))])
     scratch.pass(retention.historyAge + 1)
     _ = try await store.create(.any(to: alice))
     _ = try await store.collect(retention)
     #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1])
     #expect(try store.outbox.deliveries(of: 0).isEmpty)
+    #expect(try store.database.value("SELECT count(*) FROM push", as: Int.self) == 0)
     #expect(try await store.create(new).isNew)
     #expect(try store.inbox(of: alice, limit: 9).count == 3)
+  }
+
+  @Test func `keeps a push that waits, however long`() async throws {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice)
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    _ = try await store.create(new)
+    scratch.pass(2 * retention.historyAge)
+    _ = try await store.collect(retention)
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.queued])
+    let jobs = try await store.outbox.lease(lane: "azure", until: scratch.now)
+    #expect(jobs.map(\.notificationID) == [0])
+  }
+
+  @Test func `keeps everything that is younger than its age`() async throws {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice)
+    new.sender = shop
+    new.idempotencyKey = IdempotencyKey("k", request: [])
+    new.expires = scratch.now.addingTimeInterval(retention.historyAge)
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    let blob = try await store.blobs.add(bytes: [1])
+    _ = try await store.create(new)
+    let jobs = try await store.outbox.lease(lane: "azure", until: scratch.now)
+    try await store.outbox.settle(jobs.map { ($0.id, .rejected(reason: "no")) })
+    scratch.pass(retention.blobGrace - 1)
+    _ = try await store.collect(retention)
+    #expect(store.blobs.size(of: blob.digest) == 1)
+    scratch.pass(retention.eventAge - retention.blobGrace - 1)
+    _ = try await store.collect(retention)
+    #expect(try store.events(after: 0, limit: 9).count == 3)
+    scratch.pass(retention.historyAge - retention.eventAge)
+    _ = try await store.collect(retention)
+    #expect(try store.notification(0) != nil && store.events(after: 0, limit: 9).isEmpty)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.failed])
+    #expect(try await !store.create(new).isNew)
+  }
+
+  @Test func `removes more than one commit's worth`() async throws {
+    let store = try scratch.open()
+    for _ in 0..<250 {
+      var new = NotificationInsert.any(to: alice)
+      new.expires = scratch.now.addingTimeInterval(1)
+      _ = try await store.create(new)
+    }
+    try await store.push("{}", to: [alice])
+    for _ in 0..<1100 { try await store.record("asset", "{}") }
+    scratch.pass(retention.historyAge + 1)
+    #expect(try await store.collect(retention).notifications == 250)
+    #expect(try store.events(after: 0, limit: 9999).isEmpty)
+    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
+  }
+
+  @Test func `keeps a rendition that was used within the grace, whatever the limit`() async throws {
+    let store = try scratch.open()
+    let key = Digest(of: "key")
+    _ = try await store.renditions.store(key, bytes: [1], contentType: "image/png")
+    var tight = retention
+    tight.renditionBytes = 0
+    scratch.pass(tight.renditionGrace - 1)
+    #expect(await store.collectRenditions(tight).count == 0)
+    #expect(!store.renditions.remove(key, ifUnusedSince: scratch.now.addingTimeInterval(-100)))
+    #expect(scratch.files(in: "renditions").count == 2)
+    scratch.pass(2)
+    #expect(await store.collectRenditions(tight) == (1, 1))
+    #expect(store.renditions.rendition(key) == nil)
   }
 }

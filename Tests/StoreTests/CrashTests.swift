@@ -5,13 +5,13 @@ import Testing
 @testable import Store
 
 /// A second process of these tests writes as fast as it can, and is killed in the middle of it.
-@Suite(.serialized) struct CrashTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CrashTests {
   private static let variable = "RICHPUSH_TEST_CRASH_FOLDER"
   private let scratch = Scratch()
 
   @Test(arguments: [1, 40, 150])
   func `keeps what was acknowledged before a kill, whole`(_ enough: Int) async throws {
-    let acknowledged = try killWriter(after: enough)
+    let acknowledged = try await BlockingQueue("killer").run { try killWriter(after: enough) }
     #expect(acknowledged.count >= enough)
 
     let store = try Store(folder: scratch.folder)
@@ -35,10 +35,10 @@ import Testing
       for _ in 0..<8 {
         group.addTask {
           while true {
-            var new = NewNotification.any(to: alice)
+            var new = NotificationInsert.any(to: alice)
             let content = (0..<64).map { _ in UInt8.random(in: 0...255) }
             new.blob = try await store.blobs.add(bytes: content)
-            new.pushes = [NewPush(lane: "l", target: .audience("a"), kind: "k") { "\($0)" }]
+            new.pushes = [PushInsert(lane: "l", target: .audience("a"), kind: "k") { "\($0)" }]
             let id = try await store.create(new).notification.id
             _ = "acknowledged \(id)\n".withCString { write(STDOUT_FILENO, $0, strlen($0)) }
           }
@@ -52,10 +52,13 @@ import Testing
   private func killWriter(after enough: Int) throws -> [Int] {
     var pipes: [Int32] = [0, 0]
     guard pipe(&pipes) == 0 else { throw StoreError("make", "a pipe") }
+    for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let output = try #require(fdopen(pipes[0], "r"))
     defer { fclose(output) }
 
-    let child = try spawnWriter(output: pipes[1], unwanted: pipes[0])
+    let child = try ChildProcess.start(
+      ChildProcess.ownProgram, ChildProcess.arguments(filter: "writes until it is killed"),
+      environment: ["\(Self.variable)=\(scratch.folder)"], output: pipes[1])
     close(pipes[1])
     var acknowledged: [Int] = []
     var line: UnsafeMutablePointer<CChar>?
@@ -70,26 +73,5 @@ import Testing
     var status: Int32 = 0
     #expect(waitpid(child, &status, 0) == child)
     return acknowledged
-  }
-
-  private func spawnWriter(output: Int32, unwanted: Int32) throws -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addclose(&actions, unwanted)
-    let arguments = [
-      CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter",
-      "writes until it is killed",
-    ]
-    let environment = ["\(Self.variable)=\(scratch.folder)", "PATH=/usr/bin:/bin"]
-    let argv = arguments.map { strdup($0) } + [nil]
-    let envp = environment.map { strdup($0) } + [nil]
-    defer { for string in argv + envp { free(string) } }
-    var child: pid_t = 0
-    let status = posix_spawn(&child, "/proc/self/exe", &actions, nil, argv, envp)
-    guard status == 0 else { throw StoreError(errno: status, "start", arguments[0]) }
-    return child
   }
 }

@@ -4,11 +4,11 @@ import Testing
 @testable import Store
 
 /// Notifications that wait for their time.
-@Suite struct HeldTests {
+@Suite(.timeLimit(.minutes(1))) struct HeldTests {
   private let scratch = Scratch()
 
-  private func held(_ message: String = "later") -> NewNotification {
-    var new = NewNotification.any(to: alice, message: message)
+  private func held(_ message: String = "later") -> NotificationInsert {
+    var new = NotificationInsert.any(to: alice, message: message)
     new.notBefore = scratch.now.addingTimeInterval(60)
     return new
   }
@@ -20,11 +20,11 @@ import Testing
     #expect(try store.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
     #expect(try store.unreadCount(of: alice) == 1)
     #expect(try await !store.markRead(0, user: alice))
-    #expect(try await store.announceDue() == held.notBefore)
+    #expect(try await store.releaseHeldEvents() == held.notBefore)
     #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1])
     scratch.pass(60)
-    #expect(try await store.announceDue() == nil)
-    #expect(try await store.announceDue() == nil)
+    #expect(try await store.releaseHeldEvents() == nil)
+    #expect(try await store.releaseHeldEvents() == nil)
     #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1, 0])
     #expect(try store.unreadCount(of: alice) == 2)
   }
@@ -37,9 +37,9 @@ import Testing
     scratch.pass(30)
     _ = try #require(try await store.amend(first.id, with: held("moved")))
     scratch.pass(30)
-    #expect(try await store.announceDue() == scratch.now.addingTimeInterval(30))
+    #expect(try await store.releaseHeldEvents() == scratch.now.addingTimeInterval(30))
     scratch.pass(30)
-    #expect(try await store.announceDue() == nil)
+    #expect(try await store.releaseHeldEvents() == nil)
     #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
   }
 }

@@ -1,9 +1,10 @@
+import Dispatch
 import FoundationEssentials
 import Testing
 
 @testable import Store
 
-@Suite struct InboxTests {
+@Suite(.timeLimit(.minutes(1))) struct InboxTests {
   private let scratch = Scratch()
 
   @Test func `pages through a user's own notifications from the newest`() async throws {
@@ -33,6 +34,9 @@ import Testing
     #expect(try !store.isRecipient(0, user: bob))
     #expect(try await !store.markRead(0, user: bob))
     #expect(try await !store.markRead(1, user: alice))
+    _ = try await store.create(.any(to: alice, bob))
+    #expect(try store.soleRecipient(of: 0) == alice)
+    #expect(try store.soleRecipient(of: 1) == nil && store.soleRecipient(of: 2) == nil)
   }
 
   @Test func `keeps the first time of a push, of a fetch and of a reading`() async throws {
@@ -51,6 +55,19 @@ import Testing
         Receipt(userID: alice, user: "alice", sent: nil, fetched: start, read: nil),
         Receipt(userID: bob, user: "bob", sent: start, fetched: nil, read: start),
       ])
+  }
+
+  @Test func `records every one of more fetches than fit into one commit`() async throws {
+    let store = try scratch.open()
+    _ = try await store.create(.any(to: alice))
+    let gate = DispatchSemaphore(value: 0)
+    store.database.writeSoon { _ in gate.wait() }
+    for _ in 0..<2500 { store.recordFetched(7, user: alice) }
+    store.recordFetched(0, user: alice)
+    gate.signal()
+    // Each of the commits asks for the next one.
+    for _ in 0..<3 { try await store.probe() }
+    #expect(try store.receipts(of: 0).map(\.fetched) == [scratch.now])
   }
 
   @Test func `keeps what each device did, when it says which one it is`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Store
 
 /// A database that an earlier version wrote, in which everything belonged to names.
-@Suite struct MigrationTests {
+@Suite(.timeLimit(.minutes(1))) struct MigrationTests {
   private let scratch = Scratch()
   private var path: String { scratch.folder + "/richpush.db" }
 
@@ -40,26 +40,59 @@ import Testing
     #expect(try store.receipts(of: 0).map(\.user) == ["anna", nil])
     // Numbers of events go on where they were.
     #expect(try store.latestPushEvent() == 7)
-    // Receipts are told on.
+    // Receipts go on, by the new triggers alone.
     _ = try await store.create(.any(to: anna))
     #expect(try store.latestPushEvent() == 8)
+    #expect(try store.events(after: 0, limit: 99).allSatisfy { $0.type != "old" })
+  }
+
+  @Test func `ends with the tables of a new database`() throws {
+    try writeOld()
+    _ = try Store(folder: scratch.folder)
+    let new = Scratch()
+    _ = try Store(folder: new.folder)
+    let schemas = try [scratch, new].map { scratch in
+      try SQLiteConnection.open(scratch.folder + "/richpush.db", for: .reading).all(
+        "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+      ) { row in "\(try row.next(String.self)): \(try row.next(String.self))" }
+    }
+    #expect(schemas[0] == schemas[1])
+    #expect(schemas[0].contains { $0.hasPrefix("receipt_of_user_read: CREATE TRIGGER") })
+    #expect(try scratch.open().linkKeys().count == 1)
   }
 
   @Test func `one that fails half-way leaves the database as it was`() throws {
     try writeOld("INSERT INTO counter VALUES ('user changes', 1);")
     #expect(throws: StoreError.self) { try Store(folder: scratch.folder) }
-    let old = try Connection.open(path, for: .reading)
+    let old = try SQLiteConnection.open(path, for: .reading)
     #expect(try old.value("PRAGMA user_version", as: Int.self) == 8)
     #expect(try old.value("SELECT user FROM recipient LIMIT 1", as: String.self) == "anna")
     #expect(try old.value("SELECT count(*) FROM user", as: Int.self) == 2)
   }
 
+  /// The triggers of version 8, by name; a row in `event` shows that one was left.
+  private static let oldTriggers = [
+    ("new_job", "INSERT ON job"), ("job", "UPDATE OF state ON job"),
+    ("push_event", "INSERT ON push_event"), ("sending", "UPDATE OF sent ON recipient"),
+    ("device_fetched", "UPDATE OF fetched ON device_receipt"),
+    ("user_fetched", "UPDATE OF fetched ON recipient"),
+    ("device_read", "UPDATE OF read ON device_receipt"),
+    ("user_read", "UPDATE OF read ON recipient"),
+  ].map { name, event in
+    """
+    CREATE TRIGGER receipt_of_\(name) AFTER \(event) BEGIN
+      INSERT INTO event(type, data, created) VALUES ('old', '{}', 0);
+    END;
+    """
+  }.joined(separator: "\n")
+
   private func writeOld(_ more: String = "") throws {
-    let old = try Connection.open(path, for: .writing)
+    let old = try SQLiteConnection.open(path, for: .writing)
     for step in Schema.steps[..<8] { try old.script(step) }
     try old.script(
       """
       PRAGMA user_version = 8;
+      \(Self.oldTriggers)
       INSERT INTO user VALUES ('press', 'h2', 'publisher', 2), ('anna', 'h1', 'device', 1);
       INSERT INTO notification(id, message, rich_type, payload, sender, audience, created)
         VALUES (0, 'm', 'img', 'p', 'press', '[]', 0);

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct NotificationsTests {
+@Suite(.timeLimit(.minutes(1))) struct NotificationsTests {
   private let scratch = Scratch()
 
   @Test func `numbers notifications from zero without gaps`() async throws {
@@ -14,12 +14,12 @@ import Testing
   }
 
   @Test func `gives back what was created after a restart`() async throws {
-    var new = NewNotification.any(to: alice, bob, message: "Größe \u{0} “x”")
+    var new = NotificationInsert.any(to: alice, bob, message: "Größe \u{0} “x”")
     new.sender = carol
     new.details = "{\"width\":1}"
     new.expires = scratch.now.addingTimeInterval(60)
     new.blobType = "image/png"
-    var created: RichNotification?
+    var created: StoredNotification?
     do {
       let store = try scratch.open()
       new.blob = try await store.blobs.add(bytes: [1, 2, 3])
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `creates once for one idempotency key`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("order-1", request: [1])
     let first = try await store.create(new)
     let again = try await store.create(new)
@@ -49,7 +49,7 @@ import Testing
 
   @Test func `refuses an idempotency key that comes with another request`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("order-1", request: [1])
     _ = try await store.create(new)
     let other = IdempotencyKey("order-1", request: [2])
@@ -60,7 +60,7 @@ import Testing
 
   @Test func `keeps nothing of a notification whose content is missing`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.blob = Blob(digest: Digest(of: "never added"), size: 3)
     await #expect { try await store.create(new) } throws: { ($0 as? StoreError)?.code == .missing }
     #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
@@ -69,7 +69,7 @@ import Testing
 
   @Test func `hides a notification once it has expired`() async throws {
     let store = try scratch.open()
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
     _ = try await store.create(new)
     #expect(try store.notification(0) != nil)
@@ -96,5 +96,15 @@ import Testing
       return try await group.reduce(into: []) { $0 += $1 }
     }
     #expect(ids.sorted() == Array(0..<200))
+  }
+
+  @Test func `keeps times to the millisecond, rounded down`() async throws {
+    let store = try scratch.open()
+    let start = scratch.now
+    scratch.pass(0.0009)
+    #expect(try await store.create(.any(to: alice)).notification.created == start)
+    scratch.pass(0.001)
+    let later = try await store.create(.any(to: alice)).notification.created
+    #expect(abs(later.timeIntervalSince(start) - 0.001) < 0.0001)
   }
 }

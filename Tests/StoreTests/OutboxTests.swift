@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct OutboxTests {
+@Suite(.timeLimit(.minutes(1))) struct OutboxTests {
   private let scratch = Scratch()
 
   private func register(_ ids: String..., in store: Store) async throws {
@@ -14,11 +14,13 @@ import Testing
     }
   }
 
-  private func new(to devices: String..., lane: String = "apns") -> NewNotification {
-    var push = NewPush(lane: lane, target: .devices(devices), kind: "background") { "silent \($0)" }
+  private func new(to devices: String..., lane: String = "apns") -> NotificationInsert {
+    var push = PushInsert(lane: lane, target: .devices(devices), kind: "background") {
+      "silent \($0)"
+    }
     push.fallback = { "alert \($0)" }
     push.collapseID = { _ in "same" }
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.pushes = [push]
     return new
   }
@@ -52,6 +54,7 @@ import Testing
     _ = try await store.create(new(to: "1"))
     let first = try await lease(store)
     #expect(try await lease(store).isEmpty)
+    #expect(try await lease(scratch.open(.shared)).isEmpty)
     #expect(try store.outbox.nextDue(lane: "apns") == scratch.now.addingTimeInterval(60))
     scratch.pass(61)
     #expect(try await lease(store) == first)
@@ -72,12 +75,22 @@ import Testing
     let store = try scratch.open()
     try await register("1", in: store)
     _ = try await store.create(new(to: "1"))
-    let job = try await lease(store)[0].id
+    let job = try #require(try await lease(store).first).id
     scratch.pass(61)
-    let other = try scratch.open(.guest)
+    let other = try scratch.open(.shared)
     #expect(try await lease(other).count == 1)
-    try await store.outbox.settle([(job, .rejected(reason: "late"))])
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.queued])
+    for late in [
+      JobOutcome.rejected(reason: "late"), .delivered(as: "alert", reference: nil, note: nil),
+      .delivered(as: "alert", reference: nil, note: "n"), .expired,
+      .retry(at: scratch.now, reason: "late"), .released(until: scratch.now, reason: "late"),
+      .deadToken(since: nil, reason: "late"),
+    ] {
+      try await store.outbox.settle([(job, late)])
+      let found = try #require(try store.outbox.deliveries(of: 0).first)
+      #expect(found.state == .queued && found.attempts == 0 && found.reason == nil, "\(late)")
+      #expect(try await lease(other).isEmpty, "\(late)")
+    }
+    #expect(try store.registrations(ofUser: alice).count == 1)
     try await other.outbox.settle([(job, .delivered(as: "alert", reference: "r", note: "n"))])
     let delivery = try #require(try store.outbox.deliveries(of: 0).first)
     #expect(delivery.state == .sent && delivery.reference == "r" && delivery.reason == "n")
@@ -104,12 +117,12 @@ import Testing
     _ = try await store.create(new(to: "1"))
     _ = try await store.create(new(to: "1", "2"))
     let first = try await lease(store)
-    #expect(first.map(\.notificationID) == [0, 1])
+    try #require(first.map(\.notificationID) == [0, 1])
     let retry = scratch.now.addingTimeInterval(5)
     try await store.outbox.settle([(first[0].id, .retry(at: retry, reason: "busy"))])
     scratch.pass(5)
     let second = try await lease(store)
-    #expect(second.map(\.id) == [first[0].id] && second[0].attempts == 1)
+    try #require(second.map(\.id) == [first[0].id] && second.map(\.attempts) == [1])
     try await store.outbox.settle([(second[0].id, .expired)])
     #expect(try await lease(store).map(\.notificationID) == [1])
   }
@@ -117,9 +130,9 @@ import Testing
   @Test func `keeps the order and counts the wakes of an audience, too`() async throws {
     let store = try scratch.open()
     for audience in ["a", "a", "b"] {
-      var new = NewNotification.any(to: alice)
-      let target = NewPush.Target.audience(audience, user: alice)
-      var push = NewPush(lane: "azure", target: target, kind: "background") { "\($0)" }
+      var new = NotificationInsert.any(to: alice)
+      let target = PushInsert.Target.audience(audience, user: alice)
+      var push = PushInsert(lane: "azure", target: target, kind: "background") { "\($0)" }
       push.collapseID = { _ in "same" }
       new.pushes = [push]
       _ = try await store.create(new)
@@ -130,14 +143,14 @@ import Testing
     try await store.outbox.settle(first.map { ($0.id, sent) })
     let second = try await lease(store, lane: "azure")
     #expect(second.map(\.notificationID) == [1])
-    #expect(second.map(\.recentWakes) == [[scratch.now]])
+    #expect(second.map(\.recentSilentPushes) == [[scratch.now]])
   }
 
   @Test func `counts what was tried and not what was given back`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
     _ = try await store.create(new(to: "1"))
-    let job = try await lease(store)[0].id
+    let job = try #require(try await lease(store).first).id
     try await store.outbox.settle([(job, .released(until: scratch.now, reason: "closed"))])
     #expect(try await lease(store).map(\.attempts) == [0])
     try await store.outbox.settle([(job, .retry(at: scratch.now, reason: "busy"))])
@@ -149,14 +162,14 @@ import Testing
     try await register("1", in: store)
     for _ in 0..<3 { _ = try await store.create(new(to: "1")) }
     for kind in ["background", "alert"] {
-      let job = try await lease(store)[0].id
+      let job = try #require(try await lease(store).first).id
       try await store.outbox.settle([(job, .delivered(as: kind, reference: nil, note: nil))])
     }
     let woken = scratch.now
     scratch.pass(3599)
-    #expect(try await lease(store).map(\.recentWakes) == [[woken]])
+    #expect(try await lease(store).map(\.recentSilentPushes) == [[woken]])
     scratch.pass(61)
-    #expect(try await lease(store).map(\.recentWakes) == [[]])
+    #expect(try await lease(store).map(\.recentSilentPushes) == [[]])
   }
 
   @Test func `removes a dead device unless it registered again`() async throws {
@@ -192,6 +205,7 @@ import Testing
     try await register("1", "2", in: store)
     _ = try await store.create(new(to: "1", "2"))
     let jobs = try await lease(store).map(\.id)
+    try #require(jobs.count == 2)
     try await store.outbox.settle(jobs.map { ($0, .rejected(reason: "BadTopic")) })
     #expect(try await store.outbox.replay(job: jobs[1]))
     #expect(try await !store.outbox.replay(job: jobs[1]))
@@ -200,11 +214,42 @@ import Testing
     #expect(try await lease(store).map(\.attempts) == [0, 0])
   }
 
+  @Test func `a replay notifies the lane, and a sent job is not replayed`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    _ = try await store.create(new(to: "1", "2"))
+    let jobs = try await lease(store).map(\.id)
+    try #require(jobs.count == 2)
+    let sent = JobOutcome.delivered(as: "alert", reference: nil, note: nil)
+    try await store.outbox.settle([(jobs[0], sent), (jobs[1], .rejected(reason: "no"))])
+    let told = Mutex<[Set<String>]>([])
+    store.outbox.observe { lanes in told.withLock { $0.append(lanes) } }
+    #expect(try await !store.outbox.replay(job: jobs[0]))
+    #expect(try await !store.outbox.cancel(job: jobs[0]))
+    #expect(told.withLock { $0 }.isEmpty)
+    #expect(try await store.outbox.replay(job: jobs[1]))
+    #expect(told.withLock { $0 } == [["apns"]])
+  }
+
+  @Test func `a job is found by its number, token and notification together`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.create(new(to: "1"))
+    let job = try #require(try await lease(store).first)
+    let found = try #require(
+      try store.outbox.addressee(of: job.id, token: job.token, notification: 0))
+    #expect(found.user == alice && found.registration == "1")
+    #expect(try store.outbox.addressee(of: job.id, token: "guess", notification: 0) == nil)
+    #expect(try store.outbox.addressee(of: job.id, token: job.token, notification: 1) == nil)
+    #expect(try store.outbox.addressee(of: job.id + 1, token: job.token, notification: 0) == nil)
+  }
+
   @Test func `calls off what has not been sent`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
     _ = try await store.create(new(to: "1", "2"))
     let jobs = try await lease(store).map(\.id)
+    try #require(jobs.count == 2)
     let sent = JobOutcome.delivered(as: "alert", reference: nil, note: nil)
     #expect(try await store.outbox.cancel(job: jobs[0]))
     #expect(try await store.withdraw(0))
@@ -221,9 +266,9 @@ import Testing
     let store = try scratch.open()
     _ = try await store.putRegistration(
       "phone", user: alice, platform: "apns", handle: "AB", tags: [])
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.pushes = ["azure", "apns"].map { lane in
-      var push = NewPush(lane: lane, target: .devices(["phone"]), kind: "alert") { "\($0)" }
+      var push = PushInsert(lane: lane, target: .devices(["phone"]), kind: "alert") { "\($0)" }
       push.collapseID = { "rich-\($0)" }
       return push
     }
@@ -238,10 +283,10 @@ import Testing
   @Test func `waits until a push may be sent`() async throws {
     let store = try scratch.open()
     let start = scratch.now.addingTimeInterval(100)
-    var new = NewNotification.any(to: alice)
+    var new = NotificationInsert.any(to: alice)
     new.notBefore = start
     new.pushes = [
-      NewPush(lane: "azure", target: .audience("a || b"), kind: "alert") { "\($0)" }
+      PushInsert(lane: "azure", target: .audience("a || b"), kind: "alert") { "\($0)" }
     ]
     _ = try await store.create(new)
     #expect(try await lease(store).isEmpty)
@@ -250,5 +295,92 @@ import Testing
     let jobs = try await store.outbox.lease(lane: "azure", limit: 1, until: start)
     #expect(jobs.map(\.target) == [.audience("a || b")])
     #expect(try store.outbox.counts().map(\.count) == [1])
+  }
+
+  @Test func `leases what has been due longest, up to the limit`() async throws {
+    let store = try scratch.open()
+    for delay in [300.0, 100, 200, 900] {
+      var new = NotificationInsert.any(to: alice)
+      new.notBefore = scratch.now.addingTimeInterval(delay)
+      new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+      _ = try await store.create(new)
+    }
+    scratch.pass(500)
+    #expect(try store.outbox.nextDue(lane: "azure") == scratch.now.addingTimeInterval(-400))
+    #expect(try await lease(store, 2, lane: "azure").map(\.notificationID) == [1, 2])
+    #expect(try await lease(store, 2, lane: "azure").map(\.notificationID) == [0])
+    #expect(try await lease(store, 2, lane: "azure").isEmpty)
+    #expect(try await lease(store, 0, lane: "azure").isEmpty)
+  }
+
+  @Test func `removes a dead device that has not registered since it was leased`() async throws {
+    let store = try scratch.open()
+    try await register("1", "2", in: store)
+    _ = try await store.create(new(to: "1", "2"))
+    scratch.pass(10)
+    let jobs = try await lease(store)
+    scratch.pass(10)
+    try await register("2", in: store)
+    let dead = JobOutcome.deadToken(since: nil, reason: "BadDeviceToken")
+    try await store.outbox.settle(jobs.map { ($0.id, dead) })
+    #expect(try store.registrations(ofUser: alice).map(\.id) == ["2"])
+    #expect(try store.outbox.deliveries(of: 0).map(\.attempts) == [1, 1])
+  }
+
+  @Test func `settles and leases in one commit, or does neither`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.create(new(to: "1"))
+    _ = try await store.create(new(to: "1"))
+    let first = try #require(try await lease(store).first)
+    let next = try await store.outbox.settleAndLease(
+      [(first.id, .delivered(as: "alert", reference: "r", note: nil))], lane: "apns", limit: 9,
+      until: scratch.now.addingTimeInterval(60))
+    #expect(next.map(\.notificationID) == [1])
+    #expect(try store.outbox.jobs(limit: 9).map(\.state) == [.queued, .sent])
+    #expect(try store.outbox.jobs(in: .sent, lane: "azure", limit: 9).isEmpty)
+    #expect(try store.outbox.jobs(limit: 9, before: next.first?.id).map(\.job) == [first.id])
+  }
+
+  @Test(arguments: [true, false])
+  func `sends nothing past a push that was cancelled while it was being sent`(
+    _ isSettled: Bool
+  ) async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    _ = try await store.create(new(to: "1"))
+    let first = try #require(try await lease(store).first).id
+    #expect(try await store.outbox.cancel(job: first))
+    _ = try await store.create(new(to: "1"))
+    #expect(try await lease(store).isEmpty)
+    // It is settled, or its lease ends.
+    if isSettled { try await store.outbox.settle([(first, .expired)]) } else { scratch.pass(60) }
+    #expect(try await lease(store).map(\.notificationID) == [1])
+    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.cancelled])
+  }
+
+  @Test func `remembers more silent pushes than the budget allows`() async throws {
+    let store = try scratch.open()
+    try await register("1", in: store)
+    for count in 0..<4 {
+      _ = try await store.create(new(to: "1"))
+      let job = try #require(try await lease(store).first)
+      #expect(job.recentSilentPushes.count == count)
+      let sent = JobOutcome.delivered(as: "background", reference: nil, note: nil)
+      try await store.outbox.settle([(job.id, sent)])
+    }
+  }
+
+  @Test func `a push that a killed server had cancelled blocks no other`() async throws {
+    do {
+      let store = try scratch.open()
+      try await register("1", in: store)
+      _ = try await store.create(new(to: "1"))
+      let job = try #require(try await lease(store).first)
+      #expect(try await store.outbox.cancel(job: job.id))
+    }
+    let store = try scratch.open()
+    _ = try await store.create(new(to: "1"))
+    #expect(try await lease(store).map(\.notificationID) == [1])
   }
 }

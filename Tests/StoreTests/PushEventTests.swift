@@ -3,7 +3,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct PushEventTests {
+@Suite(.timeLimit(.minutes(1))) struct PushEventTests {
   private let scratch = Scratch()
 
   @Test func `resumes after the last event a device has seen`() async throws {
@@ -49,10 +49,10 @@ import Testing
         group.addTask { for _ in 0..<20 { _ = try await store.create(.any(to: alice)) } }
       }
       group.addTask {
-        var seen: [PushEvent] = []
+        var seen: [StoredPushEvent] = []
         while seen.count < 160 {
           seen += try store.pushEvents(for: alice, after: seen.last?.sequence ?? 0, limit: 7)
-          await Task.yield()
+          try await Task.sleep(for: .microseconds(100))
         }
         // A commit that became visible behind a later number would have been skipped.
         #expect(seen.compactMap(\.notificationID) == Array(0..<160))

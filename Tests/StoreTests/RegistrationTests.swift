@@ -2,7 +2,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct RegistrationTests {
+@Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
   private let scratch = Scratch()
 
   @Test func `gives the same handle the same id`() async throws {
@@ -37,9 +37,9 @@ import Testing
     }
     #expect(
       try store.registrations(ofUser: alice) == [
-        Registration(
-          id: "own-id", user: alice, platform: "apns", handle: "BB", tags: ["c"],
-          updated: scratch.now)
+        DeviceRegistration(
+          id: "own-id", user: alice, platform: "apns", handle: "BB", updated: scratch.now,
+          tags: ["c"])
       ])
   }
 

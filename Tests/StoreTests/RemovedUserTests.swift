@@ -4,7 +4,7 @@ import Testing
 @testable import Store
 
 /// What is left of a user who was removed, for whoever gets the name next, and for publishers.
-@Suite struct RemovedUserTests {
+@Suite(.timeLimit(.minutes(1))) struct RemovedUserTests {
   private let scratch = Scratch()
 
   @Test func `the next owner of a name inherits nothing`() async throws {
@@ -12,10 +12,10 @@ import Testing
     let first = try await add("alice", to: store)
     _ = try await store.putRegistration(
       "phone", user: first, platform: "apns", handle: "AA", tags: ["username:alice"])
-    var new = NewNotification.any(to: first)
+    var new = NotificationInsert.any(to: first)
     new.pushes = [
-      NewPush(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" },
-      NewPush(lane: "azure", target: .audience("username:alice", user: first), kind: "alert") {
+      PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" },
+      PushInsert(lane: "azure", target: .audience("username:alice", user: first), kind: "alert") {
         "\($0)"
       },
     ]
@@ -28,7 +28,7 @@ import Testing
     let second = try await add("alice", to: store)
     #expect(second != first)
     scratch.pass(61)
-    #expect(try await store.announceDue() == nil)
+    #expect(try await store.releaseHeldEvents() == nil)
     for user in [first, second] {
       #expect(try store.pushEvents(for: user, after: 0, limit: 9).isEmpty)
       #expect(try store.registrations(ofUser: user).isEmpty)
@@ -61,7 +61,7 @@ import Testing
   @Test func `a publisher's receipts keep the counts, without the name`() async throws {
     let store = try scratch.open()
     let first = try await add("alice", to: store)
-    var new = NewNotification.any(to: first, bob)
+    var new = NotificationInsert.any(to: first, bob)
     new.sender = shop
     _ = try await store.create(new)
     _ = try await store.markRead(0, user: first)
@@ -80,7 +80,7 @@ import Testing
   @Test func `the next owner of a publisher's name has neither receipts nor keys`() async throws {
     let store = try scratch.open()
     let first = try await add("press", to: store)
-    var new = NewNotification.any(to: bob)
+    var new = NotificationInsert.any(to: bob)
     (new.sender, new.idempotencyKey) = (first, IdempotencyKey("k", request: []))
     _ = try await store.create(new)
     #expect(try await store.removeUser("press"))
@@ -94,12 +94,12 @@ import Testing
 
   @Test func `what was for a guest is not for the user who is added with the name`() async throws {
     let store = try scratch.open()
-    #expect(try await store.userIDs(of: ["eve"], admittingGuests: false).isEmpty)
-    let ids = try await store.userIDs(of: ["eve"], admittingGuests: true)
+    #expect(try await store.userIDs(of: ["eve"], allowingPasswordless: false).isEmpty)
+    let ids = try await store.userIDs(of: ["eve"], allowingPasswordless: true)
     let guest = try #require(ids["eve"])
     _ = try await store.create(.any(to: guest))
-    #expect(try store.userID(of: "eve", admittingGuests: true) == guest)
-    #expect(try store.userID(of: "eve", admittingGuests: false) == nil)
+    #expect(try store.userID(of: "eve", allowingPasswordless: true) == guest)
+    #expect(try store.userID(of: "eve", allowingPasswordless: false) == nil)
     let eve = try await add("eve", to: store)
     #expect(eve != guest)
     #expect(try store.inbox(of: eve, limit: 9).isEmpty)
@@ -109,9 +109,9 @@ import Testing
     let store = try scratch.open()
     let carl = try await add("carl", to: store)
     _ = try await store.create(.any(to: bob, carl))
-    store.removeGuests()
+    store.removePasswordlessUsers()
     try await store.probe()
-    #expect(try store.userID(of: "bob", admittingGuests: true) == nil)
+    #expect(try store.userID(of: "bob", allowingPasswordless: true) == nil)
     #expect(try store.receipts(of: 0).map(\.user) == ["carl", nil])
     #expect(try store.inbox(of: carl, limit: 9).count == 1)
   }
@@ -119,5 +119,20 @@ import Testing
   private func add(_ name: String, to store: Store) async throws -> UserID {
     try await store.addUser(name, hash: "$y$", role: .publisher)
     return try #require(try store.user(named: name)).id
+  }
+
+  @Test func `takes the user's events and idempotency keys along`() async throws {
+    let store = try scratch.open()
+    try await store.addUser("press", hash: "h", role: .publisher)
+    let press = try #require(try store.user(named: "press")).id
+    let key = IdempotencyKey("k", request: [])
+    var new = NotificationInsert.any(to: alice)
+    (new.sender, new.idempotencyKey) = (press, key)
+    _ = try await store.create(new)
+    #expect(try store.events(after: 0, limit: 9).count == 1)
+    #expect(try await store.removeUser("press"))
+    #expect(try store.events(after: 0, limit: 9).isEmpty)
+    #expect(try store.notification(for: key, sender: press) == nil)
+    #expect(try store.notification(0)?.message == new.message)
   }
 }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Store
 
-@Suite struct RenditionsTests {
+@Suite(.timeLimit(.minutes(1))) struct RenditionsTests {
   private let scratch = Scratch()
   private let key = Digest(of: "key")
 
   private func fill(_ store: Store, _ text: String = "body") async throws -> Rendition {
     scratch.write(text, to: "tmp/body")
     return try await store.renditions.store(
-      key, taking: "\(store.temporaryFolder)/body", contentType: "image/jpeg",
+      key, moving: "\(store.temporaryFolder)/body", contentType: "image/jpeg",
       fields: [.init("X-Note", "a: b"), .init("X-Empty", "")])
   }
 

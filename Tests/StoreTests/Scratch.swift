@@ -10,7 +10,9 @@ final class Scratch: Sendable {
   private let seconds = Mutex(1_800_000_000.0)
 
   init() {
-    folder = "/tmp/richpush-store-\(UInt64.random(in: .min ... .max))"
+    // In memory, where an fsync costs nothing: these tests do not cut the power.
+    let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    folder = "\(parent)/richpush-store-\(UInt64.random(in: .min ... .max))"
     mkdir(folder, 0o700)
   }
 
@@ -58,15 +60,47 @@ let news = UserID(rawValue: 5)
 /// The users, guests all of them, that there are in every test.
 private let guests = ["alice": alice, "bob": bob, "carol": carol, "shop": shop, "news": news]
 
-extension NewNotification {
+extension NotificationInsert {
   /// A notification whose details do not matter.
-  static func any(to users: UserID..., message: String = "Look") -> NewNotification {
-    var new = NewNotification(message: message, richType: "img", payload: "logo.png")
+  static func any(to users: UserID..., message: String = "Look") -> NotificationInsert {
+    var new = NotificationInsert(message: message, richType: "img", payload: "logo.png")
     new.recipients = users
     new.to = users.map { user in
       "username:" + (guests.first { $0.value == user }?.key ?? "\(user.rawValue)")
     }
     new.push = { "{\"richId\":\"\($0)\"}" }
     return new
+  }
+}
+
+// MARK: - Shorter calls
+
+extension Blobs {
+  /// Stores bytes from memory, by way of a file.
+  func add(bytes: [UInt8]) async throws -> Blob {
+    let path = folder.path + "/source-\(UInt64.random(in: .min ... .max))"
+    _ = FileManager.default.createFile(atPath: path, contents: Data(bytes))
+    defer { unlink(path) }
+    let file = try StoreFile(path, O_RDONLY)
+    return try await addBlocking(copying: file.number).blob
+  }
+}
+
+extension Outbox {
+  func lease(lane: String = "apns", limit: Int = 10, until: Date) async throws -> [LeasedJob] {
+    try await settleAndLease([], lane: lane, limit: limit, until: until)
+  }
+
+  func settle(_ outcomes: [(job: Int, outcome: JobOutcome)]) async throws {
+    _ = try await settleAndLease(outcomes, lane: "", limit: 0, until: .distantFuture)
+  }
+}
+
+extension Store {
+  /// Inserts an event, for one publisher or for all.
+  func record(_ type: String, _ data: String, publisher: UserID? = nil) async throws {
+    try await database.run(
+      "INSERT INTO event(type, publisher, data, created) VALUES (?, ?, ?, ?)", type, publisher,
+      data, now())
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct StoreTests {
+@Suite(.timeLimit(.minutes(1))) struct StoreTests {
   private let scratch = Scratch()
 
   @Test func `belongs to one server at a time`() throws {
@@ -21,7 +21,7 @@ import Testing
   @Test func `sweeps what an earlier server left half-written`() throws {
     _ = try scratch.open()
     scratch.write("half", to: "tmp/left")
-    _ = try scratch.open(.guest)
+    _ = try scratch.open(.shared)
     #expect(scratch.files(in: "tmp") == ["left"])
     _ = try scratch.open()
     #expect(scratch.files(in: "tmp").isEmpty)
@@ -52,5 +52,18 @@ import Testing
   ])
   func `tells a full disk from other trouble`(_ number: Int32, _ code: StoreError.Code) {
     #expect(StoreError(errno: number, "write", "x").code == code)
+  }
+
+  @Test func `keeps the newest link key, and removes others on demand`() async throws {
+    let store = try scratch.open()
+    let first = try #require(try store.linkKeys().first)
+    #expect(first.secret.count == 64)
+    let second = try await store.addLinkKey()
+    let keys = try store.linkKeys()
+    #expect(keys.map(\.id) == [second, first.id] && Set(keys.map(\.secret)).count == 2)
+    #expect(try await !store.removeLinkKey(second))
+    #expect(try await store.removeLinkKey(first.id))
+    #expect(try await !store.removeLinkKey(first.id))
+    #expect(try store.linkKeys().map(\.id) == [second])
   }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Store
 
-@Suite struct UserTests {
+@Suite(.timeLimit(.minutes(1))) struct UserTests {
   private let scratch = Scratch()
 
   @Test func `finds a user with hash and role`() async throws {
@@ -18,7 +18,7 @@ import Testing
   @Test func `refuses a name that is taken`() async throws {
     let store = try scratch.open()
     try await store.addUser("bob", hash: "1", role: .admin)
-    await #expect(throws: StoreError(.conflict, "there is a user “bob” already")) {
+    await #expect(throws: StoreError(.conflict, "user “bob” already exists")) {
       try await store.addUser("bob", hash: "2", role: .device)
     }
     #expect(try store.user(named: "bob")?.hash == "1")
@@ -30,6 +30,22 @@ import Testing
     #expect(try await store.setPassword(of: "bob", hash: "2"))
     #expect(try store.user(named: "bob")?.hash == "2")
     #expect(try await !store.setPassword(of: "nobody", hash: "2"))
+    // One without a password has none to replace.
+    #expect(try await !store.setPassword(of: "alice", hash: "2"))
+    #expect(try store.user(named: "alice") == nil)
+  }
+
+  @Test func `tells by a number that users have changed`() async throws {
+    let store = try scratch.open()
+    var seen = [try store.userChanges()]
+    try await store.addUser("dora", hash: "1", role: .admin)
+    seen.append(try store.userChanges())
+    _ = try await store.setPassword(of: "dora", hash: "2")
+    seen.append(try store.userChanges())
+    _ = try await store.removeUser("dora")
+    seen.append(try store.userChanges())
+    #expect(Set(seen).count == 4)
+    #expect(try store.userChanges() == seen.last)
   }
 
   @Test func `removes a user with the user's devices`() async throws {
@@ -44,7 +60,7 @@ import Testing
 
   @Test func `lets a command add a user while the server runs`() async throws {
     let server = try scratch.open()
-    try await scratch.open(.guest).addUser("bob", hash: "1", role: .admin)
+    try await scratch.open(.shared).addUser("bob", hash: "1", role: .admin)
     #expect(try server.user(named: "bob")?.role == .admin)
   }
 }

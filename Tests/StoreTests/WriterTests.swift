@@ -1,11 +1,12 @@
 import CSQLite
 import Dispatch
+import Glibc
 import Synchronization
 import Testing
 
 @testable import Store
 
-@Suite struct WriterTests {
+@Suite(.timeLimit(.minutes(1))) struct WriterTests {
   private let scratch = Scratch()
 
   @Test func `fails one change of a commit without the others`() async throws {
@@ -44,7 +45,7 @@ import Testing
     // These two wait together, and are committed together.
     store.database.writeSoon { try $0.run(insert, "another") }
     let failing = Task.immediate {
-      try await store.database.write(isUndoable: false) { connection in
+      try await store.database.write(usesSavepoint: false) { connection in
         if hasChanged { try connection.run(insert, "half") }
         throw CancellationError()
       }
@@ -55,35 +56,34 @@ import Testing
     #expect(try store.users().map(\.name).sorted() == (hasChanged ? [] : ["another"]) + ["last"])
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `commits what is in no hurry soon, alone, in a crowd and with what is`() async throws {
+  @Test func `commits delayed changes alone, in a crowd and with others`() async throws {
     let store = try scratch.open()
-    @Sendable func add(_ name: String, company: Int) async throws {
-      try await store.database.write(company: company) { connection in
+    @Sendable func add(_ name: String, expectedBatch: Int) async throws {
+      try await store.database.write(expectedBatch: expectedBatch) { connection in
         try connection.run(
           "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)", name)
       }
     }
-    try await add("alone", company: 2)
+    try await add("alone", expectedBatch: 2)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<200 {
-        group.addTask { try await add("user\(index)", company: index % 7 == 6 ? 1 : 300) }
+        group.addTask { try await add("user\(index)", expectedBatch: index % 7 == 6 ? 1 : 300) }
       }
       try await group.waitForAll()
     }
-    try await add("last", company: 2)
+    try await add("last", expectedBatch: 2)
     #expect(try store.users().count == 202)
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func `commits as soon as all are there that were to come`() async throws {
-    let connection = try Connection.open("\(scratch.folder)/patient.db", for: .writing)
+  @Test func `commits as soon as all are there that were to come`() async throws {
+    let connection = try SQLiteConnection.open("\(scratch.folder)/patient.db", for: .writing)
     try connection.script("CREATE TABLE guest(name)")
-    let writer = Writer(connection, patience: .seconds(3600))
+    let start = ContinuousClock.now
+    let writer = Writer(connection, batchTimeout: .seconds(15))
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<3 {
         group.addTask {
-          try await writer.write(company: 3, isUndoable: true) { connection in
+          try await writer.write(expectedBatch: 3, usesSavepoint: true) { connection in
             try connection.run("INSERT INTO guest VALUES (?)", index)
           }
         }
@@ -91,6 +91,7 @@ import Testing
       let count = try await group.reduce(0, +)
       #expect(count == 3)
     }
+    #expect(.now - start < .seconds(10))
   }
 
   @Test func `commits what waits together at one stroke`() async throws {
@@ -131,9 +132,42 @@ import Testing
         try connection.value("PRAGMA journal_mode", as: String.self),
         try connection.value("PRAGMA synchronous", as: String.self),
         try connection.value("PRAGMA foreign_keys", as: String.self),
+        try connection.value("PRAGMA journal_size_limit", as: String.self),
       ]
     }
-    #expect(settings == ["wal", "2", "1"])
+    #expect(settings == ["wal", "2", "1", "\(64 << 20)"])
+  }
+
+  @Test func `the log does not grow with the number of commits`() async throws {
+    let store = try scratch.open()
+    let message = String(repeating: "x", count: 200_000)
+    for _ in 0..<60 { _ = try await store.create(.any(to: alice, message: message)) }
+    let log = try #require(stat(ofFile: "\(scratch.folder)/richpush.db-wal"))
+    #expect(log.st_size < 8 << 20)
+  }
+
+  @Test func `waits for a change that another process is making`() async throws {
+    let store = try scratch.open()
+    try await store.probe()
+    let other = try SQLiteConnection.open("\(scratch.folder)/richpush.db", for: .writing)
+    try other.script("BEGIN IMMEDIATE")
+    async let added: Void = store.addUser("bob", hash: "", role: .device)
+    try await Task.sleep(for: .milliseconds(50))
+    try other.script("COMMIT")
+    try await added
+  }
+
+  @Test func `reports success only of what was committed`() async throws {
+    let store = try scratch.open()
+    // With its check deferred, a row that refers to nothing fails the COMMIT.
+    await #expect {
+      try await store.database.write { connection in
+        try connection.script("PRAGMA defer_foreign_keys = ON")
+        try connection.run("INSERT INTO registration_tag VALUES ('tag', 'nobody')")
+      }
+    } throws: { ($0 as? StoreError)?.code == .conflict }
+    #expect(try store.database.value("SELECT count(*) FROM registration_tag", as: Int.self) == 0)
+    try await store.addUser("bob", hash: "", role: .device)
   }
 
   @Test func `undoes a change that fails half-way`() async throws {
@@ -157,7 +191,7 @@ import Testing
       try connection.value("PRAGMA page_count", as: Int.self) ?? 0
     }
     try await limit(store, to: pages)
-    let large = NewNotification.any(to: alice, message: String(repeating: "x", count: 1 << 20))
+    let large = NotificationInsert.any(to: alice, message: String(repeating: "x", count: 1 << 20))
     await #expect { try await store.create(large) } throws: { ($0 as? StoreError)?.code == .full }
     #expect(try store.inbox(of: alice, limit: 9).count == 1)
     try await limit(store, to: 1 << 30)

@@ -13,7 +13,7 @@ extension ImagePlugin {
       return request.verb == .validate
         ? try validate(source) : try render(source, Options(request))
     } catch {
-      throw Refusal(error)
+      throw Refusal(error.naming(asset.path))
     }
   }
 
@@ -35,10 +35,12 @@ extension ImagePlugin {
 extension Refusal {
   /// The error as the caller reads it.
   fileprivate init(_ error: ImagingError) {
-    switch error.code {
-    case .unreadable: self.init(status: 503, error.reason)
-    case .unsupported: self.init(status: 415, error.reason)
-    case .damaged, .tooLarge, .invalidOption, .unreachable: self.init(status: 422, error.reason)
-    }
+    let status =
+      switch error.code {
+      case .unreadable: 503
+      case .unsupported: 415
+      case .damaged, .tooLarge, .invalidOption, .unreachable: 422
+      }
+    self.init(status: status, error.reason, detail: error.detail)
   }
 }

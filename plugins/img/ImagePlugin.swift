@@ -6,7 +6,7 @@ struct ImagePlugin {
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()
     if arguments.first == "render" {
-      RenderCommand.run(Array(arguments.dropFirst()))
+      ImageRenderCommand.run(Array(arguments.dropFirst()))
     } else {
       serve(ImagePlugin.answer)
     }

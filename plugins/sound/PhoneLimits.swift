@@ -5,39 +5,46 @@ enum PhoneLimits {
   private static let attachmentBytes = 5_000_000
   private static let attachmentTypes: Set = ["audio/aiff", "audio/wav", "audio/mpeg", "audio/mp4"]
   private static let alertSeconds = 30.0
+  /// Containers of which people expect that they are alert sounds; MP3 and M4A never are.
   private static let alertTypes: Set = ["audio/aiff", "audio/wav", "audio/x-caf"]
   private static let alertCodecs: Set<Codec> = [.pcm, .ima4, .ulaw, .alaw]
+  private static let compactCodecs: Set<Codec> = [.aac, .mp3, .opus, .vorbis]
 
-  /// What would go wrong on a phone, and how to mend it.
+  /// What would go wrong on a phone, and what to do; nothing for a sound that plays as it is.
   static func advice(on sound: Sound, bytes: Int) -> [String] {
     var advice: [String] = []
     let name = sound.type.fileExtension.uppercased()
-    if !attachmentTypes.contains(sound.type.value) {
-      advice.append(
-        "iOS attaches AIFF, WAV, MP3 and M4A, not \(name); "
-          + "convert it: ffmpeg -i in -c:a aac out.m4a")
+    let isAttachable = attachmentTypes.contains(sound.type.value)
+    if !isAttachable {
+      advice.append("iPhones don't play \(name) in a notification. Save it as M4A.")
     }
     if bytes > attachmentBytes {
-      advice.append(
-        "iOS attaches sounds of at most 5 MB and this one has \(megabytes(bytes)) MB; "
-          + "make it smaller: ffmpeg -i in -c:a aac -b:a 96k out.m4a")
+      let remedy =
+        if !isAttachable {
+          ""
+        } else if compactCodecs.contains(sound.codec) {
+          " Make it shorter, or save it with a lower quality."
+        } else {
+          " Save it as M4A."
+        }
+      advice.append("Too big for iPhones: \(megabytes(bytes)) MB, the limit is 5 MB.\(remedy)")
     }
-    if !alertTypes.contains(sound.type.value) || !alertCodecs.contains(sound.codec) {
-      advice.append(
-        "It plays when opened, not as the alert itself: iOS takes PCM, IMA4, µ-law or A-law "
-          + "in WAV, AIFF or CAF for that, and this is \(sound.codec.rawValue) in \(name); "
-          + "convert it: ffmpeg -i in -t 30 -c:a pcm_s16le out.wav")
-    } else if sound.duration > alertSeconds {
-      advice.append(
-        "It plays when opened, not as the alert itself: "
-          + "iOS plays its default sound instead of one that is longer than 30 seconds; "
-          + "cut it: ffmpeg -i in -t 30 -c copy out.\(sound.type.fileExtension)")
+    if alertTypes.contains(sound.type.value) {
+      if !alertCodecs.contains(sound.codec) {
+        advice.append("Not usable as the alert sound itself. For that, save it as a 16-bit WAV.")
+      } else if sound.duration > alertSeconds {
+        advice.append("Too long for the alert sound itself, which has 30 seconds at most.")
+      }
     }
-    if sound.duration == 0 { advice.append("The file does not tell how long it is.") }
+    if sound.duration == 0 {
+      advice.append("The file doesn't say how long the sound is. Export it again.")
+    }
     return advice
   }
 
+  /// Megabytes with one decimal, rounded up: 5.0 is never said of a file that is over 5 MB.
   private static func megabytes(_ bytes: Int) -> String {
-    "\(bytes / 1_000_000).\(bytes / 100_000 % 10)"
+    let tenths = (bytes + 99_999) / 100_000
+    return "\(tenths / 10).\(tenths % 10)"
   }
 }

@@ -85,9 +85,11 @@ int codec_png_finish(codec_png *png, char *message);
 void codec_png_close(codec_png *png);
 
 /* ---- PNG out ---- */
-/* channels 1, 3 or 4 in planes[0]; with colours > 0 channels is 1 and palette holds colours RGBA quadruples. */
+/* Samples of a byte each in planes[0]: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; a single one may be below 2^depth
+   with a depth of 1, 2, 4 or 8, the others have 8. With colours > 0 that one is the number of a colour in the palette,
+   which holds colours RGBA quadruples. */
 int codec_png_write(
-  const codec_raster *raster, const uint8_t *palette, int colours, int level, int filtered,
+  const codec_raster *raster, const uint8_t *palette, int colours, int depth, int level, int filtered,
   codec_buffer *out, char *message);
 
 /* ---- Colour ---- */

@@ -1,69 +1,65 @@
-/// Header fields in the order they came, looked up without regard to case (RFC 9110, section 5).
+/// Header fields in the order received, looked up without regard to case (RFC 9110, section 5).
 package struct Fields: Sendable {
   private struct Line: Equatable {
     let name: Range<Int>
     let value: Range<Int>
   }
 
-  /// Every name and value: two blocks of memory, however many fields.
+  // All names and values share one buffer: two allocations per message, however many fields it has.
   private var bytes: [UInt8] = []
   private var lines: [Line] = []
 
   /// No fields.
   package init() {}
 
-  /// How many field lines there are.
-  package var count: Int { lines.count }
-
-  /// Whether there is no field.
+  /// Whether there are no fields.
   package var isEmpty: Bool { lines.isEmpty }
 
-  /// The value of the field, its lines joined by ", " (RFC 9110, section 5.3); setting replaces all.
+  /// The value of the field, its lines joined by ", " (RFC 9110, section 5.3).
+  ///
+  /// Setting a value replaces all lines of the field; setting nil removes them.
   package subscript(_ name: String) -> String? {
     get {
+      // Nearly every field has one line: the array of `values(of:)` is made only for the others.
       guard let first = lines.firstIndex(where: { matches($0, name) }) else { return nil }
-      let rest = lines[(first + 1)...].filter { matches($0, name) }
-      guard rest.isEmpty else {
-        return ([lines[first]] + rest).map { text($0.value) }.joined(separator: ", ")
-      }
-      return text(lines[first].value)
+      let hasMore = lines[(first + 1)...].contains { matches($0, name) }
+      return hasMore ? values(of: name).joined(separator: ", ") : text(lines[first].value)
     }
     set {
       if lines.contains(where: { matches($0, name) }) {
-        let others = lines.filter { !matches($0, name) }.map { (text($0.name), text($0.value)) }
-        self = others.reduce(into: Fields()) { $0.append($1.0, $1.1) }
+        let others = lines.filter { !matches($0, name) }
+        self = others.reduce(into: Fields()) { $0.append(text($1.name), text($1.value)) }
       }
       if let newValue { append(name, newValue) }
     }
   }
 
-  /// The values of the field, one for each line.
+  /// The values of the field, one for each of its lines.
   package func values(of name: String) -> [String] {
     lines.filter { matches($0, name) }.map { text($0.value) }
   }
 
-  /// How many lines the field has.
-  func count(of name: String) -> Int {
-    lines.reduce(0) { $0 + (matches($1, name) ? 1 : 0) }
-  }
+  /// The number of lines that the field has.
+  func count(of name: String) -> Int { lines.count { matches($0, name) } }
 
-  /// Adds a line; control characters become blanks, so that a value can never end its line.
+  /// Adds a field line; control characters become spaces.
   package mutating func append(_ name: String, _ value: String) {
-    let start = bytes.count
-    bytes.append(contentsOf: name.utf8)
-    let middle = bytes.count
-    for byte in value.utf8 {
-      bytes.append(byte < 0x20 && byte != 0x09 || byte == 0x7F ? 0x20 : byte)
-    }
-    lines.append(Line(name: start..<middle, value: middle..<bytes.count))
+    // A CR or LF would end the line, and whoever chose the value could add fields (response splitting).
+    let value = value.utf8.lazy.map { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F ? 0x20 : $0 }
+    append(bytes: name.utf8, value)
   }
 
-  /// Adds a line as it was received.
+  /// Adds a field line as it was received, unchecked: see ``RequestValidator``.
   mutating func append(received name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     if lines.isEmpty {
+      // Enough for what browsers send, so that a request's fields are not copied while they grow.
       bytes.reserveCapacity(512)
       lines.reserveCapacity(12)
     }
+    append(bytes: name, value)
+  }
+
+  private mutating func append(bytes name: some Sequence<UInt8>, _ value: some Sequence<UInt8>) {
     let start = bytes.count
     bytes.append(contentsOf: name)
     let middle = bytes.count
@@ -71,28 +67,30 @@ package struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<bytes.count))
   }
 
-  /// The lines as text, in order.
+  /// The field lines as text, in order.
   package var items: [(name: String, value: String)] {
     lines.map { (text($0.name), text($0.value)) }
   }
 
-  /// Writes every line as it stands in a message.
+  /// Appends the field lines in wire format.
   func write(to message: inout [UInt8]) {
     for line in lines {
       message += bytes[line.name]
-      message += [0x3A, 0x20]
+      message += ": ".utf8
       message += bytes[line.value]
-      message += [0x0D, 0x0A]
+      message += "\r\n".utf8
     }
   }
 
-  /// Whether every line satisfies the rule, which sees the bytes of its name and value.
-  func allSatisfy(_ rule: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) -> Bool {
-    bytes.withUnsafeBytes { block in
+  /// Whether the bytes of every line's name and value satisfy the predicate.
+  func allSatisfy(
+    _ predicate: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
+  ) -> Bool {
+    bytes.withUnsafeBytes { bytes in
       lines.allSatisfy {
-        rule(
-          UnsafeRawBufferPointer(rebasing: block[$0.name]),
-          UnsafeRawBufferPointer(rebasing: block[$0.value]))
+        predicate(
+          UnsafeRawBufferPointer(rebasing: bytes[$0.name]),
+          UnsafeRawBufferPointer(rebasing: bytes[$0.value]))
       }
     }
   }
@@ -104,14 +102,10 @@ package struct Fields: Sendable {
     guard line.name.count == wanted.count else { return false }
     var position = line.name.lowerBound
     for byte in wanted {
-      guard Self.lowered(bytes[position]) == Self.lowered(byte) else { return false }
+      guard bytes[position].lowercased == byte.lowercased else { return false }
       position += 1
     }
     return true
-  }
-
-  private static func lowered(_ byte: UInt8) -> UInt8 {
-    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
   }
 }
 
@@ -127,4 +121,14 @@ extension Fields: Hashable {
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(lines.count) }
+}
+
+extension UInt8 {
+  /// Whether this is an ASCII digit.
+  var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  /// The lower-case form of an ASCII letter; any other byte unchanged.
+  fileprivate var lowercased: UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+  }
 }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// An answer: status, fields and body.
+/// A response: status, fields and body.
 ///
-/// Date, Content-Length and `nosniff` are added when it is sent.
+/// Date, Content-Length and `X-Content-Type-Options: nosniff` are added when it is sent.
 package struct Response: Sendable {
   package var status: Int
   package var fields: Fields
@@ -10,9 +10,7 @@ package struct Response: Sendable {
 
   /// A response of these parts.
   package init(_ status: Int = 200, fields: Fields = Fields(), body: ResponseBody = .empty) {
-    self.status = status
-    self.fields = fields
-    self.body = body
+    (self.status, self.fields, self.body) = (status, fields, body)
   }
 
   /// A response without a body.
@@ -20,7 +18,7 @@ package struct Response: Sendable {
     Response(status, fields: fields)
   }
 
-  /// A value as a line of JSON: sorted keys, slashes as they are, RFC 3339 times.
+  /// A value as one line of JSON: sorted keys, unescaped slashes, RFC 3339 times.
   package static func json(
     _ status: Int = 200, _ value: some Encodable & Sendable, fields: Fields = Fields()
   ) -> Response {
@@ -30,10 +28,9 @@ package struct Response: Sendable {
     guard let text = try? encoder.encode(value) else {
       return .problem(500, "The answer could not be written as JSON.")
     }
-    var fields = fields
-    if fields["Cache-Control"] == nil { fields["Cache-Control"] = "no-store" }
-    return bytes(
+    let response = bytes(
       status, [UInt8](text) + [UInt8(ascii: "\n")], type: "application/json", fields: fields)
+    return response.notStored
   }
 
   /// Plain text in UTF-8.
@@ -52,39 +49,45 @@ package struct Response: Sendable {
     return Response(status, fields: fields, body: .bytes(bytes))
   }
 
-  /// A file that never changes, with everything RFC 9110 asks of it.
+  /// An immutable file, with the conditional requests and ranges of RFC 9110, sections 13 and 14.
   package static func content(_ content: Content, fields: Fields = Fields()) -> Response {
     Response(200, fields: fields, body: .content(content))
   }
 
-  /// A stream of server-sent events that lasts until either side closes it.
+  /// A stream of server-sent events, open until the client or the source closes it.
   package static func events(_ source: any EventSource) -> Response {
     Response(200, body: .events(source))
   }
 
-  /// An error as `application/problem+json` (RFC 9457).
+  /// An error as `application/problem+json` (RFC 9457), not to be stored by caches.
   ///
   /// - Parameters:
-  ///   - status: the HTTP status; its phrase is the title.
+  ///   - status: the HTTP status; its reason phrase is the title.
   ///   - detail: a sentence a person can act on.
+  ///   - code: what happened, for programs; by default the reason phrase as `not-found`.
   ///   - fields: further fields, such as `Retry-After`.
-  /// - Returns: the response; it is never to be stored by caches.
+  /// - Returns: the response.
   package static func problem(
-    _ status: Int, _ detail: String, fields: Fields = Fields()
+    _ status: Int, _ detail: String, code: String? = nil, fields: Fields = Fields()
   ) -> Response {
-    var response = Response(
-      status, fields: fields, body: .problem(Problem(status: status, detail: detail)))
+    var response = Response(status, fields: fields, body: .problem(code: code, detail: detail))
     response.fields["Content-Type"] = "application/problem+json"
-    if response.fields["Cache-Control"] == nil { response.fields["Cache-Control"] = "no-store" }
+    return response.notStored
+  }
+
+  /// The same, not to be stored by caches unless it says something else.
+  private var notStored: Response {
+    var response = self
+    if fields["Cache-Control"] == nil { response.fields["Cache-Control"] = "no-store" }
     return response
   }
 }
 
-/// What a response carries.
+/// The body of a response.
 package enum ResponseBody: Sendable {
   case empty
-  /// An error; the request's name is added to it when it is sent.
-  case problem(Problem)
+  /// An error, sent as ``ProblemDetails``.
+  case problem(code: String?, detail: String)
   case bytes([UInt8])
   case content(Content)
   case events(any EventSource)

@@ -1,44 +1,40 @@
-/// The Range of a GET (RFC 9110, section 14).
+/// The byte ranges that a GET asks for (RFC 9110, section 14).
 enum ByteRanges: Equatable {
-  /// There is none, or none that must be understood: the whole is sent.
+  /// No Range field, or one that may be ignored: the whole content is sent.
   case whole
-  /// Ranges that lie within the content, none of which overlap.
+  /// Ranges within the content that do not overlap.
   case parts([Range<Int>])
-  /// Valid ranges of which none lies within the content: 416.
+  /// Valid ranges of which none is within the content: 416.
   case unsatisfiable
 
-  /// More ranges than this, overlapping ones joined, are answered with the whole (section 14.2).
-  static let limit = 16
+  /// The most ranges in one response, overlapping ones joined; more get the whole content, since
+  /// section 14.2 allows that against clients that ask for many small ranges.
+  static let maximumCount = 16
 
-  /// The ranges that a field value asks of a content of that many bytes.
+  /// Parses a Range field's value for a content of `size` bytes.
   init(_ value: String?, size: Int) {
-    guard let value, let equals = value.firstIndex(of: "="),
-      value[..<equals].lowercased() == "bytes"
-    else {
-      self = .whole
-      return
-    }
-    var parts: [Range<Int>] = []
-    let specifications = value[value.index(after: equals)...].split(separator: ",")
-    for specification in specifications {
-      guard let bounds = Self.bounds(specification, size: size) else {
-        self = .whole
-        return
-      }
-      if !bounds.isEmpty { parts.append(bounds) }
-    }
-    guard !specifications.isEmpty else {
-      self = .whole
-      return
-    }
-    parts = Self.joined(parts)
-    self =
-      parts.isEmpty ? .unsatisfiable : parts.count > Self.limit ? .whole : .parts(parts)
+    self = value.flatMap { Self.parse($0, size: size) } ?? .whole
   }
 
-  /// The bytes a specification names, empty when it lies behind the end; nil when it is malformed.
-  private static func bounds(_ specification: Substring, size: Int) -> Range<Int>? {
-    let words = specification.split { $0 == " " || $0 == "\t" }
+  private static func parse(_ value: String, size: Int) -> ByteRanges? {
+    guard let equals = value.firstIndex(of: "="), value[..<equals].lowercased() == "bytes" else {
+      return nil
+    }
+    let specifiers = value[value.index(after: equals)...].split(separator: ",")
+    guard !specifiers.isEmpty else { return nil }
+    var parts: [Range<Int>] = []
+    for specifier in specifiers {
+      guard let range = range(specifier, size: size) else { return nil }
+      if !range.isEmpty { parts.append(range) }
+    }
+    parts = merged(parts)
+    guard !parts.isEmpty else { return .unsatisfiable }
+    return parts.count > maximumCount ? nil : .parts(parts)
+  }
+
+  /// The range that a specifier names, empty if it is beyond the end; nil if it is malformed.
+  private static func range(_ specifier: Substring, size: Int) -> Range<Int>? {
+    let words = specifier.split { $0 == " " || $0 == "\t" }
     guard words.count == 1 else { return nil }
     let ends = words[0].split(separator: "-", omittingEmptySubsequences: false)
     guard ends.count == 2 else { return nil }
@@ -47,27 +43,27 @@ enum ByteRanges: Equatable {
       guard first <= last else { return nil }
       return first < size ? first..<min(last, size - 1) + 1 : 0..<0
     case (let first?, nil) where ends[1].isEmpty: return first < size ? first..<size : 0..<0
-    case (nil, let length?) where ends[0].isEmpty: return max(0, size - length)..<size
+    case (nil, let suffixLength?) where ends[0].isEmpty: return max(0, size - suffixLength)..<size
     default: return nil
     }
   }
 
-  /// A number that is too large for an Int lies behind every end.
+  /// The number; one that is too large for an Int is beyond the end of every content.
   private static func number(_ digits: Substring) -> Int? {
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit) else { return nil }
     return Int(digits) ?? Int.max - 1
   }
 
-  /// In the order asked for, unless some overlap: then sorted and joined.
-  private static func joined(_ parts: [Range<Int>]) -> [Range<Int>] {
+  /// The ranges in the order asked for; sorted and joined if some of them overlap.
+  private static func merged(_ parts: [Range<Int>]) -> [Range<Int>] {
     let sorted = parts.sorted { $0.lowerBound < $1.lowerBound }
     guard zip(sorted, sorted.dropFirst()).contains(where: { $0.overlaps($1) }) else { return parts }
-    return sorted.reduce(into: []) { joined, part in
-      guard let last = joined.last, part.lowerBound <= last.upperBound else {
-        joined.append(part)
+    return sorted.reduce(into: []) { merged, part in
+      guard let last = merged.last, part.lowerBound <= last.upperBound else {
+        merged.append(part)
         return
       }
-      joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, part.upperBound)
+      merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, part.upperBound)
     }
   }
 }

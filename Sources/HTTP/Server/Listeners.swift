@@ -1,78 +1,72 @@
 import CLinux
 import Glibc
+import Primitives
 
 /// The listening sockets of a server, one for each thread, on one port (SO_REUSEPORT).
 package struct Listeners: Sendable {
-  let descriptors: [Int32]
+  let sockets: [FileDescriptor]
   let port: UInt16
 
-  /// Connections that may wait to be accepted, on each socket.
+  /// Connections that may wait for accept(2), on each socket.
   private static let backlog: Int32 = 1024
-  /// A peer that acknowledges nothing for so many milliseconds is gone.
-  private static let patience: Int32 = 60_000
+  /// The milliseconds after which a peer that acknowledges nothing is disconnected (TCP_USER_TIMEOUT).
+  private static let acknowledgementTimeout: Int32 = 60_000
 
-  /// Listens; connections wait until a server takes them.
+  /// Listens; connections wait until a server accepts them.
   ///
-  /// The first socket is bound, and the others to the port that it got.
-  ///
-  /// - Parameter configuration: Where to listen, and on how many sockets.
-  /// - Returns: The sockets.
-  /// - Throws: `ServerError` when the address cannot be had.
+  /// - Parameter configuration: where to listen, and on how many sockets.
+  /// - Returns: the sockets.
+  /// - Throws: `ServerError` if the address cannot be used.
   package static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Listeners {
     var port = configuration.port
-    // SO_REUSEPORT would let a second server of the same user share the port without a word.
-    if port != 0 { close(try bound(configuration, port, isShared: false)) }
-    var descriptors: [Int32] = []
-    do throws(ServerError) {
-      for _ in 0..<configuration.threads {
-        let descriptor = try bound(configuration, port, isShared: true)
-        descriptors.append(descriptor)
-        guard listen(descriptor, backlog) == 0 else { throw fault(errno, configuration) }
-        port = Self.port(of: descriptor)
-      }
-    } catch {
-      for descriptor in descriptors { close(descriptor) }
-      throw error
+    // SO_REUSEPORT would let a second server of the same user share the port unnoticed: a socket
+    // without it fails to bind then.
+    if port != 0 { _ = try bind(configuration, port, isShared: false) }
+    var sockets: [FileDescriptor] = []
+    for _ in 0..<configuration.threads {
+      let socket = try bind(configuration, port, isShared: true)
+      guard listen(socket.number, backlog) == 0 else { throw failure(errno, configuration) }
+      sockets.append(socket)
+      // The first socket may have got any free port; the others need the same.
+      port = Self.port(of: socket.number)
     }
-    return Listeners(descriptors: descriptors, port: port)
+    return Listeners(sockets: sockets, port: port)
   }
 
-  /// A non-blocking socket with the address; what it accepts inherits its options.
-  private static func bound(
+  /// A non-blocking socket with the address; connections inherit its options.
+  private static func bind(
     _ configuration: ServerConfiguration, _ port: UInt16, isShared: Bool
-  ) throws(ServerError) -> Int32 {
+  ) throws(ServerError) -> FileDescriptor {
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(configuration.host, "\(port)", &hints, &found) == 0,
       let address = found?.pointee
-    else { throw fault(EADDRNOTAVAIL, configuration) }
+    else { throw failure(EADDRNOTAVAIL, configuration) }
     defer { freeaddrinfo(found) }
-    let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-    let descriptor = socket(address.ai_family, Int32(kind), 0)
-    guard descriptor >= 0 else { throw fault(errno, configuration) }
+    let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    let descriptor = socket(address.ai_family, Int32(type), 0)
+    guard let owned = FileDescriptor(owning: descriptor) else {
+      throw failure(errno, configuration)
+    }
     set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
     if isShared { set(descriptor, SOL_SOCKET, SO_REUSEPORT, 1) }
     set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-    set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, patience)
-    // On loopback there is no line to share, and pacing (BBR) costs a timer for every few packets.
-    if Address.isLoopback(configuration.host) { setReno(descriptor) }
-    guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
-      let number = errno
-      close(descriptor)
-      throw fault(number, configuration)
+    set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, acknowledgementTimeout)
+    // On loopback there is no link to share, and BBR's pacing costs a timer for every few packets.
+    if IPAddress.isLoopback(configuration.host) {
+      setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, "reno", 4)
     }
-    return descriptor
+    guard Glibc.bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
+      throw failure(errno, configuration)
+    }
+    return owned
   }
 
   private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
-  }
-
-  private static func setReno(_ descriptor: Int32) {
-    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, "reno", 4)
   }
 
   private static func port(of descriptor: Int32) -> UInt16 {
@@ -81,17 +75,19 @@ package struct Listeners: Sendable {
     return withUnsafeMutableBytes(of: &address) { bytes in
       let socket = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
       guard let socket, getsockname(descriptor, socket, &size) == 0 else { return 0 }
-      // The port stands at the same place for IPv4 and IPv6.
+      // sockaddr_in and sockaddr_in6 have the port at the same offset.
       return UInt16(bigEndian: bytes.load(fromByteOffset: 2, as: UInt16.self))
     }
   }
 
-  private static func fault(_ number: Int32, _ configuration: ServerConfiguration) -> ServerError {
+  private static func failure(
+    _ error: Int32, _ configuration: ServerConfiguration
+  ) -> ServerError {
     let place = "\(configuration.host):\(configuration.port)"
     return ServerError(
-      code: number == EADDRINUSE ? .addressInUse : .cannotListen,
-      reason: number == EADDRINUSE
-        ? "Another program is listening on \(place) already."
-        : "The server cannot listen on \(place): \(String(cString: strerror(number))).")
+      code: error == EADDRINUSE ? .addressInUse : .cannotListen,
+      reason: error == EADDRINUSE
+        ? "Another program is already listening on \(place)."
+        : "The server cannot listen on \(place): \(String(cString: strerror(error))).")
   }
 }

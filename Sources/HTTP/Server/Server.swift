@@ -1,71 +1,65 @@
 import Foundation
 import Synchronization
 
-/// An HTTP/1.1 server: several event loops, each on a thread of its own, that share one port.
+/// An HTTP/1.1 server: several event loops, each with a thread and a socket of its own, on one port.
 package final class Server: Sendable {
   /// The port it listens on.
   package let port: Int
 
-  private let mailboxes: [Mailbox]
+  private let queues: [EventLoopQueue]
   private let threads = DispatchGroup()
-  private let admission: Admission
-  private let gauge: PreparedGauge
+  private let limiter: ConnectionLimiter
+  private let metrics: CacheMetrics
   private let credentials: SharedCredentials?
 
-  /// Binds the port and starts answering.
+  /// Listens and begins to serve.
   ///
   /// - Parameters:
   ///   - configuration: where to listen and what to allow.
-  ///   - listeners: sockets that are bound already; nil binds them.
-  ///   - responder: what answers.
-  ///   - log: told what an operator should know, a line at a time.
-  ///   - observer: told of every answer when it is over.
-  /// - Throws: `ServerError` when the address cannot be had.
+  ///   - listeners: sockets that listen already; nil opens them.
+  ///   - responder: the application.
+  ///   - log: receives lines for the operator.
+  ///   - observer: receives a record of every response when it is over.
+  /// - Throws: `ServerError` if the address cannot be used.
   package init(
     _ configuration: ServerConfiguration, listeners: Listeners? = nil, responder: any Responder,
-    log: @escaping @Sendable (String) -> Void, observer: Observer? = nil
+    log: @escaping @Sendable (String) -> Void, observer: AccessObserver? = nil
   ) throws {
     var configuration = configuration
     let wanted = configuration.limits.connections
     let descriptors = DescriptorLimit.raise()
-    let most = DescriptorLimit.connections(wanted, descriptors: descriptors)
-    if most < wanted {
-      log("http: at most \(most) connections, for want of descriptors (ulimit -n)")
-      configuration.limits.connections = most
+    let possible = DescriptorLimit.connections(wanted, descriptors: descriptors)
+    if possible < wanted {
+      log("http: " + DescriptorLimit.notice(ofConnections: possible))
+      configuration.limits.connections = possible
     }
-    let gauge = PreparedGauge(descriptors: DescriptorLimit.files(descriptors: descriptors))
-    let admission = Admission(configuration)
+    let metrics = CacheMetrics(
+      descriptorLimit: DescriptorLimit.sendfileLimit(descriptors: descriptors))
+    let limiter = ConnectionLimiter(configuration)
     let credentials = try configuration.tls.map { SharedCredentials(try TLSCredentials($0)) }
     let listeners = try listeners ?? Listeners.open(configuration)
-    var loops: [EventLoop] = []
-    for (index, listener) in listeners.descriptors.enumerated() {
-      do {
-        let worker = try Worker(
-          configuration: configuration, responder: responder, admission: admission, gauge: gauge,
-          log: log, observer: observer)
-        loops.append(
-          try EventLoop(listener: listener, worker: worker, credentials: credentials))
-      } catch {
-        for unused in listeners.descriptors[index...] { close(unused) }
-        throw error
-      }
+    let loops = try listeners.sockets.map { socket in
+      let context = try EventLoopContext(
+        configuration: configuration, responder: responder, limiter: limiter,
+        metrics: metrics, log: log, observer: observer)
+      return try EventLoop(listener: socket, context: context, credentials: credentials)
     }
     port = Int(listeners.port)
-    mailboxes = loops.map(\.worker.mailbox)
-    (self.admission, self.gauge, self.credentials) = (admission, gauge, credentials)
+    queues = loops.map(\.context.queue)
+    (self.limiter, self.metrics, self.credentials) = (limiter, metrics, credentials)
     for loop in loops { start(loop) }
   }
 
-  /// Connections that are open now.
-  package var openConnections: Int { admission.count }
+  /// The connections that are open now.
+  package var openConnections: Int { limiter.count }
 
-  /// What the prepared responses take now.
-  package var prepared: PreparedFigures { gauge.figures }
+  /// What the caches of mapped files hold now.
+  package var cacheMetrics: CacheMetrics.Snapshot { metrics.snapshot }
 
-  /// Serves another certificate to every connection from now on; those that are open keep theirs.
+  /// Uses another certificate for new connections; open ones keep theirs.
   ///
   /// - Parameter identity: the new certificate and key.
-  /// - Throws: `ServerError` when they cannot be used; the old ones then stay.
+  /// - Throws: `ServerError` if they cannot be used; the old ones then remain.
   package func reload(_ identity: TLSIdentity) throws {
     guard let credentials else {
       throw ServerError(code: .badCertificate, reason: "The server does not serve HTTPS.")
@@ -73,33 +67,36 @@ package final class Server: Sendable {
     credentials.replace(with: try TLSCredentials(identity))
   }
 
-  /// Stops: accepts nothing more, answers what it has begun, closes streams, and then ends.
+  // After the grace period, the time for clients to read the last 503s.
+  private static let closingTime = Duration.seconds(2)
+
+  /// Stops accepting, finishes the responses that were begun, closes streams, and ends the threads.
   ///
-  /// - Parameter grace: how long answers may take; what is not finished then gets a 503 or is cut.
+  /// - Parameter grace: how long responses may take; those that are not finished then get a 503 or
+  ///   are cut off.
   package func stop(grace: Duration) async {
-    admission.drain()
+    limiter.drain()
     let accepting = DispatchGroup()
-    for mailbox in mailboxes {
+    for queue in queues {
       accepting.enter()
-      mailbox.post(.quiesce(accepting))
+      queue.post(.stopAccepting(accepting))
     }
-    await accepting.isLeft()
+    await accepting.finished()
     post(.drain)
-    await connectionsClose(within: grace)
-    post(.end)
-    await connectionsClose(within: .seconds(2))
+    await connectionsClosed(within: grace)
+    post(.closeAll)
+    await connectionsClosed(within: Self.closingTime)
     post(.quit)
-    await threads.isLeft()
+    await threads.finished()
   }
 
-  private func post(_ letter: Mailbox.Letter) {
-    for mailbox in mailboxes { mailbox.post(letter) }
+  private func post(_ message: LoopMessage) {
+    for queue in queues { queue.post(message) }
   }
 
   private func start(_ loop: EventLoop) {
     threads.enter()
-    // The loop belongs to its thread from here on.
-    nonisolated(unsafe) let loop = loop
+    nonisolated(unsafe) let loop = loop  // it belongs to its thread from here on
     let thread = Thread { [threads] in
       loop.run()
       threads.leave()
@@ -108,21 +105,22 @@ package final class Server: Sendable {
     thread.start()
   }
 
-  private func connectionsClose(within time: Duration) async {
-    let (wait, end) = AsyncStream<Never>.makeStream()
-    admission.connections.notify(queue: .global()) { end.finish() }
-    let patience = Task {
+  /// Returns when all connections are closed, or after `time`.
+  private func connectionsClosed(within time: Duration) async {
+    let (waiting, end) = AsyncStream<Never>.makeStream()
+    limiter.connections.notify(queue: .global()) { end.finish() }
+    let timeout = Task {
       try? await Task.sleep(for: time)
       end.finish()
     }
-    for await _ in wait {}
-    patience.cancel()
+    for await _ in waiting {}
+    timeout.cancel()
   }
 }
 
 extension DispatchGroup {
-  /// Waits until whoever has entered has left.
-  fileprivate func isLeft() async {
+  /// Returns when everything that entered the group has left it.
+  fileprivate func finished() async {
     await withCheckedContinuation { continuation in
       notify(queue: .global()) { continuation.resume() }
     }

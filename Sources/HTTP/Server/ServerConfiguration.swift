@@ -1,4 +1,4 @@
-/// How a server listens and what it allows; the defaults suit one machine on a hostile network.
+/// Where a server listens and what it allows; the defaults are for one machine on the internet.
 package struct ServerConfiguration: Sendable {
   /// A numeric IPv4 or IPv6 address.
   package var host: String
@@ -10,61 +10,58 @@ package struct ServerConfiguration: Sendable {
   package var tls: TLSIdentity?
   package var limits: Limits
 
-  /// Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and who may connect as often
-  /// as all clients together: numeric addresses.
+  /// The numeric addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and
+  /// to which the limit of connections per address does not apply.
   package var trustedProxies: Set<String> = []
 
-  /// Origins, such as `https://app.example`, whose pages may read answers (CORS); `*` means all.
-  package var origins: Set<String> = []
+  /// Origins, such as `https://app.example`, whose pages may read responses (CORS); `*` means all.
+  package var allowedOrigins: Set<String> = []
 
-  /// The hosts, beside loopback's names, as which the server may be addressed; nil accepts any.
+  /// The hosts, besides loopback's names, by which clients may address the server; nil allows any.
   ///
-  /// Where hosts are set, what browsers send for pages of other origins is refused as well, unless
-  /// `origins` names the origin: for servers whose passwords can be guessed.
-  package var hosts: Set<String>?
+  /// If hosts are set, requests that browsers send for pages of other origins are rejected as well,
+  /// unless `allowedOrigins` names the origin: for servers whose passwords can be guessed.
+  package var allowedHosts: Set<String>?
 
-  /// Believes a proxy.
+  /// Adds a proxy to the trusted ones.
   ///
-  /// - Returns: false when it is not a numeric address.
+  /// - Returns: false if it is not a numeric address.
   package mutating func trust(_ address: String) -> Bool {
-    guard let canonical = Address.canonical(address[...]) else { return false }
+    guard let canonical = IPAddress.canonical(address[...]) else { return false }
     trustedProxies.insert(canonical)
     return true
   }
 
-  /// What one client may cost.
+  /// What a client may use.
   package struct Limits: Sendable {
-    /// Connections open at once, in total and for one address.
+    /// Open connections, in total and for one address.
     package var connections = 20_000
     package var connectionsPerAddress = 10_000
-    /// From the first byte of a connection or a request line to the end of the head.
+    /// The time from the first byte of a connection or a request line to the end of the head.
     package var head: Duration = .seconds(10)
     /// How long a connection may wait for its next request.
     package var idle: Duration = .seconds(60)
-    /// In each such time, `transferBytes` of a body must arrive or of an answer be taken, unless it
-    /// is finished before; of a stream of events that waits to be sent, one byte.
+    /// In each such time, `transferBytes` of a body must arrive, or of a response be acknowledged,
+    /// unless it is finished before; of a stream of events that has something to send, one byte.
     package var transfer: Duration = .seconds(30)
     package var transferBytes = 120 << 10
     /// Bytes of server-sent events that may wait for a slow reader before its stream is closed.
     package var waitingEvents = 256 * 1024
-    /// How often a quiet stream of events says that it is alive.
+    /// How long a stream of events may be quiet before a comment is sent.
     package var heartbeat: Duration = .seconds(15)
-    /// Bytes and files that may stay mapped on each thread as prepared responses.
-    package var preparedBytes = 512 * 1024 * 1024
-    package var preparedFiles = 8192
+    /// Bytes and files that may stay mapped on each thread.
+    package var mappedBytes = 512 * 1024 * 1024
+    package var mappedFiles = 8192
 
     package init() {}
   }
 
-  /// A configuration; what is not named takes the defaults.
+  /// A configuration; what is not named has the default.
   package init(
     host: String = "127.0.0.1", port: UInt16 = 0, threads: Int = 2, tls: TLSIdentity? = nil,
     limits: Limits = Limits()
   ) {
-    self.host = host
-    self.port = port
-    self.threads = max(1, threads)
-    self.tls = tls
-    self.limits = limits
+    (self.host, self.port, self.threads) = (host, port, max(1, threads))
+    (self.tls, self.limits) = (tls, limits)
   }
 }

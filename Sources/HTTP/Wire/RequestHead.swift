@@ -1,69 +1,60 @@
 import Glibc
 
-/// The head of a request where it was received, taken apart and not yet believed (RFC 9112).
+/// The head of a request, split into its parts but not validated (RFC 9112, sections 3 and 5).
 ///
-/// It is read in one pass and nothing is copied: it lives as long as the bytes do.
+/// It is parsed in one pass and refers to the receive buffer: it is valid only as long as that is.
 struct RequestHead {
-  /// The most bytes that the field lines of a request may have; more is refused with 431.
-  static let fieldsLimit = 6 * 1024
-  static let linesLimit = 64
-  /// The most bytes of the request line.
-  private static let lineLimit = Target.limit + 64
+  /// The most bytes of field lines; more are rejected with 431 (RFC 6585, section 5).
+  static let maximumFieldsSize = 6 << 10
+  static let maximumLineCount = 64
+  /// The longest request line: a target with method, version and spaces.
+  private static let maximumRequestLineLength = RequestTarget.maximumLength + 64
 
   enum Version { case http10, http11 }
-
-  /// What so many bytes are.
-  enum Reading {
-    case head(RequestHead)
-    /// The beginning of a head.
-    case incomplete
-    /// No head, whatever may follow; the status says why.
-    case refused(Int)
-  }
 
   let method: UnsafeRawBufferPointer
   let target: UnsafeRawBufferPointer
   let version: Version
-  /// How many bytes it has, with the empty line.
+  /// The bytes of the head, including the empty line.
   let size: Int
   private let lines: UnsafeRawBufferPointer
 
-  /// Reads a head from the beginning of what a connection has received.
-  static func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
-    guard let end = bytes.newline(from: 0) else {
-      return bytes.count > lineLimit ? .refused(414) : .incomplete
+  /// Parses the head at the beginning of the received bytes.
+  ///
+  /// - Returns: the head, or nil if more bytes must be received.
+  /// - Throws: why no head can begin with these bytes; the connection must then be closed, since the
+  ///   start of the next request is unknown.
+  static func parse(_ bytes: UnsafeRawBufferPointer) throws(HTTPError) -> RequestHead? {
+    guard let lineEnd = bytes.newline(from: 0) else {
+      guard bytes.count <= maximumRequestLineLength else { throw targetTooLong }
+      return nil
     }
-    guard end <= lineLimit else { return .refused(414) }
-    guard let line = bytes.line(from: 0, to: end), let space = line.first(of: 0x20),
-      let last = line.last(of: 0x20), space > 0, last > space + 1, Guard.isToken(line[..<space])
-    else { return .refused(400) }
-    guard last - space - 1 <= Target.limit else { return .refused(414) }
-    let version: Version
-    switch Self.version(UnsafeRawBufferPointer(rebasing: line[(last + 1)...])) {
-    case .known(let known): version = known
-    case .foreign: return .refused(505)
-    case .none: return .refused(400)
-    }
-    switch endOfFields(bytes, from: end + 1) {
-    case .incomplete: return .incomplete
-    case .refused(let status): return .refused(status)
-    case .end(let empty):
-      return .head(
-        RequestHead(
-          method: UnsafeRawBufferPointer(rebasing: line[..<space]),
-          target: UnsafeRawBufferPointer(rebasing: line[(space + 1)..<last]), version: version,
-          size: empty + 2, lines: UnsafeRawBufferPointer(rebasing: bytes[(end + 1)..<empty])))
-    }
+    guard lineEnd <= maximumRequestLineLength else { throw targetTooLong }
+    guard let line = bytes.line(from: 0, to: lineEnd),
+      let space = line.first(of: UInt8(ascii: " ")),
+      let lastSpace = line.lastIndex(of: UInt8(ascii: " ")), space > 0, lastSpace > space + 1,
+      RequestValidator.isToken(line[..<space])
+    else { throw malformed }
+    guard lastSpace - space - 1 <= RequestTarget.maximumLength else { throw targetTooLong }
+    let version = try version(UnsafeRawBufferPointer(rebasing: line[(lastSpace + 1)...]))
+    guard let fieldsEnd = try endOfFields(bytes, from: lineEnd + 1) else { return nil }
+    return RequestHead(
+      method: UnsafeRawBufferPointer(rebasing: line[..<space]),
+      target: UnsafeRawBufferPointer(rebasing: line[(space + 1)..<lastSpace]), version: version,
+      size: fieldsEnd + 2, lines: UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 1)..<fieldsEnd])
+    )
   }
 
-  /// Hands on every field until one is not wanted; false then, and when a line is no field.
+  /// Calls the closure for every field until it returns false.
+  ///
+  /// - Returns: false if the closure did, or if a line is not a field.
   func forEachField(
     _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
     var start = 0
     while start < lines.count {
       guard let end = lines.newline(from: start), let line = lines.line(from: start, to: end),
-        let colon = line.first(of: 0x3A), colon > 0
+        let colon = line.first(of: UInt8(ascii: ":")), colon > 0
       else { return false }
       let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]).trimmed
       guard body(UnsafeRawBufferPointer(rebasing: line[..<colon]), value) else { return false }
@@ -72,54 +63,125 @@ struct RequestHead {
     return true
   }
 
-  /// The fields as values; nil when a line is none.
-  var fields: Fields? {
+  /// A copy of the fields.
+  ///
+  /// - Throws: 400 if a line is not a field.
+  func fields() throws(HTTPError) -> Fields {
     var fields = Fields()
     let areFields = forEachField { name, value in
       fields.append(received: name, value)
       return true
     }
-    return areFields ? fields : nil
+    guard areFields else { throw Self.malformed }
+    return fields
   }
 
-  private enum EndOfFields { case end(Int), incomplete, refused(Int) }
-
-  private static func endOfFields(_ bytes: UnsafeRawBufferPointer, from first: Int) -> EndOfFields {
+  /// Where the empty line begins; nil if it has not been received.
+  private static func endOfFields(
+    _ bytes: UnsafeRawBufferPointer, from first: Int
+  ) throws(HTTPError) -> Int? {
     var (start, count) = (first, 0)
     while let end = bytes.newline(from: start) {
-      guard end > start, bytes[end - 1] == 0x0D else { return .refused(400) }
-      if end == start + 1 { return .end(start) }
+      // A bare LF must not end a line: a proxy that does not accept it would see another request.
+      guard end > start, bytes[end - 1] == UInt8(ascii: "\r") else { throw malformed }
+      if end == start + 1 { return start }
       count += 1
-      guard count <= linesLimit, end - first <= fieldsLimit else { return .refused(431) }
+      guard count <= maximumLineCount, end - first <= maximumFieldsSize else {
+        throw fieldsTooLarge
+      }
       start = end + 1
     }
-    // The last line's end and half of the empty line may have come.
-    return bytes.count - first > fieldsLimit + 2 ? .refused(431) : .incomplete
+    // Without its line end, so that a head is accepted or rejected however it was cut into pieces:
+    // the last line's CRLF, or the CR of the empty line, may be among the bytes.
+    guard bytes.count - first <= maximumFieldsSize + 2 else { throw fieldsTooLarge }
+    return nil
   }
 
-  private enum Spoken { case known(Version), foreign, none }
-
-  private static func version(_ text: UnsafeRawBufferPointer) -> Spoken {
+  private static func version(_ text: UnsafeRawBufferPointer) throws(HTTPError) -> Version {
     guard text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/", 5) == 0,
       text[6] == UInt8(ascii: "."), text[5].isDigit, text[7].isDigit
-    else { return .none }
-    guard text[5] == UInt8(ascii: "1") else { return .foreign }
-    return .known(text[7] == UInt8(ascii: "0") ? .http10 : .http11)
+    else { throw malformed }
+    guard text[5] == UInt8(ascii: "1") else {
+      throw HTTPError(505, "This version of HTTP is not supported.")
+    }
+    return text[7] == UInt8(ascii: "0") ? .http10 : .http11
+  }
+
+  private static let malformed = HTTPError(400, "The head of the request is malformed.")
+  private static let targetTooLong = HTTPError(
+    414, "The request target is longer than \(RequestTarget.maximumLength) bytes.")
+  private static let fieldsTooLarge = HTTPError(
+    431, "The header fields are more than \(maximumFieldsSize) bytes or too many.")
+}
+
+/// The head of a GET whose response depends on nothing but target, credentials and If-None-Match.
+///
+/// Most requests of a thundering herd are of this kind and are answered from the cache without
+/// making a ``Request``. Any head that is not of it is left to ``RequestValidator``.
+struct SimpleRequestHead {
+  let target: UnsafeRawBufferPointer
+  private(set) var authorization: UnsafeRawBufferPointer?
+  private(set) var ifNoneMatch: UnsafeRawBufferPointer?
+  private(set) var host: UnsafeRawBufferPointer?
+  /// Sec-Fetch-Site.
+  private(set) var fetchSite: UnsafeRawBufferPointer?
+  /// Whether the client wants the connection to be closed after the response.
+  private(set) var wantsClose = false
+
+  /// Nil if the head is not simple, or not valid.
+  init?(_ head: RequestHead) {
+    guard head.method.elementsEqual("GET".utf8), head.version == .http11 else { return nil }
+    target = head.target
+    guard head.forEachField({ accept($0, $1) }), host != nil else { return nil }
+  }
+
+  /// Notes a field; false if the head is not simple because of it, as when the field is repeated.
+  private mutating func accept(
+    _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return false }
+    switch name.count {
+    case 4 where Self.isEqual(name, "host") && host == nil: host = value
+    case 10 where Self.isEqual(name, "connection"):
+      if Self.isEqual(value, "close") { wantsClose = true }
+      return wantsClose || Self.isEqual(value, "keep-alive")
+    case 13 where Self.isEqual(name, "authorization") && authorization == nil:
+      authorization = value
+    case 13 where Self.isEqual(name, "if-none-match") && ifNoneMatch == nil: ifNoneMatch = value
+    case 14 where Self.isEqual(name, "sec-fetch-site") && fetchSite == nil: fetchSite = value
+    default: return Self.ignoredFields.contains { Self.isEqual(name, $0) }
+    }
+    return true
+  }
+
+  /// Fields that do not change any response.
+  private static let ignoredFields: [StaticString] = [
+    "user-agent", "accept", "accept-encoding", "accept-language", "cache-control", "pragma",
+    "priority", "sec-fetch-dest", "sec-fetch-mode",
+  ]
+
+  private static func isEqual(
+    _ text: UnsafeRawBufferPointer, _ lowercased: StaticString
+  ) -> Bool {
+    guard text.count == lowercased.utf8CodeUnitCount, let base = text.baseAddress else {
+      return false
+    }
+    return strncasecmp(base, lowercased.utf8Start, text.count) == 0
   }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Where the next line feed stands.
+  /// The offset of the next line feed.
   fileprivate func newline(from start: Int) -> Int? {
     guard start < count, let base = baseAddress,
-      let found = memchr(base + start, 0x0A, count - start)
+      let found = memchr(base + start, Int32(UInt8(ascii: "\n")), count - start)
     else { return nil }
     return UnsafeRawPointer(found) - base
   }
 
-  /// The line that ends with the line feed there; nil when no carriage return stands before it.
+  /// The line that ends with the line feed at `end`; nil if no carriage return precedes it.
   fileprivate func line(from start: Int, to end: Int) -> UnsafeRawBufferPointer? {
-    guard end > start, self[end - 1] == 0x0D else { return nil }
+    guard end > start, self[end - 1] == UInt8(ascii: "\r") else { return nil }
     return UnsafeRawBufferPointer(rebasing: self[start..<(end - 1)])
   }
 
@@ -128,17 +190,11 @@ extension UnsafeRawBufferPointer {
     return UnsafeRawPointer(found) - base
   }
 
-  fileprivate func last(of byte: UInt8) -> Int? { lastIndex(of: byte) }
-
-  /// Without blanks at its ends.
+  /// Without the spaces and tabs at both ends.
   fileprivate var trimmed: UnsafeRawBufferPointer {
     var rest = self[...]
     while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
     while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
     return UnsafeRawBufferPointer(rebasing: rest)
   }
-}
-
-extension UInt8 {
-  var isDigit: Bool { (48...57).contains(self) }
 }

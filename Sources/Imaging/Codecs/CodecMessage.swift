@@ -1,8 +1,15 @@
 import CCodecs
 
 /// Calls into C with a buffer for the library's words; gives them back when the call fails.
-struct CodecMessage: Error {
+struct CodecMessage: Error, CustomStringConvertible {
   let text: String
+
+  var description: String { text }
+
+  /// The error for a file that the codec refused: a sentence for its owner, the codec's text for the log.
+  func damaged(_ format: String) -> ImagingError {
+    ImagingError(.damaged, "This \(format) is damaged. Export it again.", detail: text)
+  }
 
   static func of<Result>(
     _ body: (UnsafeMutablePointer<CChar>) -> Result?

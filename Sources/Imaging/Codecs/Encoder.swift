@@ -15,6 +15,14 @@ enum Encoder {
   /// saves a tenth of the bytes; of larger pictures it takes as long as all the rest and saves a fiftieth.
   private static let thumbnailPixels = 40_000
 
+  /// The quality of a JPEG where nothing asks for less.
+  static let quality = 82
+
+  /// Baseline JPEG, 4:2:0, of the usual quality.
+  static func jpeg(_ raster: Raster) throws(ImagingError) -> Encoded {
+    try jpeg(raster, quality: quality)
+  }
+
   /// Baseline JPEG, 4:2:0.
   static func jpeg(_ raster: Raster, quality: Int) throws(ImagingError) -> Encoded {
     var planes = raster.planes
@@ -27,31 +35,28 @@ enum Encoder {
       bytes: bytes, mediaType: "image/jpeg", size: raster.size, detail: "JPEG, quality \(quality)")
   }
 
-  /// PNG without loss: a palette when 256 colours are enough.
+  /// PNG without loss.
   static func png(_ raster: Raster) throws(ImagingError) -> Encoded {
-    if let palette = Palette(exactly: raster) { return try png(palette) }
-    let isFlat = raster.flatness > 0.4  // filters help photographs and hurt drawings
-    let bytes = try write(raster.planes, of: raster) { description, buffer, message in
-      codec_png_write(&description, nil, 0, isFlat ? 3 : 2, isFlat ? 0 : 1, &buffer, message)
-    }
-    return Encoded(
-      bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(raster.model.name)")
+    try png(PNGPixels(exactly: raster), of: raster)
   }
 
   /// PNG in 256 colours.
   static func palettePNG(_ raster: Raster) throws(ImagingError) -> Encoded {
-    try png(Palette(exactly: raster) ?? Palette(nearest: raster))
+    try png(PNGPixels(Palette(exactly: raster) ?? Palette(nearest: raster)), of: raster)
   }
 
-  private static func png(_ palette: Palette) throws(ImagingError) -> Encoded {
-    let entries = palette.colours.flatMap { [$0.x, $0.y, $0.z, $0.w] }
-    let count = palette.colours.count
-    let raster = Raster(planes: [palette.indexes], model: .grey)
-    let bytes = try write(raster.planes, of: raster) { description, buffer, message in
-      codec_png_write(&description, entries, Int32(count), 6, 0, &buffer, message)
+  private static func png(_ pixels: PNGPixels, of raster: Raster) throws(ImagingError) -> Encoded {
+    let entries = pixels.colours.flatMap { [$0.x, $0.y, $0.z, $0.w] }
+    let areNumbers = pixels.depth < 8 || !pixels.colours.isEmpty
+    let isFlat = areNumbers || raster.flatness > 0.4  // filters help photographs and hurt drawings
+    let level: Int32 = isFlat ? (pixels.plane.channels == 1 ? 6 : 3) : 2
+    let bytes = try write([pixels.plane], of: raster) { description, buffer, message in
+      codec_png_write(
+        &description, entries, Int32(pixels.colours.count), Int32(pixels.depth), level,
+        isFlat ? 0 : 1, &buffer, message)
     }
     return Encoded(
-      bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(count) colours")
+      bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(pixels.name)")
   }
 
   private static func write(
@@ -70,7 +75,7 @@ enum Encoder {
         description.aim(at: planes[...]) { succeeded(body(&$0, &buffer, message)) }
       }
     } catch {
-      throw ImagingError(.unreachable, "The picture cannot be encoded: \(error.text).")
+      throw ImagingError(.unreachable, "The picture cannot be encoded.", detail: error.text)
     }
     return Array(UnsafeBufferPointer(start: buffer.bytes, count: buffer.size))
   }

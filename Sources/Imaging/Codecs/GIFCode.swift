@@ -1,8 +1,11 @@
 /// The compression of GIF: LZW with codes that grow (GIF89a appendix F).
 enum GIFCode {
   /// The indexes that the coded bytes stand for, at most `count`; fewer when the data is short or broken.
+  ///
+  /// GIF89a names code sizes up to 8, which 256 colours need. Some programs write up to 11, and browsers read them: a
+  /// code has at most 12 bits, one more than the code size.
   static func decoded(_ data: [UInt8], codeSize: UInt8, count: Int) -> [UInt8] {
-    guard (1...8).contains(codeSize), count > 0 else { return [] }
+    guard (1...11).contains(codeSize), count > 0 else { return [] }
     let clear = 1 << Int(codeSize)
     var result: [UInt8] = []
     result.reserveCapacity(count)
@@ -53,8 +56,9 @@ enum GIFCode {
     init(roots: Int) {
       count = roots + 2
       for index in 0..<roots {
-        suffixes[index] = UInt8(index)
-        firsts[index] = UInt8(index)
+        // Beyond 256 colours there are none: browsers keep the low byte, too.
+        suffixes[index] = UInt8(truncatingIfNeeded: index)
+        firsts[index] = UInt8(truncatingIfNeeded: index)
       }
     }
 

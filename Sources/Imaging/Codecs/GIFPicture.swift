@@ -32,18 +32,25 @@ struct GIFPicture {
         break
       }
     }
-    guard let image else { throw ImagingError(.damaged, "The GIF has no whole picture in it.") }
+    guard let image else {
+      throw ImagingError(
+        .damaged, "This GIF is damaged: it has no whole picture in it. Export it again.")
+    }
     let head = source.bytes(image.range.prefix(10))
     func pair(_ at: Int) -> Int { Int(head[at]) | Int(head[at + 1]) << 8 }
     (left, top, width) = (pair(1), pair(3), pair(5))
     let frame = PixelSize(width, pair(7))
     try limits.check(frame)
-    try limits.check(frame.pixels, against: limits.bitmapBytes, for: "The GIF")
+    try limits.check(frame.pixels, against: limits.bitmapBytes, for: "This GIF")
     colours = try Self.colours(of: source, image, clear: clear)
     let data = image.range.lowerBound + 10 + Self.tableBytes(head[9])
     indexes = GIFCode.decoded(
       source.subBlocks(at: data + 1), codeSize: source.bytes(data..<data + 1).first ?? 0,
       count: frame.pixels)
+    guard !indexes.isEmpty else {
+      throw ImagingError(
+        .damaged, "This GIF is damaged: nothing of its first picture can be read. Export it again.")
+    }
     isWhole = indexes.count == frame.pixels
     lines = Self.lines(of: frame.height, areInterlaced: head[9] & 0x40 != 0)
     isTransparent =
@@ -73,7 +80,9 @@ struct GIFPicture {
   /// The size in the header.
   static func canvas(of source: SourceFile) throws(ImagingError) -> PixelSize {
     let head = source.bytes(6..<10)
-    guard head.count == 4 else { throw ImagingError(.damaged, "The GIF has no complete header.") }
+    guard head.count == 4 else {
+      throw ImagingError(.damaged, "This GIF is damaged. Export it again.", detail: "no header")
+    }
     return PixelSize(Int(head[0]) | Int(head[1]) << 8, Int(head[2]) | Int(head[3]) << 8)
   }
 
@@ -87,7 +96,8 @@ struct GIFPicture {
     let count = tableBytes(own & 0x80 != 0 ? own : shared)
     let table = source.bytes(start..<start + count)
     guard count > 0, table.count == count else {
-      throw ImagingError(.damaged, "The GIF has no colour table.")
+      throw ImagingError(
+        .damaged, "This GIF is damaged. Export it again.", detail: "no colour table")
     }
     return (0..<256).map { index in
       guard index * 3 + 2 < count, index != clear else { return SIMD4() }

@@ -16,13 +16,14 @@ final class JPEGReader {
         source.withCodecSource { codec_jpeg_open($0, &info, message) }
       }
     } catch {
-      throw ImagingError(.damaged, "The JPEG cannot be read: \(error.text).")
+      throw error.damaged("JPEG")
     }
     self.info = info
     try limits.check(size)
     guard isProgressive else { return }
     try limits.check(
-      coefficientBytes, against: limits.coefficientBytes, for: "The progressive JPEG")
+      coefficientBytes, against: limits.coefficientBytes, for: "This progressive JPEG",
+      remedy: "Export it smaller, or without “progressive”.")
   }
 
   deinit { codec_jpeg_close(codec) }
@@ -72,7 +73,7 @@ final class JPEGReader {
         succeeded(codec_jpeg_start(codec, scale.eighths, scale.scans, &info, message))
       }
     } catch {
-      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+      throw error.damaged("JPEG")
     }
   }
 
@@ -102,7 +103,7 @@ final class JPEGReader {
     do {
       _ = try CodecMessage.of { succeeded(codec_jpeg_start_rows(codec, Int32(limits.scans), $0)) }
     } catch {
-      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+      throw error.damaged("JPEG")
     }
   }
 
@@ -111,7 +112,7 @@ final class JPEGReader {
     do {
       _ = try CodecMessage.of { succeeded(codec_jpeg_row(codec, row, $0)) }
     } catch {
-      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+      throw error.damaged("JPEG")
     }
   }
 
@@ -132,7 +133,7 @@ final class JPEGReader {
     do {
       _ = try CodecMessage.of { succeeded(codec_jpeg_finish(codec, $0)) }
     } catch {
-      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+      throw error.damaged("JPEG")
     }
   }
 
@@ -143,7 +144,7 @@ final class JPEGReader {
     do {
       status = try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) }
     } catch {
-      throw ImagingError(.damaged, "The JPEG cannot be decoded: \(error.text).")
+      throw error.damaged("JPEG")
     }
     guard status == 2 else { return status == 1 ? .band : .end }
     try begin()

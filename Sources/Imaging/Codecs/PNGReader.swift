@@ -20,18 +20,20 @@ final class PNGReader {
         }
       }
     } catch {
-      throw ImagingError(.damaged, "The PNG cannot be read: \(error.text).")
+      throw error.damaged("PNG")
     }
     self.info = info
     guard info.limited == 0 else {
       throw ImagingError(
         .tooLarge,
-        "The PNG's colour profile inflates to more than \(limits.ancillaryBytes >> 20) MiB, which is not allowed."
-      )
+        "This PNG has a colour profile that is too large. Export it as sRGB.",
+        detail: "a chunk of more than \(limits.ancillaryBytes >> 20) MiB")
     }
     if info.interlaced != 0 {
       let bytes = size.pixels * 4 * (info.depth == 16 ? 2 : 1)
-      try limits.check(bytes, against: limits.bitmapBytes, for: "The interlaced PNG")
+      try limits.check(
+        bytes, against: limits.bitmapBytes, for: "This interlaced PNG",
+        remedy: "Export it smaller, or without “interlaced”.")
     }
   }
 
@@ -151,7 +153,18 @@ final class PNGReader {
   private static func size(_ source: SourceFile) throws(ImagingError) -> PixelSize {
     let header = source.bytes(0..<33)
     guard header.count == 33, header[12..<16].elementsEqual("IHDR".utf8) else {
-      throw ImagingError(.damaged, "The PNG has no complete header.")
+      throw header.count > 15 && header[12..<16].elementsEqual("CgBI".utf8)
+        ? ImagingError(
+          .damaged,
+          "This PNG was packed for an iPhone app, and other programs can't read it. "
+            + "Drop the original.")
+        : ImagingError(
+          .damaged, "This PNG is damaged. Export it again.", detail: "no IHDR chunk")
+    }
+    guard header[26] == 0, header[27] == 0 else {
+      throw ImagingError(
+        .damaged,
+        "This PNG is compressed in a way that phones can't read. Export it again as PNG or JPEG.")
     }
     return PixelSize(Int(header.bigEndian32(at: 16)), Int(header.bigEndian32(at: 20)))
   }
@@ -160,7 +173,7 @@ final class PNGReader {
     do {
       _ = try CodecMessage.of { succeeded(body($0)) }
     } catch {
-      throw ImagingError(.damaged, "The PNG cannot be decoded: \(error.text).")
+      throw error.damaged("PNG")
     }
   }
 }

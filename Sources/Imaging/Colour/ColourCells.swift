@@ -16,13 +16,11 @@ struct ColourCells {
     counts = Array(repeating: 0, count: 1 << 18)
     sums = Array(repeating: SIMD4(), count: 1 << 18)
     owners = Array(repeating: 0, count: 1 << 18)
-    for y in 0..<raster.size.height {
-      for x in 0..<raster.size.width {
-        let colour = raster.colour(x, y)
-        let cell = Self.cell(of: colour)
-        counts[cell] += 1
-        sums[cell] &+= SIMD4(truncatingIfNeeded: colour)
-      }
+    _ = raster.everyPixel { _, _, colour in
+      let cell = Self.cell(of: colour)
+      counts[cell] += 1
+      sums[cell] &+= SIMD4(truncatingIfNeeded: colour)
+      return true
     }
   }
 

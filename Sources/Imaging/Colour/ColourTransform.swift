@@ -54,7 +54,7 @@ final class ColourTransform {
         }
       }
     }
-    return plane.channels == 1 ? result.first : result
+    return plane.channels == 1 ? result.keeping([0]) : result
   }
 
   /// Whether a grid of colours comes out as it went in.
@@ -78,18 +78,5 @@ final class ColourTransform {
         return abs(Int(before) - Int(result[index * outputChannels + c])) <= 2
       }
     }
-  }
-}
-
-extension Plane {
-  /// The first channel alone.
-  fileprivate var first: Plane {
-    var result = Plane(size, channels: 1)
-    for y in 0..<size.height {
-      for x in 0..<size.width {
-        result.samples[y * result.stride + x] = samples[y * stride + x * channels]
-      }
-    }
-    return result
   }
 }

@@ -6,6 +6,10 @@ struct Anatomy {
   var profile: [UInt8]?
   /// The colour space of a PNG by its cICP chunk: primaries, transfer, matrix, full range.
   var codePoints: [UInt8]?
+  /// Bytes of the pixels of a PNG or of a GIF's first picture.
+  private var codedBytes: Int?
+  /// Bits of a PNG's sample.
+  private var depth = 8
   /// Whether the file holds an animation.
   var isAnimated = false
   /// Whether the end of the file is there.
@@ -17,12 +21,17 @@ struct Anatomy {
     case .jpeg: try readJPEG(source, limits: limits)
     case .png: try readPNG(source, limits: limits)
     case .gif: readGIF(source)
-    default: break
     }
   }
 
+  /// Whether a picture of that many pixels is a graphic, such as a code or a logo: its tones are few, or so much of it
+  /// is flat that a pixel takes less than a bit.
+  func isGraphic(pixels: Int) -> Bool { depth < 8 || codedBytes.map { $0 * 8 < pixels } ?? false }
+
   private mutating func readGIF(_ source: SourceFile) {
-    let kinds = GIFBlocks(source).map(\.kind)
+    let blocks = Array(GIFBlocks(source))
+    codedBytes = blocks.first { $0.kind == .image }?.range.count
+    let kinds = blocks.map(\.kind)
     isAnimated = kinds.count { $0 == .image } > 1
     isComplete = kinds.last == .trailer && kinds.contains(.image)
   }
@@ -41,7 +50,9 @@ struct Anatomy {
       case JPEGSegment.application(2) where source.isProfilePart(segment.content):
         let part = source.bytes(segment.content)
         bytes += part.count
-        try limits.check(bytes, against: limits.ancillaryBytes, for: "The JPEG's colour profile")
+        try limits.check(
+          bytes, against: limits.ancillaryBytes, for: "The JPEG's colour profile",
+          remedy: "Export it as sRGB.")
         guard part.count > 14 else { continue }
         partCount = Int(part[13])
         parts[part[12]] = Array(part[14...])
@@ -61,7 +72,9 @@ struct Anatomy {
       switch chunk.type {
       case "eXIf": orientation = Exif(tiff: source.bytes(chunk.content)).orientation
       case "cICP" where chunk.content.count == 4: codePoints = source.bytes(chunk.content)
-      case "acTL": isAnimated = true
+      case "acTL": isAnimated = PNGAnimation.frameCount(source, chunk) != 1
+      case "IHDR": depth = source.bytes(chunk.content.dropFirst(8)).first.map(Int.init) ?? 8
+      case "IDAT": codedBytes = (codedBytes ?? 0) + chunk.content.count
       case "IEND": isComplete = true
       default: continue
       }

@@ -18,7 +18,6 @@ package struct CleanCopy: Sendable {
     case .jpeg: cutJPEG(source)
     case .png: cutPNG(source)
     case .gif: cutGIF(source)
-    default: pieces = [.source(0..<source.size)]
     }
   }
 

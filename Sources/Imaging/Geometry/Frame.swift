@@ -1,14 +1,14 @@
 /// What is shown of an upright picture, and at what size.
 struct Frame: Equatable, Sendable {
   /// The part that is shown, in pixels of the upright picture.
-  let window: Window
+  let window: Crop
   /// The size it is shown at: never larger than the window.
   let size: PixelSize
 
   /// Fits a picture into a box; an edge of the box that is nil does not bind.
   ///
   /// `cover` fills the box and cuts what hangs over, around the focal point; it needs both edges.
-  init(of picture: PixelSize, width: Int?, height: Int?, fit: Fit, focus: FocalPoint) {
+  init(of picture: PixelSize, width: Int?, height: Int?, fit: BoxFit, focus: FocalPoint) {
     if fit == .cover, let width, let height {
       self.init(covering: PixelSize(width, height), of: picture, focus: focus)
     } else {
@@ -20,7 +20,7 @@ struct Frame: Equatable, Sendable {
     let across = width.map { Double($0) / Double(picture.width) } ?? 1
     let down = height.map { Double($0) / Double(picture.height) } ?? 1
     let scale = min(1, across, down)
-    window = Window(picture)
+    window = Crop(picture)
     size = PixelSize(
       Self.scaled(picture.width, by: scale), Self.scaled(picture.height, by: scale))
   }
@@ -35,7 +35,7 @@ struct Frame: Equatable, Sendable {
       Double(picture.width) / Double(size.width), Double(picture.height) / Double(size.height))
     let width = min(Double(picture.width), Double(size.width) * factor)
     let height = min(Double(picture.height), Double(size.height) * factor)
-    window = Window(
+    window = Crop(
       x: Self.start(of: width, in: picture.width, around: focus.x),
       y: Self.start(of: height, in: picture.height, around: focus.y),
       width: width, height: height)

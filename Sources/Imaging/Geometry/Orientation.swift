@@ -16,10 +16,10 @@ package enum Orientation: UInt8, Sendable, CaseIterable {
   package func applied(to size: PixelSize) -> PixelSize { isTransposing ? size.transposed : size }
 
   /// Where a window of the upright picture lies among the stored pixels of a picture of that size.
-  func stored(_ window: Window, in size: PixelSize) -> Window {
+  func stored(_ window: Crop, in size: PixelSize) -> Crop {
     var result = window
     if isTransposing {
-      result = Window(x: window.y, y: window.x, width: window.height, height: window.width)
+      result = Crop(x: window.y, y: window.x, width: window.height, height: window.width)
     }
     if readsFromRight { result.x = Double(size.width) - result.x - result.width }
     if readsFromBelow { result.y = Double(size.height) - result.y - result.height }

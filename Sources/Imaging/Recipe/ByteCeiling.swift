@@ -10,27 +10,33 @@ struct ByteCeiling {
 
   /// JPEG: lower quality by how much too large it is, then smaller pictures.
   mutating func jpeg(_ raster: Raster) throws(ImagingError) -> Encoded {
-    let encoded = try encode(raster) { raster throws(ImagingError) in
-      try Encoder.jpeg(raster, quality: 82)
+    let encoded = try encode(raster, Encoder.jpeg)
+    return try fits(encoded) ? encoded : smaller(encoded, of: raster)
+  }
+
+  /// PNG: all colours, then 256, then a JPEG when nothing is transparent and it helps, then smaller pictures.
+  mutating func png(_ raster: Raster) throws(ImagingError) -> Encoded {
+    var encoded = try encode(raster, Encoder.png)
+    if fits(encoded) { return encoded }
+    if raster.model != .grey { encoded = try encode(raster, Encoder.palettePNG) }
+    if fits(encoded) { return encoded }
+    if raster.model != .rgba {
+      let jpeg = try encode(raster, Encoder.jpeg)
+      if fits(jpeg) { return jpeg }
+      if jpeg.bytes.count < encoded.bytes.count { return try smaller(jpeg, of: raster) }
     }
-    guard let limit, encoded.bytes.count > limit else { return encoded }
-    let ratio = Double(limit) / Double(encoded.bytes.count)
+    return try shrinking(raster, Encoder.palettePNG)
+  }
+
+  /// A JPEG that is too large, of lower quality and then smaller.
+  private mutating func smaller(
+    _ encoded: Encoded, of raster: Raster
+  ) throws(ImagingError) -> Encoded {
+    let ratio = Double(limit ?? 0) / Double(encoded.bytes.count)
     let quality = ratio > 0.8 ? 72 : ratio > 0.6 ? 60 : 48
     return try shrinking(raster) { raster throws(ImagingError) in
       try Encoder.jpeg(raster, quality: quality)
     }
-  }
-
-  /// PNG: all colours, then 256, then a JPEG when nothing is transparent, then smaller pictures.
-  mutating func png(_ raster: Raster) throws(ImagingError) -> Encoded {
-    let exact = try encode(raster, Encoder.png)
-    guard let limit, exact.bytes.count > limit, raster.model != .grey else {
-      return try fits(exact) ? exact : shrinking(raster, Encoder.png)
-    }
-    let reduced = try encode(raster, Encoder.palettePNG)
-    if fits(reduced) { return reduced }
-    guard raster.model == .rgba else { return try jpeg(raster) }
-    return try shrinking(raster, Encoder.palettePNG)
   }
 
   private func fits(_ encoded: Encoded) -> Bool { limit.map { encoded.bytes.count <= $0 } ?? true }

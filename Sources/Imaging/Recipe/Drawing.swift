@@ -6,11 +6,16 @@ struct Drawing {
   let orientation: Orientation
   /// The size of the stored pixels.
   let stored: PixelSize
+  /// `area` for a graphic, whose edges stay sharp and whose flat parts stay flat.
+  let kernel: Kernel
   /// The window among the stored pixels, and the size it is shown at before it is turned.
-  private let window: Window
+  private let window: Crop
   private let target: PixelSize
 
-  init(_ frame: Frame, orientation: Orientation, stored: PixelSize) {
+  init(
+    _ frame: Frame, orientation: Orientation, stored: PixelSize, kernel: Kernel = .lanczos
+  ) {
+    self.kernel = kernel
     self.frame = frame
     self.orientation = orientation
     self.stored = stored
@@ -26,6 +31,13 @@ struct Drawing {
     let shrink = min(
       window.width / Double(target.width), window.height / Double(target.height))
     return [1, 2, 4].first { shrink * Double($0) / 8 >= 1.9 } ?? 8
+  }
+
+  /// Whether what was drawn is better kept in a PNG than in a JPEG: it can be seen through, or is flat, or it is a
+  /// graphic in few colours.
+  func suitsPNG(_ raster: Raster) -> Bool {
+    raster.model == .rgba || raster.flatness > 0.4
+      || kernel == .area && Palette(exactly: raster) != nil
   }
 
   /// Draws a JPEG that was started: Y, Cb and Cr with halved chroma, grey, or all planes at full size.
@@ -57,7 +69,7 @@ struct Drawing {
     let shrink = window.height / Double(target.height)
     // Rows are averaged beyond a shrink of 16, where the ring would grow with the source.
     let passage = PNGReader.Passage(
-      transform: transform, premultiplies: channels == 4 && window != Window(target),
+      transform: transform, premultiplies: channels == 4 && window != Crop(target),
       averaged: shrink > 16 ? Int(shrink / 8) : 1)
     let height = (reader.size.height + passage.averaged - 1) / passage.averaged
     let resampler = PlaneResampler(
@@ -129,7 +141,7 @@ struct Drawing {
     let shift = isHalf && isMirrored && count % 2 == 1 ? step : 0
     return Weights(
       isHalf ? (count + 1) / 2 : count, from: Int(inputs), origin: (origin - shift) * scale,
-      step: step * scale * (isHalf ? 2 : 1), multiple: multiple)
+      step: step * scale * (isHalf ? 2 : 1), kernel: kernel, multiple: multiple)
   }
 }
 

@@ -1,11 +1,11 @@
 /// What is wanted of a picture.
 package struct Options: Hashable, Sendable {
   /// The named set of limits these options start from.
-  package var profile: Profile?
+  package var profile: DeviceProfile?
   /// The longest the edges may be, in CSS pixels; multiplied by `density`.
   package var width: Int?
   package var height: Int?
-  package var fit = Fit.contain
+  package var fit = BoxFit.contain
   /// Device pixels per CSS pixel.
   package var density = 1.0
   package var focus = FocalPoint.centre

@@ -40,26 +40,12 @@ struct Raster: Sendable {
     return seen == 0 ? 1 : Double(equal) / Double(seen)
   }
 
-  /// The same without an alpha channel that hides nothing.
-  var withoutIdleAlpha: Raster {
-    guard model == .rgba else { return self }
+  /// The same without an alpha channel that hides nothing, and without colours where all is grey.
+  var withoutIdleChannels: Raster {
     let plane = planes[0]
-    let rows = 0..<size.height
-    let isOpaque = rows.allSatisfy { y in
-      stride(from: y * plane.stride + 3, to: y * plane.stride + plane.rowBytes, by: 4)
-        .allSatisfy { plane.samples[$0] == 255 }
-    }
-    guard isOpaque else { return self }
-    var result = Plane(size, channels: 3)
-    for y in rows {
-      for x in 0..<size.width {
-        for c in 0..<3 {
-          result.samples[y * result.stride + x * 3 + c] =
-            plane.samples[y * plane.stride + x * 4 + c]
-        }
-      }
-    }
-    return Raster(planes: [result], model: .rgb)
+    guard model == .rgb || model == .rgba && plane.isOpaque else { return self }
+    if plane.isNeutral { return Raster(planes: [plane.keeping([0])], model: .grey) }
+    return model == .rgb ? self : Raster(planes: [plane.keeping([0, 1, 2])], model: .rgb)
   }
 }
 

@@ -2,7 +2,7 @@ extension Recipe {
   /// Renders the first picture of a GIF, unless the file is what was asked for.
   func renderGIF(
     _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
+  ) throws(ImagingError) -> RenderedPicture {
     let canvas = try GIFPicture.canvas(of: source)
     try limits.check(canvas)
     let drawing = self.drawing(of: canvas, anatomy)
@@ -18,9 +18,8 @@ extension Recipe {
       }
     ) { () throws(ImagingError) in
       let picture = try GIFPicture(source, limits: limits)
-      return try drawing.draw(picture.rows, inLight: options.isLinear).withoutIdleAlpha
+      return try drawing.draw(picture.rows, inLight: options.isLinear).withoutIdleChannels
     }
-    return try encoded(
-      raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, from: source, &journal)
+    return try encoded(raster, asPNG: drawing.suitsPNG(raster), &journal)
   }
 }

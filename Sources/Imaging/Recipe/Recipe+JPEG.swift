@@ -4,7 +4,7 @@ extension Recipe {
   /// Renders a JPEG in planes as they are coded, or in rows as light.
   func renderJPEG(
     _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
+  ) throws(ImagingError) -> RenderedPicture {
     let reader = try JPEGReader(source, limits: limits)
     let drawing = self.drawing(of: reader.size, anatomy)
     let model = reader.model
@@ -24,7 +24,7 @@ extension Recipe {
         try reader.startRows(limits: limits)
         return try drawing.draw(rows(of: reader, transform), inLight: true)
       }
-      return try encoded(raster, asPNG: false, from: source, &journal)
+      return try encoded(raster, &journal)
     }
     let eighths = drawing.eighths
     try reader.start(eighths: eighths, limits: limits)
@@ -34,14 +34,13 @@ extension Recipe {
       { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
     ) { () throws(ImagingError) in try drawing.draw(reader, halvingChroma: isHalved) }
     guard !isHalved else {
-      return try encoded(Raster(planes: planes, model: .ycc), asPNG: false, from: source, &journal)
+      return try encoded(Raster(planes: planes, model: .ycc), &journal)
     }
     let pixels = try journal.step(
       "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
     ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
     return try encoded(
-      Raster(planes: [pixels], model: pixels.channels == 1 ? .grey : .rgb), asPNG: false,
-      from: source, &journal)
+      Raster(planes: [pixels], model: pixels.channels == 1 ? .grey : .rgb), &journal)
   }
 
   /// The rows of a JPEG as sRGB.

@@ -2,7 +2,7 @@ extension Recipe {
   /// Renders a PNG in rows; 16-bit samples are brought to sRGB before they are rounded.
   func renderPNG(
     _ source: SourceFile, _ anatomy: Anatomy, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
+  ) throws(ImagingError) -> RenderedPicture {
     let reader = try PNGReader(source, limits: limits, checking: false)
     let drawing = self.drawing(of: reader.size, anatomy)
     let space = anatomy.codePoints.flatMap(ColourSpace.init(codePoints:)) ?? reader.colourSpace
@@ -28,9 +28,8 @@ extension Recipe {
         Raster(planes: [narrow.applied(to: raster.planes[0])], model: raster.model)
       }
     }
-    raster = raster.withoutIdleAlpha
-    return try encoded(
-      raster, asPNG: raster.model == .rgba || raster.flatness > 0.4, from: source, &journal)
+    raster = raster.withoutIdleChannels
+    return try encoded(raster, asPNG: drawing.suitsPNG(raster), &journal)
   }
 
   func draw(

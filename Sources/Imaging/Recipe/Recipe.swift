@@ -9,9 +9,9 @@ package struct Recipe: Sendable {
   }
 
   /// Renders a picture; what needs no change passes through, cleaned of private metadata.
-  package func render(_ source: SourceFile) throws(ImagingError) -> Rendition {
+  package func render(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
     var journal = Journal()
-    let kind = try PictureKind.accepted(source)
+    let kind = try PictureKind(source)
     if options.areEmpty { return try passing(source, kind, size: nil, &journal) }
     let anatomy = try Anatomy(source, kind: kind, limits: limits)
     if anatomy.isAnimated, options.keepsAnimation, fits(source) {
@@ -30,14 +30,16 @@ package struct Recipe: Sendable {
     let frame = Frame(
       of: anatomy.orientation.applied(to: stored), width: box.width, height: box.height,
       fit: options.fit, focus: options.focus)
-    return Drawing(frame, orientation: anatomy.orientation, stored: stored)
+    return Drawing(
+      frame, orientation: anatomy.orientation, stored: stored,
+      kernel: anatomy.isGraphic(pixels: stored.pixels) ? .area : .lanczos)
   }
 
   /// The source itself, when its pixels are what was asked for.
   func unchanged(
     _ source: SourceFile, _ kind: PictureKind, _ stored: PixelSize, _ drawing: Drawing,
     _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition? {
+  ) throws(ImagingError) -> RenderedPicture? {
     guard drawing.orientation == .upright, drawing.frame.size == stored,
       fits(source)
     else { return nil }
@@ -51,37 +53,28 @@ package struct Recipe: Sendable {
 
   private func passing(
     _ source: SourceFile, _ kind: PictureKind, size: PixelSize?, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
+  ) throws(ImagingError) -> RenderedPicture {
     let size = if let size { size } else { try Facts.size(source, kind) }
     let copy = try journal.step(
       "pass through",
       { $0.removed.isEmpty ? "bit for bit" : "without \($0.removed.joined(separator: ", "))" }
     ) { CleanCopy(source, kind: kind) }
-    return Rendition(
+    return RenderedPicture(
       content: copy.removed.isEmpty ? .original : .cleaned(copy), mediaType: kind.mediaType,
       size: size, byteCount: copy.size, steps: journal.steps)
   }
 
-  /// Bytes that are not worth a worse picture, whatever the source had.
-  private static let trifle = 4096
-
-  /// The encoding, not larger than the ceiling and, where that is possible, not larger than the source.
+  /// The encoding, not larger than the ceiling; the source's own bytes are none.
   func encoded(
-    _ raster: Raster, asPNG: Bool, from source: SourceFile, _ journal: inout Journal
-  ) throws(ImagingError) -> Rendition {
-    func encode(_ limit: Int?) throws(ImagingError) -> Encoded {
-      var ceiling = ByteCeiling(limit)
-      return asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
-    }
+    _ raster: Raster, asPNG: Bool = false, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture {
     let encoded = try journal.step(
       "encode", { (made: Encoded) in "\(made.detail), \(made.size), \(made.bytes.count) bytes" }
     ) { () throws(ImagingError) in
-      let first = try encode(options.ceiling)
-      let limit = max(source.size, Self.trifle)
-      guard first.bytes.count > limit else { return first }
-      return (try? encode(limit)) ?? first
+      var ceiling = ByteCeiling(options.ceiling)
+      return asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
     }
-    return Rendition(
+    return RenderedPicture(
       content: .encoded(encoded.bytes), mediaType: encoded.mediaType, size: encoded.size,
       byteCount: encoded.bytes.count, steps: journal.steps)
   }

@@ -1,6 +1,4 @@
-import Glibc
-
-/// How each sample of a row (or column) is made of source samples: Lanczos-3, in Q14.
+/// How each sample of a row (or column) is made of source samples, in Q14.
 struct Weights: Sendable {
   /// The first source sample of each result.
   private(set) var starts: [Int32]
@@ -17,13 +15,20 @@ struct Weights: Sendable {
   ///   - inputs: source samples there are.
   ///   - origin: where the first result begins, in source samples.
   ///   - step: source samples a result covers.
+  ///   - kernel: how they count.
   ///   - multiple: what `taps` is rounded up to.
-  init(_ count: Int, from inputs: Int, origin: Double, step: Double, multiple: Int) {
+  init(
+    _ count: Int, from inputs: Int, origin: Double, step: Double, kernel: Kernel = .lanczos,
+    multiple: Int
+  ) {
     let stretch = max(step, 1)
     let centres = (0..<count).map { origin + (Double($0) + 0.5) * step }
+    let reach = kernel.support * stretch
+    // of Lanczos the samples whose centres it reaches, of an area all that it touches
+    let (before, behind) = kernel == .lanczos ? (0.5, 0.5) : (0, 1)
     let reaches = centres.map { centre in
-      let low = min(max(0, Int((centre - 3 * stretch + 0.5).rounded(.down))), inputs - 1)
-      return low..<min(max(low + 1, Int((centre + 3 * stretch + 0.5).rounded(.down))), inputs)
+      let low = min(max(0, Int((centre - reach + before).rounded(.down))), inputs - 1)
+      return low..<min(max(low + 1, Int((centre + reach + behind).rounded(.down))), inputs)
     }
     let longest = reaches.map(\.count).max() ?? 1
     taps = (longest + multiple - 1) / multiple * multiple
@@ -32,9 +37,9 @@ struct Weights: Sendable {
     values = [Int16](repeating: 0, count: count * taps)
     var exact = [Double](repeating: 0, count: longest)
     for (index, reach) in reaches.enumerated() {
-      let sum = Self.lanczos(
-        from: (Double(reach.lowerBound) + 0.5 - centres[index]) / stretch, by: 1 / stretch,
-        count: reach.count, to: &exact)
+      let first = (Double(reach.lowerBound) + 0.5 - centres[index]) / stretch
+      let sum =
+        kernel.fill(&exact, reach.count, from: first, by: 1 / stretch)
       set(index, to: exact[..<reach.count], sum)
     }
   }
@@ -70,30 +75,5 @@ struct Weights: Sendable {
       if rounded != 0 { last = kept }
     }
     counts[index] = Int32(last)
-  }
-
-  /// Lanczos-3 at equal distances, and its sum.
-  ///
-  /// sin(3a) is sin(a) (3 - 4 sin²(a)), and sin(a) is turned on from place to place: one sine for all.
-  private static func lanczos(
-    from start: Double, by step: Double, count: Int, to values: inout [Double]
-  ) -> Double {
-    let third = Double.pi / 3
-    let (turnSine, turnCosine) = (sin(step * third), cos(step * third))
-    var (sine, cosine) = (sin(start * third), cos(start * third))
-    var sum = 0.0
-    for index in 0..<count {
-      let x = start + Double(index) * step
-      let angle = x * third
-      let square = sine * sine
-      let value =
-        abs(x) < 1e-6 ? 1 : abs(x) >= 3 ? 0 : square * (3 - 4 * square) / (3 * angle * angle)
-      values[index] = value
-      sum += value
-      (sine, cosine) = (
-        sine * turnCosine + cosine * turnSine, cosine * turnCosine - sine * turnSine
-      )
-    }
-    return sum
   }
 }

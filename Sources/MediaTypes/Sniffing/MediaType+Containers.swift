@@ -6,8 +6,10 @@ extension MediaType {
     }
     let end = min(size, head.count)
     let codes = [8] + stride(from: 16, through: end - 4, by: 4)
-    return codes.lazy.compactMap { head.code(at: $0) }.compactMap { brands[$0] }.first
-      .map(MediaType.init(known:))
+    let types = codes.compactMap { head.code(at: $0) }.compactMap { brands[$0] }
+    // The brand of all HEIF files often stands before the one that names the coding.
+    let type = types.first == "image/heif" ? types.first { $0 != "image/heif" } : nil
+    return (type ?? types.first).map(MediaType.init(known:))
   }
 
   private static let brands = [

@@ -4,13 +4,15 @@ extension Sound {
     let type = MediaType(known: "audio/mp4")
     let boxes = Boxes(source, in: 0..<source.size)
     guard let movie = boxes["moov"] else {
-      throw .damaged(type, "has no moov box; it is cut short, or still being written")
+      throw SoundError(
+        code: .damaged, reason: "This sound is incomplete. Copy or export it again.",
+        detail: "no moov box")
     }
     let tracks = movie.all("trak").compactMap { $0["mdia"] }
     if Set(["soun", "vide"]).isSubset(of: tracks.map(\.handler)) {
       throw SoundError(
         code: .notSound,
-        reason: "The file is a film. Take its sound: ffmpeg -i in -vn -c:a copy out.m4a")
+        reason: "This is a film, not a sound. Export its sound as M4A.")
     }
     for media in tracks {
       guard media.handler == "soun", let entries = media["minf"]?["stbl"]?["stsd"],
@@ -30,7 +32,7 @@ extension Sound {
         sampleRate: stream?.sampleRate ?? sample.rate, duration: seconds)
     }
     throw SoundError(
-      code: .notSound, reason: "The file is MPEG-4 or QuickTime without a sound track.")
+      code: .notSound, reason: "This file has no sound in it. Drop an M4A, MP3, WAV or AIFF.")
   }
 
   /// The length and its units a second, in `mvhd` and `mdhd` of either version.

@@ -4,7 +4,9 @@ extension Sound {
     let type = MediaType(known: "audio/ogg")
     let head = source.octets(at: 0, count: 1024)
     guard let serial = head.little(at: 14, count: 4), let segments = head[26] else {
-      throw .damaged(type, "is cut short")
+      throw SoundError(
+        code: .damaged, reason: "This sound is incomplete. Copy or export it again.",
+        detail: "no whole first page")
     }
     let packet = 27 + segments
     let codec: Codec

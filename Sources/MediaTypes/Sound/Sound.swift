@@ -48,10 +48,11 @@ package struct Sound: Sendable, Hashable {
     case "audio/ogg": try ogg(source)
     case "audio/amr", "audio/amr-wb": try amr(source)
     case "audio/mp4", "video/mp4", "video/3gpp", "video/quicktime": try mp4(source)
-    case let other:
+    default:
       throw SoundError(
         code: .notSound,
-        reason: source.size == 0 ? "The file is empty." : "The bytes are \(other), not a sound.")
+        reason: source.size == 0
+          ? "The file is empty." : FileKind(source).refusal(accepting: ["audio/*"]))
     }
   }
 }

@@ -1,8 +1,9 @@
-import Store
+import RichPushAPI
+package import Store
 
 /// Who may use a route.
 enum Access: Sendable, Equatable {
-  /// Everybody; no name and password are asked for.
+  /// Everybody, without credentials.
   case anybody
   /// Every user.
   case user
@@ -14,7 +15,7 @@ enum Access: Sendable, Equatable {
   /// Refuses a caller without the role.
   ///
   /// - Throws: 403, with a sentence that names the role.
-  func check(_ caller: Caller) throws(Refusal) {
+  func check(_ caller: Caller) throws(ServiceError) {
     let (isAllowed, who) =
       switch self {
       case .anybody, .user: (true, "")
@@ -22,10 +23,26 @@ enum Access: Sendable, Equatable {
       case .admin: (caller.role == .admin, "an admin")
       }
     guard isAllowed else {
-      throw Refusal(
-        403,
+      throw ServiceError(
+        .forbidden,
         "Only \(who) may do this; the account \(caller.name.quoted) has the role \(caller.role.rawValue)."
       )
     }
   }
+}
+
+/// The user whose credentials a request carries.
+package struct Caller: Sendable, Hashable {
+  /// Identifies the user; the name may belong to another user later.
+  package let id: UserID
+  package let name: String
+  package let role: Role
+  /// The hash that the password was compared with; nil for a guest of the demonstration.
+  let hash: String?
+
+  /// The caller of a route that takes no credentials.
+  static let anybody = Caller(id: UserID(rawValue: 0), name: "", role: .device, hash: nil)
+
+  /// Whether the role allows notifications for others, uploads and asset lists.
+  var mayPublish: Bool { role != .device }
 }

@@ -1,25 +1,27 @@
 import Dispatch
 import FoundationEssentials
+import Primitives
+import RichPushAPI
 import Store
 import Synchronization
 
-/// Tells who asks, and pays for a password's hash once in minutes instead of once a request.
+/// Authenticates requests; a password is hashed once in minutes instead of once a request.
 final class Authenticator: Sendable {
-  /// What the `Authorization` field of a request says.
+  /// The result of looking up an `Authorization` field.
   enum Finding: Sendable {
     case caller(Caller)
     case stranger
-    /// A password that no recent request has shown: `verify()` tells, after the hash is paid for.
+    /// A password that no recent request had: ``verify(_:_:from:)`` hashes it.
     case unknown(Credentials)
   }
 
-  /// What a password is worth that had to be verified.
+  /// The result of verifying a password.
   enum Verdict: Sendable {
     case caller(Caller)
     case wrong
-    /// It was not looked at: try again after so many seconds.
+    /// Not checked, since too many were wrong: try again after so many seconds.
     case tooMany(wait: Int)
-    /// So many others wait for theirs: try again after so many seconds.
+    /// Not checked, since too many wait: try again after so many seconds.
     case busy(wait: Int)
   }
 
@@ -34,9 +36,9 @@ final class Authenticator: Sendable {
 
   private struct Table {
     var callers: [String: Remembered] = [:]
-    /// The changes of users (``Store/userChanges()``) that were looked at.
+    /// The count of user changes (``Store/userChanges()``) at the last check.
     var changes = 0
-    /// Whether the last look found changes: what was begun before it may come to light only now.
+    /// Whether the last check found changes: a stream that was being opened then is seen by the next one.
     var isUnsettled = false
   }
 
@@ -44,7 +46,7 @@ final class Authenticator: Sendable {
   private let isDemo: Bool
   private let remembered = Mutex(Table())
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
-  private let gate = HashGate(lanes: ProcessInfo.processInfo.activeProcessorCount)
+  private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
   private static let memory = Duration.seconds(300)
   private static let capacity = 100_000
@@ -52,11 +54,11 @@ final class Authenticator: Sendable {
   /// Creates one over the store's users; `isDemo` also takes any user whose password is the name.
   init(store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins()) {
     (self.store, self.isDemo, self.failures) = (store, isDemo, failures)
-    // The first name that nobody has must not take longer than the others.
+    // The first unknown name must not take longer than later ones.
     if !isDemo { hashing.async { _ = Self.nobody } }
   }
 
-  /// Who the field names, without waiting for anything.
+  /// The caller, if known without hashing.
   func find(_ authorization: String?) -> Finding {
     guard let authorization else { return .stranger }
     let known = remembered.withLock { $0.callers[authorization] }
@@ -64,7 +66,7 @@ final class Authenticator: Sendable {
     guard let credentials = Credentials(authorization) else { return .stranger }
     if isDemo, credentials.password == credentials.name {
       if let changes = try? store.userChanges(),
-        let id = try? store.userID(of: credentials.name, admittingGuests: true)
+        let id = try? store.userID(of: credentials.name, allowingPasswordless: true)
       {
         return .caller(admit(id, credentials, authorization, changes))
       }
@@ -74,32 +76,35 @@ final class Authenticator: Sendable {
 
   /// Compares the password with the store's hash, unless its address or name has failed too often.
   ///
-  /// A name that nobody has costs the same time as a wrong password.
+  /// An unknown name takes as long as a wrong password.
   func verify(
     _ credentials: Credentials, _ authorization: String, from address: String
   ) async -> Verdict {
     if isDemo, credentials.password == credentials.name {
       let name = credentials.name
       guard let changes = try? store.userChanges(),
-        let id = try? await store.userIDs(of: [name], admittingGuests: true)[name]
+        let id = try? await store.userIDs(of: [name], allowingPasswordless: true)[name]
       else { return .busy(wait: 1) }
       return .caller(admit(id, credentials, authorization, changes))
     }
-    let isSuspect = failures.hasFailed(from: address)
-    if let wait = await gate.enter(isSuspect: isSuspect) { return .busy(wait: wait) }
-    let start = ContinuousClock.now
-    defer { gate.leave(isSuspect: isSuspect, after: .now - start) }
-    return await withCheckedContinuation { continuation in
-      hashing.async { [self] in
-        continuation.resume(returning: compare(credentials, authorization, from: address))
+    do throws(AdmissionQueue<Bool>.Rejection) {
+      return try await limiter.run(isSuspect: failures.hasFailed(from: address)) {
+        await withCheckedContinuation { continuation in
+          hashing.async { [self] in
+            continuation.resume(returning: compare(credentials, authorization, from: address))
+          }
+        }
       }
+    } catch {
+      guard case .full(let wait) = error else { return .busy(wait: 1) }
+      return .busy(wait: Int(wait / .seconds(1)))
     }
   }
 
   private func compare(
     _ credentials: Credentials, _ authorization: String, from address: String
   ) -> Verdict {
-    // A herd from one phone: the first has paid for all.
+    // Of many requests from one phone at once, only the first is hashed.
     if case .caller(let caller) = find(authorization) { return .caller(caller) }
     if let wait = failures.wait(credentials.name, from: address) { return .tooMany(wait: wait) }
     let changes = try? store.userChanges()
@@ -114,7 +119,7 @@ final class Authenticator: Sendable {
     return .caller(caller)
   }
 
-  /// Lets a guest of the demonstration in.
+  /// Admits a guest of the demonstration.
   private func admit(
     _ id: UserID, _ credentials: Credentials, _ authorization: String, _ changes: Int
   ) -> Caller {
@@ -124,10 +129,10 @@ final class Authenticator: Sendable {
     return caller
   }
 
-  /// Forgets whoever was removed or changed in the store meanwhile, by another process too.
+  /// Forgets callers who were removed or changed in the store, also by another process.
   ///
-  /// - Returns: whether a caller who was let in before is still the same user, with the same password
-  ///   and role. What lasts must ask this, since what is remembered here may be gone before.
+  /// - Returns: whether an earlier caller is still the same user, with the same password and role.
+  ///   Open streams must use it: a caller may be forgotten here before its stream is closed.
   func forgetChanged() throws -> @Sendable (Caller) -> Bool {
     let changes = try store.userChanges()
     guard remembered.withLock({ $0.changes != changes || $0.isUnsettled }) else {
@@ -140,7 +145,7 @@ final class Authenticator: Sendable {
       return user?.hash == hash && user?.role == caller.role
     }
     remembered.withLock { table in
-      // A stream that was being opened meanwhile is seen by the next look.
+      // A stream that is being opened meanwhile is seen by the next check.
       table.isUnsettled = table.changes != changes
       table.changes = changes
       let stale = table.callers.filter { !isCurrent($0.value.caller) }
@@ -162,4 +167,43 @@ final class Authenticator: Sendable {
   }
 
   private static let nobody = PasswordHash.make("nobody") ?? "$y$"
+}
+
+/// Limits password hashing: as many at once as there are processors, of clients that have failed lately one
+/// at a time and after all others.
+final class HashLimiter: Sendable {
+  /// Elements say whether the client has failed lately.
+  private let queue: AdmissionQueue<Bool>
+  private let suspects: AdmissionQueue<Bool>
+  /// A client that would wait longer gets 503 with Retry-After.
+  private static let timeout = Duration.seconds(20)
+  /// What one hash takes on a slow machine (yescrypt with the default cost).
+  private static let initialDuration = Duration.milliseconds(50)
+  /// More than any wait, so that every other client comes first.
+  private static let precedence = Duration.seconds(1000)
+
+  /// `width` is the number of processors.
+  init(width: Int) {
+    queue = AdmissionQueue(
+      width: width, timeout: Self.timeout, initialDuration: Self.initialDuration
+    ) { isSuspect, waited in isSuspect ? waited : waited + Self.precedence }
+    suspects = AdmissionQueue(
+      width: 1, timeout: Self.timeout, initialDuration: Self.initialDuration)
+  }
+
+  /// The number of clients that wait.
+  var waiting: Int { queue.status.waiting + suspects.status.waiting }
+
+  /// Runs `hash` when it is admitted.
+  ///
+  /// - Throws: The rejection, if too many wait.
+  func run<R>(
+    isSuspect: Bool, _ hash: () async -> R
+  ) async throws(AdmissionQueue<Bool>.Rejection) -> R {
+    guard isSuspect else { return try await queue.withAdmission(false, hash).get() }
+    return try await suspects.withAdmission(true) {
+      () async throws(AdmissionQueue<Bool>.Rejection) in
+      try await queue.withAdmission(true, hash).get()
+    }.get()
+  }
 }

@@ -1,14 +1,14 @@
 import HTTP
 import Synchronization
 
-/// Slows down whoever guesses passwords: after some wrong ones, an address has to wait, and so has
-/// everybody who tries that name.
+/// Limits password guessing: after some wrong passwords an address has to wait, and so has every
+/// client that tries the same name.
 ///
-/// Names that nobody has are treated alike, so the answers tell nothing about them. An address from
-/// which a name has come in before need not wait for strangers who try the name. Failures of an IPv6
-/// address count for its /64; that a name has come in there counts for the address alone.
+/// Unknown names are treated alike, so responses do not reveal which exist. An address from which a
+/// user has signed in before is not delayed by others who try the same name. Failures of an IPv6
+/// address count for its /64; a successful login counts for the address alone.
 final class FailedLogins: Sendable {
-  /// Wrong passwords that may come at once, and the seconds after which one more may.
+  /// The wrong passwords that are free; one more becomes free after each `interval`, in seconds.
   private static let burst = 10.0
   private let interval: Double
   private static let capacity = 100_000
@@ -17,7 +17,7 @@ final class FailedLogins: Sendable {
     var failures: Double
     var at: ContinuousClock.Instant
 
-    /// What is left of the failures by now.
+    /// The failures that still count.
     func failures(_ now: ContinuousClock.Instant, _ interval: Double) -> Double {
       max(0, failures - (now - at) / .seconds(interval))
     }
@@ -34,7 +34,7 @@ final class FailedLogins: Sendable {
 
   /// Passwords that were wrong.
   var wrong: Int { wrongCount.load(ordering: .relaxed) }
-  /// Attempts that were not even looked at.
+  /// Attempts that were rejected without checking the password.
   var limited: Int { limitedCount.load(ordering: .relaxed) }
 
   /// Counts what fails from now on; one more attempt is free after each `interval`, in seconds.
@@ -42,13 +42,13 @@ final class FailedLogins: Sendable {
 
   /// Whether a password from the address was wrong, not long ago.
   func hasFailed(from address: String) -> Bool {
-    let (now, network) = (ContinuousClock.now, Address.network(address))
+    let (now, network) = (ContinuousClock.now, IPAddress.network(address))
     return state.withLock { ($0.buckets["a " + network]?.failures(now, interval) ?? 0) > 0 }
   }
 
   /// How many seconds the address must wait before the name is looked at; nil when it need not.
   func wait(_ name: String, from address: String) -> Int? {
-    let (now, network) = (ContinuousClock.now, Address.network(address))
+    let (now, network) = (ContinuousClock.now, IPAddress.network(address))
     let worst = state.withLock { state in
       let isFriend = state.friends.contains(address + " " + name)
       return (["a " + network] + (isFriend ? [] : ["n " + name])).map {
@@ -60,9 +60,9 @@ final class FailedLogins: Sendable {
     return Int(((worst - Self.burst + 1) * interval).rounded(.up))
   }
 
-  /// Notes a wrong password.
+  /// Records a wrong password.
   func failed(_ name: String, from address: String) {
-    let (now, network) = (ContinuousClock.now, Address.network(address))
+    let (now, network) = (ContinuousClock.now, IPAddress.network(address))
     wrongCount.add(1, ordering: .relaxed)
     state.withLock { state in
       if state.buckets.count >= Self.capacity {
@@ -76,7 +76,7 @@ final class FailedLogins: Sendable {
     }
   }
 
-  /// Notes a right one.
+  /// Records a successful login.
   func succeeded(_ name: String, from address: String) {
     state.withLock { state in
       if state.friends.count >= Self.capacity { state.friends.removeAll() }

@@ -4,7 +4,7 @@ import HTTP
 /// Who may read `/metrics`: programs on this machine that connect to the server themselves, and whom
 /// the operator adds.
 struct MetricsAccess: Sendable {
-  private var ranges: [AddressRange] = []
+  private var ranges: [IPAddressRange] = []
   private var tokens: [String] = []
 
   /// Reads addresses, prefixes such as `10.0.0.0/8`, and bearer tokens written `token:SECRET`.
@@ -20,7 +20,7 @@ struct MetricsAccess: Sendable {
             "\(place): a token has at least 16 characters, of letters, digits and -._~+/=")
         }
         tokens.append(token)
-      } else if let range = AddressRange(entry) {
+      } else if let range = IPAddressRange(entry) {
         ranges.append(range)
       } else {
         throw ConfigurationError(
@@ -33,8 +33,8 @@ struct MetricsAccess: Sendable {
   /// The answer to a request that may not read the measurements; nil when it may.
   func refusal(of request: Request) -> Response? {
     let isNear =
-      request.isPeerKnown
-      && (Address.isLoopback(request.peer) || ranges.contains { $0.contains(request.peer) })
+      request.isPeerClient
+      && (IPAddress.isLoopback(request.peer) || ranges.contains { $0.contains(request.peer) })
     if isNear || bears(request.fields["Authorization"] ?? "") { return nil }
     guard tokens.isEmpty else {
       return .problem(

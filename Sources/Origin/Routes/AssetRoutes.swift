@@ -1,84 +1,102 @@
 import HTTP
+import Intake
+import Media
+import RichPushAPI
 import PluginHost
 import Store
 
-/// `/api/assets`: what content teams dropped, and what became of it.
+/// `/api/assets`: the files that content teams dropped, with their states.
 struct AssetRoutes: Sendable {
   let store: Store
-  let assets: Assets
+  let assets: AssetIntake
 
   /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
-  func list(_ exchange: Exchange) async throws -> Response {
-    try Self.name(exchange)
-    let query = try exchange.query("limit", "after", "state")
+  func list(_ context: RequestContext) async throws -> Response {
+    try Self.name(context)
+    let query = try context.query("limit", "after", "state")
     let limit = query["limit"].map { Int($0) ?? 0 } ?? 100
     guard (1...1000).contains(limit) else {
-      throw Refusal(400, "limit is a whole number from 1 to 1000.")
+      throw ServiceError(.invalidRequest, "limit is a whole number from 1 to 1000.")
     }
-    let state = try query["state"].map { text throws(Refusal) in
-      guard let state = Asset.State(rawValue: text) else {
-        throw Refusal(400, "state is ready, preparing or refused.")
+    let state = try query["state"].map { text throws(ServiceError) in
+      guard let state = AssetRecord.State(rawValue: text) else {
+        throw ServiceError(.invalidRequest, "state is ready, preparing or refused.")
       }
       return state
     }
-    var after: (richType: String, name: String)?
-    if let text = query["after"] {
-      let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { throw Refusal(400, "after is <richType>/<name>.") }
-      after = (parts[0], parts[1])
+    // A text without a slash sorts before all names of that rich type, an empty one before everything.
+    let after = query["after"].map { text in
+      let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+      return (richType: String(parts[0]), name: parts.count == 2 ? String(parts[1]) : "")
+    }
+    if let richType = context.parameters.first, richType != DropFolder.publishFolderName,
+      try store.assetCounts(richType: richType).isEmpty
+    {
+      try checkPlugin(of: richType)
     }
     let found = try store.assets(
-      richType: exchange.parameters.first, state: state, limit: limit + 1, after: after)
+      richType: context.parameters.first, state: state, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
-    var answer: [String: JSONValue] = [
+    var answer: [String: JSON] = [
       "assets": .array(page.map(shown)), "next": .optional(next),
     ]
-    if after == nil { answer["counts"] = try counts(exchange.parameters.first) }
-    return .json(200, JSONValue.object(answer))
+    if after == nil { answer["counts"] = try counts(context.parameters.first) }
+    return .json(200, JSON.object(answer))
   }
 
-  /// The asset, with how far its preparation has come.
-  private func shown(_ asset: Asset) -> JSONValue {
+  /// - Throws: `ServiceError` 404 that lists the rich types there are.
+  private func checkPlugin(of richType: String) throws(ServiceError) {
+    do { _ = try assets.validator.plugin(richType) } catch {
+      throw ServiceError(.notFound, error.reason)
+    }
+  }
+
+  /// The asset, with the progress of its preparation.
+  private func shown(_ asset: AssetRecord) -> JSON {
     guard asset.state == .preparing, asset.blob != nil,
-      let preparation = try? Preparation(asset, in: store, assets.validation)
+      let preparation = try? Preparation(asset, in: store, assets.validator)
     else { return asset.json }
     return asset.json.with("progress", preparation.progress(in: store))
   }
 
-  /// How far the whole of it has come.
-  private func counts(_ richType: String?) throws -> JSONValue {
+  /// The number of assets in each state.
+  private func counts(_ richType: String?) throws -> JSON {
     let counts = try store.assetCounts(richType: richType)
     return .object(
       Dictionary(
-        uniqueKeysWithValues: [Asset.State.ready, .preparing, .refused].map {
+        uniqueKeysWithValues: [AssetRecord.State.ready, .preparing, .refused].map {
           ($0.rawValue, .number(Double(counts[$0] ?? 0)))
         }))
   }
 
   /// `GET /api/assets/<richType>/<name>`: one asset, as the folder has it now.
-  func one(_ exchange: Exchange) async throws -> Response {
-    let (richType, name) = try Self.name(exchange)
-    return .json(200, shown(try await assets.look(richType, name)))
+  func one(_ context: RequestContext) async throws -> Response {
+    let (richType, name) = try Self.name(context)
+    return .json(200, shown(try await assets.examine(richType, name).asset))
   }
 
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.
   ///
   /// A file that the plugin refuses changes nothing.
-  func put(_ exchange: Exchange) async throws -> Response {
-    let (richType, name) = try Self.name(exchange)
-    guard let file = exchange.file, file.size > 0 else { throw Refusal(400, "The body is empty.") }
+  func put(_ context: RequestContext) async throws -> Response {
+    let (richType, name) = try Self.name(context)
+    try checkPlugin(of: richType)
+    guard let file = context.file, file.size > 0 else {
+      throw ServiceError(.invalidRequest, "The body is empty.")
+    }
     guard !AssetName.isTemporary(name.value) else {
-      throw Refusal(400, "\(name.value.quoted) is passed over: it looks like a temporary file's.")
+      throw ServiceError(
+        .rejected, "\(name.value.quoted) looks like a temporary file. Rename it.")
     }
     let isNew = try store.asset(richType, name.value) == nil
     let asset = try await assets.put(file.path, richType, name)
-    return .json(isNew ? 201 : 200, asset.json, fields: ["Location": exchange.request.target])
+    return .json(isNew ? 201 : 200, asset.json, fields: ["Location": context.request.target])
   }
 
-  /// `DELETE /api/assets/<richType>/<name>`: the name is gone, notifications keep its content.
-  func delete(_ exchange: Exchange) async throws -> Response {
-    let (richType, name) = try Self.name(exchange)
+  /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.
+  func delete(_ context: RequestContext) async throws -> Response {
+    let (richType, name) = try Self.name(context)
     try assets.folder.remove(richType, name)
     try await assets.forget(richType, name.value)
     return .empty(204)
@@ -86,12 +104,18 @@ struct AssetRoutes: Sendable {
 
   /// The rich type and the name in the path, if they can be an asset's.
   @discardableResult private static func name(
-    _ exchange: Exchange
-  ) throws(Refusal) -> (richType: String, name: AssetName) {
-    let richType = exchange.parameters.first ?? "any"
-    guard Plugin.isName(richType),
-      let name = AssetName(exchange.parameters.dropFirst().first ?? "any")
-    else { throw Refusal(400, "That cannot be the name of an asset.") }
+    _ context: RequestContext
+  ) throws(ServiceError) -> (richType: String, name: AssetName) {
+    let richType = context.parameters.first ?? "any"
+    guard Plugin.isValidName(richType) else {
+      throw ServiceError(
+        .invalidRequest, "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
+    }
+    let text = context.parameters.dropFirst().first ?? "any"
+    guard let name = AssetName(text) else {
+      throw ServiceError(
+        .invalidRequest, AssetName.problem(with: text) ?? "It is not a file's name.")
+    }
     return (richType, name)
   }
 }

@@ -1,3 +1,4 @@
+import RichPushAPI
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -5,10 +6,10 @@ import HTTP
 import Push
 import Synchronization
 
-/// A line of JSON for every answer, written by a thread of its own.
+/// A line of JSON for every response, written by a thread of its own.
 ///
-/// An HTTP thread only puts the exchange on a list. When the disk cannot keep up, lines are left out,
-/// and a line says how many.
+/// An HTTP thread only appends the record to a list. If the disk cannot keep up, lines are dropped, and
+/// a line gives their number.
 final class AccessLog: Sendable {
   private struct Waiting {
     var lines: [Entry] = []
@@ -17,7 +18,7 @@ final class AccessLog: Sendable {
   }
 
   private struct Entry: Sendable {
-    let exchange: HTTP.Exchange
+    let exchange: AccessRecord
     let time: Date
   }
 
@@ -28,13 +29,13 @@ final class AccessLog: Sendable {
   private static let capacity = 50_000
   private static let pause = 0.05
 
-  /// Opens the file, which grows at its end; `-` is standard output.
+  /// Opens the file for appending; `-` is standard output.
   init(path: String) throws(ConfigurationError) {
     self.path = path
     descriptor = Mutex(try Self.open(path))
   }
 
-  /// Opens the file anew, since it may have been renamed (logrotate).
+  /// Opens the file again, since it may have been renamed (logrotate).
   func reopen() throws {
     guard path != "-" else { return }
     let fresh = try Self.open(path)
@@ -45,8 +46,8 @@ final class AccessLog: Sendable {
     close(old)
   }
 
-  /// Notes an answer; called on an HTTP thread.
-  func note(_ exchange: HTTP.Exchange) {
+  /// Records a response; called on an HTTP thread.
+  func note(_ exchange: AccessRecord) {
     let entry = Entry(exchange: exchange, time: Date())
     let isFirst = waiting.withLock { waiting in
       guard waiting.lines.count < Self.capacity else {
@@ -60,7 +61,7 @@ final class AccessLog: Sendable {
     if isFirst { queue.asyncAfter(deadline: .now() + Self.pause) { self.write() } }
   }
 
-  /// Writes what waits, at the server's end.
+  /// Writes what has not been written, before the server ends.
   func flush() { queue.sync { write() } }
 
   private func write() {
@@ -111,10 +112,10 @@ final class AccessLog: Sendable {
 }
 
 extension HTTP.Request {
-  /// The target without a signature, which would open media to a reader of the log.
+  /// The target without a signature, with which a reader of the log could fetch media.
   ///
-  /// Of an address as this server makes it, what stands before the signature is left. Any other that
-  /// may hold one, however it is spelled, is left out whole.
+  /// Of a link as this server makes it, only the signature is removed. Any other target that may hold
+  /// one, in whatever spelling, is removed as a whole.
   var loggedTarget: String {
     let address = /\/media\/[0-9]+\/[A-Za-z0-9._;=-]+\?expires=[0-9]+&key=[0-9]+&signature=/
     if let match = target.prefixMatch(of: address) { return match.output + "-" }

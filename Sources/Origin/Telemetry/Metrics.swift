@@ -2,14 +2,14 @@ import HTTP
 import Synchronization
 
 /// Counts answers, for `/metrics`.
-final class Metrics: Sendable {
+final class RequestMetrics: Sendable {
   /// The answers of one route.
   struct Route: Sendable {
     /// By method and status: few, so that looking through them costs least.
     var answers: [(answer: Answer, count: Int)] = []
     var bytes = 0
     /// As many as took no longer than the bound at the same place, and longer than the one before.
-    var buckets = [Int](repeating: 0, count: Metrics.bounds.count + 1)
+    var buckets = [Int](repeating: 0, count: RequestMetrics.bounds.count + 1)
     var seconds = 0.0
 
     fileprivate mutating func add(_ answer: Answer, _ size: Int, _ bucket: Int, _ time: Double) {
@@ -35,7 +35,7 @@ final class Metrics: Sendable {
   private let counts = Mutex<[String: Route]>([:])
 
   /// Counts an answer; called on an HTTP thread.
-  func count(_ exchange: HTTP.Exchange) {
+  func count(_ exchange: AccessRecord) {
     let seconds = exchange.seconds
     let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
     let answer = Answer(method: exchange.method, status: exchange.status)

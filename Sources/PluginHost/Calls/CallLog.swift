@@ -1,47 +1,84 @@
-/// Writes log lines that name the plugin and the notification.
+import Synchronization
+
+/// Writes log lines about one call, or about a process without one.
 struct CallLog: Sendable {
-  /// Of what the lines speak; written out for the few calls that have any.
-  private enum Subject {
-    case process(richType: String)
-    case call(richType: String, PluginCall.Verb, id: String?)
-  }
+  private let richType: String
+  private let verb: PluginCall.Verb?
+  private let id: String?
+  private let writeLine: @Sendable (String) -> Void
 
-  private let about: Subject
-  private let write: @Sendable (String) -> Void
-
-  /// Speaks of a process that has no call.
+  /// A log about a plugin's process.
   init(richType: String, write: @escaping @Sendable (String) -> Void) {
-    (about, self.write) = (.process(richType: richType), write)
+    (self.richType, verb, id, writeLine) = (richType, nil, nil, write)
   }
 
-  /// Speaks of a call.
+  /// A log about a call.
   init(call: PluginCall, write: @escaping @Sendable (String) -> Void) {
-    (about, self.write) = (.call(richType: call.richType, call.verb, id: call.id), write)
+    (richType, verb, id, writeLine) = (call.richType, call.verb, call.id, write)
   }
 
-  private var subject: String {
-    switch about {
-    case .process(let richType): "plugin \(richType)"
-    case .call(let richType, let verb, let id):
-      "plugin \(richType), \(verb.rawValue)" + (id.map { ", notification \($0)" } ?? "")
-    }
+  // Computed: most calls write nothing.
+  private var prefix: String {
+    "plugin \(richType)" + (verb.map { ", \($0.rawValue)" } ?? "")
+      + (id.map { ", notification \($0)" } ?? "")
   }
 
-  /// One line for a call that failed.
-  func fail(_ fault: Fault) {
-    note("\(fault.error.status), \(fault.cause)")
-  }
+  /// Writes the cause of a failed call.
+  func write(_ error: PluginError) { write("\(error.code.rawValue): \(error.cause)") }
 
-  /// One line about its process.
-  func note(_ sentence: String) {
-    write("\(subject): \(sentence)")
-  }
+  /// Writes one line.
+  func write(_ text: String) { writeLine("\(prefix): \(text)") }
 
-  /// A line for each that the plugin wrote to its standard error.
-  func complain(_ bytes: [UInt8]) {
+  /// Writes a line for each line of the plugin's standard error.
+  func write(standardError bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      write("\(subject) says: \(line)")
+      writeLine("\(prefix) says: \(line)")
+    }
+  }
+}
+
+/// Records what was sent to a plugin and what it returned, byte for byte, for the plugin's author.
+package final class Transcript: Sendable {
+  /// One attempt at a call; there are two if the first process ended before it answered.
+  package struct Attempt: Sendable {
+    /// The variables, in order.
+    package var variables: [(name: String, value: String)] = []
+    /// The standard input.
+    package var body: [UInt8] = []
+    /// The header of the response, with the empty line that ends it.
+    package var head: [UInt8] = []
+    /// The content of the response, if it stayed in memory.
+    package var content: [UInt8] = []
+    /// What the plugin wrote to its standard error.
+    package var standardError: [UInt8] = []
+    /// How the process or the request ended, in the words of the log.
+    package var ending = ""
+    /// From the request to the end of the response.
+    package var duration = Duration.zero
+    fileprivate let start = ContinuousClock.now
+  }
+
+  private let recorded = Mutex<[Attempt]>([])
+
+  /// Creates an empty transcript.
+  package init() {}
+
+  /// The attempts so far.
+  package var attempts: [Attempt] { recorded.withLock { $0 } }
+
+  func recordRequest(_ variables: [(name: String, value: String)], _ body: [UInt8]) {
+    recorded.withLock { $0.append(Attempt(variables: variables, body: body)) }
+  }
+
+  func recordResponse(_ response: CGIResponseBuffer, _ standardError: [UInt8], _ exit: ProcessExit)
+  {
+    recorded.withLock { attempts in
+      guard var attempt = attempts.popLast() else { return }
+      (attempt.head, attempt.content) = (response.head, response.body.bytes)
+      (attempt.standardError, attempt.ending) = (standardError, exit.sentence)
+      attempt.duration = .now - attempt.start
+      attempts.append(attempt)
     }
   }
 }

@@ -1,169 +1,200 @@
+import CLinux
 import Glibc
+import Primitives
 import Synchronization
 
-/// The plugins in the operator's folder, looked up by exact name and read again when they change.
+/// The plugins in the operator's folder, then those that ship, by exact name; a changed one is read again.
 ///
-/// inotify tells that something changed, and the files' stamps what. Once in a second the stamps are
-/// asked anyway, for changes that inotify does not see (another machine's, or through mapped memory).
+/// inotify reports that something changed, and the files' stamps what. Once a second the stamps are compared
+/// anyway, for changes that inotify does not report (another machine's, or through mapped memory).
 final class PluginFolder: Sendable {
   private struct Entry {
-    let plugin: Plugin
-    /// Everything the entry was made of, as it looked then; empty when it may still be changing.
+    var plugin: Plugin
+    /// The stamps of everything the plugin was made of; empty if it may still be changing.
     let stamps: [FileStamp]
-    var trust: Trust
-  }
+    let access: PluginAccess?
+    /// The paths that would take precedence if they existed.
+    let precedingPaths: [String]
+    /// When the stamps were last compared, and after how many changes.
+    var checked: Check
 
-  /// Since when, and after how many changes, the stamps were right.
-  private struct Trust {
-    var change = 0
-    var time = ContinuousClock.now
-
-    func holds(after change: Int) -> Bool { self.change == change && .now - time < .seconds(1) }
-  }
-
-  private struct State {
-    var entries: [String: Entry] = [:]
-    var changes = 0
-  }
-
-  private let path: String
-  private let binaries: String?
-  private let ceiling: Manifest.Limits
-  private let state = Mutex(State())
-  /// Tells of changes in the folder and in what the plugins consist of.
-  let watch = ChangeWatch()
-
-  init(path: String, binaries: String?, ceiling: Manifest.Limits) {
-    self.path = path
-    self.binaries = binaries
-    self.ceiling = ceiling
-    watch.add(path)
-  }
-
-  /// Looks what inotify has to tell; what was known is asked again then.
-  private func noticeChanges() -> Int {
-    state.withLock { state in
-      if watch.hasChanged { state.changes += 1 }
-      return state.changes
+    var isCurrent: Bool {
+      stamps.allSatisfy(\.isCurrent) && access?.isCurrent != false
+        && precedingPaths.allSatisfy { FileStamp($0) == nil }
     }
   }
 
-  /// The plugin of a rich type, current to the moment; nil when there is none.
+  private struct Check {
+    let changes: Int
+    let time = ContinuousClock.now
+
+    func isValid(after changes: Int) -> Bool {
+      self.changes == changes && .now - time < PluginFolder.checkInterval
+    }
+  }
+
+  private static let checkInterval = Duration.seconds(1)
+
+  /// The operator's folder, then the one with the plugins that ship; the first that has a name wins.
+  private let folders: [String]
+  private let executables: String?
+  private let maximumLimits: Manifest.Limits
+  private let secretPaths: [String]
+  private let entries = Mutex<[String: Entry]>([:])
+  private let changes = Atomic(0)
+  /// The queue of changes in the folders and of the plugins' files (inotify), for a poller; nil if the system
+  /// has no more of them.
+  let changeQueue = FileDescriptor(owning: cinotify_open())
+
+  init(_ configuration: PluginConfiguration) {
+    folders = [configuration.folder] + [configuration.bundledFolder].compactMap(\.self)
+    (executables, maximumLimits) = (configuration.executables, configuration.maximumLimits)
+    secretPaths = configuration.sandbox == .off ? [] : configuration.secretPaths
+    for folder in folders { watch(folder) }
+  }
+
+  /// Reports changes of a folder from now on; nothing else can be watched.
+  private func watch(_ folder: String) {
+    // Also for a path that is watched already: it may be another folder now.
+    if let changeQueue { _ = cinotify_watch_content(changeQueue.number, folder) }
+  }
+
+  /// How often ``noticeChanges()`` was true.
+  var changeCount: Int { changes.load(ordering: .relaxed) }
+
+  /// Whether anything has changed since the last call; must be called before plugins are looked up.
+  func noticeChanges() -> Bool {
+    guard let changeQueue else { return false }
+    // Under the lock: whoever finds the queue empty must see the count of whoever emptied it.
+    return entries.withLock { _ in
+      let hasChanged = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { buffer in
+        (try? changeQueue.read(into: buffer)) != nil
+      }
+      if hasChanged { changes.add(1, ordering: .relaxed) }
+      return hasChanged
+    }
+  }
+
+  /// The plugin of a rich type, current as of the changes noticed; nil if there is none.
   func plugin(_ name: String) -> Plugin? {
-    let trust = Trust(change: noticeChanges())
-    if let known = state.withLock({ $0.entries[name] }), !known.stamps.isEmpty {
-      if known.trust.holds(after: trust.change) { return known.plugin }
-      if known.stamps.allSatisfy(\.isCurrent) {
-        state.withLock { $0.entries[name]?.trust = trust }
+    let (known, changes) = entries.withLock { ($0[name], changeCount) }
+    let check = Check(changes: changes)
+    if let known, !known.stamps.isEmpty {
+      if changeQueue != nil, known.checked.isValid(after: changes) { return known.plugin }
+      if known.isCurrent {
+        entries.withLock { $0[name]?.checked = check }
         return known.plugin
       }
     }
-    guard Plugin.isName(name) else { return nil }
-    let entry = read(name, trust)
-    return state.withLock { state in
-      // Read anew and found the same, it stays the object that everybody knows.
-      let known = state.entries[name].flatMap { $0.plugin == entry?.plugin ? $0.plugin : nil }
-      state.entries[name] = entry.map {
-        Entry(plugin: known ?? $0.plugin, stamps: $0.stamps, trust: $0.trust)
-      }
-      return state.entries[name]?.plugin
+    guard Plugin.isValidName(name) else { return nil }
+    var entry = read(name, check)
+    return entries.withLock { entries in
+      // The same version stays the same object, so that comparisons of it are quick.
+      if let known = entries[name]?.plugin, known == entry?.plugin { entry?.plugin = known }
+      entries[name] = entry
+      return entry?.plugin
     }
   }
 
-  /// All plugins by name, the broken ones with their problem.
+  /// All plugins by name, those that cannot be used with their problem.
   func plugins() -> [Plugin] {
-    FolderListing.texts(in: path).sorted().compactMap(plugin)
+    Set(folders.flatMap(FolderListing.texts)).sorted().compactMap(plugin)
   }
 
-  private func read(_ name: String, _ trust: Trust) -> Entry? {
-    guard let stamp = FileStamp("\(path)/\(name)") else { return nil }
-    if stamp.isFolder { return readFolder(name, at: stamp.path, trust) }
+  private func read(_ name: String, _ check: Check) -> Entry? {
+    guard let stamp = folders.lazy.compactMap({ FileStamp("\($0)/\(name)") }).first else {
+      return nil
+    }
+    if stamp.isFolder { return readFolder(name, at: stamp.path, check) }
     guard stamp.isRegularFile else { return nil }
-    let problem = stamp.isExecutable ? nil : "\(stamp.path) is not executable (chmod +x)"
     return makeEntry(
-      name, manifest: Manifest(), executable: stamp.path, folder: path, roots: [stamp.path],
-      problem: problem, trust)
+      name, Manifest(), executable: stamp.path, folder: stamp.parent, roots: [stamp.path],
+      problem: Self.problem(of: stamp, at: stamp.path), check)
   }
 
-  private func readFolder(
-    _ name: String, at folder: String, _ trust: Trust
-  ) -> Entry? {
-    watch.add(folder)  // before it is read: what comes meanwhile is heard of
+  private func readFolder(_ name: String, at folder: String, _ check: Check) -> Entry? {
+    watch(folder)  // before it is read, so that no change is missed
     var manifest = Manifest()
     var problem: String?
     let file = "\(folder)/plugin.json"
-    if let json = Descriptor(open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK))?.contents(
-      atMost: 65_536)
-    {
-      do throws(ManifestReader.Fault) {
-        manifest = try ManifestReader.manifest(json: json, name: name, ceiling: ceiling)
+    let hasManifest = access(file, F_OK) == 0
+    if hasManifest {
+      do throws(PluginProblem) {
+        manifest = try readManifest(file, name)
       } catch {
-        problem = "\(file): \(error.reason)"
+        problem = "\(file): \(error)"
       }
     }
     let fileName = manifest.executable ?? name
-    let places = [folder] + (binaries.map { [$0] } ?? [])
-    let found = places.lazy.compactMap { FileStamp("\($0)/\(fileName)") }
-      .first { $0.isRegularFile }
+    let found = ([folder] + [executables].compactMap(\.self)).lazy
+      .compactMap { FileStamp("\($0)/\(fileName)") }.first(where: \.isRegularFile)
     let executable = found?.path ?? "\(folder)/\(fileName)"
-    if found == nil {
-      problem = problem ?? "its executable \(fileName) is missing"
-    } else if found?.isExecutable == false {
-      problem = problem ?? "\(executable) is not executable (chmod +x)"
-    }
-    // A folder with neither is somebody's folder, and no plugin.
-    if found == nil, access(file, F_OK) != 0 { return nil }
+    // A folder of folders, or of nothing, is not meant as a plugin.
+    if found == nil, !hasManifest, !holdsFiles(folder) { return nil }
     let isElsewhere = executable != "\(folder)/\(fileName)"
     return makeEntry(
-      name, manifest: manifest, executable: executable, folder: folder,
-      roots: [folder] + (isElsewhere ? [executable] : []), problem: problem, trust)
+      name, manifest, executable: executable, folder: folder,
+      roots: [folder] + (isElsewhere ? [executable] : []),
+      problem: problem ?? Self.problem(of: found, at: executable), check)
+  }
+
+  private func readManifest(_ file: String, _ name: String) throws(PluginProblem) -> Manifest {
+    let limit = Manifest.maximumSize
+    guard
+      let json = try? FileDescriptor(file, O_RDONLY | O_NONBLOCK).readAll(limit: limit + 1),
+      json.count <= limit
+    else { throw PluginProblem("it cannot be read, or has more than \(limit) bytes") }
+    return try Manifest(json: json, name: name, maximum: maximumLimits)
+  }
+
+  /// Whether a problem is that the plugin overlaps with what no plugin may read.
+  static func isOverlap(_ problem: String) -> Bool {
+    problem.hasSuffix(", which plugins may not read: move it")
+  }
+
+  private static func problem(of executable: FileStamp?, at path: String) -> String? {
+    guard let executable else { return "its executable \(path) is missing" }
+    return executable.isExecutable ? nil : "\(path) is not executable (chmod +x)"
+  }
+
+  private func holdsFiles(_ folder: String) -> Bool {
+    PluginFiles.names(in: folder).contains { FileStamp("\(folder)/\($0)")?.isRegularFile == true }
   }
 
   private func makeEntry(
-    _ name: String, manifest: Manifest, executable: String, folder: String, roots: [String],
-    problem: String?, _ trust: Trust
+    _ name: String, _ manifest: Manifest, executable: String, folder: String, roots: [String],
+    problem: String?, _ check: Check
   ) -> Entry {
     var problem = problem
-    var inventory: Inventory?
-    do throws(ManifestReader.Fault) {
-      inventory = try Inventory(roots: roots)
+    var files: PluginFiles?
+    do throws(PluginProblem) {
+      files = try PluginFiles(roots: roots)
     } catch {
-      problem = problem ?? error.reason
+      problem = problem ?? error.description
     }
-    if problem == nil, let stamp = openToAll(inventory?.stamps ?? []) {
-      problem = "every user of this machine can change \(stamp.path) (chmod o-w \(stamp.path))"
+    let access = problem == nil ? files.map { PluginAccess(of: $0, roots: roots) } : nil
+    if let path = access?.firstWorldWritable {
+      problem = "every user of this machine can change \(path) (chmod o-w \(path))"
     }
+    let shared = secretPaths.first { secret in
+      roots.contains {
+        $0.realPath.isInside(secret.realPath) || secret.realPath.isInside($0.realPath)
+      }
+    }
+    if let shared, problem == nil {
+      problem = "it is in one place with \(shared), which plugins may not read: move it"
+    }
+    let interpreter = Interpreter(of: executable, in: folder)
     let plugin = Plugin(
-      richType: name, manifest: manifest, executable: executable,
-      interpreter: PluginFolder.interpreter(of: executable), folder: folder, roots: roots,
-      identity: inventory?.identity ?? "", problem: problem)
-    let stamps = inventory?.stamps ?? []
-    for stamp in stamps { watch.add(stamp.isFolder ? stamp.path : stamp.parent) }
-    let isSettled = problem == nil && stamps.allSatisfy(\.isSettled)
-    return Entry(plugin: plugin, stamps: isSettled ? stamps : [], trust: trust)
-  }
-
-  /// The first of a plugin's files and folders, or of the folders around them, that all users may write to.
-  private func openToAll(_ stamps: [FileStamp]) -> FileStamp? {
-    var all = stamps
-    for folder in Set([path] + stamps.map(\.parent)).sorted() {
-      all += [FileStamp(folder)].compactMap(\.self)
-    }
-    // Python runs what is there instead of what it was compiled from.
-    for stamp in stamps where stamp.isFolder {
-      all += [FileStamp("\(stamp.path)/__pycache__")].compactMap(\.self)
-    }
-    return all.first { $0.mode & 0o002 != 0 }
-  }
-
-  private static func interpreter(of executable: String) -> String? {
-    guard let file = Descriptor(open(executable, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
-      return nil
-    }
-    var line = [UInt8](repeating: 0, count: 256)
-    let count = Glibc.read(file.number, &line, line.count)
-    guard count > 2, line.starts(with: "#!".utf8) else { return nil }
-    let text = line[2..<count].prefix { $0 != UInt8(ascii: "\n") }
-    return String(decoding: text, as: UTF8.self)
+      richType: name, manifest: manifest, executable: executable, interpreter: interpreter.line,
+      folder: folder, roots: roots, identity: files?.identity ?? "",
+      problem: problem ?? interpreter.problem)
+    let stamps = files?.stamps ?? []
+    for stamp in stamps { watch(stamp.isFolder ? stamp.path : stamp.parent) }
+    let isSettled = plugin.problem == nil && stamps.allSatisfy(\.isSettled)
+    return Entry(
+      plugin: plugin, stamps: isSettled ? stamps : [], access: access,
+      precedingPaths: Array(folders.map { "\($0)/\(name)" }.prefix { $0 != roots[0] }),
+      checked: check)
   }
 }

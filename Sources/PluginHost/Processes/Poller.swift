@@ -1,47 +1,51 @@
 import CLinux
 import Foundation
 import Glibc
+import Primitives
 import Synchronization
 
-/// Something that wants to know when its descriptors can be read or written.
-protocol Watcher: AnyObject, Sendable {
-  /// Called on the poller's thread; must not block.
-  func ready(_ descriptor: Int32)
-  /// Called on the poller's thread when the time given with a descriptor is over.
-  func expired()
+/// Handles the events of descriptors that a ``Poller`` watches.
+///
+/// Its methods run on the poller's thread and must not block.
+protocol PollHandler: AnyObject, Sendable {
+  /// The descriptor can be read or written, or its other end is closed.
+  func descriptorReady(_ descriptor: Int32)
+  /// The deadline of a watch has passed.
+  func deadlinePassed()
 }
 
 /// One thread that waits for the descriptors of all plugins (epoll).
 final class Poller: Sendable {
-  /// What `watch` returns and `forget` takes.
-  struct Ticket: Sendable, Hashable {
+  /// Identifies a watch.
+  struct Token: Sendable, Hashable {
     fileprivate let number: UInt64
     fileprivate let descriptor: Int32
   }
 
-  /// What a descriptor is watched for.
-  enum Direction: Sendable {
-    case input, both
+  /// The events to wait for.
+  enum Interest: Sendable {
+    case reading, readingAndWriting
     fileprivate var events: UInt32 {
-      EPOLLIN.rawValue | EPOLLRDHUP.rawValue | (self == .both ? EPOLLOUT.rawValue : 0)
+      EPOLLIN.rawValue | EPOLLRDHUP.rawValue
+        | (self == .readingAndWriting ? EPOLLOUT.rawValue : 0)
     }
   }
 
   private struct Watch {
-    let watcher: any Watcher
+    let handler: any PollHandler
     let descriptor: Int32
     var deadline: ContinuousClock.Instant?
   }
 
   private struct State {
     var watches: [UInt64: Watch] = [:]
-    var last: UInt64 = 0
-    /// No deadline is earlier; the thread sleeps no longer than to here.
+    var lastNumber: UInt64 = 0
+    /// No watch's deadline is earlier; the thread sleeps no longer.
     var nextDeadline: ContinuousClock.Instant?
     var isClosed = false
 
-    /// Whether the thread must be told to sleep less.
-    mutating func hasten(to deadline: ContinuousClock.Instant?) -> Bool {
+    /// Whether the thread must be woken, because it would sleep past the deadline.
+    mutating func lower(to deadline: ContinuousClock.Instant?) -> Bool {
       guard let deadline else { return false }
       if let nextDeadline, nextDeadline <= deadline { return false }
       nextDeadline = deadline
@@ -49,24 +53,23 @@ final class Poller: Sendable {
     }
   }
 
-  private let queue: Descriptor
-  private let alarm: Descriptor
+  private let queue: FileDescriptor
+  private let wakeUps: FileDescriptor
   private let state = Mutex(State())
 
-  /// Starts the thread; nil when the process is out of descriptors.
+  /// Starts the thread; nil if the process is out of descriptors.
   init?() {
-    guard let queue = Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC))),
-      let alarm = Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+    guard let queue = FileDescriptor(owning: epoll_create1(Int32(EPOLL_CLOEXEC))),
+      let wakeUps = FileDescriptor(owning: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
     else { return nil }
-    self.queue = queue
-    self.alarm = alarm
-    control(EPOLL_CTL_ADD, Ticket(number: 0, descriptor: alarm.number), .input)
+    (self.queue, self.wakeUps) = (queue, wakeUps)
+    control(EPOLL_CTL_ADD, Token(number: 0, descriptor: wakeUps.number), .reading)
     let thread = Thread { [self] in run() }
     thread.name = "plugins"
     thread.start()
   }
 
-  /// Ends the thread; what is still watched is forgotten.
+  /// Ends the thread and all watches.
   func close() {
     state.withLock {
       $0.isClosed = true
@@ -75,84 +78,104 @@ final class Poller: Sendable {
     wake()
   }
 
-  /// Calls `watcher` whenever `descriptor` is ready, and once when `deadline` has passed.
+  /// Calls `handler` whenever `descriptor` is ready, and once when `deadline` has passed.
   func watch(
-    _ descriptor: Int32, for direction: Direction = .input,
-    until deadline: ContinuousClock.Instant? = nil, _ watcher: any Watcher
-  ) -> Ticket {
-    let (number, isHurried) = state.withLock { state in
-      state.last += 1
-      state.watches[state.last] = Watch(
-        watcher: watcher, descriptor: descriptor, deadline: deadline)
-      return (state.last, state.hasten(to: deadline))
+    _ descriptor: Int32, for interest: Interest = .reading,
+    until deadline: ContinuousClock.Instant? = nil, _ handler: any PollHandler
+  ) -> Token {
+    let (number, mustWake) = state.withLock { state in
+      state.lastNumber += 1
+      state.watches[state.lastNumber] = Watch(
+        handler: handler, descriptor: descriptor, deadline: deadline)
+      return (state.lastNumber, state.lower(to: deadline))
     }
-    let ticket = Ticket(number: number, descriptor: descriptor)
-    control(EPOLL_CTL_ADD, ticket, direction)
-    if isHurried { wake() }
-    return ticket
+    let token = Token(number: number, descriptor: descriptor)
+    control(EPOLL_CTL_ADD, token, interest)
+    if mustWake { wake() }
+    return token
   }
 
-  /// Watches a descriptor for something else.
-  func change(_ ticket: Ticket, to direction: Direction) {
-    control(EPOLL_CTL_MOD, ticket, direction)
-  }
+  /// Changes the events that a watch waits for.
+  func change(_ token: Token, to interest: Interest) { control(EPOLL_CTL_MOD, token, interest) }
 
-  /// Sets another deadline, or none.
-  func postpone(_ ticket: Ticket, until deadline: ContinuousClock.Instant?) {
-    let isHurried = state.withLock { state in
-      state.watches[ticket.number]?.deadline = deadline
-      return state.hasten(to: deadline)
+  /// Changes or removes the deadline of a watch.
+  func setDeadline(_ deadline: ContinuousClock.Instant?, of token: Token) {
+    let mustWake = state.withLock { state in
+      state.watches[token.number]?.deadline = deadline
+      return state.lower(to: deadline)
     }
-    if isHurried { wake() }
+    if mustWake { wake() }
   }
 
-  /// Ends a watch; call it before the descriptor is closed.
-  func forget(_ ticket: Ticket) {
-    guard state.withLock({ $0.watches.removeValue(forKey: ticket.number) }) != nil else { return }
-    control(EPOLL_CTL_DEL, ticket, .input)
+  /// Ends a watch; must be called before the descriptor is closed.
+  func remove(_ token: Token) {
+    guard state.withLock({ $0.watches.removeValue(forKey: token.number) }) != nil else { return }
+    control(EPOLL_CTL_DEL, token, .reading)
   }
 
-  private func control(_ operation: Int32, _ ticket: Ticket, _ direction: Direction) {
+  private func control(_ operation: Int32, _ token: Token, _ interest: Interest) {
     var event = epoll_event()
-    event.events = direction.events
-    event.data.u64 = ticket.number
-    epoll_ctl(queue.number, operation, ticket.descriptor, &event)
+    event.events = interest.events
+    // The number, not the descriptor: the kernel may give the descriptor's number to another file
+    // while an event of the closed one is still in the current batch.
+    event.data.u64 = token.number
+    epoll_ctl(queue.number, operation, token.descriptor, &event)
   }
 
-  private func wake() {
-    eventfd_write(alarm.number, 1)
-  }
+  private func wake() { eventfd_write(wakeUps.number, 1) }
 
   private func run() {
     var events = [epoll_event](repeating: epoll_event(), count: 128)
     while true {
       let (isClosed, next) = state.withLock { ($0.isClosed, $0.nextDeadline) }
       if isClosed { return }
-      let pause = next.map {
-        Int32(clamping: (ContinuousClock.now.duration(to: $0)).milliseconds + 1)
+      // One millisecond more, because the rest of a millisecond is cut off.
+      let timeout = next.map {
+        Int32(clamping: ContinuousClock.now.duration(to: $0).milliseconds + 1)
       }
-      let count = epoll_wait(queue.number, &events, Int32(events.count), pause ?? -1)
+      let count = epoll_wait(queue.number, &events, Int32(events.count), timeout ?? -1)
       for event in events.prefix(Int(max(count, 0))) { deliver(event.data.u64) }
-      if let next, next <= .now { expire(at: .now) }
+      if let next, next <= .now { handleDeadlines(at: .now) }
     }
   }
 
   private func deliver(_ number: UInt64) {
     if number == 0 {
       var count: eventfd_t = 0
-      eventfd_read(alarm.number, &count)
+      eventfd_read(wakeUps.number, &count)
     } else if let watch = state.withLock({ $0.watches[number] }) {
-      watch.watcher.ready(watch.descriptor)
+      watch.handler.descriptorReady(watch.descriptor)
     }
   }
 
-  private func expire(at now: ContinuousClock.Instant) {
-    let late = state.withLock { state in
+  private func handleDeadlines(at now: ContinuousClock.Instant) {
+    let handlers = state.withLock { state in
       let late = state.watches.filter { $0.value.deadline.map { $0 <= now } ?? false }
       for number in late.keys { state.watches[number]?.deadline = nil }
       state.nextDeadline = state.watches.values.compactMap(\.deadline).min()
-      return late.values.map(\.watcher)
+      return late.values.map(\.handler)
     }
-    for watcher in late { watcher.expired() }
+    for handler in handlers { handler.deadlinePassed() }
+  }
+}
+
+/// A continuation with its result, to be resumed when no lock is held.
+///
+/// Resuming takes the task's own lock, which a thread that cancels the task holds while the cancellation
+/// handler waits for ours.
+struct PendingResume<Outcome: Sendable>: Sendable {
+  private let continuation: CheckedContinuation<Outcome, Never>
+  private let outcome: Outcome
+
+  init(_ continuation: CheckedContinuation<Outcome, Never>, returning outcome: consuming Outcome) {
+    (self.continuation, self.outcome) = (continuation, outcome)
+  }
+
+  /// Resumes the task.
+  consuming func resume() {
+    // No copy of the outcome may outlive the resumption: with the last one its spooled file is removed.
+    let (continuation, outcome) = (continuation, outcome)
+    _ = consume self
+    continuation.resume(returning: consume outcome)
   }
 }

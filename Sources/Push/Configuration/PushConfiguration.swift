@@ -1,9 +1,9 @@
-/// Which push services the operator wants, with all that is needed to speak to them.
+/// The push services of `--push`, with their settings from the environment.
 package struct PushConfiguration: Sendable {
-  /// The words that `--push` knows.
+  /// The names that `--push` takes.
   package static let names = ["embedded", "azure", "apns", "webhook"]
 
-  /// Every environment variable that is read here.
+  /// Every environment variable that is read.
   package static let variables = [
     "RICHPUSH_AZURE_CONNECTION_STRING", "RICHPUSH_AZURE_CONNECTION_STRING_FILE",
     "RICHPUSH_AZURE_HUB", "RICHPUSH_APNS_KEY_FILE", "RICHPUSH_APNS_KEY_ID",
@@ -13,82 +13,127 @@ package struct PushConfiguration: Sendable {
     "RICHPUSH_PUSH_CA",
   ]
 
-  /// Whether the server's own gateway is among them.
-  package let isEmbedded: Bool
+  /// The name of the server's own gateway.
+  static let embedded = "embedded"
+
+  /// The names in the list, in its order, each once.
+  private let services: [String]
   private let apns: APNsSettings?
   private let azure: AzureConnection?
   private let webhook: WebhookSettings?
   private let events: WebhookSettings?
   private let trustAnchor: String?
 
-  /// Reads what `--push` lists; a setting that is missing or wrong is an error that names it.
+  /// Parses a list as in `--push` and reads the settings; an error names the variable.
   package init(_ list: String, environment: [String: String]) throws(PushError) {
-    let wanted = list.split(separator: ",").map { String($0.filter { !$0.isWhitespace }) }
-    if let unknown = wanted.first(where: { !Self.names.contains($0) }) {
-      throw PushError(
-        .configuration,
-        "\"\(unknown)\" is no push service; there are \(Self.names.joined(separator: ", ")).")
-    }
-    let settings = Settings(environment)
-    isEmbedded = wanted.contains("embedded")
-    apns = wanted.contains("apns") ? try APNsSettings(settings) : nil
-    azure = wanted.contains("azure") ? try Self.azure(settings) : nil
+    services = try Self.services(in: list)
+    let settings = EnvironmentSettings(environment)
+    apns = services.contains("apns") ? try APNsSettings(settings) : nil
+    azure = services.contains("azure") ? try Self.azure(settings) : nil
     webhook =
-      wanted.contains("webhook")
-      ? try WebhookSettings(
-        settings, prefix: "RICHPUSH_WEBHOOK", purpose: "the address that pushes are posted to")
-      : nil
+      services.contains("webhook")
+      ? try WebhookSettings(settings, "RICHPUSH_WEBHOOK", for: "pushes") : nil
     events =
-      settings.optional("RICHPUSH_EVENTS_URL") == nil
-      ? nil
-      : try WebhookSettings(
-        settings, prefix: "RICHPUSH_EVENTS", purpose: "the address that events are posted to")
+      settings.optional("RICHPUSH_EVENTS_URL") != nil
+      ? try WebhookSettings(settings, "RICHPUSH_EVENTS", for: "events") : nil
     trustAnchor = try Self.trustAnchor(settings)
   }
 
-  /// The services to run a lane for; the embedded gateway is none of them.
+  /// Whether the server's own gateway is one of them.
+  package var isEmbedded: Bool { services.contains(Self.embedded) }
+
+  /// Which of them sends to which devices.
+  package var lanes: PlatformLanes { PlatformLanes(services: services) }
+
+  /// The services that a list such as `embedded,apns` names, each once.
+  ///
+  /// - Throws: `PushError` when it names none, or one that does not exist.
+  static func services(in list: String) throws(PushError) -> [String] {
+    var services: [String] = []
+    for name in words(in: list) where !services.contains(name) {
+      guard names.contains(name) else {
+        throw PushError(
+          .configuration,
+          "\"\(name)\" is no push service; choose from \(names.joined(separator: ", ")).")
+      }
+      services.append(name)
+    }
+    guard !services.isEmpty else {
+      throw PushError(
+        .configuration, "--push names no service; choose from \(names.joined(separator: ", ")).")
+    }
+    return services
+  }
+
+  /// The words of a comma-separated list, without white space.
+  static func words(in list: String) -> [String] {
+    list.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+  }
+
+  /// The services that need a lane: all but the embedded gateway.
   package func providers(
     clock: any PushClock = SystemClock()
   ) throws(PushError) -> [any PushProvider & PushCheckable] {
     var providers: [any PushProvider & PushCheckable] = []
     if let azure {
-      providers.append(
-        try AzureProvider(connection: azure, trustAnchor: trustAnchor, clock: clock))
+      providers += [try AzureProvider(connection: azure, trustAnchor: trustAnchor, clock: clock)]
     }
     if let apns {
-      providers.append(
-        try APNsProvider(
-          key: apns.key, topic: apns.topic, endpoints: apns.endpoints, trustAnchor: trustAnchor,
-          clock: clock))
+      let provider = try APNsProvider(
+        key: apns.key, topic: apns.topic, endpoints: apns.endpoints, trustAnchor: trustAnchor,
+        clock: clock)
+      providers.append(provider)
     }
     if let webhook {
-      providers.append(
-        WebhookProvider(try webhook.webhook(trustAnchor: trustAnchor, clock: clock)))
+      providers += [WebhookProvider(try webhook.webhook(trustAnchor: trustAnchor, clock: clock))]
     }
     return providers
   }
 
-  /// Where the operator wants to hear of receipts and other events, or nil.
+  /// The webhook for receipts and other events, or nil.
   package func eventWebhook(clock: any PushClock = SystemClock()) throws(PushError) -> Webhook? {
-    guard let events else { return nil }
-    return try events.webhook(trustAnchor: trustAnchor, clock: clock)
+    try events?.webhook(trustAnchor: trustAnchor, clock: clock)
   }
 
-  private static func azure(_ settings: Settings) throws(PushError) -> AzureConnection {
+  private static func azure(_ settings: EnvironmentSettings) throws(PushError) -> AzureConnection {
     let name = "RICHPUSH_AZURE_CONNECTION_STRING"
     let text = try settings.secret(name, "the hub's access policy shows it in the portal")
     let hub = try settings.required("RICHPUSH_AZURE_HUB", "the notification hub's name")
-    return try settings.naming(name) { () throws(PushError) in
-      try AzureConnection(connectionString: text, hub: hub)
-    }
+    return try settings.naming(name, try AzureConnection(connectionString: text, hub: hub))
   }
 
-  private static func trustAnchor(_ settings: Settings) throws(PushError) -> String? {
+  private static func trustAnchor(_ settings: EnvironmentSettings) throws(PushError) -> String? {
     let name = "RICHPUSH_PUSH_CA"
     guard let path = settings.optional(name) else { return nil }
     guard try settings.file(name, "").contains("-----BEGIN CERTIFICATE-----") else {
-      throw PushError(.configuration, "\(name) names \(path), which holds no PEM certificate.")
+      throw PushError(.configuration, "\(name) names \(path), which is not a PEM certificate.")
     }
     return path
+  }
+}
+
+/// Checks the configuration before a push depends on it.
+package enum PushCheck {
+  /// Checks every service in a list as in `--push`; `isGood` is true for all if everything is right.
+  package static func run(
+    _ list: String, environment: [String: String], clock: any PushClock = SystemClock()
+  ) async -> [PushFinding] {
+    var findings: [PushFinding] = []
+    for name in PushConfiguration.words(in: list) {
+      do {
+        let configuration = try PushConfiguration(name, environment: environment)
+        if configuration.isEmbedded {
+          findings.append(
+            PushFinding(
+              service: name, isGood: true, sentence: "The embedded gateway needs no settings."))
+        }
+        for provider in try configuration.providers(clock: clock) {
+          findings += await provider.check()
+        }
+      } catch {
+        findings.append(PushFinding(service: name, isGood: false, sentence: "\(error)"))
+      }
+    }
+    return findings
   }
 }

@@ -1,39 +1,35 @@
 import FoundationEssentials
+import Primitives
 import Synchronization
 
-/// The worker of one push service: leases jobs, sends them, settles what became of them.
+/// The worker of one push service: leases jobs, sends them, settles their outcomes.
 ///
-/// Every service has a lane of its own, so the outage of one never holds up another. What finishes
-/// within a few milliseconds is settled in one commit, which leases the next jobs as well.
+/// Every service has its own lane, so that an outage of one never delays another. Outcomes within a few
+/// milliseconds are settled in one commit, which also leases the next jobs.
 package final class Lane: Sendable {
-  private static let leaseTime: TimeInterval = 120
-  private static let idleTime: TimeInterval = 5
-  private static let attempts = 16
+  /// How long leased jobs belong to this process: longer than a provider takes to send one, so that a
+  /// lease ends only after a crash.
+  private static let leaseDuration: TimeInterval = 120
+  /// How often to look for jobs without being woken: those that another process committed.
+  private static let pollInterval: TimeInterval = 5
+  /// With the backoff below, the last of 16 attempts is made after about an hour and a half.
+  private static let maximumAttempts = 16
+  /// When to try again, in seconds, after the outbox failed.
+  private static let outboxRetryTime: TimeInterval = 1
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(900))
 
-  /// Parcels that were given to the service together.
-  private final class Shipment: Sendable {
-    let parcels: [Parcel]
-    let began: Date
-
-    init(_ parcels: [Parcel], began: Date) { (self.parcels, self.began) = (parcels, began) }
-  }
-
   private struct Finished: Sendable {
-    let shipment: Shipment
-    let place: Int
-    let delivery: PushOutcome
-
-    var parcel: Parcel { shipment.parcels[place] }
-    var began: Date { shipment.began }
+    let push: MergedPush
+    let began: Date
+    let outcome: PushOutcome
   }
 
   private struct State {
     var finished: [Finished] = []
-    /// Parcels that were given to the service and are not finished.
+    /// Pushes given to the service that are not finished.
     var sending = 0
-    /// Whether there may be jobs that nobody has looked for yet.
-    var isWoken = true
+    /// Whether there may be jobs that have not been looked for yet.
+    var mayHaveJobs = true
     var isStopping = false
     var status = LaneStatus()
   }
@@ -44,202 +40,205 @@ package final class Lane: Sendable {
   private let random: @Sendable () -> Double
   private let log: @Sendable (String) -> Void
   private let state = Mutex(State())
-  private let bell = Bell()
+  private let signal = WakeSignal()
 
-  /// A lane that is not running yet; `random` gives numbers between 0 and 1.
+  /// Creates a lane, which ``run()`` starts; `random` returns numbers from 0 to 1.
   package init(
     provider: any PushProvider, outbox: any PushQueue, clock: any PushClock = SystemClock(),
     random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
     log: @escaping @Sendable (String) -> Void
   ) {
-    self.provider = provider
-    self.outbox = outbox
-    self.clock = clock
-    self.random = random
-    self.log = log
+    (self.provider, self.outbox, self.clock) = (provider, outbox, clock)
+    (self.random, self.log) = (random, log)
   }
 
   /// The provider's name.
   package var name: String { provider.name }
 
-  /// How the lane is doing.
+  /// The lane's state.
   package var status: LaneStatus { state.withLock { $0.status } }
 
-  /// Says that new jobs may be waiting.
+  /// Tells the lane that new jobs may be due.
   package func wake() {
-    state.withLock { $0.isWoken = true }
-    bell.ring()
+    state.withLock { $0.mayHaveJobs = true }
+    signal.send()
   }
 
-  /// Takes no more jobs; `run()` returns when what is under way has been settled.
+  /// Leases no more jobs; ``run()`` returns once those under way are settled.
   package func stop() {
     state.withLock { $0.isStopping = true }
-    bell.ring()
+    signal.send()
   }
 
-  /// Works until ``stop()``; cancelling the task cancels what is under way as well.
+  /// Works until ``stop()``; cancelling the task also cancels the pushes under way.
   package func run() async {
-    var work = LaneWork()
-    var exchanged = Date.distantPast
+    var loop = LaneLoopState()
+    var lastCommit = Date.distantPast
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
-        record(takeFinished(), in: &work)
-        let (isStopping, isWoken) = takeSignals()
-        if isStopping, work.underWay == 0 { break }
-        if !isWoken, work.isWorthWaiting(since: exchanged, at: clock.now, batch: batch) {
-          await bell.wait(until: exchanged + LaneWork.pace, by: clock)
+        let (finished, isStopping, mayHaveJobs) = takeEvents()
+        record(finished, in: &loop)
+        if isStopping, loop.awaitingOutcome == 0 { break }
+        if !mayHaveJobs,
+          loop.shouldDelayCommit(since: lastCommit, at: clock.now, commitSize: commitSize)
+        {
+          await wait(until: lastCommit + LaneLoopState.commitInterval)
           continue
         }
-        exchanged = clock.now
-        let jobs = await exchange(&work, isStopping: isStopping)
-        start(jobs, &work, in: &group)
-        state.withLock { $0.status.update(work) }
-        if jobs.isEmpty { await rest(work) }
+        lastCommit = clock.now
+        let jobs = await settleAndLease(&loop, isStopping: isStopping)
+        start(jobs, &loop, in: &group)
+        state.withLock { $0.status.update(loop) }
+        if jobs.isEmpty { await waitForWork(loop) }
       }
     }
-    record(takeFinished(), in: &work)
-    _ = await exchange(&work, isStopping: true)
+    record(takeEvents().finished, in: &loop)
+    _ = await settleAndLease(&loop, isStopping: true)
   }
+
+  private func wait(until deadline: Date) async {
+    await signal.wait { [clock] in try await clock.sleep(until: deadline) }
+  }
+
+  /// The outcomes that are worth a commit of their own.
+  private var commitSize: Int { max(1, provider.capacity / 4) }
 }
 
-// MARK: - Taking jobs
+// MARK: - Leasing and sending
 
 extension Lane {
-  /// Commits what is settled, and takes new jobs in the same commit.
-  private func exchange(_ work: inout LaneWork, isStopping: Bool) async -> [PushJob] {
+  /// Commits the settlements, and leases new jobs in the same commit.
+  private func settleAndLease(_ loop: inout LaneLoopState, isStopping: Bool) async -> [PushJob] {
     let now = clock.now
-    let room = isStopping ? 0 : self.room(work, at: now)
-    guard room > 0 || !work.settlements.isEmpty else { return [] }
+    let limit = isStopping ? 0 : available(loop, at: now)
+    guard limit > 0 || !loop.settlements.isEmpty else { return [] }
     do {
-      let jobs = try await outbox.exchange(
-        work.settlements, lane: name, limit: room, now: now, until: now + Self.leaseTime)
-      state.withLock { $0.status.count(work.settlements) }
-      work.endSettled()
-      if work.isRefused { log("push \(name): the outbox answers again") }
-      work.isRefused = false
+      let jobs = try await outbox.settleAndLease(
+        loop.settlements, lane: name, limit: limit, now: now, until: now + Self.leaseDuration)
+      state.withLock { $0.status.count(loop.settlements) }
+      loop.removeSettled()
+      if loop.hasOutboxFailed { log("push \(name): the outbox is available again") }
+      loop.hasOutboxFailed = false
       return jobs
     } catch {
-      if !work.isRefused {
-        log("push \(name): the outbox does not answer, outcomes will be offered again: \(error)")
+      // The settlements stay, and are part of the next exchange.
+      if !loop.hasOutboxFailed {
+        log("push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
       }
-      work.isRefused = true
+      loop.hasOutboxFailed = true
       return []
     }
   }
 
-  /// How many more pushes may start.
-  private func room(_ work: LaneWork, at now: Date) -> Int {
-    max(0, work.breaker.room(capacity: provider.capacity, inFlight: work.underWay, at: now))
+  /// The number of pushes that may start.
+  private func available(_ loop: LaneLoopState, at now: Date) -> Int {
+    max(
+      0,
+      loop.breaker.available(capacity: provider.capacity, inFlight: loop.awaitingOutcome, at: now))
   }
 
-  /// Sends what is in time, within what the devices may be woken.
+  /// Sends the jobs that have not expired, within the devices' budgets of silent pushes.
   private func start(
-    _ jobs: [PushJob], _ work: inout LaneWork, in group: inout DiscardingTaskGroup
+    _ jobs: [PushJob], _ loop: inout LaneLoopState, in group: inout DiscardingTaskGroup
   ) {
     let now = clock.now
-    var parcels: [Parcel] = []
-    var wakes: [(job: PushJob, alert: PushText)] = []
-    for job in jobs where work.begin(job) {
+    var pushes: [MergedPush] = []
+    var beyondBudget: [(job: PushJob, alert: PushPayload)] = []
+    for job in jobs where loop.begin(job) {
       if let expires = job.push.expires, expires <= now {
-        work.settle(job, .expired)
+        loop.settle(job, .expired)
         continue
       }
-      guard provider.governsSilentPushes else {
-        parcels.append(Parcel(job))
-        continue
-      }
-      switch SilentGovernor.decide(on: job, underWay: work.wakesUnderWay(besides: job), at: now) {
-      case .send: parcels.append(Parcel(job))
-      case .fallBack(let alert): wakes.append((job, alert))
-      case .hold(let until, let reason): work.settle(job, .released(until: until, reason: reason))
+      let decision =
+        provider.limitsSilentPushes
+        ? SilentPushBudget.decide(
+          on: job, underWay: loop.silentPushesUnderWay(besides: job), at: now) : .send
+      switch decision {
+      case .send: pushes.append(MergedPush(job))
+      case .fallBack(let alert): beyondBudget.append((job, alert))
+      case .hold(let until, let reason): loop.settle(job, .released(until: until, reason: reason))
       }
     }
-    parcels += Parcel.alerts(insteadOf: wakes)
-    guard !parcels.isEmpty else { return }
-    work.breaker.begin()
-    send(parcels, began: now, in: &group)
-  }
-
-  private func send(_ parcels: [Parcel], began: Date, in group: inout DiscardingTaskGroup) {
-    state.withLock { $0.sending += parcels.count }
-    let shipment = Shipment(parcels, began: began)
-    group.addTask {
-      await self.provider.send(shipment.parcels.map(\.push)) { place, delivery in
-        self.take(Finished(shipment: shipment, place: place, delivery: delivery))
+    pushes += MergedPush.alerts(insteadOf: beyondBudget)
+    guard !pushes.isEmpty else { return }
+    loop.breaker.begin()
+    state.withLock { $0.sending += pushes.count }
+    group.addTask { [pushes] in
+      await self.provider.send(pushes.map(\.push)) { index, outcome in
+        self.finish(Finished(push: pushes[index], began: now, outcome: outcome))
       }
     }
   }
 
-  private func take(_ finished: Finished) {
-    let isPressing = state.withLock { state in
+  private func finish(_ finished: Finished) {
+    let mustWake = state.withLock { state in
       state.finished.append(finished)
       state.sending -= 1
-      return [1, batch].contains(state.finished.count) || state.sending == 0
+      // The first, because the loop may be waiting; then when a commit is worth it.
+      return [1, commitSize].contains(state.finished.count) || state.sending == 0
     }
-    if isPressing { bell.ring() }
+    if mustWake { signal.send() }
   }
-
-  /// So many outcomes are worth a commit.
-  private var batch: Int { max(1, provider.capacity / 4) }
 }
 
-// MARK: - Settling them
+// MARK: - Settling
 
 extension Lane {
-  private func takeSignals() -> (isStopping: Bool, isWoken: Bool) {
+  private func takeEvents() -> (finished: [Finished], isStopping: Bool, mayHaveJobs: Bool) {
     state.withLock { state in
-      defer { state.isWoken = false }
-      return (state.isStopping, state.isWoken)
+      defer { (state.finished, state.mayHaveJobs) = ([], false) }
+      return (state.finished, state.isStopping, state.mayHaveJobs)
     }
   }
 
-  private func takeFinished() -> [Finished] {
-    state.withLock { state in
-      defer { state.finished = [] }
-      return state.finished
+  private func record(_ finished: [Finished], in loop: inout LaneLoopState) {
+    for finished in finished {
+      // A delivered push does not wait, and a random number costs a system call.
+      let random = if case .delivered = finished.outcome { 0.0 } else { random() }
+      loop.breaker.record(
+        finished.outcome, began: finished.began, at: clock.now, random: random)
+      for item in finished.push.items {
+        loop.settle(item.job, settlement(of: item.job, item.note, finished, random))
+      }
     }
   }
 
-  private func record(_ finished: [Finished], in work: inout LaneWork) {
-    for one in finished {
-      // Whoever is delivered does not wait, and a random number is a system call.
-      let random = if case .delivered = one.delivery { 0.0 } else { random() }
-      work.breaker.record(one.delivery, began: one.began, at: clock.now, random: random)
-      for item in one.parcel.items { work.settle(item.job, outcome(one, for: item, random)) }
-    }
-  }
-
-  private func outcome(
-    _ finished: Finished, for item: Parcel.Item, _ random: Double
+  private func settlement(
+    of job: PushJob, _ note: String?, _ finished: Finished, _ random: Double
   ) -> Settlement.Outcome {
-    switch finished.delivery {
+    switch finished.outcome {
     case .delivered(let reference):
       return .delivered(
-        as: finished.parcel.push.text.kind, reference: reference, note: item.note)
+        as: finished.push.push.text.kind, reference: reference, note: note)
     case .retry(let after, let reason), .unavailable(let after, let reason):
-      let attempts = item.job.attempts + 1
-      guard attempts < Self.attempts else {
-        return .rejected(reason: "Given up after \(attempts) attempts: \(reason)")
+      let attempts = job.attempts + 1
+      guard attempts < Self.maximumAttempts else {
+        return .rejected(reason: "Failed after \(attempts) attempts: \(reason)")
       }
-      let delay = max(after ?? .zero, Self.backoff.delay(after: attempts, random: random))
-      return .retry(at: clock.now + delay.seconds, reason: reason)
+      return .retry(at: retryTime(attempts: attempts, after: after, random), reason: reason)
     case .deadToken(let since, let reason): return .deadToken(since: since, reason: reason)
     case .rejected(let reason): return .rejected(reason: reason)
     case .laneStopped(let reason): return .released(until: clock.now, reason: reason)
     }
   }
 
-  /// Waits for something to do: an answer, a call of `wake()`, a job that comes due.
-  private func rest(_ work: LaneWork) async {
+  /// When to try again: after the backoff, but not before the service's `Retry-After`.
+  private func retryTime(attempts: Int, after: Duration?, _ random: Double) -> Date {
+    clock.now + max(after ?? .zero, Self.backoff.delay(after: attempts, random: random)).seconds
+  }
+
+  /// Waits for an outcome, a call of ``wake()``, or a job that is due.
+  private func waitForWork(_ loop: LaneLoopState) async {
     let now = clock.now
-    var deadline = now + Self.idleTime
-    if let opens = work.breaker.openUntil, opens > now {
-      deadline = opens
-    } else if !work.settlements.isEmpty {
-      deadline = now + 1
-    } else if room(work, at: now) > 0, let due = try? await outbox.nextDue(lane: name) {
+    var deadline = now + Self.pollInterval
+    if let pauseEnd = loop.breaker.openUntil, pauseEnd > now {
+      deadline = pauseEnd
+    } else if !loop.settlements.isEmpty {
+      deadline = now + Self.outboxRetryTime
+    } else if available(loop, at: now) > 0, let due = try? await outbox.nextDue(lane: name) {
+      // Not at once: a due job may be one that an earlier unsettled one blocks.
       deadline = min(deadline, max(due, now + 0.05))
     }
-    await bell.wait(until: deadline, by: clock)
+    await wait(until: deadline)
   }
 }

@@ -1,33 +1,100 @@
-/// A push service: takes pushes and says what became of each.
+package import FoundationEssentials
+
+/// A push service: sends pushes and reports the outcome of each.
 package protocol PushProvider: Sendable {
   /// The lane's name, as in `--push`: `apns`, `azure`, `webhook`.
   var name: String { get }
 
-  /// How many pushes may be under way at once.
+  /// The most pushes that may be under way at once.
   var capacity: Int { get }
 
-  /// Whether silent pushes through this service are kept within Apple's three an hour.
-  var governsSilentPushes: Bool { get }
+  /// Whether silent pushes through this service are kept within Apple's budget (`SilentPushBudget`).
+  var limitsSilentPushes: Bool { get }
 
-  /// Sends one push; always answers within a minute or so, and at once when its task is cancelled.
+  /// Sends one push; returns well within a lane's lease of two minutes, and at once when its task is
+  /// cancelled.
   func send(_ push: OutgoingPush) async -> PushOutcome
 
-  /// Sends several at once and returns after the last; `then` hears the outcome of each, with its
-  /// place among them, as soon as it is known.
+  /// Sends several at once and returns after the last outcome.
+  ///
+  /// Calls `then` with each push's index and outcome as soon as it is known.
   func send(
-    _ pushes: [OutgoingPush], then: @escaping @Sendable (Int, PushOutcome) -> Void
+    _ pushes: [OutgoingPush], then: @escaping @Sendable (_ index: Int, PushOutcome) -> Void
   ) async
 }
 
 extension PushProvider {
-  /// Sends each for itself.
+  /// Sends each on its own.
   package func send(
-    _ pushes: [OutgoingPush], then: @escaping @Sendable (Int, PushOutcome) -> Void
+    _ pushes: [OutgoingPush], then: @escaping @Sendable (_ index: Int, PushOutcome) -> Void
   ) async {
     await withDiscardingTaskGroup { group in
       for (index, push) in pushes.enumerated() {
         group.addTask { then(index, await send(push)) }
       }
     }
+  }
+}
+
+/// The outcome of one attempt to send a push.
+package enum PushOutcome: Sendable, Equatable {
+  /// The service accepted it; `reference` is the service's name for the push.
+  case delivered(reference: String?)
+  /// This push has to wait, for instance because its device gets too many; others may go on.
+  case retry(after: Duration?, reason: String)
+  /// The service is down or overloaded: the whole lane slows down.
+  case unavailable(after: Duration?, reason: String)
+  /// The token is no longer valid: it is removed unless it was registered again after `since`.
+  case deadToken(since: Date?, reason: String)
+  /// A permanent failure; the push is not tried again.
+  case rejected(reason: String)
+  /// The operator has to fix something first; jobs stay queued.
+  case laneStopped(reason: String)
+
+  /// Why it was not delivered; nil if it was.
+  var reason: String? {
+    switch self {
+    case .delivered: nil
+    case .retry(_, let reason), .unavailable(_, let reason), .deadToken(_, let reason),
+      .rejected(let reason), .laneStopped(let reason):
+      reason
+    }
+  }
+}
+
+/// A push as it is sent.
+package struct OutgoingPush: Sendable, Hashable {
+  /// Who gets it from the push service.
+  package enum Target: Sendable, Hashable {
+    /// One device by its token; the platform is Azure's word (`apns`, `gcm`, …).
+    case device(handle: String, platform: String)
+    /// Every device that the service itself has registered for the tags (Azure only).
+    case audience(TagExpression)
+
+    /// The token of an Apple device, as hexadecimal digits; nil for everything else.
+    var appleToken: String? {
+      guard case .device(let handle, "apns") = self, !handle.isEmpty,
+        handle.utf8.allSatisfy({
+          "0"..."9" ~= Unicode.Scalar($0) || "a"..."f" ~= Unicode.Scalar($0 | 0x20)
+        })
+      else { return nil }
+      return handle
+    }
+  }
+
+  /// A lower-case UUID; the same on every repetition, so that a device can tell a duplicate.
+  package let id: String
+  package let target: Target
+  package let text: PushPayload
+  /// Pushes with the same collapse id (at most 64 bytes) replace each other on the device.
+  package let collapseID: String?
+  /// When it expires, or nil.
+  package let expires: Date?
+
+  package init(
+    id: String, target: Target, text: PushPayload, collapseID: String? = nil, expires: Date? = nil
+  ) {
+    (self.id, self.target, self.text) = (id, target, text)
+    (self.collapseID, self.expires) = (collapseID, expires)
   }
 }

@@ -1,4 +1,7 @@
-/// An audience: tags joined by `||`, `&&`, `!` and parentheses, in Azure's grammar.
+/// An audience: tags joined by `||`, `&&`, `!` and parentheses.
+///
+/// The grammar and the limits are those of Azure Notification Hubs (learn.microsoft.com, "Routing and tag
+/// expressions").
 package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
   /// A node of the expression's tree.
   package indirect enum Node: Sendable, Hashable {
@@ -8,7 +11,7 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
     case or(Node, Node)
   }
 
-  /// The most tags in an expression that only knows `||`.
+  /// The most tags in an expression with `||` only.
   package static let plainLimit = 20
   /// The most tags in an expression with `&&` or `!` in it.
   package static let mixedLimit = 6
@@ -16,14 +19,14 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
   /// The expression as a tree.
   package let root: Node
 
-  /// Reads an expression; the error says what is wrong and where.
+  /// Parses an expression; the error says what is wrong and where.
   package init(_ text: String) throws(PushError) {
     var parser = TagParser(text)
     root = try parser.parse()
     try check()
   }
 
-  /// Everybody who carries at least one of the tags.
+  /// Matches devices with at least one of the tags.
   package init(anyOf tags: [Tag]) throws(PushError) {
     guard let first = tags.first else {
       throw PushError(.malformedTags, "An audience needs at least one tag.")
@@ -32,55 +35,31 @@ package struct TagExpression: Sendable, Hashable, CustomStringConvertible {
     try check()
   }
 
-  /// The devices of one user.
-  package init(username: String) throws(PushError) {
-    try self.init(anyOf: [.username(username)])
-  }
-
-  /// Whether a registration with these tags belongs to the audience.
-  package func matches(_ tags: Set<String>) -> Bool {
-    root.matches(tags)
-  }
-
   /// The expression in its shortest spelling, as it goes into `ServiceBusNotification-Tags`.
   package var description: String { root.text(inside: .or) }
 
   private func check() throws(PushError) {
-    let count = root.tagCount
-    let limit = root.isPlain ? Self.plainLimit : Self.mixedLimit
+    let (count, isPlain) = root.size
+    let limit = isPlain ? Self.plainLimit : Self.mixedLimit
     guard count > limit else { return }
     throw PushError(
       .malformedTags,
       "The tag expression has \(count) tags; \(limit) are allowed"
-        + (root.isPlain ? "." : " when && or ! is used."))
+        + (isPlain ? "." : " when && or ! is used."))
   }
 }
 
 extension TagExpression.Node {
   fileprivate enum Strength: Int { case or, and, not }
 
-  fileprivate func matches(_ tags: Set<String>) -> Bool {
+  /// The number of tags, and whether `||` is the only operator.
+  fileprivate var size: (tags: Int, isPlain: Bool) {
     switch self {
-    case .tag(let tag): tags.contains(tag.name)
-    case .not(let node): !node.matches(tags)
-    case .and(let left, let right): left.matches(tags) && right.matches(tags)
-    case .or(let left, let right): left.matches(tags) || right.matches(tags)
-    }
-  }
-
-  fileprivate var tagCount: Int {
-    switch self {
-    case .tag: 1
-    case .not(let node): node.tagCount
-    case .and(let left, let right), .or(let left, let right): left.tagCount + right.tagCount
-    }
-  }
-
-  fileprivate var isPlain: Bool {
-    switch self {
-    case .tag: true
-    case .not, .and: false
-    case .or(let left, let right): left.isPlain && right.isPlain
+    case .tag: (1, true)
+    case .not(let node): (node.size.tags, false)
+    case .and(let left, let right): (left.size.tags + right.size.tags, false)
+    case .or(let left, let right):
+      (left.size.tags + right.size.tags, left.size.isPlain && right.size.isPlain)
     }
   }
 
@@ -95,5 +74,129 @@ extension TagExpression.Node {
         (.or, left.text(inside: .or) + " || " + right.text(inside: .or))
       }
     return own.rawValue < outer.rawValue ? "(" + text + ")" : text
+  }
+}
+
+/// Parses a tag expression by recursive descent: `!` binds tightest, then `&&`, then `||`.
+private struct TagParser {
+  /// The most characters of an expression: 20 tags of full length with operators between them.
+  private static let maximumLength = 4096
+  /// The maximumDepth nesting of parentheses and negations, so that no input can exhaust the stack.
+  private static let maximumDepth = 32
+
+  private let text: [Character]
+  private var position = 0
+
+  init(_ text: String) { self.text = Array(text.prefix(Self.maximumLength + 1)) }
+
+  mutating func parse() throws(PushError) -> TagExpression.Node {
+    guard text.count <= Self.maximumLength else {
+      throw PushError(
+        .malformedTags, "The tag expression is longer than \(Self.maximumLength) characters.")
+    }
+    let node = try disjunction(depth: 0)
+    skipSpaces()
+    guard position == text.count else { throw unexpected("&&, || or the end") }
+    return node
+  }
+
+  private mutating func disjunction(depth: Int) throws(PushError) -> TagExpression.Node {
+    var node = try conjunction(depth: depth)
+    while take("||") { node = .or(node, try conjunction(depth: depth)) }
+    return node
+  }
+
+  private mutating func conjunction(depth: Int) throws(PushError) -> TagExpression.Node {
+    var node = try operand(depth: depth)
+    while take("&&") { node = .and(node, try operand(depth: depth)) }
+    return node
+  }
+
+  private mutating func operand(depth: Int) throws(PushError) -> TagExpression.Node {
+    guard depth < Self.maximumDepth else {
+      throw PushError(
+        .malformedTags, "The tag expression nests deeper than \(Self.maximumDepth) levels.")
+    }
+    if take("!") { return .not(try operand(depth: depth + 1)) }
+    if take("(") {
+      let node = try disjunction(depth: depth + 1)
+      guard take(")") else { throw unexpected("a closing parenthesis") }
+      return node
+    }
+    return .tag(try tag())
+  }
+
+  private mutating func tag() throws(PushError) -> Tag {
+    skipSpaces()
+    let start = position
+    while position < text.count, Tag.isPlain(text[position]) || "${}".contains(text[position]) {
+      position += 1
+    }
+    guard position > start else { throw unexpected("a tag") }
+    return try Tag(String(text[start..<position]))
+  }
+
+  private mutating func take(_ token: String) -> Bool {
+    skipSpaces()
+    guard text[position...].starts(with: token) else { return false }
+    position += token.count
+    return true
+  }
+
+  private mutating func skipSpaces() {
+    while position < text.count, text[position].isWhitespace { position += 1 }
+  }
+
+  private func unexpected(_ expected: String) -> PushError {
+    let found = position < text.count ? "has \"\(text[position])\"" : "ends"
+    return PushError(
+      .malformedTags,
+      "The tag expression \(found) where \(expected) is expected (character \(position + 1)).")
+  }
+}
+
+/// A label on a registration, in the spelling of Azure Notification Hubs.
+package struct Tag: Sendable, Hashable {
+  /// The most characters of a tag.
+  package static let limit = 120
+
+  package let name: String
+
+  /// Checks the spelling: letters, digits and `_ - @ # . :`, or `$InstallationId:{…}` and
+  /// `$UserId:{…}`.
+  package init(_ name: String) throws(PushError) {
+    guard !name.isEmpty, name.count <= Self.limit,
+      name.allSatisfy(Self.isPlain) || Self.isReserved(name)
+    else {
+      throw PushError(
+        .malformedTags,
+        "\"\(name.prefix(Self.limit))\" is not a tag: up to \(Self.limit) letters, digits "
+          + "and _ - @ # . : are allowed.")
+    }
+    self.name = name
+  }
+
+  /// The tag on every registration of a user; only the server sets it.
+  package static func username(_ user: String) throws(PushError) -> Tag {
+    try Tag(userPrefix + user)
+  }
+
+  /// Whether only the server may put this tag on a registration.
+  package var isReserved: Bool {
+    name.hasPrefix(Self.userPrefix) || name.hasPrefix("from:") || name.hasPrefix("$")
+  }
+
+  static func isPlain(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || "_-@#.:".contains(character)
+  }
+
+  private static let userPrefix = "username:"
+
+  private static func isReserved(_ name: String) -> Bool {
+    for prefix in ["$InstallationId:{", "$UserId:{"] where name.hasPrefix(prefix) {
+      let inner = name.dropFirst(prefix.count)
+      return inner.last == "}" && inner.count > 1 && inner.dropLast().allSatisfy(isPlain)
+    }
+    return false
   }
 }

@@ -102,7 +102,7 @@ extension RichPushError {
   fileprivate var isFinal: Bool {
     switch code {
     case .unreachable, .unavailable, .malformed: false
-    case .unauthorized, .notFound, .refused: true
+    case .unauthorized, .notFound, .refused, .unreadable: true
     }
   }
 }

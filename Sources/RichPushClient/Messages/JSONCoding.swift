@@ -16,8 +16,25 @@ enum JSONCoding {
     do {
       return try decoder.decode(Value.self, from: data)
     } catch {
-      throw RichPushError(.malformed, "The server's answer is not what was asked for: \(error)")
+      let what = (error as? DecodingError).map(sentence) ?? error.localizedDescription
+      throw RichPushError(.malformed, "The server's answer is not what was asked for: \(what)")
     }
+  }
+
+  /// Where the text is not as it should be.
+  private static func sentence(for error: DecodingError) -> String {
+    switch error {
+    case .keyNotFound(let key, let context): "\(place(context)) has no “\(key.stringValue)”."
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "\(place(context)) has another type."
+    case .dataCorrupted(let context): "\(place(context)) cannot be read."
+    @unknown default: "it cannot be read."
+    }
+  }
+
+  private static func place(_ context: DecodingError.Context) -> String {
+    let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+    return path.isEmpty ? "it" : path
   }
 
   private static func date(_ decoder: any Decoder) throws -> Date {

@@ -1,4 +1,4 @@
-/// How the plugins of a server fare.
+/// The state of a server's plugins.
 public struct PluginReport: Sendable, Hashable, Codable {
   /// One plugin.
   public struct Plugin: Sendable, Hashable, Codable {
@@ -19,7 +19,7 @@ public struct PluginReport: Sendable, Hashable, Codable {
     public let state: String
     /// Why it is broken, in one sentence.
     public let problem: String?
-    /// What it is shut in by, in one line; nil from a server that does not say.
+    /// How it is isolated, in one line; nil from a server that does not say.
     public let confinement: String?
     /// Its processes.
     public let processes: Processes
@@ -35,7 +35,7 @@ public struct PluginReport: Sendable, Hashable, Codable {
     public let slowestSeconds: Double?
   }
 
-  /// How plugins are shut in.
+  /// How plugins are isolated.
   public struct Sandbox: Sendable, Hashable, Codable {
     /// `standard`, `strict` or `off`.
     public let level: String

@@ -33,6 +33,22 @@ public struct RichNotification: Sendable, Equatable, Identifiable {
     public let users: Int
     /// Their registered devices.
     public let devices: Int
+    /// Those who were named and whom nobody knew so far: left out, except in a demonstration.
+    public let unknown: [String]?
+    /// Those of the devices that no push service of the server's sends to; 0 where an older server
+    /// does not say it.
+    public let devicesWithoutLane: Int
+
+    private enum CodingKeys: String, CodingKey { case users, devices, unknown, devicesWithoutLane }
+
+    /// Reads the server's JSON form.
+    public init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      users = try members.decode(Int.self, forKey: .users)
+      devices = try members.decode(Int.self, forKey: .devices)
+      unknown = try members.decodeIfPresent([String].self, forKey: .unknown)
+      devicesWithoutLane = try members.decodeIfPresent(Int.self, forKey: .devicesWithoutLane) ?? 0
+    }
   }
 }
 

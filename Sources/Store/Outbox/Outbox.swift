@@ -1,102 +1,139 @@
 package import FoundationEssentials
 
-/// The pushes on their way out: one job for each device, worked off by lanes, at least once.
+/// The transactional outbox of pushes: one job for each device, sent at least once.
 ///
-/// A lane leases what is due and settles it. What it neither settles nor gives back is due again
-/// when the lease ends, so that nothing is lost with a crash. Jobs are written with `Store.create`.
+/// Jobs are inserted in the same transaction as their notification. A lane leases those that are due and
+/// settles them. A job that is neither settled nor released is due again when its lease ends, so that
+/// none is lost in a crash.
 package final class Outbox: Sendable {
   let database: Database
   let now: @Sendable () -> Date
-  /// Whose leases these are: a lease that ended and went to another may not be settled any more.
+  /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner = UUID().uuidString
-  private let observer = Observer<Set<String>>()
+  private let onJobs = Callback<Set<String>>()
 
   init(_ database: Database, now: @escaping @Sendable () -> Date) {
     self.database = database
     self.now = now
   }
 
-  /// Calls `body` with the names of lanes for which jobs were committed; it only hurries.
+  /// Calls `body` with the names of lanes for which this process committed jobs.
   ///
-  /// A later observer replaces an earlier one. Jobs that another process commits are not told.
+  /// A hint: lanes lease from the database. A later observer replaces an earlier one.
   package func observe(_ body: @escaping @Sendable (Set<String>) -> Void) {
-    observer.observe(body)
+    onJobs.set(body)
   }
 
-  func tellObserver(_ lanes: Set<String>) {
-    if !lanes.isEmpty { observer.tell(lanes) }
+  func notifyObserver(_ lanes: some Sequence<String>) {
+    let lanes = Set(lanes)
+    if !lanes.isEmpty { onJobs(lanes) }
   }
 
-  /// Takes up to `limit` jobs of the lane that are due, oldest first, until a moment.
+  /// Records the outcomes of leased jobs, and leases up to `limit` due jobs of the lane until `until`,
+  /// those due longest first: in one commit, or nothing.
   ///
-  /// Of a lane's jobs with the same device (or audience) and collapse id only the oldest unsettled one is given out, and
-  /// none while one that was called off in the middle of being sent is not settled. A
-  /// job whose device is gone, or another user's now, is no longer sent but recorded as failed.
-  package func lease(lane: String, limit: Int, until: Date) async throws -> [LeasedJob] {
-    try await exchange([], lane: lane, limit: limit, until: until)
-  }
-
-  /// Does both in one commit, ``settle(_:)`` and ``lease(lane:limit:until:)``, in this order.
-  package func exchange(
+  /// An outcome is ignored if its lease has passed to another process; if the job was cancelled meanwhile,
+  /// only `delivered` counts.
+  ///
+  /// Of the lane's jobs with the same device (or audience) and collapse id only the oldest unsettled one
+  /// is leased, and none while a cancelled one is still being sent. A job whose device was removed, or
+  /// belongs to another user now, is not leased but fails.
+  package func settleAndLease(
     _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
   ) async throws -> [LeasedJob] {
-    let moment = now()
-    let owner = owner
+    let (now, owner) = (now(), owner)
     return try await database.write { connection in
-      try connection.settle(outcomes, owner: owner, at: moment)
+      try connection.settle(outcomes, owner: owner, at: now)
       guard limit > 0 else { return [] }
-      return try connection.lease(lane, limit: limit, owner: owner, at: moment, until: until)
+      return try connection.lease(lane, limit: limit, owner: owner, at: now, until: until)
     }
   }
 
-  /// When a job of the lane next comes due, a lease's end included; nil when none waits.
+  /// When the next job of the lane is due, or a lease ends; nil if none is queued.
   package func nextDue(lane: String) throws -> Date? {
-    try database.read { connection in
-      try connection.value(
-        "SELECT due FROM job WHERE state = 'queued' AND lane = ? ORDER BY due LIMIT 1", lane)
-    }
+    try database.value(
+      "SELECT due FROM job WHERE state = 'queued' AND lane = ? ORDER BY due LIMIT 1", lane)
   }
 
   /// Makes jobs due that an earlier process of this folder had leased when it ended.
   func releaseAbandonedLeases() {
-    let moment = now()
+    let now = now()
     database.writeSoon { connection in
       for state in [JobState.queued, .cancelled] {
         try connection.run(
           """
           UPDATE job SET owner = NULL, due = min(due, ?)
           WHERE state = '\(state.rawValue)' AND owner IS NOT NULL
-          """, moment)
+          """, now)
       }
     }
   }
 }
 
-extension Connection {
+// MARK: - Inserting
+
+extension SQLiteConnection {
+  /// Inserts a push and its jobs, which are due at `due`.
+  func insert(
+    _ new: PushInsert, notification: Int?, due: Date, expires: Date?, created: Date
+  ) throws {
+    let id = notification ?? 0
+    let collapse = new.collapseID?(id)
+    let push: Int? = try value(
+      """
+      INSERT INTO push(notification, lane, kind, text, fallback, collapse, expires)
+      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
+      """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), collapse, expires)
+    switch new.target {
+    case .audience(let expression, let user):
+      try run(
+        """
+        INSERT INTO job(push, lane, token, user, audience, collapse, state, due, updated)
+        VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)
+        """, push, new.lane, Self.newToken(), user, expression, collapse, due, created)
+    case .devices(let registrations):
+      for registration in registrations {
+        try run(
+          """
+          INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
+          SELECT ?, ?, ?, user, id, ?, 'queued', ?, ? FROM registration WHERE id = ?
+          """, push, new.lane, Self.newToken(), collapse, due, created, registration)
+      }
+    }
+  }
+
+  /// A lower-case UUID, by which a device can tell a repetition.
+  private static func newToken() -> String { UUID().uuidString.lowercased() }
+}
+
+// MARK: - Leasing
+
+extension SQLiteConnection {
   fileprivate func lease(
-    _ lane: String, limit: Int, owner: String, at moment: Date, until: Date
+    _ lane: String, limit: Int, owner: String, at now: Date, until: Date
   ) throws -> [LeasedJob] {
-    let due = try dueJobs(of: lane, at: moment, limit: limit)
-    for gone in due where gone.job == nil {
+    let due = try dueJobs(of: lane, at: now, limit: limit)
+    for entry in due where entry.job == nil {
       try run(
         """
         UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone', owner = NULL
         WHERE id = ?
-        """, moment, gone.id)
+        """, now, entry.id)
     }
     let jobs = due.compactMap(\.job)
     try run(
       """
       UPDATE job SET due = ?, owner = ?, updated = ?
       WHERE id IN (SELECT value FROM json_each(?))
-      """, until, owner, moment, "[\(jobs.map { String($0.id) }.joined(separator: ","))]")
+      """, until, owner, now, "[\(jobs.map { String($0.id) }.joined(separator: ","))]")
     return jobs
   }
 
-  /// Jobs that are due and no earlier one stands before; `job` is nil when the device is gone.
-  fileprivate func dueJobs(
-    of lane: String, at moment: Date, limit: Int
+  /// The due jobs that no earlier one blocks; `job` is nil if the registration is gone.
+  private func dueJobs(
+    of lane: String, at now: Date, limit: Int
   ) throws -> [(id: Int, job: LeasedJob?)] {
+    // A cancelled job with an owner is still being sent: a later push must not overtake it.
     try all(
       """
       SELECT job.id, token, notification, job.user, handle, platform, audience, kind, text,
@@ -111,55 +148,29 @@ extension Connection {
           AND earlier.collapse IS NOT NULL AND earlier.collapse = job.collapse
           AND earlier.lane = job.lane AND earlier.id < job.id)
       AND NOT EXISTS (
-        SELECT 1 FROM job AS called_off
-        WHERE called_off.state = 'cancelled' AND called_off.owner IS NOT NULL
-          AND called_off.registration IS job.registration
-          AND called_off.audience IS job.audience AND called_off.collapse = job.collapse
-          AND called_off.lane = job.lane AND called_off.id < job.id AND called_off.due > ?2)
+        SELECT 1 FROM job AS cancelled
+        WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
+          AND cancelled.registration IS job.registration
+          AND cancelled.audience IS job.audience AND cancelled.collapse = job.collapse
+          AND cancelled.lane = job.lane AND cancelled.id < job.id AND cancelled.due > ?2)
       ORDER BY due, job.id LIMIT ?3
-      """, lane, moment, max(0, limit)
+      """, lane, now, max(0, limit)
     ) { row in
       let id: Int = try row.next()
-      return (id, try LeasedJob(id: id, &row, on: self, at: moment))
+      return (id, try leasedJob(id, &row, at: now))
     }
   }
-}
 
-extension Connection {
-  /// When background pushes were sent to a device or an audience, the newest first.
-  fileprivate func wakes(
-    of registration: String?, _ audience: String?, since moment: Date
-  ) throws -> [Date] {
-    try all(
-      """
-      SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
-        AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT 10
-      """, registration, audience, moment
-    ) { try $0.next() }
-  }
-}
-
-extension LeasedJob {
-  fileprivate init?(
-    id: Int, _ row: inout Row, on connection: borrowing Connection, at moment: Date
-  ) throws {
-    self.id = id
-    token = try row.next()
-    notificationID = try row.next()
-    user = try row.next()
-    let handle: String? = try row.next()
-    let platform: String? = try row.next()
+  private func leasedJob(_ id: Int, _ row: inout Row, at now: Date) throws -> LeasedJob? {
+    let (token, notification): (String, Int?) = (try row.next(), try row.next())
+    let user: UserID? = try row.next()
+    let (handle, platform): (String?, String?) = (try row.next(), try row.next())
     let audience: String? = try row.next()
-    kind = try row.next()
-    text = try row.next()
-    fallback = try row.next()
-    collapseID = try row.next()
-    expires = try row.next()
-    attempts = try row.next()
+    let (kind, text): (String, String) = (try row.next(), try row.next())
+    let (fallback, collapseID): (String?, String?) = (try row.next(), try row.next())
+    let (expires, attempts): (Date?, Int) = (try row.next(), try row.next())
     let registration: String? = try row.next()
-    recentWakes =
-      kind == "background"
-      ? try connection.wakes(of: registration, audience, since: moment - 3600) : []
+    let target: LeasedJob.Target
     if let audience {
       target = .audience(audience)
     } else if let handle, let platform {
@@ -167,5 +178,26 @@ extension LeasedJob {
     } else {
       return nil
     }
+    return LeasedJob(
+      id: id, token: token, notificationID: notification, user: user, target: target, kind: kind,
+      text: text, fallback: fallback, collapseID: collapseID, expires: expires,
+      attempts: attempts,
+      recentSilentPushes: kind == "background"
+        ? try silentPushes(to: registration, audience, since: now - 3600) : [])
+  }
+
+  /// Push allows three an hour; a larger budget would fit as well.
+  private static var silentPushHistory: Int { 10 }
+
+  /// When background pushes were sent to a device or an audience, newest first.
+  private func silentPushes(
+    to registration: String?, _ audience: String?, since time: Date
+  ) throws -> [Date] {
+    try all(
+      """
+      SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
+        AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT ?
+      """, registration, audience, time, Self.silentPushHistory
+    ) { try $0.next() }
   }
 }

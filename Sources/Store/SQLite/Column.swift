@@ -2,8 +2,10 @@ import CSQLite
 import FoundationEssentials
 
 /// A type that a column of a table can hold.
+///
+/// An enum or struct with a raw value of such a type conforms by saying so.
 protocol Column {
-  /// Gives the value to a parameter of a statement (`sqlite3_bind_…`) and returns SQLite's code.
+  /// Binds the value to a parameter of a statement (`sqlite3_bind_…`); returns SQLite's result code.
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32
   /// Reads a column of the current row (`sqlite3_column_…`).
   static func read(_ statement: OpaquePointer, at index: Int32) throws(StoreError) -> Self
@@ -33,7 +35,7 @@ extension String: Column {
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     var text = self
     return text.withUTF8 { bytes in
-      // An empty string has no address, and SQLite takes an address of nil for NULL.
+      // An empty string may have no address, and SQLite would bind nil as NULL.
       bytes.withMemoryRebound(to: CChar.self) { characters in
         characters.baseAddress.map {
           csqlite_bind_text(statement, index, $0, Int32(clamping: characters.count))
@@ -49,7 +51,7 @@ extension String: Column {
   }
 }
 
-/// A moment is kept as whole milliseconds since 1970.
+/// A time is stored as whole milliseconds since 1970, rounded down.
 extension Date: Column {
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     sqlite3_bind_int64(statement, index, milliseconds)
@@ -104,5 +106,24 @@ extension Column where Self: RawRepresentable, RawValue: Column {
       throw StoreError(.newer, "the database holds a \(Self.self) “\(raw)” unknown to this version")
     }
     return value
+  }
+}
+
+extension UserID: Column {}
+
+/// A list of strings in one column, as JSON; parsed when `items` is read, which most queries never do.
+struct StringList: Sendable, Equatable, RawRepresentable, Column {
+  let rawValue: String
+
+  init(rawValue: String) { self.rawValue = rawValue }
+
+  init(_ items: [String]) {
+    // Encoding strings as JSON can't fail.
+    let data = (try? JSONEncoder().encode(items)) ?? Data("[]".utf8)
+    rawValue = String(decoding: data, as: UTF8.self)
+  }
+
+  var items: [String] {
+    (try? JSONDecoder().decode([String].self, from: Data(rawValue.utf8))) ?? []
   }
 }

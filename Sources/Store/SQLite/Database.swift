@@ -1,60 +1,234 @@
+import Dispatch
 import Synchronization
 
-/// The database file: any number of readers at once beside one writer (SQLite's WAL).
+/// The database file: any number of readers at once beside one writer (SQLite's WAL mode).
 final class Database: Sendable {
   private let path: String
   private let writer: Writer
   private let idleReaders = Mutex<[Reader]>([])
 
-  /// Opens the database, making or migrating it as needed.
-  init(path: String) throws {
+  /// More threads may read at once; their connections are then closed after use.
+  private static let idleReaderLimit = 8
+
+  private final class Reader: Sendable {
+    let connection: Mutex<SQLiteConnection>
+
+    init(path: String) throws {
+      connection = Mutex(try SQLiteConnection.open(path, for: .reading))
+    }
+  }
+
+  /// Opens the database, creating or migrating it as needed; `initialize` is a part of the migration.
+  init(
+    path: String, initialize: @Sendable (borrowing SQLiteConnection) throws -> Void
+  ) throws {
     self.path = path
-    let connection = try Connection.open(path, for: .writing)
-    try Schema.migrate(connection)
+    let connection = try SQLiteConnection.open(path, for: .writing)
+    try Schema.migrate(connection, initialize: initialize)
     writer = Writer(connection)
   }
 
   /// Reads at once on the calling thread; each statement sees everything committed before it.
-  func read<R: Sendable>(_ body: (borrowing Connection) throws -> R) throws -> R {
+  func read<R: Sendable>(_ body: (borrowing SQLiteConnection) throws -> R) throws -> R {
     let reader = try idleReaders.withLock { $0.popLast() } ?? Reader(path: path)
     defer {
-      idleReaders.withLock { if $0.count < Self.idleLimit { $0.append(reader) } }
+      idleReaders.withLock { if $0.count < Self.idleReaderLimit { $0.append(reader) } }
     }
     return try reader.connection.withLock { try body($0) }
   }
 
-  /// Changes the database and returns once the change would survive a power cut.
+  /// The rows of one query, like ``SQLiteConnection/all(_:_:read:)``.
+  func all<T: Sendable>(
+    _ sql: String, _ values: any Column..., read: (inout Row) throws -> T
+  ) throws -> [T] {
+    try self.read { try $0.all(sql, values: values, read: read) }
+  }
+
+  /// The first row of one query, or nil.
+  func first<T: Sendable>(
+    _ sql: String, _ values: any Column..., read: (inout Row) throws -> T
+  ) throws -> T? {
+    try self.read { try $0.first(sql, values: values, read: read) }
+  }
+
+  /// The first column of the first row of one query, or nil.
+  func value<T: Column & Sendable>(
+    _ sql: String, _ values: any Column..., as type: T.Type = T.self
+  ) throws -> T? {
+    try read { try $0.first(sql, values: values) { try $0.next() } }
+  }
+
+  /// Commits one statement and returns how many rows it changed.
+  @discardableResult
+  func run(_ sql: String, _ values: any Column & Sendable...) async throws -> Int {
+    try await write { try $0.run(sql, values: values) }
+  }
+
+  /// Changes the database and returns once the change would survive a power cut; throws what `body` throws.
   ///
-  /// With a `company` above 1 so many changes, this one among them, are about to come: it waits a few
-  /// milliseconds for the others, to be committed with them.
-  /// One that is not undoable costs less, and takes all that are committed with it along when it
-  /// throws after it has changed something: for what nothing but a broken disk can stop there.
+  /// `expectedBatch` is the number of changes, with this one, that are about to be made together: if more
+  /// than 1, waits a moment for them (the writer's `batchTimeout`), to commit all with one fsync.
+  ///
+  /// Without `usesSavepoint` a change costs less, but if `body` throws after it has changed a row,
+  /// everything committed with it fails as well. Only for changes that do not fail after their
+  /// first statement, unless the disk does.
   @discardableResult
   func write<R: Sendable>(
-    company: Int = 1, isUndoable: Bool = true,
-    _ body: @escaping @Sendable (borrowing Connection) throws -> R
+    expectedBatch: Int = 1, usesSavepoint: Bool = true,
+    _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> R
   ) async throws -> R {
-    try await writer.write(company: company, isUndoable: isUndoable, body)
+    try await writer.write(expectedBatch: expectedBatch, usesSavepoint: usesSavepoint, body)
+  }
+
+  /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
+  func writeSoon(_ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void) {
+    writer.writeSoon(body)
   }
 
   /// Calls `body` after every commit, on the thread that made it.
   func observeCommits(_ body: @escaping @Sendable () -> Void) {
-    writer.commits.observe { _ in body() }
+    writer.onCommit.set(body)
+  }
+}
+
+/// The thread that changes the database; changes that wait at the same time share one commit.
+///
+/// A commit costs one fsync however many changes it holds. Each change is a savepoint, so that one that
+/// fails does not undo the others.
+final class Writer: Sendable {
+  private let connection: Mutex<SQLiteConnection>
+  private let state = Mutex(State())
+  private let thread = DispatchQueue(label: "store.writer")
+  /// The longest wait for an expected batch.
+  private let batchTimeout: DispatchTimeInterval
+  /// Called after each commit.
+  let onCommit = Callback<Void>()
+
+  /// The most changes in one commit, which bounds how long the first of them waits.
+  private static let commitLimit = 512
+  /// A larger expected batch is not waited for: one fsync for 128 changes is cheap enough.
+  private static let batchLimit = 128
+
+  private struct State {
+    var waiting: [Change] = []
+    /// How many are being committed.
+    var committing = 0
+    /// Whether the thread is about to commit what waits: at once, or after the timeout.
+    var isScheduled = false
+    var isTimerSet = false
   }
 
-  /// Changes the database soon; for what may be lost in a crash and nobody waits for.
-  func writeSoon(_ body: @escaping @Sendable (borrowing Connection) throws -> Void) {
-    writer.writeSoon(body)
+  private struct Change: Sendable {
+    /// Makes the change; the result resumes its caller once it is committed.
+    let perform: @Sendable (borrowing SQLiteConnection) throws -> (@Sendable () -> Void)
+    let fail: @Sendable (any Error) -> Void
+    var usesSavepoint = true
   }
 
-  /// More threads than this may read at once; their connections are then closed after use.
-  private static let idleLimit = 8
+  init(
+    _ connection: consuming sending SQLiteConnection,
+    batchTimeout: DispatchTimeInterval = .milliseconds(40)
+  ) {
+    self.connection = Mutex(connection)
+    self.batchTimeout = batchTimeout
+  }
 
-  private final class Reader: Sendable {
-    let connection: Mutex<Connection>
+  func write<R: Sendable>(
+    expectedBatch: Int, usesSavepoint: Bool,
+    _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> R
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      let change = Change(
+        perform: { connection in
+          let result = try body(connection)
+          return { continuation.resume(returning: result) }
+        }, fail: { continuation.resume(throwing: $0) }, usesSavepoint: usesSavepoint)
+      enqueue(change, expectedBatch: expectedBatch)
+    }
+  }
 
-    init(path: String) throws {
-      connection = Mutex(try Connection.open(path, for: .reading))
+  func writeSoon(_ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void) {
+    let perform = { @Sendable (connection: borrowing SQLiteConnection) in
+      try body(connection)
+      return { @Sendable in }
+    }
+    enqueue(Change(perform: perform, fail: { _ in }))
+  }
+
+  private func enqueue(_ change: Change, expectedBatch: Int = 1) {
+    let (mustSchedule, mustSetTimer) = state.withLock { state in
+      state.waiting.append(change)
+      let isComplete =
+        state.waiting.count >= min(expectedBatch - state.committing, Self.batchLimit)
+      let mustSchedule = !state.isScheduled && isComplete
+      let mustSetTimer = !state.isScheduled && !state.isTimerSet && !mustSchedule
+      if mustSchedule { state.isScheduled = true }
+      if mustSetTimer { state.isTimerSet = true }
+      return (mustSchedule, mustSetTimer)
+    }
+    if mustSchedule { thread.async { self.commitWaiting() } }
+    if mustSetTimer {
+      thread.asyncAfter(deadline: .now() + batchTimeout) { self.commitWaiting() }
+    }
+  }
+
+  private func commitWaiting() {
+    let (changes, hasMore) = state.withLock { state in
+      let changes = Array(state.waiting.prefix(Self.commitLimit))
+      state.waiting.removeFirst(changes.count)
+      state.isScheduled = !state.waiting.isEmpty
+      state.isTimerSet = false
+      state.committing = changes.count
+      return (changes, state.isScheduled)
+    }
+    // Empty if the timer fires for a batch that was committed because it became complete.
+    if !changes.isEmpty { connection.withLock { commit(changes, on: $0) } }
+    state.withLock { $0.committing = 0 }
+    if hasMore { thread.async { self.commitWaiting() } }
+  }
+
+  private func commit(_ changes: [Change], on connection: borrowing SQLiteConnection) {
+    var performed: [(change: Change, acknowledge: @Sendable () -> Void)] = []
+    var next = changes.startIndex
+    do {
+      try connection.run("BEGIN IMMEDIATE")
+      while next < changes.endIndex {
+        if let acknowledge = try perform(changes[next], on: connection) {
+          performed.append((changes[next], acknowledge))
+        }
+        next += 1
+      }
+      // The fsync: callers are resumed only after it returns.
+      try connection.run("COMMIT")
+      for (_, acknowledge) in performed { acknowledge() }
+      onCommit(())
+    } catch {
+      if connection.isInTransaction { try? connection.script("ROLLBACK") }
+      for (change, _) in performed { change.fail(error) }
+      for change in changes[next...] { change.fail(error) }
+    }
+  }
+
+  /// Makes one change, or undoes it and fails it alone; throws if the whole transaction is lost.
+  private func perform(
+    _ change: Change, on connection: borrowing SQLiteConnection
+  ) throws -> (@Sendable () -> Void)? {
+    let changesBefore = connection.changes
+    if change.usesSavepoint { try connection.run("SAVEPOINT change") }
+    do {
+      let acknowledge = try change.perform(connection)
+      if change.usesSavepoint { try connection.run("RELEASE change") }
+      return acknowledge
+    } catch {
+      guard connection.isInTransaction else { throw error }
+      if change.usesSavepoint {
+        try connection.run("ROLLBACK TO change")
+        try connection.run("RELEASE change")
+      } else if connection.changes != changesBefore {
+        throw error
+      }
+      change.fail(error)
+      return nil
     }
   }
 }

@@ -1,11 +1,20 @@
 import CSQLite
 
-/// The tables, as the list of steps that made them; `user_version` counts the steps taken.
+/// The tables, as the list of migrations that create them; `PRAGMA user_version` counts those applied.
 ///
-/// A step that was ever released is never changed: a change of the tables is a further step.
+/// To change a table, append a migration to ``steps``. Never change the effect of a released one. `MigrationTests` shows how to test one against a database of the version before.
+///
+/// To add a column to notifications: a step here, the member in `NotificationInsert` and
+/// `StoredNotification`, its name in both lists of `StoredNotification+columns` order, and the values in
+/// `insert` and `update` (Records/Notifications.swift).
 enum Schema {
-  /// Takes the steps that are missing, all or none.
-  static func migrate(_ connection: borrowing Connection) throws {
+  /// Applies the missing migrations and `initialize`, all of it or nothing.
+  ///
+  /// Throws `newer` if the database was written by a version with more migrations.
+  static func migrate(
+    _ connection: borrowing SQLiteConnection,
+    initialize: @Sendable (borrowing SQLiteConnection) throws -> Void = { _ in }
+  ) throws {
     try connection.script("BEGIN IMMEDIATE")
     do {
       let version = try connection.value("PRAGMA user_version", as: Int.self) ?? 0
@@ -14,7 +23,7 @@ enum Schema {
           .newer, "the data folder was written by a newer richpush; start that version instead")
       }
       for step in steps[version...] { try connection.script(step) }
-      try connection.makeFirstLinkKey()
+      try initialize(connection)
       try connection.script("PRAGMA user_version = \(steps.count); COMMIT")
     } catch {
       try? connection.script("ROLLBACK")
@@ -22,55 +31,10 @@ enum Schema {
     }
   }
 
-  /// Tells how far the push to one device has come; whoever changes a job, it is told.
-  private static let receiptOfJob = """
-    INSERT INTO event(type, publisher, data, created)
-      SELECT 'receipt', sender, json_object('notification', notification.id, 'user', NEW.user,
-        'device', NEW.registration, 'lane', NEW.lane, 'job', NEW.id, 'state', NEW.state,
-        'reason', NEW.reason), NEW.updated
-      FROM push JOIN notification ON notification.id = push.notification
-      WHERE push.id = NEW.push;
-    """
-
-  /// Tells what a user did with a notification.
-  private static func receiptOfUser(_ state: String) -> String {
-    """
-    INSERT INTO event(type, publisher, data, created)
-      SELECT 'receipt', sender, json_object('notification', id, 'user', NEW.user,
-        'state', '\(state)'), NEW.\(state)
-      FROM notification WHERE id = NEW.notification;
-    """
-  }
-
-  /// The same for a device that said its name; then its user's own receipt tells nothing more.
-  private static func receiptOfDevice(_ state: String) -> String {
-    """
-    CREATE TRIGGER receipt_of_device_\(state) AFTER UPDATE OF \(state) ON device_receipt
-      WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL BEGIN
-      INSERT INTO event(type, publisher, data, created)
-        SELECT 'receipt', sender, json_object('notification', id, 'user', NEW.user,
-          'device', NEW.registration, 'state', '\(state)'), NEW.\(state)
-        FROM notification WHERE id = NEW.notification;
-    END;
-    CREATE TRIGGER receipt_of_user_\(state) AFTER UPDATE OF \(state) ON recipient
-      WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM device_receipt AS named WHERE named.notification = NEW.notification
-          AND named.user = NEW.user AND named.\(state) IS NOT NULL) BEGIN
-      \(receiptOfUser(state))
-    END;
-    """
-  }
-
-  /// Tells how far the push over the embedded gateway has come.
-  private static func receiptOfGateway(_ state: String, at column: String) -> String {
-    """
-    INSERT INTO event(type, publisher, data, created)
-      SELECT 'receipt', sender, json_object('notification', id, 'user', NEW.user,
-        'lane', 'embedded', 'state', '\(state)'), NEW.\(column)
-      FROM notification WHERE id = NEW.notification;
-    """
-  }
-
+  /// The migrations in order.
+  ///
+  /// All missing steps run in one transaction. So the early ones no longer create the triggers and indexes
+  /// that a later one drops; that one drops those of older databases.
   static let steps = [
     """
     CREATE TABLE counter(name TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT;
@@ -151,11 +115,8 @@ enum Schema {
       sent_as TEXT, reference TEXT, reason TEXT
     ) STRICT;
     CREATE INDEX job_of_push ON job(push);
-    CREATE INDEX job_due ON job(lane, due, id) WHERE state = 'queued';
     CREATE INDEX job_in_order ON job(registration, collapse, id)
       WHERE state = 'queued' AND collapse IS NOT NULL;
-    CREATE INDEX job_leased ON job(owner) WHERE owner IS NOT NULL;
-    CREATE INDEX job_sent ON job(registration, sent_as, updated) WHERE state = 'sent';
     CREATE INDEX job_dead ON job(id) WHERE state = 'failed';
     """,
     """
@@ -180,21 +141,6 @@ enum Schema {
       type TEXT NOT NULL, publisher TEXT, data TEXT NOT NULL, created INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX event_of_publisher ON event(publisher, sequence);
-
-    CREATE TRIGGER receipt_of_new_job AFTER INSERT ON job BEGIN
-      \(receiptOfJob)
-    END;
-    CREATE TRIGGER receipt_of_job AFTER UPDATE OF state ON job WHEN OLD.state <> NEW.state BEGIN
-      \(receiptOfJob)
-    END;
-    CREATE TRIGGER receipt_of_fetch AFTER UPDATE OF fetched ON recipient
-      WHEN OLD.fetched IS NULL AND NEW.fetched IS NOT NULL BEGIN
-      \(receiptOfUser("fetched"))
-    END;
-    CREATE TRIGGER receipt_of_read AFTER UPDATE OF read ON recipient
-      WHEN OLD.read IS NULL AND NEW.read IS NOT NULL BEGIN
-      \(receiptOfUser("read"))
-    END;
     """,
     """
     ALTER TABLE asset ADD COLUMN folded TEXT NOT NULL DEFAULT '';
@@ -204,37 +150,210 @@ enum Schema {
     """,
     """
     ALTER TABLE recipient ADD COLUMN sent INTEGER;
-    CREATE TRIGGER receipt_of_push_event AFTER INSERT ON push_event BEGIN
-      \(receiptOfGateway("queued", at: "created"))
-    END;
-    CREATE TRIGGER receipt_of_sending AFTER UPDATE OF sent ON recipient
-      WHEN OLD.sent IS NULL AND NEW.sent IS NOT NULL BEGIN
-      \(receiptOfGateway("sent", at: "sent"))
-    END;
     """,
     """
-    DROP INDEX job_due;
-    DROP INDEX job_leased;
-    DROP INDEX job_sent;
+    DROP INDEX IF EXISTS job_due;
+    DROP INDEX IF EXISTS job_leased;
+    DROP INDEX IF EXISTS job_sent;
     CREATE INDEX job_due ON job(lane, due, id, owner) WHERE state = 'queued';
-    CREATE INDEX job_woken ON job(registration, updated)
-      WHERE state = 'sent' AND sent_as = 'background';
 
     CREATE TABLE device_receipt(
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
       user TEXT NOT NULL, registration TEXT NOT NULL, fetched INTEGER, read INTEGER,
       PRIMARY KEY (notification, user, registration)
     ) STRICT, WITHOUT ROWID;
-    DROP TRIGGER receipt_of_fetch;
-    DROP TRIGGER receipt_of_read;
-    \(receiptOfDevice("fetched"))
-    \(receiptOfDevice("read"))
+    DROP TRIGGER IF EXISTS receipt_of_fetch;
+    DROP TRIGGER IF EXISTS receipt_of_read;
     """,
     """
-    DROP INDEX job_woken;
+    DROP INDEX IF EXISTS job_woken;
     CREATE INDEX job_woken ON job(registration, audience, updated)
       WHERE state = 'sent' AND sent_as = 'background';
     """,
-    usersHaveNumbers,
+    referToUsersByNumber,
   ]
+}
+
+// MARK: - Step 9
+
+extension Schema {
+  /// Step 9: rows that referred to users by name refer to them by number.
+  ///
+  /// A name without a user (from demo mode, of a removed user, or addressed in advance) becomes a user
+  /// without a password.
+  private static let referToUsersByNumber = """
+    \(dropTriggers)
+    CREATE TABLE numbered_user(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, hash TEXT,
+      role TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO numbered_user(name, hash, role, created)
+      SELECT name, hash, role, created FROM user ORDER BY created, name;
+    INSERT OR IGNORE INTO numbered_user(name, role, created)
+      SELECT user, 'device', 0 FROM (
+        SELECT user FROM recipient UNION SELECT user FROM registration
+        UNION SELECT user FROM push_event UNION SELECT user FROM job
+        UNION SELECT user FROM device_receipt UNION SELECT sender FROM notification
+        UNION SELECT sender FROM idempotency UNION SELECT publisher FROM event
+      ) WHERE user <> '';
+    DROP TABLE user;
+    ALTER TABLE numbered_user RENAME TO user;
+    INSERT INTO counter VALUES ('user changes', 0);
+
+    CREATE TABLE numbered_recipient(
+      user INTEGER NOT NULL,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      fetched INTEGER, read INTEGER, sent INTEGER,
+      PRIMARY KEY (user, notification)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO numbered_recipient
+      SELECT user.id, notification, fetched, read, sent
+      FROM recipient JOIN user ON user.name = recipient.user ORDER BY 1, 2;
+    DROP TABLE recipient;
+    ALTER TABLE numbered_recipient RENAME TO recipient;
+    CREATE INDEX recipient_of_notification ON recipient(notification);
+    CREATE INDEX unread ON recipient(user, notification) WHERE read IS NULL;
+
+    CREATE TABLE numbered_device_receipt(
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user INTEGER NOT NULL, registration TEXT NOT NULL, fetched INTEGER, read INTEGER,
+      PRIMARY KEY (notification, user, registration)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO numbered_device_receipt
+      SELECT notification, user.id, registration, fetched, read
+      FROM device_receipt JOIN user ON user.name = device_receipt.user;
+    DROP TABLE device_receipt;
+    ALTER TABLE numbered_device_receipt RENAME TO device_receipt;
+
+    CREATE TABLE numbered_idempotency(
+      sender INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      PRIMARY KEY (sender, key)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO numbered_idempotency
+      SELECT coalesce(user.id, 0), key, request, notification
+      FROM idempotency LEFT JOIN user ON user.name = sender;
+    DROP TABLE idempotency;
+    ALTER TABLE numbered_idempotency RENAME TO idempotency;
+    CREATE INDEX idempotency_of_notification ON idempotency(notification);
+
+    DROP INDEX registration_of_user;
+    \(number("user", of: "registration", default: "NOT NULL DEFAULT 0"))
+    \(number("user", of: "job"))
+    \(number("sender", of: "notification"))
+    CREATE INDEX registration_of_user ON registration(user);
+
+    CREATE TABLE numbered_push_event(
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL,
+      notification INTEGER REFERENCES notification ON DELETE CASCADE,
+      data TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO numbered_push_event
+      SELECT sequence, (SELECT id FROM user WHERE name = push_event.user), notification, data, created
+      FROM push_event ORDER BY sequence;
+    \(replace("push_event"))
+    CREATE INDEX push_event_of_user ON push_event(user, sequence);
+    CREATE INDEX push_event_of_notification ON push_event(notification);
+
+    CREATE TABLE numbered_event(
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+      token TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
+      type TEXT NOT NULL, publisher INTEGER, user INTEGER, data TEXT NOT NULL,
+      created INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO numbered_event
+      SELECT sequence, token, type, (SELECT id FROM user WHERE user.name = publisher),
+        iif(old.name IS NULL, NULL,
+          coalesce((SELECT id FROM user WHERE user.name = old.name), 0)),
+        iif(old.name IS NULL, data, json_set(data, '$.user', NULL)), created
+      FROM (SELECT *, iif(type = 'receipt', data ->> '$.user', NULL) AS name FROM event) AS old
+      ORDER BY sequence;
+    \(replace("event"))
+    CREATE INDEX event_of_publisher ON event(publisher, sequence);
+    \(createTriggers)
+    """
+
+  /// Turns a column of names into one of numbers.
+  private static func number(_ column: String, of table: String, default rule: String = "")
+    -> String
+  {
+    """
+    ALTER TABLE \(table) ADD COLUMN numbered INTEGER \(rule);
+    UPDATE \(table) SET numbered = (SELECT id FROM user WHERE name = \(table).\(column))
+      WHERE \(column) IS NOT NULL;
+    ALTER TABLE \(table) DROP COLUMN \(column);
+    ALTER TABLE \(table) RENAME COLUMN numbered TO \(column);
+    """
+  }
+
+  /// Replaces a table by `numbered_<table>`, which continues its sequence.
+  private static func replace(_ table: String) -> String {
+    """
+    DELETE FROM sqlite_sequence WHERE name = 'numbered_\(table)';
+    INSERT INTO sqlite_sequence SELECT 'numbered_' || name, seq FROM sqlite_sequence
+      WHERE name = '\(table)';
+    DROP TABLE \(table);
+    ALTER TABLE numbered_\(table) RENAME TO \(table);
+    """
+  }
+
+  private static let dropTriggers =
+    [
+      "new_job", "job", "push_event", "sending", "device_fetched", "user_fetched", "device_read",
+      "user_read",
+    ].map { "DROP TRIGGER IF EXISTS receipt_of_\($0);" }.joined(separator: "\n")
+
+  /// Inserts an event for the publisher of a notification: a receipt.
+  ///
+  /// `user` is filled in when the event is read, so that it never names a user who was removed.
+  private static func receipt(
+    _ facts: String, at column: String,
+    from source: String = "notification WHERE id = NEW.notification"
+  ) -> String {
+    """
+    INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, NEW.user,
+        json_object('notification', notification.id, 'user', NULL, \(facts)), NEW.\(column)
+      FROM \(source);
+    """
+  }
+
+  private static let receiptOfJob = receipt(
+    """
+    'device', NEW.registration, 'lane', NEW.lane, 'job', NEW.id, 'state', NEW.state,
+        'reason', NEW.reason
+    """, at: "updated",
+    from: "push JOIN notification ON notification.id = push.notification WHERE push.id = NEW.push")
+
+  private static let createTriggers =
+    """
+    CREATE TRIGGER receipt_of_new_job AFTER INSERT ON job BEGIN
+      \(receiptOfJob)
+    END;
+    CREATE TRIGGER receipt_of_job AFTER UPDATE OF state ON job WHEN OLD.state <> NEW.state BEGIN
+      \(receiptOfJob)
+    END;
+    CREATE TRIGGER receipt_of_push_event AFTER INSERT ON push_event BEGIN
+      \(receipt("'lane', 'embedded', 'state', 'queued'", at: "created"))
+    END;
+    CREATE TRIGGER receipt_of_sending AFTER UPDATE OF sent ON recipient
+      WHEN OLD.sent IS NULL AND NEW.sent IS NOT NULL BEGIN
+      \(receipt("'lane', 'embedded', 'state', 'sent'", at: "sent"))
+    END;
+    """
+    + ["fetched", "read"].map { state in
+      """
+
+      CREATE TRIGGER receipt_of_device_\(state) AFTER UPDATE OF \(state) ON device_receipt
+        WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL BEGIN
+        \(receipt("'device', NEW.registration, 'state', '\(state)'", at: state))
+      END;
+      CREATE TRIGGER receipt_of_user_\(state) AFTER UPDATE OF \(state) ON recipient
+        WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM device_receipt AS named WHERE named.notification = NEW.notification
+            AND named.user = NEW.user AND named.\(state) IS NOT NULL) BEGIN
+        \(receipt("'state', '\(state)'", at: state))
+      END;
+      """
+    }.joined()
 }

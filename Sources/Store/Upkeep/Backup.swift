@@ -2,13 +2,13 @@ import FoundationEssentials
 import Glibc
 
 extension Store {
-  /// Copies everything but the renditions into a new folder, as it is at one moment.
+  /// Copies everything but the renditions into a new folder, as of one moment, while the store is in use.
   ///
-  /// The store stays in use meanwhile. The folder appears when the copy is whole and durable; it is
-  /// a data folder itself. Content on the same file system is linked and takes no further space.
+  /// The folder appears once the copy is complete and durable; it is a data folder itself. Content on the
+  /// same file system is linked and takes no further space.
   package func backup(to path: String) async throws {
     try await upkeep.run { [self] in
-      try folder.holdingOffCollection {
+      try folder.preventingCollection {
         try Backup.build(path) { target in
           try Backup.copyDatabase(from: folder, to: target)
           try Backup.copyBlobs(from: folder, to: target, verifying: false)
@@ -17,9 +17,9 @@ extension Store {
     }
   }
 
-  /// Makes a data folder from a backup; there must be nothing at `path`, or an empty folder.
+  /// Makes a data folder from a backup; `path` must not exist or be an empty folder.
   ///
-  /// Every piece of content is compared with its name before the folder appears.
+  /// Compares all content with its digests before the folder appears.
   package static func restore(from backup: String, to path: String) throws {
     let source = DataFolder(existing: backup)
     try Backup.build(path) { target in
@@ -29,40 +29,39 @@ extension Store {
   }
 }
 
-/// The steps that a backup and a restoration share.
+/// The steps that backing up and restoring share.
 private enum Backup {
-  /// Fills a folder under another name and gives it its own once it is whole and on the disk.
+  /// Fills `<path>.unfinished` and renames it once it is complete and durable.
   static func build(_ path: String, _ fill: (DataFolder) throws -> Void) throws {
-    guard Folder.names(in: path).isEmpty else {
+    guard FileSystem.names(in: path).isEmpty else {
       throw StoreError(.conflict, "\(path) is not empty; name a folder that does not exist yet")
     }
     let unfinished = "\(path).unfinished"
     try? FileManager.default.removeItem(atPath: unfinished)
-    // Never one that another user made a moment ago.
-    guard mkdir(unfinished, 0o700) == 0 else { throw StoreError("make the folder", unfinished) }
+    // Fails if another user has just created it.
+    guard mkdir(unfinished, 0o700) == 0 else { throw StoreError("create the folder", unfinished) }
     do {
       let target = try DataFolder(unfinished)
       try fill(target)
-      try Descriptor(unfinished, O_RDONLY | O_DIRECTORY)
-        .synchronizeFileSystem(path: unfinished)
-      try Folder.renameDurably(unfinished, to: path)
+      try StoreFile(unfinished, O_RDONLY | O_DIRECTORY).synchronizeFileSystem()
+      try FileSystem.renameDurably(unfinished, to: path)
     } catch {
       try? FileManager.default.removeItem(atPath: unfinished)
       throw error
     }
   }
 
-  /// Copies the database as it is at one moment, and verifies the copy.
+  /// Copies the database as of one moment, and verifies the copy.
   static func copyDatabase(from source: DataFolder, to target: DataFolder) throws {
-    try Connection.open(source.database, for: .copying).run("VACUUM INTO ?", target.database)
-    let verdict = try Connection.open(target.database, for: .reading).value(
+    try SQLiteConnection.open(source.database, for: .copying).run("VACUUM INTO ?", target.database)
+    let result = try SQLiteConnection.open(target.database, for: .reading).value(
       "PRAGMA integrity_check(1)", as: String.self)
-    guard verdict == "ok" else {
-      throw StoreError(.damaged, "the database is damaged (\(verdict ?? "no verdict"))")
+    guard result == "ok" else {
+      throw StoreError(.damaged, "the database is damaged (\(result ?? "no result"))")
     }
   }
 
-  /// Brings along every blob that the database of `target` refers to.
+  /// Copies every blob that the database of `target` refers to.
   static func copyBlobs(
     from source: DataFolder, to target: DataFolder, verifying: Bool
   ) throws {
@@ -70,7 +69,7 @@ private enum Backup {
       DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
       DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
     )
-    let digests = try Connection.open(target.database, for: .reading).all(
+    let digests = try SQLiteConnection.open(target.database, for: .reading).all(
       """
       SELECT blob FROM notification WHERE blob IS NOT NULL
       UNION SELECT blob FROM asset WHERE blob IS NOT NULL
@@ -84,14 +83,13 @@ private enum Backup {
     }
   }
 
-  /// Links a blob, which never changes, or copies it where linking is not possible.
+  /// Links a blob, which never changes, or copies it if that is not possible.
   private static func copy(_ source: String, to target: String) throws(StoreError) {
-    try Folder.makeParent(of: target)
+    try FileSystem.makeParent(of: target)
     if link(source, target) == 0 { return }
-    let from = try Descriptor(source, O_RDONLY | O_NOFOLLOW)
-    let to = try Descriptor(target, O_WRONLY | O_CREAT | O_EXCL, mode: DataFolder.blobMode)
-    try from.read { piece throws(StoreError) in
-      try to.write(piece, path: target)
+    let copy = try StoreFile(target, O_WRONLY | O_CREAT | O_EXCL, mode: DataFolder.blobMode)
+    try StoreFile(source, O_RDONLY | O_NOFOLLOW).forEachChunk { chunk throws(StoreError) in
+      try copy.write(chunk)
     }
   }
 }

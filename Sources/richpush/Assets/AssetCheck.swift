@@ -1,5 +1,6 @@
 import Foundation
-import Origin
+import Intake
+import RichPushAPI
 import RichPushClient
 import Synchronization
 
@@ -16,9 +17,10 @@ struct AssetCheck {
   func run(_ folder: String) async throws {
     let checked = Mutex<[Asset]>([])
     do {
+      let plugins = PluginFolders(arguments)
       let check = try FolderCheck(
-        folder: folder, richType: arguments.string("type"),
-        plugins: try arguments.required("plugins"), programs: Programs.folder)
+        folder: folder, richType: arguments.string("type"), plugins: plugins.own,
+        shipped: plugins.shipped, programs: Programs.folder)
       try await check.run { [report] bytes in
         guard let asset = try? JSONDecoder().decode(Asset.self, from: Data(bytes)) else { return }
         if report.isJSON { report.line(asset) }
@@ -29,7 +31,10 @@ struct AssetCheck {
         Terminal.showProgress("\(count) checked")
       }
       Terminal.showProgress("")
-    } catch let error as ConfigurationError { throw CommandLineError.failed(error.reason) }
+    } catch let error as ServiceError {
+      throw error.code == .invalidRequest
+        ? CommandLineError.usage(error.reason) : CommandLineError.failed(error.reason)
+    }
     let assets = checked.withLock { $0 }
     if !report.isJSON { report.list(assets) }
     let refused = assets.count { $0.state == .refused }

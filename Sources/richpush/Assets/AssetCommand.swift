@@ -16,20 +16,21 @@ enum AssetCommand: Command {
       richpush asset check assets             what the server would say, without a server
       richpush asset check --type img photos  the same for a folder of one rich type
 
-    check, and add, end with 65 when a file is refused. --json prints one JSON object a line.
+    check and add exit with 65 if any file is refused. --json prints one JSON object a line.
     docs/ASSETS.md explains what is taken, and why not.
     """
   static let options: [Option] =
     [
       .value("type", "NAME", "only this rich type; for add and check what the files are"),
       .value("state", "STATE", "only what is ready, preparing or refused"),
-      .value("plugins", "FOLDER", "for check: where the plugins are", default: "plugins"),
+      PluginFolders.option,
       .flag("json", "print one JSON object a line, for programs"),
     ] + Account.options(user: "publisher")
   static let operands = ["list|show|check|add|remove|watch", "[NAME…]"]
 
   static func run(_ arguments: Arguments) async throws {
     let names = Array(arguments.operands.dropFirst())
+    try refuseIgnoredFlags(arguments)
     let report = AssetReport(isJSON: arguments.flag("json"))
     switch (arguments.operands[0], names.count) {
     case ("list", 0): try await list(arguments, report)
@@ -53,6 +54,19 @@ enum AssetCommand: Command {
     default:
       throw CommandLineError.usage(
         "it is asset list, show NAME, check FOLDER, add FILE, remove NAME or watch")
+    }
+  }
+
+  /// Refuses a flag that means nothing to the action, such as `watch --type img`, which would show all.
+  private static func refuseIgnoredFlags(_ arguments: Arguments) throws(CommandLineError) {
+    let used = [
+      "list": ["type", "state"], "add": ["type"], "check": ["type", "plugins"], "show": [],
+      "remove": [], "watch": [],
+    ]
+    guard let flags = used[arguments.operands[0]] else { return }
+    for flag in ["type", "state", "plugins"] where arguments.isTyped(flag) && !flags.contains(flag)
+    {
+      throw .usage("asset \(arguments.operands[0]) has no flag --\(flag)")
     }
   }
 

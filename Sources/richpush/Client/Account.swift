@@ -8,11 +8,11 @@ struct Account {
   /// The flags; a user who is not named is `user`.
   static func options(user: String? = nil) -> [Option] {
     [
-      .value("user", "NAME", "who asks", default: user),
+      .value("user", "NAME", "user to sign in as", default: user),
       .value(
         "password", "-",
         "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD holds it for scripts; "
-          + "without either it is the name, as --demo accepts"),
+          + "default: the user name, which --demo accepts"),
       .value("server", "URL", "the server to talk to", default: "http://127.0.0.1:8080"),
     ]
   }

@@ -6,7 +6,7 @@ enum AmendCommand: Command {
   static let summary = "changes a notification that no device has fetched yet"
   static let help = """
     Changes what is named and leaves the rest. The new content is checked as notify checks it;
-    pushes that have not left are called off, and new ones replace on the devices those that have.
+    pushes not sent yet are cancelled, and those already sent are replaced on the device.
     Once a device has fetched the notification, it stays as it is.
 
     Example:
@@ -18,7 +18,7 @@ enum AmendCommand: Command {
       .value("type", "NAME", "the rich type"),
       .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
       .value(
-        "not-before", "WHEN", "when it is pushed, while it is not: 90s, 30m, 12h, 7d, or a time"),
+        "not-before", "WHEN", "new push time, if not pushed yet: 90s, 30m, 12h, 7d, or a time"),
       .value("expires", "WHEN", "when the media goes away"),
     ] + Account.options(user: "publisher")
   static let operands = ["ID"]
@@ -42,10 +42,10 @@ enum AmendCommand: Command {
 /// `richpush withdraw`: a publisher's regret.
 enum WithdrawCommand: Command {
   static let name = "withdraw"
-  static let summary = "takes a notification back"
+  static let summary = "withdraws a notification"
   static let help = """
-    The notification is gone for everybody, and what has not been pushed of it never is. What a
-    phone shows already, it goes on showing.
+    Nobody can fetch the notification any more, and it is not pushed to devices that wait for it.
+    A phone that shows it already goes on showing it.
 
     Example:
       richpush withdraw 7

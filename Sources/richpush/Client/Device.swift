@@ -1,4 +1,6 @@
+import Media
 import Foundation
+import Origin
 import RichPushClient
 
 /// A phone at work: it registers, listens, fetches, and keeps what came in a folder.
@@ -54,7 +56,7 @@ struct Device {
       )
       viewer?.show(file)
     } catch {
-      Terminal.say("\(title): failed: \(error)")
+      Terminal.say("\(title): failed: \(error.logDescription)")
     }
   }
 

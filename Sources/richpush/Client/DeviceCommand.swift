@@ -4,7 +4,7 @@ import RichPushClient
 /// `richpush device`: a phone without the glass.
 enum DeviceCommand: Command {
   static let name = "device"
-  static let summary = "plays a phone: registers, listens, and fetches what each push names"
+  static let summary = "simulates a phone: registers, listens, and fetches what each push names"
   static let help = """
     Registers a device for a user, waits for pushes, and for each fetches the media, says what
     came and how long it took, and saves it. It survives restarts of the server and its own:
@@ -37,9 +37,16 @@ enum DeviceCommand: Command {
     try await device.run(count: count)
   }
 
+  private static let profiles = ["ios", "android", "watch", "web", "thumb"]
+
   private static func mediaOptions(_ arguments: Arguments) throws -> MediaOptions {
     let edge = 1...65_535
-    var options = MediaOptions(profile: arguments.string("profile"))
+    let profile = arguments.string("profile")
+    if let profile, !profiles.contains(profile) {
+      let names = profiles.joined(separator: ", ")
+      throw CommandLineError.usage("--profile is one of \(names), not '\(profile)'")
+    }
+    var options = MediaOptions(profile: profile)
     options.width = try arguments.integer("width", in: edge)
     options.height = try arguments.integer("height", in: edge)
     if let fit = arguments.string("fit") {

@@ -37,6 +37,9 @@ enum NotifyCommand: Command {
     let created = try await Account(arguments).client.create(notification)
     let to = created.to.joined(separator: ", ") + reach(of: created)
     Terminal.say("#\(created.id) to \(to): \(created.media)")
+    for name in created.reach?.unknown ?? [] {
+      Terminal.complain("the server knows no user \(name) so far: is the name right?")
+    }
   }
 
   /// How many get it, in words: ` (2 users, no device yet)`.
@@ -49,7 +52,10 @@ enum NotifyCommand: Command {
       case 1: "1 device"
       default: "\(reach.devices) devices"
       }
-    return " (\(users), \(devices))"
+    let unreached =
+      reach.devicesWithoutLane == 0
+      ? "" : ", \(reach.devicesWithoutLane) of them without a push service"
+    return " (\(users), \(devices)\(unreached))"
   }
 
   private static func form(_ arguments: Arguments) throws(CommandLineError) -> PushForm? {

@@ -5,7 +5,7 @@ extension RichPushError {
   var exitCode: Int32 {
     switch code {
     case .refused: 65  // EX_DATAERR
-    case .notFound: 66  // EX_NOINPUT
+    case .notFound, .unreadable: 66  // EX_NOINPUT
     case .unreachable: 69  // EX_UNAVAILABLE
     case .unavailable: 75  // EX_TEMPFAIL
     case .malformed: 76  // EX_PROTOCOL

@@ -1,3 +1,6 @@
+import Origin
+import RichPushAPI
+
 /// Sorts the words of a command line into flags, values and operands.
 struct ArgumentReader {
   let command: any Command.Type
@@ -72,7 +75,7 @@ struct ArgumentReader {
     if let option = command.options.first(where: { "--" + $0.name == flag }) { return option }
     let known = command.options.map { "--" + $0.name }
     throw .usage(
-      "unknown flag \(flag)\(Nearest.hint(to: flag, among: known)); "
+      "unknown flag \(flag)\(Suggestion.hint(to: flag, among: known)); "
         + "'richpush \(command.name) --help' lists them")
   }
 

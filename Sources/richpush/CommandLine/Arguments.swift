@@ -1,3 +1,6 @@
+import Origin
+import RichPushAPI
+
 /// What was typed after a command, with the environment and the defaults behind it.
 ///
 /// A flag on the command line wins over its variable, and the variable over the default.
@@ -65,6 +68,6 @@ struct Arguments: Sendable {
     let unknown = environment.keys.filter { $0.hasPrefix("RICHPUSH_") && !known.contains($0) }
     guard let name = unknown.min() else { return }
     throw .usage(
-      "unknown environment variable \(name)\(Nearest.hint(to: name, among: known.sorted()))")
+      "unknown environment variable \(name)\(Suggestion.hint(to: name, among: known.sorted()))")
   }
 }

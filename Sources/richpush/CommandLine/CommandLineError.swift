@@ -1,9 +1,11 @@
 import Glibc
 
 /// Why the program ends without having done what it was asked for.
-struct CommandLineError: Error {
+struct CommandLineError: Error, CustomStringConvertible {
   /// A sentence the person at the keyboard can act on.
   let reason: String
+
+  var description: String { reason }
   /// The exit code, after `sysexits.h`.
   let exitCode: Int32
 

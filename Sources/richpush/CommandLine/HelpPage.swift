@@ -3,8 +3,8 @@ enum HelpPage {
   /// The program's page: what it is, its commands, and what to type first.
   static func text(of commands: [any Command.Type]) -> String {
     """
-    richpush sends pictures, sounds and links to phones: a push carries only an id, and the phone
-    fetches the rest from here in one round trip, cut to its size.
+    richpush sends pictures, sounds and links to phones. The push carries only an ID; the phone
+    fetches the content from here in one request, sized for its screen.
 
     Usage: richpush COMMAND [flags]
 

@@ -1,20 +1,20 @@
-import PluginBench
+import PluginTester
 
-/// `richpush plugin check`: a report in the form of TAP, and exit code 1 when something does not hold.
+/// `richpush plugin check`: a report in the form of TAP, and exit code 1 when a check fails.
 struct PluginCheck {
-  private let bench: PluginBench
+  private let tester: PluginTester
   private let samples: [Sample]
 
   init(_ path: String, _ arguments: Arguments) throws {
     let level = try arguments.sandbox()
     do {
-      bench = try PluginBench(path, programs: Programs.folder, sandbox: level)
+      tester = try PluginTester(path, programs: Programs.folder, sandbox: level)
     } catch { throw CommandLineError.failed(error.reason) }
     let given = try arguments.samples()
     samples =
       try given.isEmpty
-      ? Sample.found(
-        beside: bench.path, assets: arguments.required("assets") + "/" + bench.name) : given
+      ? Sample.all(
+        ofPlugin: tester.path, assets: arguments.required("assets") + "/" + tester.name) : given
   }
 
   func show() async throws {
@@ -22,17 +22,17 @@ struct PluginCheck {
     var failed = 0
     for (index, check) in Check.all.enumerated() {
       let line = "\(index + 1) - \(check.name)"
-      switch await check.finding(bench, samples) {
-      case .holds(let note): Terminal.say("ok \(line)" + (note.isEmpty ? "" : " (\(note))"))
+      switch await check.finding(tester, samples) {
+      case .passes(let note): Terminal.say("ok \(line)" + (note.isEmpty ? "" : " (\(note))"))
       case .doesNotApply(let reason): Terminal.say("ok \(line) # SKIP \(reason)")
       case .fails(let fault):
         failed += 1
         Terminal.say("not ok \(line)")
-        Terminal.say("  found: \(fault)\n  why:   \(check.why)\n  mend:  \(check.mend)")
+        Terminal.say("  found: \(fault)\n  why:   \(check.why)\n  fix:   \(check.fix)")
       }
     }
     if failed > 0 {
-      throw CommandLineError.failed("\(failed) of \(Check.all.count) checks do not hold")
+      throw CommandLineError.failed("\(failed) of \(Check.all.count) checks failed")
     }
   }
 }

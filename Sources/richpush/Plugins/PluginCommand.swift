@@ -1,5 +1,5 @@
 import Foundation
-import PluginBench
+import PluginTester
 import PluginHost
 
 /// `richpush plugin`: what handles the rich types.
@@ -13,7 +13,7 @@ enum PluginCommand: Command {
       richpush plugin run coupon --payload SAVE10
                                         what the server would send, and what comes back
       richpush plugin check plugins/coupon
-                                        what every plugin must stand: why, and how to mend it
+                                        checks every plugin must pass, why, and how to fix failures
 
     list asks the server that runs (as an admin) for what only it knows; without one it reads the
     folder. run and check use the server's own launcher, limits and sandbox. docs/PLUGINS.md is the
@@ -21,7 +21,7 @@ enum PluginCommand: Command {
     """
   static let options: [Option] =
     [
-      .value("plugins", "FOLDER", "where the plugins are", default: "plugins"),
+      PluginFolders.option,
       .value("language", "NAME", "new: sh, python, perl, php or swift", default: "sh"),
       .value("verb", "VERB", "run: render, validate or describe", default: "render"),
       .list("payload", "TEXT", "run, check: literal content to ask about"),
@@ -30,7 +30,7 @@ enum PluginCommand: Command {
       .value("profile", "NAME", "run: the profile that is asked for"),
       .value("width", "PIXELS", "run: the width that is asked for"),
       .value("height", "PIXELS", "run: the height that is asked for"),
-      .list("query", "NAME=VALUE", "run: a query name of the plugin's own"),
+      .list("query", "NAME=VALUE", "run: more of the query string, such as view=waveform"),
       .value("output", "FILE", "run: where the content goes; else it is shown when it is text"),
       .value(
         "assets", "FOLDER", "check: where its samples are, when it has none", default: "assets"),
@@ -53,11 +53,15 @@ enum PluginCommand: Command {
   }
 
   private static func create(_ type: String, _ arguments: Arguments) throws {
-    let plugins = try arguments.required("plugins")
+    let plugins = PluginFolders(arguments).own
+    let language = try arguments.required("language")
+    let scaffold: Scaffold
+    do { scaffold = try Scaffold(type, language: language) } catch {
+      throw CommandLineError.usage(error.reason)
+    }
     do {
-      let scaffold = try Scaffold(type, language: arguments.required("language"))
       for file in try scaffold.write(into: plugins) { Terminal.say(file) }
-    } catch let problem as PluginBench.Problem { throw CommandLineError.failed(problem.reason) }
+    } catch { throw CommandLineError.failed(error.reason) }
     Terminal.say(
       """
 
@@ -71,7 +75,7 @@ enum PluginCommand: Command {
 }
 
 extension Arguments {
-  /// How plugins are shut in.
+  /// How plugins are isolated.
   func sandbox() throws(CommandLineError) -> SandboxReport.Level {
     guard let level = SandboxReport.Level(rawValue: try required("sandbox")) else {
       throw .usage("--sandbox is standard, strict or off")

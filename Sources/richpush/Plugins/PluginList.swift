@@ -1,16 +1,16 @@
-import PluginBench
+import PluginTester
 import PluginHost
 import RichPushClient
 
 /// `richpush plugin list`: from the server that runs, or else from the folder.
 struct PluginList {
   private let client: RichPushClient
-  private let folder: String
+  private let folders: PluginFolders
   private let level: SandboxReport.Level
 
   init(_ arguments: Arguments) throws {
     client = try Account(arguments).client
-    folder = try arguments.required("plugins")
+    folders = PluginFolders(arguments)
     level = try arguments.sandbox()
   }
 
@@ -18,7 +18,8 @@ struct PluginList {
     do {
       show(try await client.plugins())
     } catch let error as RichPushError {
-      Terminal.say("(from the folder: \(error.reason))")
+      let why = error.status == 403 ? "statistics need an admin account (--user)." : error.reason
+      Terminal.say("Listing the folder only; \(why)")
       try showFolder()
     }
   }
@@ -44,14 +45,15 @@ struct PluginList {
   }
 
   private func showFolder() throws {
-    let shelf: PluginShelf
+    let installed: InstalledPlugins
     let gaps: [String]
     do {
-      shelf = try PluginShelf(folder: folder, programs: Programs.folder, sandbox: level)
-      gaps = try shelf.gaps()
+      installed = try InstalledPlugins(
+        folder: folders.own, shipped: folders.shipped, programs: Programs.folder, sandbox: level)
+      gaps = try installed.gaps()
     } catch { throw CommandLineError.failed(error.reason) }
     Terminal.say(
-      Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "SHUT IN BY"]] + shelf.rows))
+      Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "ISOLATED BY"]] + installed.rows))
     say("not known without a server; \(level.rawValue) would be", gaps: gaps)
   }
 

@@ -1,58 +1,66 @@
 import Foundation
-import PluginBench
+import Media
+import Origin
+import RichPushAPI
+import PluginTester
 import PluginHost
 
 /// `richpush plugin run`: one question, with all that goes there (`>`) and comes back (`<`, `!`).
 struct PluginRun {
-  private let bench: PluginBench
+  private let tester: PluginTester
   private let call: PluginCall
   private let output: String?
 
   init(_ type: String, _ arguments: Arguments) throws {
-    let path = try type.contains("/") ? type : arguments.required("plugins") + "/" + type
-    let level = try arguments.sandbox()
-    do {
-      bench = try PluginBench(path, programs: Programs.folder, sandbox: level)
-    } catch { throw CommandLineError.failed(error.reason) }
     guard let verb = PluginCall.Verb(rawValue: try arguments.required("verb")) else {
       throw CommandLineError.usage("--verb is render, validate or describe")
     }
     let samples = try arguments.samples()
     guard samples.count < 2 else { throw CommandLineError.usage("run asks about one sample") }
-    let edge = 1...65_535
+    let options = ["profile", "width", "height"].compactMap { name in
+      arguments.string(name).map { (name: name, value: $0) }
+    }
     let query = try arguments.list("query").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { throw CommandLineError.usage("--query is NAME=VALUE") }
       return (name: parts[0], value: parts[1])
     }
-    call = (samples.first ?? Sample(payload: "")).call(
-      verb, message: try arguments.required("message"),
-      options: PluginOptions(
-        profile: arguments.string("profile"), width: try arguments.integer("width", in: edge),
-        height: try arguments.integer("height", in: edge)),
-      query: query)
+    let path = type.contains("/") ? type : PluginFolders(arguments).path(of: type)
+    let level = try arguments.sandbox()
+    do {
+      tester = try PluginTester(path, programs: Programs.folder, sandbox: level)
+    } catch { throw CommandLineError.failed(error.reason) }
+    var call = (samples.first ?? Sample(payload: "")).call(
+      verb, message: try arguments.required("message"))
+    if verb == .render, let plugin = tester.plugin {
+      do throws(ServiceError) {
+        try call.setOptions(options + query, for: plugin)
+      } catch { throw CommandLineError.usage(error.reason) }
+    }
+    self.call = call
     output = arguments.string("output")
   }
 
   func show() async throws {
-    let trial = await bench.ask(call)
-    for exchange in trial.exchanges {
+    let result = await tester.run(call)
+    for exchange in result.exchanges {
       for (name, value) in exchange.variables { Terminal.say("> \(name)=\(value)") }
       Terminal.say("> (standard input: \(exchange.body.count) bytes)")
       for line in lines(of: exchange.head) { Terminal.say("< \(line)") }
       Terminal.say("< (content: \(exchange.content.count) bytes)")
-      for line in lines(of: exchange.complaints) { Terminal.say("! \(line)") }
+      for line in lines(of: exchange.standardError) { Terminal.say("! \(line)") }
       let time = Double(exchange.duration.components.attoseconds / 1_000_000_000_000) / 1000
       Terminal.say(
         "= it \(exchange.ending) after \(exchange.duration.components.seconds * 1000 + Int64(time)) ms"
       )
     }
-    guard let reply = trial.reply else {
-      for line in trial.log { Terminal.complain(line) }
+    guard let reply = result.reply else {
+      for line in result.log { Terminal.complain(line) }
       throw CommandLineError.failed(
-        "the caller gets \(trial.status): \(trial.error?.reason ?? "")", exitCode: 65)
+        "the caller gets \(result.error.map { ServiceError(any: $0).code.status } ?? 0): "
+          + (result.error?.reason ?? ""), exitCode: 65)
     }
-    try show(reply, trial.content)
+    try show(reply, result.content)
   }
 
   private func show(_ reply: PluginReply, _ content: [UInt8]) throws {
@@ -63,7 +71,7 @@ struct PluginRun {
         "the asset itself"
       } else { "\(content.count) bytes" }
     Terminal.say(
-      "= the caller gets \(reply.status) \(reply.contentType), \(what), "
+      "= the caller gets \(reply.location == nil ? 200 : 302) \(reply.contentType), \(what), "
         + (reply.isStorable ? "which is kept" : "which is not kept"))
     if let output {
       let sent = if case .asset = reply.body { call.asset?.path } else { String?.none }

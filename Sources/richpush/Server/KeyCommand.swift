@@ -1,5 +1,5 @@
 import Foundation
-import Origin
+import Media
 
 /// `richpush key`: what signs the addresses of media.
 enum KeyCommand: Command {
@@ -18,20 +18,21 @@ enum KeyCommand: Command {
   static let operands = ["list|rotate|remove", "[KEY]"]
 
   static func run(_ arguments: Arguments) async throws {
-    let keys = try LinkKeys(data: arguments.required("data"))
+    // Opened once the words are understood: opening makes the folder of a store that is not there.
+    let keys = { try LinkKeyAdmin(data: arguments.required("data")) }
     do {
       switch (arguments.operands[0], arguments.operands.dropFirst().first.map { Int($0) }) {
       case ("list", nil):
-        for key in try keys.list() {
+        for key in try keys().list() {
           Terminal.say("\(key.id)\t\(key.created.formatted(.iso8601))")
         }
-      case ("rotate", nil): Terminal.say("key \(try await keys.rotate()) signs")
+      case ("rotate", nil): Terminal.say("key \(try await keys().rotate()) signs")
       case ("remove", let id??):
-        try await keys.remove(id)
+        try await keys().remove(id)
         Terminal.say("removed key \(id)")
       default: throw CommandLineError.usage("it is key list, key rotate or key remove KEY")
       }
-    } catch let error as LinkKeysError {
+    } catch let error as LinkKeyError {
       throw CommandLineError.failed(error.reason)
     }
   }

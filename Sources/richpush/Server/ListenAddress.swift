@@ -1,3 +1,5 @@
+import Glibc
+
 /// What `--listen` says.
 struct ListenAddress {
   let host: String
@@ -11,11 +13,24 @@ struct ListenAddress {
     var host = text[..<colon]
     if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
     guard !host.isEmpty else { throw .usage("--listen has no host: '\(text)'") }
-    (self.host, self.port) = (String(host), port)
+    let address = host == "localhost" ? "127.0.0.1" : String(host)
+    guard Self.isNumeric(address) else {
+      throw .usage("--listen takes a numeric address or localhost, not '\(host)'")
+    }
+    (self.host, self.port) = (address, port)
+  }
+
+  private static func isNumeric(_ host: String) -> Bool {
+    var hints = addrinfo()
+    hints.ai_flags = AI_NUMERICHOST
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &found) == 0 else { return false }
+    freeaddrinfo(found)
+    return true
   }
 
   /// Whether only this machine can reach it.
-  var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+  var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
   /// The address as it stands in a URL.
   func shown(port: Int) -> String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }

@@ -1,5 +1,6 @@
+import Media
 import Foundation
-import Origin
+import Delivery
 
 /// `richpush push`: the pushes on their way, and the services that carry them.
 enum PushCommand: Command {
@@ -7,6 +8,7 @@ enum PushCommand: Command {
   static let summary = "checks push services; lists, replays and cancels pushes"
   static let help = """
       richpush push check --push apns        proves key, clock, topic and address; reaches no device
+                                             names the devices in --data that no service sends to
       richpush push list --state failed      the newest pushes: job, notification, lane, user, state
       richpush push replay [JOB]             tries a dead letter again, or all of them
       richpush push cancel JOB               calls a push off that has not been sent
@@ -34,33 +36,42 @@ enum PushCommand: Command {
       case ("check", nil): try await check(arguments)
       case ("list", nil): try list(arguments)
       case ("replay", _):
-        let count = try await PushDesk(data: arguments.required("data")).replay(job)
+        let count = try await OutboxAdmin(data: arguments.required("data")).replay(job)
         Terminal.say("\(count) due again")
       case ("cancel", let job?):
-        try await PushDesk(data: arguments.required("data")).cancel(job)
+        try await OutboxAdmin(data: arguments.required("data")).cancel(job)
         Terminal.say("cancelled \(job)")
       default: throw CommandLineError.usage("it is push check, list, replay [JOB] or cancel JOB")
       }
-    } catch let error as PushDeskError {
+    } catch let error as OutboxAdminError {
       throw CommandLineError.failed(error.reason)
     }
   }
 
   private static func check(_ arguments: Arguments) async throws {
-    let findings = await PushDesk.check(
-      try arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+    let list = try arguments.required("push")
+    do { try OutboxAdmin.read(list) } catch { throw CommandLineError.usage(error.logDescription) }
+    let findings = await OutboxAdmin.check(
+      list, environment: ProcessInfo.processInfo.environment)
     for finding in findings {
       Terminal.say("\(finding.isGood ? "good" : "bad ") \(finding.service): \(finding.sentence)")
     }
+    for sentence in try OutboxAdmin.devicesWithoutLane(list, data: arguments.required("data")) {
+      Terminal.say("note devices: \(sentence)")
+    }
     if findings.contains(where: { !$0.isGood }) {
-      throw CommandLineError.failed("not everything is as it must be")
+      throw CommandLineError.failed("some checks failed")
     }
   }
 
   private static func list(_ arguments: Arguments) throws {
-    let desk = try PushDesk(data: arguments.required("data"))
-    let lines = try desk.list(
-      state: arguments.string("state"), limit: arguments.integer("limit") ?? 50)
+    let state = arguments.string("state")
+    if let state, !OutboxAdmin.states.contains(state) {
+      let states = OutboxAdmin.states.joined(separator: ", ")
+      throw CommandLineError.usage("--state is one of \(states), not '\(state)'")
+    }
+    let limit = try arguments.integer("limit") ?? 50
+    let lines = try OutboxAdmin(data: arguments.required("data")).list(state: state, limit: limit)
     let head = ["JOB", "NOTIFICATION", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"]
     Terminal.say(Table.text([head] + lines.map { [String($0.job)] + $0.cells }))
   }

@@ -1,12 +1,12 @@
 import Foundation
-import PluginBench
+import PluginTester
 
 /// `richpush render`: one picture as a device would get it, by hand.
 ///
 /// This program links no image decoder, so the plugin does the work, in this process's place.
 enum RenderCommand: Command {
   static let name = "render"
-  static let summary = "makes of a picture what a device would get"
+  static let summary = "renders a picture as a device would receive it"
   static let help = """
     Renders the picture IN as the img plugin does for a device, and writes it to OUT.
 
@@ -26,17 +26,18 @@ enum RenderCommand: Command {
     .value("max-bytes", "BYTES", "the most bytes it may have"),
     .flag("linear", "averages pixels as light"),
     .flag("explain", "prints the steps taken"),
-    .value("plugins", "FOLDER", "where the plugins are", default: "plugins"),
+    PluginFolders.option,
   ]
   static let operands = ["IN", "OUT"]
 
   static func run(_ arguments: Arguments) async throws {
     let program: String
     do {
-      let shelf = try PluginShelf(
-        folder: arguments.required("plugins"), programs: Programs.folder)
-      program = try shelf.executable(of: "img")
-    } catch let problem as PluginBench.Problem { throw CommandLineError.failed(problem.reason) }
+      let plugins = PluginFolders(arguments)
+      let installed = try InstalledPlugins(
+        folder: plugins.own, shipped: plugins.shipped, programs: Programs.folder)
+      program = try installed.executable(of: "img")
+    } catch { throw CommandLineError.failed(error.reason) }
     var words = [program, "render"] + arguments.operands
     for name in ["profile", "width", "height", "fit", "focus", "dpr", "max-bytes"] {
       if let value = arguments.string(name) { words += ["--\(name)", value] }

@@ -1,3 +1,4 @@
+import Media
 import Origin
 
 /// `richpush store`: the data folder's upkeep.
@@ -22,7 +23,8 @@ enum StoreCommand: Command {
     do {
       switch (arguments.operands[0], arguments.operands.dropFirst().first) {
       case ("check", nil):
-        let report = try await Upkeep(data: data).check(repairing: arguments.flag("repair"))
+        let report = try await DataFolderAdmin(data: data).check(
+          repairing: arguments.flag("repair"))
         for line in report.lines { Terminal.say(line) }
         if !report.isSound {
           throw CommandLineError.failed(
@@ -30,10 +32,10 @@ enum StoreCommand: Command {
               ? "not everything could be repaired" : "something is wrong; try --repair")
         }
       case ("backup", let folder?):
-        try await Upkeep(data: data).backup(to: folder)
+        try await DataFolderAdmin(data: data).backup(to: folder, programs: Programs.folder)
         Terminal.say("backed up to \(folder)")
       case ("restore", let folder?):
-        try Upkeep.restore(from: folder, to: data)
+        try DataFolderAdmin.restore(from: folder, to: data)
         Terminal.say("restored \(data) from \(folder)")
       default:
         throw CommandLineError.usage("it is store check, backup FOLDER or restore FOLDER")
@@ -41,7 +43,7 @@ enum StoreCommand: Command {
     } catch let error as CommandLineError {
       throw error
     } catch {
-      throw CommandLineError.failed("\(error)")
+      throw CommandLineError.failed(error.logDescription)
     }
   }
 }

@@ -38,7 +38,7 @@ import Testing
     try scratch.drop(Array("no certificate".utf8), as: "cert.pem")
     server.send(SIGHUP)
     try await eventually("the bad one is complained about") {
-      server.errors.contains("nothing was read anew")
+      server.errors.contains("nothing was reloaded")
     }
     #expect(try await isTrusted(by: second))
     server.send(SIGTERM)

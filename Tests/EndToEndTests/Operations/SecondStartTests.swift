@@ -10,7 +10,7 @@ import Testing
       let folder = server.scratch.folder.path
       for (data, port, sentence) in [
         ("var", 0, "is in use by another richpush"),
-        ("other", server.port, "Another program is listening on 127.0.0.1:\(server.port) already"),
+        ("other", server.port, "Another program is already listening on 127.0.0.1:\(server.port)"),
       ] {
         let second = try await Child.run(
           "richpush",

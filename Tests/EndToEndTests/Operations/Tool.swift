@@ -6,11 +6,12 @@ import Testing
 enum Tool {
   /// Runs it to its end.
   static func run(
-    _ name: String, _ arguments: [String], input: [UInt8] = []
+    _ name: String, _ arguments: [String], environment: [String: String] = [:],
+    input: [UInt8] = []
   ) async throws -> Child.Result {
     let path = Package.root.appending(path: ".build/tools/bin/\(name)").path
     try #require(FileManager.default.isExecutableFile(atPath: path), "make tools installs \(name)")
-    return try await Child.run(path, arguments, inputBytes: input)
+    return try await Child.run(path, arguments, environment: environment, inputBytes: input)
   }
 }
 

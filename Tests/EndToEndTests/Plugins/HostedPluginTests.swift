@@ -93,11 +93,11 @@ import Testing
     }
     for (file, text) in files { try Data(text.utf8).write(to: plugin.appending(path: file)) }
     var configuration = PluginConfiguration(
-      folder: folder.appending(path: "plugins").path, binaries: PluginRun.programs.path,
+      folder: folder.appending(path: "plugins").path, executables: PluginRun.programs.path,
       launcher: PluginRun.programs.appending(path: "richpush-exec").path,
       temporaryFolder: scratch.path)
     configuration.network = network
-    configuration.readable = [PluginRun.repository.appending(path: "assets").path]
+    configuration.readablePaths = [PluginRun.repository.appending(path: "assets").path]
     return try PluginHost(configuration: configuration)
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import PluginBench
+import PluginTester
 import PluginHost
 import Testing
 
@@ -33,25 +33,24 @@ import Testing
   }
 
   static let plugins: [String: BadPlugin] = [
-    "has a name that a rich type can have": BadPlugin(name: "Bad"),
-    "can be run as it stands": BadPlugin(mode: 0o644),
-    "names an interpreter that is there": BadPlugin(interpreter: "/usr/bin/env nosuchprogram"),
+    "has a valid name": BadPlugin(name: "Bad"),
+    "can be run": BadPlugin(mode: 0o644),
     "can be changed by its owner only": BadPlugin(mode: 0o777),
-    "says what it takes and gives": BadPlugin(manifest: "{}"),
-    "has a sample to be asked about": BadPlugin(sample: nil),
-    "answers about every sample": BadPlugin(script: "exit 3"),
+    "declares what it accepts and produces": BadPlugin(manifest: "{}"),
+    "has a sample": BadPlugin(sample: nil),
+    "answers every sample": BadPlugin(script: "exit 3"),
     "writes nothing before its header": BadPlugin(script: "echo started; echo; echo"),
-    "names the type that its bytes have": BadPlugin(
+    "declares the type of its content": BadPlugin(
       script: "printf 'Content-Type: application/json\\n\\n{'"),
     "gives the same answer twice": BadPlugin(
       script: "printf 'Content-Type: text/plain\\n\\n%s' $$"),
-    "is silent on standard error while all is well": BadPlugin(
+    "is silent on standard error when it succeeds": BadPlugin(
       script: "echo careful >&2; \(BadPlugin().script)"),
-    "is done in half of its time": only("sleep 0.6", manifest: #"{"limits":{"seconds":1}}"#),
-    "states facts when it validates": BadPlugin(manifest: #"{"verbs":["validate"]}"#),
-    "describes itself as its manifest does": BadPlugin(manifest: #"{"verbs":["describe"]}"#),
-    "answers whatever the size that is asked for": only("[ -z \"$RICH_WIDTH\" ]"),
-    "answers or refuses when it is given nothing": only("[ \"$RICH_PAYLOAD\" ]"),
+    "finishes in half its time limit": only("sleep 0.6", manifest: #"{"limits":{"seconds":1}}"#),
+    "returns facts from validate": BadPlugin(manifest: #"{"verbs":["validate"]}"#),
+    "describes itself as in its manifest": BadPlugin(manifest: #"{"verbs":["describe"]}"#),
+    "answers for any requested size": only("[ -z \"$RICH_WIDTH\" ]"),
+    "answers or refuses an empty payload": only("[ \"$RICH_PAYLOAD\" ]"),
     "gives a reason when it refuses": BadPlugin(script: "printf 'Status: 422\\n\\n'"),
     "survives a payload of 100 kB": only("[ ${#RICH_PAYLOAD} -lt 9999 ]"),
     "treats a payload as text and not as code": BadPlugin(
@@ -59,20 +58,20 @@ import Testing
     "survives a message in any language": only("[ \"$RICH_MESSAGE\" ]"),
     "survives odd values of its own query names": only(
       "[ \"$QUERY_STRING\" != page=-1 ]", manifest: #"{"query":["page"]}"#),
-    "may leave what it is sent unread": only(
+    "survives a request body that it does not read": only(
       "[ \"$CONTENT_LENGTH\" -lt 9999 ]", manifest: #"{"verbs":["validate"]}"#),
-    "survives half a file": only("[ $RICH_ASSET_SIZE != 3 ]", file: true),
+    "survives a truncated file": only("[ $RICH_ASSET_SIZE != 3 ]", file: true),
     "survives an empty file": only("[ -s $RICH_ASSET_PATH ]", file: true),
-    "survives a file with wrong bytes in it": only(
+    "survives a damaged file": only(
       "[ $RICH_ASSET_SIZE != 6 ] || grep -q '^A card' $RICH_ASSET_PATH", file: true),
-    "survives random bytes under an honest type": only(
+    "survives random bytes after a valid signature": only(
       "[ $RICH_ASSET_SIZE -lt 4096 ]", file: true),
-    "keeps calls that come together apart": only("mkdir \"$0.d\" && sleep 0.3 && rmdir \"$0.d\""),
-    "is well after a call that was called off": only(
+    "keeps concurrent calls apart": only("mkdir \"$0.d\" && sleep 0.3 && rmdir \"$0.d\""),
+    "still works after a cancelled call": only(
       "mkdir \"$0.d\" && sleep 1 && rmdir \"$0.d\""),
-    "answers with a user or without one": only(
+    "answers with and without a user": only(
       "[ \"$REMOTE_USER\" ]", manifest: #"{"perUser":true}"#),
-    "stays for the next request": BadPlugin(
+    "keeps its worker for the next request": BadPlugin(
       script: """
         use FCGI; my $request = FCGI::Request(); $request->Accept();
         print "Content-Type: text/plain\\n\\nfine"; $request->Finish();
@@ -101,7 +100,7 @@ import Testing
     if let manifest = plugin.manifest {
       try scratch.drop(Array(manifest.utf8), as: "\(plugin.name)/plugin.json")
     }
-    let bench = try PluginBench(
+    let tester = try PluginTester(
       scratch.folder.appending(path: plugin.name).path,
       programs: Package.program("richpush-exec").deletingLastPathComponent().path, sandbox: .off)
     var samples = plugin.sample.map { [Sample(payload: $0)] } ?? []
@@ -109,6 +108,6 @@ import Testing
       let asset = try scratch.drop(Array((plugin.sample ?? "").utf8), as: "asset.txt")
       samples = Sample(file: asset).map { [$0] } ?? []
     }
-    return await check.finding(bench, samples)
+    return await check.finding(tester, samples)
   }
 }

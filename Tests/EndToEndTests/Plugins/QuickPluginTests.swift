@@ -65,7 +65,7 @@ import Testing
       let meanwhile = try bystander.median { connection.hasInput }
       #expect(meanwhile < before * 10, "\(meanwhile) instead of \(before)")
       #expect(try connection.answer().status == 504)
-      #expect(server.log.contains("plugin quick, render, notification \(ids[1]): 504"))
+      #expect(server.log.contains("plugin quick, render, notification \(ids[1]): timedOut: "))
       connection.ask("GET", "/api/notifications/\(ids[2])?now=1")
       #expect(try connection.answer().status == 502)
       connection.ask("GET", "/api/notifications/\(ids[0])")

@@ -14,10 +14,10 @@ struct Recording: Sendable, CustomTestStringConvertible {
     Recording(testDescription: "signed 32", bytes: wav([0, 0, 0, 0x40], tag: 1, bits: 32)),
     Recording(
       testDescription: "float 32", bytes: wav([0, 0, 0, 0x3F], tag: 3, bits: 32),
-      advice: [alert("float", "WAV")]),
+      advice: [notAnAlert]),
     Recording(
       testDescription: "float 64", bytes: wav([0, 0, 0, 0, 0, 0, 0xE0, 0x3F], tag: 3, bits: 64),
-      advice: [alert("float", "WAV")]),
+      advice: [notAnAlert]),
     Recording(testDescription: "µ-law", bytes: wav([0x0F, 0xFF], tag: 7, bits: 8)),
     Recording(testDescription: "A-law", bytes: wav([0x25, 0xD5], tag: 6, bits: 8)),
     Recording(
@@ -55,9 +55,6 @@ struct Recording: Sendable, CustomTestStringConvertible {
       + packet
   }
 
-  private static func alert(_ codec: String, _ name: String) -> String {
-    "It plays when opened, not as the alert itself: iOS takes PCM, IMA4, µ-law or A-law "
-      + "in WAV, AIFF or CAF for that, and this is \(codec) in \(name); "
-      + "convert it: ffmpeg -i in -t 30 -c:a pcm_s16le out.wav"
-  }
+  private static let notAnAlert =
+    "Not usable as the alert sound itself. For that, save it as a 16-bit WAV."
 }

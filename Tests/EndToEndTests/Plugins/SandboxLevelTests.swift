@@ -4,7 +4,7 @@ import Testing
 
 /// `richpush serve --sandbox LEVEL` against the real programs.
 @Suite(.timeLimit(.minutes(2))) struct SandboxLevelTests {
-  @Test func `says once how plugins are shut in`() async throws {
+  @Test func `says once how plugins are isolated`() async throws {
     try await RunningServer.lend { server in
       let lines = server.log.split(separator: "\n").filter { $0.contains("sandbox") }
       #expect(lines.count { $0.contains("sandbox: standard") } == 1, "\(server.log)")
@@ -29,6 +29,29 @@ import Testing
         let text = String(decoding: try await alice.media(made.id).bytes, as: UTF8.self)
         let count = try #require(Int(text.trimmingCharacters(in: .newlines)))
         #expect(count < 8, "it sees \(count) processes")
+      })
+  }
+
+  @Test(
+    arguments: HostileMode.all.filter { mode in
+      // Root's processes cannot be limited: a server of root's whose plugins are root does not start.
+      mode.impediment == nil && mode.landlock > 0 && mode.plugins != .root
+    })
+  func `strictly, runs plugins whatever the version of Landlock`(mode: HostileMode) async throws {
+    try await mode.lend(
+      flags: ["--demo", "--sandbox", "strict"],
+      prepare: { scratch in
+        try scratch.drop(
+          Array("#!/bin/sh\nprintf 'Content-Type: text/plain\n\nfine'\n".utf8),
+          as: "plugins/fine", executable: true)
+      },
+      to: { server in
+        #expect(server.log.contains("sandbox: strict, complete on this kernel"), "\(server.log)")
+        let alice = server.client("alice")
+        let made = try await alice.create(
+          NewNotification("m", richType: "fine", payload: "x", to: .users(["alice"])))
+        let text = String(decoding: try await alice.media(made.id).bytes, as: UTF8.self)
+        #expect(text == "fine", "\(server.log)")
       })
   }
 

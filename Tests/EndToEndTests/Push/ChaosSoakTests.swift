@@ -8,7 +8,11 @@ import Testing
   private static let notifications = Soak.amount(short: 15, long: 10_000)
   private static let kills = Soak.amount(short: 2, long: 20)
   private static let publishers = 8
-  private static let handles = ["0A", "0B", "0C"]
+  /// Whom each lane has to reach: devices of alice's by their handles, and users whom only Azure knows.
+  private static let reached = [
+    "apns": ["0A", "0B", "0C"], "webhook": ["1A", "1B", "1C"],
+    "azure": ["username:bob", "username:carol", "username:dora"],
+  ]
 
   @Test func `every acknowledged push arrives at each device, over outages and kills`()
     async throws
@@ -21,7 +25,11 @@ import Testing
           "without": Soak.isLong ? [] : ["silence", "TooManyRequests"],
         ])
       }
-      for handle in Self.handles { try await server.client("alice").register(handle: handle) }
+      let alice = server.client("alice")
+      for handle in Self.reached["apns"] ?? [] { try await alice.register(handle: handle) }
+      for handle in Self.reached["webhook"] ?? [] {
+        try await alice.register(handle: handle, platform: "gcm")
+      }
       let killer = Killer(server: server, kills: Self.kills, of: Self.notifications)
       let acknowledged = try await Self.publish(on: server) { try await killer.hear(of: $0) }
       try await Self.drain(server, killer)
@@ -44,7 +52,9 @@ import Testing
         group.addTask {
           var acknowledged: [Int: String] = [:]
           for number in stride(from: publisher, to: notifications, by: publishers) {
-            var new = NewNotification.logo(to: "alice", "\(number)")
+            var new = NewNotification(
+              "\(number)", richType: "img", payload: "logo.png",
+              to: .users(["alice", "bob", "carol", "dora"]))
             (new.form, new.idempotencyKey) = (.alert, "\(number)")
             let id = try await patiently { try await server.client("shop").create(new).id }
             acknowledged[id] = new.message
@@ -132,7 +142,7 @@ extension ChaosSoakTests {
     }
     var wrong: [String] = []
     for (id, message) in acknowledged {
-      for handle in handles where last["\(handle) \(id)"] != message {
+      for handle in reached[lane] ?? [] where last["\(handle) \(id)"] != message {
         wrong.append("\(handle) \(id): \(last["\(handle) \(id)"] ?? "nothing") for \(message)")
       }
     }

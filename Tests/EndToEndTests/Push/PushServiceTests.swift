@@ -8,10 +8,14 @@ import Testing
   @Test func `brings a notification over every lane, and every receipt to its publisher`()
     async throws
   {
-    try await PushServices.lend { server, services in
+    try await PushServices.lend(lanes: "embedded,apns,azure,webhook") { server, services in
       let (shop, alice) = (server.client("shop"), server.client("alice"))
       try await alice.register(handle: "AB12")
-      let id = try await shop.create(.logo(to: "alice", "Look")).id
+      try await alice.register(handle: "CD34", platform: "gcm")
+      // Azure may know devices of a user who has registered none here.
+      let new = NewNotification(
+        "Look", richType: "img", payload: "logo.png", to: .users(["alice", "carol"]))
+      let id = try await shop.create(new).id
       let silent =
         #"{"aps":{"content-available":1},"richId":"0","richMessage":"Look","richType":"img"}"#
       let apple = try #require(try await services.apns.pushes(1).first)
@@ -19,9 +23,9 @@ import Testing
       #expect(apple.fields["apns-push-type"] == "background")
       let azure = try #require(try await services.azure.pushes(1).first)
       #expect(azure.text == silent)
-      #expect(azure.fields["servicebusnotification-devicehandle"] == "AB12")
+      #expect(azure.fields["servicebusnotification-tags"] == "username:carol")
       let hook = try #require(try await services.webhook.pushes(1).first)
-      #expect(hook.json.target.handle.text == "AB12" && hook.json.push.richId.text == "0")
+      #expect(hook.json.target.handle.text == "CD34" && hook.json.push.richId.text == "0")
       try await eventually("each lane has sent it") {
         try server.deliveries(of: id) == ["apns sent", "azure sent", "webhook sent"]
       }
@@ -29,10 +33,10 @@ import Testing
       #expect(try await pushes.next()?.text == silent)
       _ = try await alice.media(id)
       try await eventually("the fetch is seen") {
-        try server.deliveries(of: id) == ["apns fetched", "azure fetched", "webhook fetched"]
+        try server.deliveries(of: id) == ["apns fetched", "azure sent", "webhook fetched"]
       }
       try await alice.markRead(id)
-      #expect(try server.deliveries(of: id).allSatisfy { $0.hasSuffix(" read") })
+      #expect(try server.deliveries(of: id) == ["apns read", "azure sent", "webhook read"])
 
       var events: [PushEvent] = []
       for try await event in shop.publisherEvents(after: "0") where event.text.contains("receipt") {
@@ -43,7 +47,7 @@ import Testing
       for try await event in server.client("shop").publisherEvents(after: events.last?.id)
       where event.text.contains("receipt") {
         events.append(event)
-        if events.count == 10 { break }
+        if events.count == 11 { break }
       }
       let told = try events.map { event in
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(event.text.utf8))
@@ -51,8 +55,25 @@ import Testing
       }
       let lanes = ["apns", "azure", "embedded", "webhook"]
       let expected =
-        lanes.flatMap { ["\($0) queued", "\($0) sent"] } + ["user fetched", "user read"]
+        lanes.flatMap { ["\($0) queued", "\($0) sent"] }
+        + ["embedded queued", "user fetched", "user read"]
       #expect(told.sorted() == expected.sorted())
+    }
+  }
+
+  @Test(arguments: ["apns,azure,webhook", "azure,webhook,apns"])
+  func `sends to a device by one service only, the first in the list that can`(
+    lanes: String
+  ) async throws {
+    try await PushServices.lend(lanes: lanes) { server, services in
+      let first = String(lanes.prefix { $0 != "," })
+      try await server.client("alice").register(handle: "AB12")
+      let id = try await server.client("shop").create(.logo(to: "alice")).id
+      try await eventually("it is sent") { try server.deliveries(of: id) == [first + " sent"] }
+      let taken = try [services.apns, services.azure, services.webhook].map { service in
+        try (service.tell(["do": "delivered"])["pushes"] as? [[String]] ?? []).count
+      }
+      #expect(taken == (first == "apns" ? [1, 0, 0] : [0, 1, 0]))
     }
   }
 
@@ -131,13 +152,13 @@ import Testing
   }
 
   @Test func `sends the tutorial's alert over the lanes too`() async throws {
-    try await PushServices.lend { server, services in
+    try await PushServices.lend(lanes: "embedded,apns,webhook") { server, services in
       try await server.client("bob").register(handle: "B0B0")
+      try await server.client("bob").register(handle: "B1B1", platform: "wns")
       let phone = try TutorialClient(port: server.port, user: "alice")
       #expect(try phone.notify("bob", text: "hi").status == 200)
       let text = #"{"aps":{"alert":"From alice: hi"}}"#
       #expect(try await services.apns.pushes(1).map(\.text) == [text])
-      #expect(try await services.azure.pushes(1).map(\.text) == [text])
       #expect(try await services.webhook.pushes(1).first?.json.push.aps.alert.text != nil)
       var pushes = server.client("bob").events(after: "0").makeAsyncIterator()
       #expect(try await pushes.next()?.text == text)

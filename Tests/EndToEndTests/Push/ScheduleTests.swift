@@ -93,6 +93,7 @@ import Testing
         "notify", "--to", "nobody", "--payload", "logo.png", "--not-before", "1h", "Soon")
       #expect(
         sent.output == ["#0 to username:nobody (1 user, no device yet): /api/notifications/0"])
+      #expect(sent.errors.contains("knows no user nobody"))
       let amended = try await richpush("amend", "#0", "--message", "Now", "--not-before", "1s")
       #expect(amended.output == [#"#0 is now "Now": img logo.png"#], "\(amended.errors)")
       var events = server.client("nobody").events(after: "0").makeAsyncIterator()

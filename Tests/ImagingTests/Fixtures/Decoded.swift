@@ -8,7 +8,7 @@ struct Decoded {
   /// With `checking` a PNG is read as at publication, by libpng alone.
   init(_ bytes: [UInt8], checking: Bool = true) throws {
     let source = SourceFile(bytes: bytes)
-    let kind = try PictureKind.accepted(source)
+    let kind = try PictureKind(source)
     let limits = Limits()
     if kind == .jpeg {
       let reader = try JPEGReader(source, limits: limits)
@@ -45,6 +45,18 @@ struct Decoded {
       }
     }
     return result
+  }
+}
+
+extension Raster {
+  /// A pixel of an interleaved raster, alpha 255 where there is none.
+  func colour(_ x: Int, _ y: Int) -> SIMD4<UInt8> {
+    let plane = planes[0]
+    let at = y * plane.stride + x * plane.channels
+    let grey = plane.samples[at]
+    guard plane.channels > 1 else { return SIMD4(grey, grey, grey, 255) }
+    let alpha = plane.channels == 4 ? plane.samples[at + 3] : 255
+    return SIMD4(grey, plane.samples[at + 1], plane.samples[at + 2], alpha)
   }
 }
 

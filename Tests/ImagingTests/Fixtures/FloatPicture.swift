@@ -36,14 +36,17 @@ struct FloatPicture {
     Array("P6 \(size.width) \(size.height) 255\n".utf8) + samples.map { UInt8($0.rounded()) }
   }
 
-  /// Shrunk by Lanczos-3, as codes or as light.
-  func shrunk(to target: PixelSize, inLight: Bool = false) -> FloatPicture {
+  /// Shrunk by Lanczos-3 or by the area each pixel covers, as codes or as light.
+  func shrunk(
+    to target: PixelSize, inLight: Bool = false, byArea: Bool = false
+  ) -> FloatPicture {
     var values = inLight ? samples.map(Lab.light) : samples.map { $0 / 255 }
     values = Self.blended(
-      values, lines: size.height, from: size.width, to: target.width, next: 3, line: size.width * 3)
+      values, lines: size.height, from: size.width, to: target.width, next: 3, line: size.width * 3,
+      byArea: byArea)
     values = Self.blended(
       values, lines: target.width, from: size.height, to: target.height, next: target.width * 3,
-      line: 3)
+      line: 3, byArea: byArea)
     return FloatPicture(
       target,
       values.map { value in
@@ -55,7 +58,8 @@ struct FloatPicture {
 
   /// Blends along one axis: `next` is the distance of neighbours, `line` that of lines.
   private static func blended(
-    _ values: [Double], lines: Int, from count: Int, to target: Int, next: Int, line: Int
+    _ values: [Double], lines: Int, from count: Int, to target: Int, next: Int, line: Int,
+    byArea: Bool
   ) -> [Double] {
     let isAcross = next == 3
     var result = [Double](repeating: 0, count: lines * target * 3)
@@ -67,7 +71,11 @@ struct FloatPicture {
           let centre = (Double(index) + 0.5) * step
           let low = max(0, Int((centre - 3 * stretch).rounded(.up)))
           let reach = low..<min(count, Int((centre + 3 * stretch).rounded(.down)) + 1)
-          let weights = reach.map { lanczos((Double($0) + 0.5 - centre) / stretch) }
+          let weights = reach.map { sample in
+            let place = Double(sample) + 0.5 - centre
+            return byArea
+              ? min(1, max(0, (stretch + 1) / 2 - abs(place))) : lanczos(place / stretch)
+          }
           let sum = weights.reduce(0, +)
           for at in 0..<lines {
             let out = isAcross ? (at * target + index) * 3 : (index * lines + at) * 3

@@ -34,18 +34,18 @@ enum Surgery {
 
 extension Recipe {
   /// Renders bytes with options given by name.
-  static func render(_ bytes: [UInt8], _ options: (String, String)...) throws -> Rendition {
+  static func render(_ bytes: [UInt8], _ options: (String, String)...) throws -> RenderedPicture {
     try render(bytes, options)
   }
 
-  static func render(_ bytes: [UInt8], _ options: [(String, String)]) throws -> Rendition {
+  static func render(_ bytes: [UInt8], _ options: [(String, String)]) throws -> RenderedPicture {
     var chosen = Options()
     for (name, text) in options { try chosen.set(name, text) }
     return try Recipe(chosen).render(SourceFile(bytes: bytes))
   }
 }
 
-extension Rendition {
+extension RenderedPicture {
   var encoded: [UInt8] {
     guard case .encoded(let bytes) = content else { return [] }
     return bytes
@@ -55,4 +55,9 @@ extension Rendition {
     guard case .original = content else { return false }
     return true
   }
+}
+
+extension ImagingError {
+  /// What a person reads and what the log has beside it.
+  var report: String { reason + " " + (detail ?? "") }
 }

@@ -9,7 +9,7 @@ final class MemoryOutbox: PushQueue {
 
   private struct Entry {
     let push: OutgoingPush
-    let fallback: PushText?
+    let fallback: PushPayload?
     var attempts = 0
     var due: Date
     var lease: Date?
@@ -18,11 +18,12 @@ final class MemoryOutbox: PushQueue {
 
   private struct State {
     var entries: [Entry] = []
-    var wakes: [OutgoingPush.Target: [Date]] = [:]
+    var silentPushes: [OutgoingPush.Target: [Date]] = [:]
     var history: [Settlement] = []
     var commits = 0
     var failures = 0
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+    var lastWatcher = 0
   }
 
   private let state = Mutex(State())
@@ -30,7 +31,7 @@ final class MemoryOutbox: PushQueue {
 
   init(clock: any PushClock) { self.clock = clock }
 
-  @discardableResult func add(_ push: OutgoingPush, fallback: PushText? = nil) -> Int {
+  @discardableResult func add(_ push: OutgoingPush, fallback: PushPayload? = nil) -> Int {
     state.withLock {
       $0.entries.append(Entry(push: push, fallback: fallback, due: clock.now))
       return $0.entries.count - 1
@@ -48,18 +49,28 @@ final class MemoryOutbox: PushQueue {
   /// The last word on each job.
   var outcomes: [Settlement.Outcome?] { state.withLock { $0.entries.map(\.outcome) } }
 
-  /// Suspends until so many settlements were committed.
-  func settled(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.history.count < count { state.watchers.append((count, continuation)) }
-        return state.history.count >= count
-      }
-      if isThere { continuation.resume() }
+  /// Suspends until so many settlements were committed; throws when the task is cancelled.
+  func settled(_ count: Int) async throws {
+    let id = state.withLock { state in
+      state.lastWatcher += 1
+      return state.lastWatcher
     }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDone = state.withLock { state in
+          if state.history.count >= count || Task.isCancelled { return true }
+          state.watchers[id] = (count, continuation)
+          return false
+        }
+        if isDone { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.watchers.removeValue(forKey: id) }?.continuation.resume()
+    }
+    try Task.checkCancellation()
   }
 
-  func exchange(
+  func settleAndLease(
     _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
   ) async throws -> [PushJob] {
     if !settlements.isEmpty { try settle(settlements) }
@@ -80,7 +91,7 @@ final class MemoryOutbox: PushQueue {
         jobs.append(
           PushJob(
             id: index, push: entry.push, attempts: entry.attempts, fallback: entry.fallback,
-            recentWakes: state.wakes[entry.push.target] ?? []))
+            recentSilentPushes: state.silentPushes[entry.push.target] ?? []))
       }
       return jobs
     }
@@ -95,9 +106,9 @@ final class MemoryOutbox: PushQueue {
       for settlement in settlements { settle(settlement, in: &state) }
       state.history += settlements
       state.commits += 1
-      let woken = state.watchers.filter { $0.count <= state.history.count }
-      state.watchers.removeAll { $0.count <= state.history.count }
-      return woken
+      let woken = state.watchers.filter { $0.value.count <= state.history.count }
+      for id in woken.keys { state.watchers[id] = nil }
+      return woken.values
     }
     for watcher in woken { watcher.continuation.resume() }
   }
@@ -118,7 +129,7 @@ final class MemoryOutbox: PushQueue {
     case .delivered(let kind, _, _):
       state.entries[settlement.job].outcome = settlement.outcome
       let target = state.entries[settlement.job].push.target
-      if kind == .background { state.wakes[target, default: []].append(clock.now) }
+      if kind == .background { state.silentPushes[target, default: []].append(clock.now) }
     case .deadToken, .rejected, .expired:
       state.entries[settlement.job].outcome = settlement.outcome
     }

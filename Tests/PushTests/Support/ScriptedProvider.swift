@@ -7,17 +7,17 @@ import Synchronization
 final class ScriptedProvider: PushProvider {
   let name: String
   let capacity: Int
-  let governsSilentPushes: Bool
+  let limitsSilentPushes: Bool
   private let script: @Sendable (OutgoingPush, Int) async -> PushOutcome
   private let calls = Mutex<[OutgoingPush]>([])
 
   init(
-    name: String = "scripted", capacity: Int = 10, governsSilentPushes: Bool = false,
+    name: String = "scripted", capacity: Int = 10, limitsSilentPushes: Bool = false,
     script: @escaping @Sendable (_ push: OutgoingPush, _ call: Int) async -> PushOutcome
   ) {
     self.name = name
     self.capacity = capacity
-    self.governsSilentPushes = governsSilentPushes
+    self.limitsSilentPushes = limitsSilentPushes
     self.script = script
   }
 
@@ -35,13 +35,13 @@ final class ScriptedProvider: PushProvider {
 extension OutgoingPush {
   /// A push to one phone.
   static func sample(
-    _ number: Int = 1, to handle: String = "AB12", kind: PushText.Kind = .background,
+    _ number: Int = 1, to handle: String = "AB12", kind: PushPayload.Kind = .background,
     collapseID: String? = nil, expires: Date? = nil
   ) -> OutgoingPush {
     OutgoingPush(
       id: "00000000-0000-4000-8000-" + String(format: "%012d", number),
       target: .device(handle: handle, platform: "apns"),
-      text: PushText(kind, json: #"{"aps":{"content-available":1},"richId":"\#(number)"}"#),
+      text: PushPayload(kind, json: #"{"aps":{"content-available":1},"richId":"\#(number)"}"#),
       collapseID: collapseID, expires: expires)
   }
 }

@@ -49,8 +49,11 @@ final class TestClock: PushClock {
   }
 
   /// Waits until somebody sleeps, then moves to the earliest deadline and wakes its sleepers.
-  @discardableResult func advance() async -> Date {
+  ///
+  /// Throws when the task is cancelled.
+  @discardableResult func advance() async throws -> Date {
     while true {
+      try Task.checkCancellation()
       let woken = state.withLock { state -> (Date, [Sleeper])? in
         guard let next = state.sleepers.values.map(\.deadline).min() else { return nil }
         state.now = max(state.now, next)
@@ -62,13 +65,27 @@ final class TestClock: PushClock {
         for sleeper in sleepers { sleeper.continuation.resume() }
         return now
       }
+      await sleeper()
+    }
+  }
+
+  /// Returns when somebody sleeps, or when the task is cancelled.
+  private func sleeper() async {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isLate = state.withLock { state in
-          if state.sleepers.isEmpty { state.watchers.append(continuation) }
-          return !state.sleepers.isEmpty
+        let isDone = state.withLock { state in
+          let isDone = !state.sleepers.isEmpty || Task.isCancelled
+          if !isDone { state.watchers.append(continuation) }
+          return isDone
         }
-        if isLate { continuation.resume() }
+        if isDone { continuation.resume() }
       }
+    } onCancel: {
+      let watchers = state.withLock { state in
+        defer { state.watchers = [] }
+        return state.watchers
+      }
+      for watcher in watchers { watcher.resume() }
     }
   }
 }

@@ -32,7 +32,9 @@ extension Sound {
 
   /// What to say when a decoder got nothing out of it.
   var undecodable: Refusal {
-    Refusal("Nothing in the \(type.fileExtension.uppercased()) file can be decoded; it is damaged.")
+    Refusal(
+      "This \(type.fileExtension.uppercased()) is damaged. Export it again.",
+      detail: "nothing in the file can be decoded")
   }
 }
 

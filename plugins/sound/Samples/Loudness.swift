@@ -27,8 +27,8 @@ struct Loudness {
   var advice: [String] {
     guard let peak else { return ["The sound is silent."] }
     if isClipped {
-      return ["It is cut off at full scale and will sound distorted; record it lower."]
+      return ["It is too loud and will sound distorted. Record it at a lower level."]
     }
-    return peak < -30 ? ["Its peak is \(peak) dB; people may not hear it. Make it louder."] : []
+    return peak < -30 ? ["It is very quiet; people may not hear it. Make it louder."] : []
   }
 }

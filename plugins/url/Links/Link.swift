@@ -24,11 +24,13 @@ struct Link {
     if let bad = text.unicodeScalars.first(where: Self.isForbidden) {
       let digits = String(bad.value, radix: 16, uppercase: true)
       let code = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-      throw Refusal("The link holds U+\(code), which no URL may; percent-encode it.")
+      throw Refusal(
+        "The link has a character that no web address has (U+\(code)). Copy it from a browser.")
     }
     let parts = URLParts()
     guard parts.parse(String(text)), let scheme = parts.get(CURLUPART_SCHEME) else {
-      throw Refusal("The link is not an absolute http or https URL.")
+      throw Refusal(
+        "This is not a web address, such as https://example.com/. Copy it from a browser.")
     }
     guard scheme == "http" || scheme == "https" else {
       throw Refusal("The link's scheme is \(scheme); only http and https are opened on phones.")
@@ -44,7 +46,10 @@ struct Link {
     guard parts.set(CURLUPART_HOST, host.ascii), let url = parts.get(CURLUPART_URL),
       let port = parts.get(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap({ Int($0) })
     else { throw Refusal("The link's host \(host.ascii) is not a valid name.") }
-    self.url = url
+    // libcurl 7.88 encodes path and query, but not the fragment.
+    self.url = url.utf8.map {
+      $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16)
+    }.joined()
     self.port = port
   }
 

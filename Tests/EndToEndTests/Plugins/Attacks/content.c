@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -141,6 +142,23 @@ static void flood_of_bytes(char **words) { (void)words, fill_disk(1); }
 /* Files without a name are in no folder that could be weighed. */
 static void nameless(char **words) { (void)words, fill_disk(0); }
 
+static void hidden(char **words) {
+  (void)words;
+  prctl(PR_SET_DUMPABLE, 0);
+  fill_disk(0);
+}
+
+/* 1.6 GiB at once, beyond the ends of files, where the limit of a file's size does not count. */
+static void allocated(char **words) {
+  (void)words;
+  for (int i = 0; i < 16; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "allocated-%d", i);
+    fallocate(open(scratch(name), O_CREAT | O_RDWR, 0600), FALLOC_FL_KEEP_SIZE, 0, 100 << 20);
+  }
+  usleep(100000);
+}
+
 /* Keeps the second word in a file of its own, for others to read. */
 static void held(char **words) {
   int file = open(scratch("note"), O_CREAT | O_WRONLY, 0600);
@@ -174,6 +192,7 @@ const struct attack_entry attacks_on_content[] = {
     {"openat2-trunc", opened_by_openat2}, {"open-write-trunc", opened_to_write}, {"creat", created},
     {"overwrite", overwritten}, {"append", appended}, {"unlink", removed}, {"rename", renamed},
     {"replace", replaced}, {"link-write", linked_and_written}, {"leave", left_there},
-    {"nameless", nameless}, {"hold", held}, {"flood-disk", flood_of_bytes}, {"flood-names", flood_of_names},
+    {"nameless", nameless}, {"hidden", hidden}, {"allocated", allocated}, {"hold", held},
+    {"flood-disk", flood_of_bytes}, {"flood-names", flood_of_names},
     {"flood-output", flood_of_output}, {NULL, NULL},
 };

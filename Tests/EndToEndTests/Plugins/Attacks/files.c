@@ -105,6 +105,18 @@ static void attribute_removed(char **words) {
   say("removexattr", removexattr(words[0], attribute));
 }
 
+static void attribute_removed_of_link(char **words) {
+  say("lremovexattr", lremovexattr(words[0], attribute));
+}
+
+static void attribute_removed_of_open(char **words) {
+  say("fremovexattr", fremovexattr(open(words[0], O_RDONLY), attribute));
+}
+
+static void attribute_removed_at(char **words) {
+  say("removexattrat", syscall(466, AT_FDCWD, words[0], 0, attribute));
+}
+
 static const struct timespec long_ago[2] = {{1, 0}, {1, 0}};
 
 static void times_at(char **words) { say("utimensat", utimensat(AT_FDCWD, words[0], long_ago, 0)); }
@@ -117,6 +129,29 @@ static void times_old(char **words) { say("utime", utime(words[0], &(struct utim
 
 static void times_micro(char **words) {
   say("utimes", utimes(words[0], (struct timeval[2]){{1, 0}, {1, 0}}));
+}
+
+static void times_at_old(char **words) {
+#ifdef SYS_futimesat
+  say("futimesat", syscall(SYS_futimesat, AT_FDCWD, words[0], (struct timeval[2]){{1, 0}, {1, 0}}));
+#else
+  (void)words;
+#endif
+}
+
+static void flags_at(char **words) {
+  struct {
+    unsigned long long flags;
+    unsigned extent, extents, project, copied;
+  } wanted = {FS_XFLAG_NODUMP, 0, 0, 0, 0};
+  say("file_setattr", syscall(469, AT_FDCWD, words[0], &wanted, sizeof wanted, 0));
+}
+
+static void generation(char **words) {
+  int file = open(words[0], O_RDONLY);
+  long wanted = 7;
+  say("FS_IOC_SETVERSION", ioctl(file, FS_IOC_SETVERSION, &wanted));
+  say("EXT4_IOC_SETVERSION", ioctl(file, _IOW('f', 4, long), &wanted));
 }
 
 static void flags(char **words) {
@@ -194,6 +229,9 @@ const struct attack_entry attacks_on_files[] = {
     {"chown", owner}, {"lchown", owner_of_link}, {"fchownat", owner_at}, {"fchown", owner_of_open},
     {"setxattr", attribute_set}, {"lsetxattr", attribute_of_link}, {"fsetxattr", attribute_of_open},
     {"setxattrat", attribute_at}, {"removexattr", attribute_removed},
+    {"lremovexattr", attribute_removed_of_link}, {"fremovexattr", attribute_removed_of_open},
+    {"removexattrat", attribute_removed_at}, {"futimesat", times_at_old}, {"file-setattr", flags_at},
+    {"setversion", generation},
     {"utimensat", times_at}, {"futimens", times_of_open}, {"utime", times_old}, {"utimes", times_micro},
     {"setflags", flags}, {"fssetxattr", flags_extended}, {"lease", lease},
     {"chmod-lent", chmod_lent}, {"setuid-files", setuid_files},

@@ -62,6 +62,7 @@ static void typed(char **words) {
   say("TIOCSCTTY", ioctl(terminal, TIOCSCTTY, 0));
   say("TIOCSTI", ioctl(terminal, TIOCSTI, "!"));
   say("TIOCSTI, with a high half", syscall(SYS_ioctl, terminal, (1UL << 32) | TIOCSTI, "!"));
+  say("TIOCLINUX", ioctl(terminal, TIOCLINUX, "\2"));
   say("TIOCSTI by /dev/tty", ioctl(open("/dev/tty", O_RDWR), TIOCSTI, "!"));
 }
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <mqueue.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -11,6 +12,7 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,76 @@ static void memory_file(char **words) {
     for (int i = 0; i < 19; i++)
       if (write(file, block, mebibyte) < 0) break;
   say("memfd_create, the last", file);
+}
+
+/* Shared memory that stays although it is no longer mapped, and so is in no statistics of a process. */
+static void leave_unmapped(char *bytes, size_t count, int is_unmapped) {
+  const size_t piece = 16 * mebibyte;
+  say("mmap", bytes == MAP_FAILED ? -1 : 0);
+  // The first piece stays, so that the memory does, too.
+  for (size_t at = piece; bytes != MAP_FAILED && at < count; at += piece) {
+    touch(bytes + at, piece);
+    if (is_unmapped) munmap(bytes + at, piece);
+    else madvise(bytes + at, piece, MADV_DONTNEED);
+  }
+  usleep(300000);
+}
+
+static char *map_shared(int flags, int file) {
+  return mmap(NULL, 2048 * mebibyte, PROT_READ | PROT_WRITE, flags, file, 0);
+}
+
+static void shared_dontneed(char **words) {
+  (void)words;
+  leave_unmapped(map_shared(MAP_SHARED | MAP_ANONYMOUS, -1), 2048 * mebibyte, 0);
+}
+
+static void shared_unmapped(char **words) {
+  (void)words;
+  leave_unmapped(map_shared(MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1), 2048 * mebibyte, 1);
+}
+
+static void zero_device(char **words) {
+  (void)words;
+  leave_unmapped(map_shared(MAP_SHARED, open("/dev/zero", O_RDWR)), 2048 * mebibyte, 0);
+}
+
+/* 2 GiB of page tables, for a page of zeros that is mapped again and again. */
+static void page_tables(char **words) {
+  (void)words;
+  const size_t per_table = 2 * mebibyte, count = 512 * 1024 * per_table;
+  volatile char *bytes = mmap(NULL, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  say("mmap", bytes == MAP_FAILED ? -1 : 0);
+  madvise((void *)bytes, count, MADV_NOHUGEPAGE);
+  for (size_t at = 0; bytes != MAP_FAILED && at < count; at += per_table) (void)bytes[at];
+}
+
+/* Sockets whose queues are full, each of which the kernel keeps for them. */
+static void socket_queues(char **words) {
+  (void)words;
+  static char block[65536];
+  for (int process = 0; process < 8; process++) {
+    if (fork()) continue;
+    int ends[2];
+    while (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0)
+      for (int i = 0; i < 2; i++)
+        while (write(ends[i], block, sizeof block) > 0) {}
+    sleep(2);
+    _exit(0);
+  }
+  while (wait(NULL) > 0) {}
+}
+
+/* Fills the folder of the first word with files whose names begin with the second. */
+static void elsewhere(char **words) {
+  char *block = calloc(1, mebibyte), path[4096];
+  for (int i = 0; i < 40; i++) {
+    snprintf(path, sizeof path, "%s/%s-%d", words[0], words[1], i);
+    int file = open(path, O_CREAT | O_WRONLY, 0600);
+    for (int written = 0; file >= 0 && written < 19; written++)
+      if (write(file, block, mebibyte) < 0) break;
+    if (file >= 0) close(file);
+  }
 }
 
 static void secret(char **words) {
@@ -94,6 +166,41 @@ static void posix_queue(char **words) {
   say("mq_open", mq_open(words[1], O_CREAT | O_RDWR, 0600, NULL));
 }
 
+struct note {
+  long type;
+  char text;
+};
+
+/* What others use: a segment, a semaphore and a queue of messages, by their numbers. */
+static void foreign(char **words) {
+  char *bytes = shmat(atoi(words[0]), NULL, 0);
+  say("shmat", bytes == (char *)-1 ? -1 : 0);
+  if (bytes != (char *)-1) bytes[0] = '!';
+  say("semop", semop(atoi(words[1]), &(struct sembuf){0, 1, IPC_NOWAIT}, 1));
+  say("semctl", semctl(atoi(words[1]), 0, SETVAL, 1));
+  say("msgsnd", msgsnd(atoi(words[2]), &(struct note){1, '!'}, 1, IPC_NOWAIT));
+  say("shmctl", shmctl(atoi(words[0]), IPC_RMID, NULL));
+}
+
+/* Not attacks: makes these three for everybody, says their numbers; and looks at them, and removes them. */
+static void make_foreign(char **words) {
+  (void)words;
+  const int mode = IPC_CREAT | 0666;
+  printf("%d %d %d", shmget(IPC_PRIVATE, 4096, mode), semget(IPC_PRIVATE, 1, mode),
+         msgget(IPC_PRIVATE, mode));
+  fflush(stdout);
+}
+
+static void look_at_foreign(char **words) {
+  int segment = atoi(words[0]), semaphore = atoi(words[1]), queue = atoi(words[2]);
+  char *bytes = shmat(segment, NULL, 0);
+  struct note note;
+  if (bytes == (char *)-1 || bytes[0]) say("the segment was changed", 0);
+  if (semctl(semaphore, 0, GETVAL) != 0) say("the semaphore was changed", 0);
+  if (msgrcv(queue, &note, 1, 0, IPC_NOWAIT) >= 0) say("there is a message", 0);
+  shmctl(segment, IPC_RMID, NULL), semctl(semaphore, 0, IPC_RMID), msgctl(queue, IPC_RMID, NULL);
+}
+
 /* Not attacks: how a test, outside, sees what is left of them, and removes it. */
 static void look(char **words) {
   if (shmget(key(words), 0, 0) >= 0) say("shmget", 0);
@@ -110,8 +217,11 @@ static void clean_up(char **words) {
 }
 
 const struct attack_entry attacks_on_memory[] = {
-    {"shared-memory", shared}, {"memfd", memory_file}, {"memfd-secret", secret},
+    {"shared-dontneed", shared_dontneed}, {"shared-unmapped", shared_unmapped},
+    {"zero-device", zero_device}, {"page-tables", page_tables}, {"socket-queues", socket_queues},
+    {"elsewhere", elsewhere}, {"shared-memory", shared}, {"memfd", memory_file}, {"memfd-secret", secret},
     {"four-at-once", family}, {"private-file", private_file}, {"shmget", shared_segment},
     {"semget", semaphores}, {"msgget", messages}, {"mq-open", posix_queue},
-    {"look", look}, {"clean-up", clean_up}, {NULL, NULL},
+    {"foreign-ipc", foreign},
+    {"make-foreign", make_foreign}, {"look-at-foreign", look_at_foreign}, {"look", look}, {"clean-up", clean_up}, {NULL, NULL},
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,6 +27,21 @@ static void limited(char **words) {
 
 static void nice_process(char **words) {
   say("setpriority", setpriority(PRIO_PROCESS, (id_t)victim(words), 19));
+}
+
+static void nice_user(char **words) {
+  char path[64];
+  struct stat status;
+  snprintf(path, sizeof path, "/proc/%d", victim(words));
+  if (stat(path, &status) != 0) status.st_uid = geteuid();
+  say("setpriority of the user", setpriority(PRIO_USER, status.st_uid, 17));
+  say("ioprio_set of the user", syscall(SYS_ioprio_set, 3, status.st_uid, (2 << 13) | 6));
+}
+
+/* A process of the usual policy can have only the parameter that it has: nothing of this is to be seen. */
+static void parametrized(char **words) {
+  struct sched_param none = {0};
+  say("sched_setparam", sched_setparam(victim(words), &none));
 }
 
 static void nice_group(char **words) {
@@ -158,6 +174,7 @@ static void bomb(char **words) {
 
 const struct attack_entry attacks_on_processes[] = {
     {"prlimit", limited}, {"setpriority", nice_process}, {"setpriority-group", nice_group},
+    {"setpriority-user", nice_user}, {"setparam", parametrized},
     {"setaffinity", pinned}, {"setscheduler", scheduled}, {"setattr", scheduled_by_attributes},
     {"ioprio", slow_disk}, {"ioprio-group", slow_disk_of_group}, {"proc-write", written},
     {"kill", killed}, {"tgkill", killed_thread}, {"tkill", killed_old}, {"killpg", killed_group},

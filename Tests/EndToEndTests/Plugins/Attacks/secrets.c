@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -95,8 +96,19 @@ static void taken_files(char **words) {
   }
 }
 
+/* The names of the files that are made in the second word's folder. */
+static void watched(char **words) {
+  int queue = inotify_init1(IN_NONBLOCK);
+  say("inotify_init1", queue);
+  say("inotify_add_watch", inotify_add_watch(queue, words[1], IN_CREATE));
+  wait_for_the_test(words[0]);
+  char events[4096];
+  ssize_t count = read(queue, events, sizeof events);
+  if (count > 0 && write(1, events, (size_t)count) < 0) _exit(3);
+}
+
 const struct attack_entry attacks_on_secrets[] = {
     {"environ", environment}, {"environ-task", environment_of_task}, {"mem", memory_file},
     {"vm-readv", memory_call}, {"ptrace", traced}, {"open-files", open_files},
-    {"take-files", taken_files}, {NULL, NULL},
+    {"take-files", taken_files}, {"watch", watched}, {NULL, NULL},
 };

@@ -55,6 +55,14 @@ extension Attack {
         in: ["plugins/attack", "assets/attack", "var"].map { ground.folder.path + "/" + $0 }, ground
       )
     },
+    Attack("learning the names of the server's files: inotify", .filter, .users) { ground in
+      let folder = ground.data.appending(path: "victims").path
+      _ = try ground.victim("first")
+      let answer = try await ground.attackAndWait(["watch"], [folder]) { _ in
+        _ = try ground.victim(ground.canary)
+      }
+      return answer.text.contains(ground.canary) ? ["watch"] : []
+    },
     Attack("leaving files in /tmp, /var/tmp and /dev/shm", .landlock(1)) { ground in
       try await left(in: ["/tmp", "/var/tmp", "/dev/shm"], ground)
     },

@@ -14,17 +14,19 @@ extension Attack {
       try await touched(["chown", "lchown", "fchown", "fchownat"], ground)
     },
     Attack("extended attributes", .filter, .users) { ground in
-      _ = try await ground.run("setxattr", [ground.victim("removexattr")])
+      let removals = ["removexattr", "lremovexattr", "fremovexattr", "removexattrat"]
+      for name in removals { _ = try await ground.run("setxattr", [ground.victim(name)]) }
       return try await touched(
-        ["setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr"], ground)
+        ["setxattr", "lsetxattr", "fsetxattr", "setxattrat"] + removals, ground)
         + own(["setxattr", "fsetxattr"], ground)
     },
     Attack("file times", .filter, .users) { ground in
-      try await touched(["utimensat", "futimens", "utime", "utimes"], ground)
+      try await touched(["utimensat", "futimens", "futimesat", "utime", "utimes"], ground)
         + own(["utimensat", "futimens"], ground)
     },
     Attack("file flags (chattr) and leases on a lent asset", .filter, .users) { ground in
-      try await own(["setflags", "fssetxattr"], ground) + lease(ground)
+      try await own(["setflags", "fssetxattr", "file-setattr", "setversion"], ground)
+        + lease(ground)
     },
     Attack("mode, attributes, times and flags of a lent asset", .filter, .users) { ground in
       let blob = try blob(of: .attack, ground)

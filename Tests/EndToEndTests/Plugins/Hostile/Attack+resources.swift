@@ -8,6 +8,37 @@ extension Attack {
       // What is in no mapping is in nobody's statistics but the machine's.
       let peak = try await peak(of: "memfd", ground) { _ in Measurements.sharedMemory }
       if peak > mostMemory { hits.append("memfd: \(peak >> 20) MiB") }
+      return try await hits + succeeded("memfd-secret", [], ground)
+    },
+    Attack("2 GiB of shared memory that is no longer mapped", .filter) { ground in
+      try await overfull(["shared-dontneed", "shared-unmapped"], ground) { _ in
+        Measurements.sharedMemory
+      }
+    },
+    Attack("the same by /dev/zero", .landlock(1)) { ground in
+      try await overfull(["zero-device"], ground) { _ in Measurements.sharedMemory }
+    },
+    Attack("2 GiB of page tables", .launcher) { ground in
+      try await overfull(["page-tables"], ground) { _ in Measurements.pageTables }
+    },
+    Attack("sockets with full queues", .launcher) { ground in
+      let answer = try await ground.attack(["socket-queues"])
+      note(["\(answer.status)"], answer)
+      return answer.status == 502 ? [] : ["socket-queues"]
+    },
+    Attack("filling /dev/shm, /tmp and /var/tmp", .landlock(1)) { ground in
+      let token = "attack\(UUID().uuidString.prefix(8))"
+      var hits: [String] = []
+      for folder in ["/dev/shm", "/tmp", "/var/tmp"] {
+        try await ground.attack(["elsewhere"], [folder, token])
+        var bytes = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where name.hasPrefix(token) {
+          bytes += FileFacts.size("\(folder)/\(name)")
+          try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+        if bytes > mostDisk { hits.append("\(folder): \(bytes >> 20) MiB") }
+      }
       return hits
     },
     Attack("four processes filling their memory at once", .launcher) { ground in
@@ -20,9 +51,16 @@ extension Attack {
       _ = try await ground.run("clean-up", words)
       return left.isEmpty ? [] : [left]
     },
-    Attack("filling the disk, also with files that have no name", .launcher, .limits) { ground in
+    Attack("IPC of others: shmat, shmctl, semop, semctl, msgsnd", .filter) { ground in
+      let ids = try await ground.run("make-foreign", []).split(separator: " ").map(String.init)
+      let answer = try await ground.attack(["foreign-ipc"], ids)
+      let changes = try await ground.run("look-at-foreign", ids)
+      note([changes], answer)
+      return changes.isEmpty ? [] : [changes]
+    },
+    Attack("filling the disk, also with files that have no name", .launcher, .filter) { ground in
       var hits: [String] = []
-      for name in ["flood-disk", "nameless"] {
+      for name in ["flood-disk", "nameless", "hidden", "allocated"] {
         let peak = try await peak(of: name, ground) { Measurements.disk(of: $0, ground.data) }
         if peak > mostDisk { hits.append("\(name): \(peak >> 20) MiB") }
       }
@@ -55,11 +93,12 @@ extension Attack {
 
   /// Which of the attacks held more memory than a plugin may.
   private static func overfull(
-    _ names: [String], _ ground: HostileGround
+    _ names: [String], _ ground: HostileGround,
+    _ measure: ([ProcessFacts]) -> Int = Measurements.memory
   ) async throws -> [String] {
     var hits: [String] = []
     for name in names {
-      let peak = try await peak(of: name, ground) { Measurements.memory(of: $0) }
+      let peak = try await peak(of: name, ground, measure)
       if peak > mostMemory { hits.append("\(name): \(peak >> 20) MiB") }
     }
     return hits
@@ -90,6 +129,9 @@ enum Measurements {
 
   /// The shared memory of the whole machine.
   static var sharedMemory: Int { value("Shmem:", in: "/proc/meminfo") }
+
+  /// The page tables of the whole machine.
+  static var pageTables: Int { value("PageTables:", in: "/proc/meminfo") }
 
   /// All threads of this machine.
   static var tasks: Int {

@@ -47,6 +47,12 @@ struct FileFacts: Equatable {
     }
   }
 
+  /// The bytes that it takes on the disk.
+  static func size(_ path: String) -> Int {
+    var status = stat()
+    return lstat(path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+  }
+
   /// Whether it may be executed in its owner's or group's name.
   static func isPrivileged(_ path: String) -> Bool {
     var status = stat()

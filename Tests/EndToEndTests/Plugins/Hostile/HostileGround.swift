@@ -99,10 +99,11 @@ struct HostileGround: Sendable {
   }
 
   /// Has a plugin attack and wait, looks into the folder that the plugin may write to, and lets it go on.
+  @discardableResult
   func attackAndWait(
     _ names: [String], _ words: [String] = [], as type: RichType = .attack,
     then body: (URL) async throws -> Void
-  ) async throws {
+  ) async throws -> RawConnection.Answer {
     let token = UUID().uuidString
     let order = ([names.joined(separator: ",")] + [token] + words).joined(separator: " ")
     let query = order.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
@@ -116,7 +117,7 @@ struct HostileGround: Sendable {
       }
       try await Task.sleep(for: .milliseconds(2))
     }
-    _ = try connection.answer()
+    return try connection.answer()
   }
 
   /// The folder of a plugin's in which there is a file of this name.

@@ -3,22 +3,30 @@ import Testing
 
 /// How a server is run while plugins attack it: a column of the table in `docs/PLUGINS.md`.
 struct HostileMode: Sendable, CustomTestStringConvertible {
-  /// Whether each rich type has a user id of its own; if not, plugins run as the server's user.
-  let hasUsers: Bool
+  /// Who plugins run as: users of their own, the server's user, or root, where other users may not enter
+  /// the plugins' folder.
+  enum User: String { case own, server, root }
+
+  let plugins: User
   /// The version of Landlock that the launcher finds.
   let landlock: Int
 
   /// The heading of its column.
-  var title: String { (hasUsers ? "own uid" : "server's uid") + ", Landlock \(landlock)" }
+  var title: String {
+    (plugins == .own ? "own uid" : "\(plugins)'s uid") + ", Landlock \(landlock)"
+  }
   var testDescription: String { title }
 
-  static let all = [true, false].flatMap { hasUsers in
-    [7, 2, 0].map { HostileMode(hasUsers: hasUsers, landlock: $0) }
-  }
+  static let all =
+    [.own, .server].flatMap { user in [7, 2, 0].map { HostileMode(plugins: user, landlock: $0) } }
+    + [HostileMode(plugins: .root, landlock: 7)]
 
   /// Why it cannot be had here; nil when it can.
   var impediment: String? {
-    if hasUsers, getuid() != 0 { return "user ids of their own take root" }
+    if plugins != .server, getuid() != 0 { return "only root can start such a server" }
+    if plugins == .server, !HostileMode.hasNamespaces {
+      return "its user may not have user namespaces"
+    }
     if landlock > HostileMode.kernel {
       return "the kernel has version \(HostileMode.kernel) of Landlock"
     }
@@ -26,7 +34,7 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
   }
 
   /// The user that runs the server.
-  var user: uid_t { hasUsers || getuid() != 0 ? getuid() : 59_731 }
+  var user: uid_t { plugins == .server && getuid() == 0 ? 59_731 : getuid() }
 
   /// What starts the server as its user, where that is not the one of the tests.
   var wrapper: [String] {
@@ -45,6 +53,7 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
       prepare: { scratch in
         try await prepare(scratch)
         try scratch.makeFolder("var")
+        if plugins == .root { chmod(scratch.folder.path, 0o700) }
         if user == getuid() { return }
         _ = try await Child.run("/bin/chown", ["-R", "\(user):\(user)", scratch.folder.path])
       }, to: body)
@@ -52,17 +61,27 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
   }
 
   /// The version of Landlock that this machine has; 0 for none.
-  static let kernel: Int = {
+  static let kernel = report(startedBy: []).dropFirst().first.flatMap { Int($0) } ?? 0
+
+  /// Whether the user of a server without user ids for its plugins may have user namespaces.
+  private static let hasNamespaces: Bool = {
+    let words = report(startedBy: HostileMode(plugins: .server, landlock: 0).wrapper)
+    return words.firstIndex(of: "namespaces").map { words[$0 + 1] } == "1"
+  }()
+
+  /// What the launcher says of this machine.
+  private static func report(startedBy wrapper: [String]) -> [Substring] {
+    guard let program = try? Package.program("richpush-exec").path else { return [] }
+    let words = wrapper + [program, "sandbox"]
     let launcher = Process()
     let output = Pipe()
-    launcher.executableURL = try? Package.program("richpush-exec")
-    launcher.arguments = ["sandbox"]
+    launcher.executableURL = URL(filePath: words[0])
+    launcher.arguments = Array(words.dropFirst())
     launcher.standardOutput = output
-    guard (try? launcher.run()) != nil else { return 0 }
+    guard (try? launcher.run()) != nil else { return [] }
     let line = (try? output.fileHandleForReading.readToEnd()) ?? Data()
-    let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-    return words.dropFirst().first.flatMap { Int($0) } ?? 0
-  }()
+    return String(decoding: line, as: UTF8.self).split(separator: " ")
+  }
 }
 
 /// Something that stops an attack.
@@ -73,10 +92,14 @@ enum Obstacle: Sendable {
   case landlock(Int)
   /// The plugin's own user id.
   case users
+  /// A user namespace, which plugins that run as the server's user have.
+  case namespace
   /// What the server's user may not do either.
   case rights
-  /// Limits of the kernel's and of the launcher's.
-  case limits
+  /// Root's capabilities, which the server has and plugins lack.
+  case capabilities
+  /// no_new_privs: a program does not get the rights of its owner.
+  case noNewPrivileges
   /// The launcher ends every descendant.
   case launcher
   /// The server does not start it.
@@ -87,9 +110,11 @@ enum Obstacle: Sendable {
     switch self {
     case .filter: "filter"
     case .landlock(let version): mode.landlock >= version ? "Landlock" : nil
-    case .users: mode.hasUsers ? "uid" : nil
-    case .rights: mode.hasUsers ? nil : "server's rights"
-    case .limits: "limits"
+    case .users: mode.plugins == .own ? "uid" : nil
+    case .namespace: mode.plugins == .server ? "user namespace" : nil
+    case .rights: mode.plugins == .server ? "server's rights" : nil
+    case .capabilities: mode.plugins == .root ? "no capabilities" : nil
+    case .noNewPrivileges: "no_new_privs"
     case .launcher: "launcher"
     case .refusal: "not started"
     }

@@ -1,0 +1,64 @@
+import FoundationEssentials
+package import Media
+import Primitives
+package import Store
+import Synchronization
+
+/// Work that is done after commits: announcing due notifications, publishers' event streams, the webhook.
+package final class CommitWorkers: Sendable {
+  private let workers: [CommitWorker]
+  private let tasks = Mutex<[Task<Void, Never>]>([])
+
+  /// Creates workers that have not started; `notifyStreams` is called after every commit.
+  package init(
+    store: Store, webhook: WebhookDelivery, log: Log, notifyStreams: @escaping @Sendable () -> Void
+  ) {
+    let announcements = CommitWorker {
+      do { return try await store.releaseHeldEvents() } catch {
+        log("what is due could not be announced: \(error.logDescription)")
+        return nil
+      }
+    }
+    let streams = CommitWorker {
+      notifyStreams()
+      return nil
+    }
+    workers = [announcements, streams, CommitWorker { await webhook.deliver() }]
+    store.observeCommits { [workers] in
+      for worker in workers { worker.signal.send() }
+    }
+  }
+
+  /// Starts.
+  package func start() {
+    tasks.withLock { tasks in
+      tasks += workers.map { worker in Task { await worker.run() } }
+    }
+  }
+
+  /// Stops; what was not delivered stays in the store.
+  package func stop() {
+    tasks.withLock { tasks in
+      for task in tasks { task.cancel() }
+      tasks = []
+    }
+  }
+}
+
+/// Works after every commit, when more is due, and every few seconds, since another process may commit too.
+private struct CommitWorker: Sendable {
+  let signal = WakeSignal()
+  private let work: @Sendable () async -> Date?
+  private static let pollInterval: TimeInterval = 5
+
+  /// `work` does what there is to do, and returns when more is due, if it knows.
+  init(_ work: @escaping @Sendable () async -> Date?) { self.work = work }
+
+  func run() async {
+    while !Task.isCancelled {
+      let next = await work()?.timeIntervalSinceNow ?? Self.pollInterval
+      let pause = Duration.seconds(max(0, min(next, Self.pollInterval)))
+      await signal.wait { try await Task.sleep(for: pause) }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import FoundationEssentials
+import Push
+package import Store
+
+/// The events of a stream of server-sent events, read from the store.
+package protocol EventFeed: Sendable {
+  /// The sequence number of the latest event for anybody; 0 before the first.
+  func latest() throws -> Int
+  /// The user's events after a sequence number, in order, at most `limit`.
+  func events(for user: UserID, role: Role, after: Int, limit: Int) throws -> [FeedEvent]
+  /// Whether the user still exists.
+  func isUser(_ id: UserID) throws -> Bool
+  /// Records that events were sent to the user.
+  func recordSent(_ events: [FeedEvent], to user: UserID)
+}
+
+/// One event; a client resumes after its sequence number (`Last-Event-ID`).
+package struct FeedEvent: Sendable {
+  package let sequence: Int
+  package let name: String
+  package let data: String
+  /// The notification that it announces, if any.
+  var notificationID: Int?
+}
+
+/// The embedded push gateway: a user's pushes.
+package struct PushFeed: EventFeed {
+  private let store: Store
+
+  /// Reads the store's pushes.
+  package init(store: Store) { self.store = store }
+
+  package func isUser(_ id: UserID) throws -> Bool { try store.isUser(id) }
+
+  package func latest() throws -> Int { try store.latestPushEvent() }
+
+  package func events(
+    for user: UserID, role: Role, after: Int, limit: Int
+  ) throws -> [FeedEvent] {
+    try store.pushEvents(for: user, after: after, limit: limit).map { event in
+      let data = try PushPayload.insertingBadge(event.data) { try store.unreadCount(of: user) }
+      return FeedEvent(
+        sequence: event.sequence, name: "push", data: data, notificationID: event.notificationID)
+    }
+  }
+
+  package func recordSent(_ events: [FeedEvent], to user: UserID) {
+    let ids = events.compactMap(\.notificationID)
+    if !ids.isEmpty { store.recordSent(ids, user: user) }
+  }
+}
+
+/// What happened to a publisher's notifications and to the assets; an admin gets everybody's.
+package struct PublisherFeed: EventFeed {
+  private let store: Store
+
+  /// Reads the store's events.
+  package init(store: Store) { self.store = store }
+
+  package func isUser(_ id: UserID) throws -> Bool { try store.isUser(id) }
+
+  package func latest() throws -> Int { try store.latestEvent() }
+
+  package func events(
+    for user: UserID, role: Role, after: Int, limit: Int
+  ) throws -> [FeedEvent] {
+    try store.events(after: after, for: role == .admin ? nil : user, limit: limit).map {
+      FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
+    }
+  }
+
+  package func recordSent(_ events: [FeedEvent], to user: UserID) {}
+}
+
+extension StoredEvent {
+  /// The JSON that streams and the webhook send: `{"type":"receipt","id":"…","time":"…",…}`.
+  var text: String {
+    let head = #"{"type":"\#(type)","id":"\#(token)","time":"\#(time.formatted(.iso8601))""#
+    return head + (data == "{}" ? "}" : "," + data.dropFirst())
+  }
+}

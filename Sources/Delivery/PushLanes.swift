@@ -1,0 +1,103 @@
+import FoundationEssentials
+package import Media
+package import Push
+package import Store
+import Synchronization
+
+/// The lanes of the configured push services; each works by itself.
+package final class PushLanes: Sendable {
+  private let lanes: [Lane]
+  private let work = Mutex<[Task<Void, Never>]>([])
+
+  /// Creates lanes that have not started.
+  package init(_ providers: [any PushProvider], store: Store, log: Log) {
+    let queue = StoredPushQueue(store: store)
+    lanes = providers.map { Lane(provider: $0, outbox: queue) { log($0) } }
+    store.outbox.observe { [lanes] names in
+      for lane in lanes where names.contains(lane.name) { lane.wake() }
+    }
+  }
+
+  /// Starts to send what is in the outbox.
+  package func start() {
+    work.withLock { work in
+      work += lanes.map { lane in Task { await lane.run() } }
+    }
+  }
+
+  /// Stops; waits for pushes that are being sent.
+  package func stop() async {
+    for lane in lanes { lane.stop() }
+    for task in work.withLock({ $0 }) { await task.value }
+  }
+
+  /// The status of each lane.
+  package var status: [(name: String, status: LaneStatus)] { lanes.map { ($0.name, $0.status) } }
+}
+
+/// The store's outbox, as the lanes' queue.
+struct StoredPushQueue: PushQueue {
+  let store: Store
+
+  func settleAndLease(
+    _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
+  ) async throws -> [PushJob] {
+    let outcomes = settlements.map { ($0.job, JobOutcome($0.outcome)) }
+    let jobs = try await store.outbox.settleAndLease(
+      outcomes, lane: lane, limit: limit, until: until)
+    return try jobs.compactMap { job in
+      try PushJob(job) { text in
+        PushPayload.insertingJob(
+          try PushPayload.insertingBadge(text) {
+            try job.user.map { try store.unreadCount(of: $0) } ?? 0
+          },
+          to: job.id, job.token)
+      }
+    }
+  }
+
+  func nextDue(lane: String) async throws -> Date? { try store.outbox.nextDue(lane: lane) }
+}
+
+extension PushJob {
+  /// Nil for a job that a newer version of this program wrote; `fill` completes texts.
+  fileprivate init?(_ job: LeasedJob, fill: (String) throws -> String) rethrows {
+    guard let kind = PushPayload.Kind(rawValue: job.kind),
+      let target = OutgoingPush.Target(job.target)
+    else { return nil }
+    self.init(
+      id: job.id,
+      push: OutgoingPush(
+        id: job.token, target: target, text: PushPayload(kind, json: try fill(job.text)),
+        collapseID: job.collapseID, expires: job.expires),
+      attempts: job.attempts,
+      fallback: try job.fallback.map { PushPayload(.alert, json: try fill($0)) },
+      recentSilentPushes: job.recentSilentPushes)
+  }
+}
+
+extension OutgoingPush.Target {
+  fileprivate init?(_ target: LeasedJob.Target) {
+    switch target {
+    case .device(let handle, let platform): self = .device(handle: handle, platform: platform)
+    case .audience(let text):
+      guard let expression = try? TagExpression(text) else { return nil }
+      self = .audience(expression)
+    }
+  }
+}
+
+extension JobOutcome {
+  fileprivate init(_ outcome: Settlement.Outcome) {
+    self =
+      switch outcome {
+      case .delivered(let kind, let reference, let note):
+        .delivered(as: kind.rawValue, reference: reference, note: note)
+      case .retry(let at, let reason): .retry(at: at, reason: reason)
+      case .released(let until, let reason): .released(until: until, reason: reason)
+      case .deadToken(let since, let reason): .deadToken(since: since, reason: reason)
+      case .rejected(let reason): .rejected(reason: reason)
+      case .expired: .expired
+      }
+  }
+}

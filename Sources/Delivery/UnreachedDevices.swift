@@ -1,0 +1,41 @@
+package import Media
+package import Push
+package import Store
+import Synchronization
+
+/// Reports devices of platforms to which no configured push service sends.
+package final class UnreachedDevices: Sendable {
+  private let lanes: PlatformLanes
+  private let log: Log
+  private let now: @Sendable () -> ContinuousClock.Instant
+  /// When a platform was logged last.
+  private let lastLogged = Mutex<[String: ContinuousClock.Instant]>([:])
+
+  /// Reports by way of the log.
+  package init(
+    lanes: PlatformLanes, log: Log,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    (self.lanes, self.log, self.now) = (lanes, log, now)
+  }
+
+  /// A device has registered for a platform: logged at most once an hour if it gets no pushes.
+  package func registered(_ platform: String) {
+    guard lanes.service(of: platform) == nil else { return }
+    let now = now()
+    let isDue = lastLogged.withLock { lastLogged in
+      if let last = lastLogged[platform], now - last < .seconds(3600) { return false }
+      lastLogged[platform] = now
+      return true
+    }
+    if isDue { log("push: a device has registered for \(platform). \(lanes.gap(of: platform))") }
+  }
+
+  /// The number of devices of each such platform.
+  package func counts(in store: Store) throws -> [(platform: String, count: Int)] {
+    let unreached = lanes.unreached
+    guard !unreached.isEmpty else { return [] }
+    let counts = try store.deviceCounts()
+    return unreached.map { ($0, counts[$0] ?? 0) }
+  }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+package import Media
+package import Push
+package import Store
+
+/// Posts every event to the operator's webhook: at least once, roughly in order, with retries.
+///
+/// Its position is kept in the store. Events that the webhook has not accepted for a week are dropped, as
+/// are those that it rejects permanently.
+package actor WebhookDelivery {
+  private let store: Store
+  private let webhook: Webhook?
+  private let log: Log
+  private var waiting: [StoredEvent] = []
+  private var failures = 0
+  private var resumes = Date(timeIntervalSince1970: 0)
+  private var place: Int?
+
+  private static let reader = "webhook"
+  private static let batch = 128
+  private static let backoff = Backoff(first: .seconds(1), longest: .seconds(300))
+
+  /// Without a webhook no events are kept for a later one; a new webhook gets those from its first
+  /// start on.
+  package init(store: Store, webhook: Webhook?, log: Log) {
+    (self.store, self.webhook, self.log) = (store, webhook, log)
+    if webhook != nil { store.createCursor(of: Self.reader) }
+  }
+
+  /// Delivers all events; returns the time of the next attempt if the webhook did not accept them.
+  func deliver() async -> Date? {
+    guard let webhook else {
+      if place == nil { await forget() }
+      return nil
+    }
+    guard Date() >= resumes else { return resumes }
+    do {
+      while !Task.isCancelled, try fetch() {
+        let left = await post(waiting, to: webhook)
+        waiting = waiting.filter { left[$0.sequence] != nil && !Self.isStale($0) }
+        guard waiting.isEmpty else { return pause(left.values) }
+        failures = 0
+        try await store.setCursor(place, of: Self.reader)
+      }
+      return nil
+    } catch {
+      log("events: the store does not answer: \(error.logDescription)")
+      return nil
+    }
+  }
+
+  /// Reads the next events if none are waiting; false if there are none.
+  private func fetch() throws -> Bool {
+    if !waiting.isEmpty { return true }
+    guard let start = try place ?? store.cursor(of: Self.reader) else { return false }
+    waiting = try store.events(after: start, limit: Self.batch)
+    place = waiting.last?.sequence ?? start
+    return !waiting.isEmpty
+  }
+
+  /// Posts events concurrently; returns those that have to be posted again, with their outcomes.
+  private func post(_ events: [StoredEvent], to webhook: Webhook) async -> [Int: PushOutcome] {
+    await withTaskGroup(of: (StoredEvent, PushOutcome).self) { group in
+      for event in events {
+        group.addTask { (event, await webhook.post(event.text, id: event.token)) }
+      }
+      var left: [Int: PushOutcome] = [:]
+      for await (event, outcome) in group {
+        switch outcome {
+        case .delivered: break
+        case .rejected(let reason), .deadToken(_, let reason):
+          log("events: \(event.type) \(event.token) is given up. \(reason)")
+        case .retry, .unavailable, .laneStopped: left[event.sequence] = outcome
+        }
+      }
+      return left
+    }
+  }
+
+  private func pause(_ outcomes: some Sequence<PushOutcome>) -> Date {
+    failures += 1
+    var wait = Self.backoff.delay(after: failures, random: .random(in: 0...1))
+    for outcome in outcomes {
+      switch outcome {
+      case .unavailable(let after, let reason), .retry(let after, let reason):
+        wait = max(wait, after ?? .zero)
+        if failures == 1 { log("events: \(reason)") }
+      case .laneStopped(let reason): if failures == 1 { log("events: \(reason)") }
+      default: break
+      }
+    }
+    resumes = Date(timeIntervalSinceNow: wait / .seconds(1))
+    return resumes
+  }
+
+  private func forget() async {
+    place = 0
+    do { try await store.setCursor(nil, of: Self.reader) } catch {
+      log("events: the store does not answer: \(error.logDescription)")
+    }
+  }
+
+  private static func isStale(_ event: StoredEvent) -> Bool {
+    event.time.timeIntervalSinceNow < -Retention().eventAge
+  }
+}

@@ -1,0 +1,171 @@
+import Synchronization
+
+/// Where the events of a stream come from.
+package protocol EventSource: Sendable {
+  /// Called once when the stream begins, on an event loop's thread: keep the sink, do not block.
+  func open(_ sink: EventSink)
+}
+
+/// A server-sent event (WHATWG HTML, section 9.2).
+package struct ServerSentEvent: Sendable {
+  package var id: String?
+  package var name: String?
+  package var data: String
+  /// How long a client waits before it reconnects.
+  package var retry: Duration?
+
+  package init(id: String? = nil, name: String? = nil, data: String, retry: Duration? = nil) {
+    (self.id, self.name, self.data, self.retry) = (id, name, data, retry)
+  }
+
+  /// The event in the stream's format.
+  package var bytes: [UInt8] {
+    var text = ""
+    if let id { text += "id: \(Self.oneLine(id))\n" }
+    if let name { text += "event: \(Self.oneLine(name))\n" }
+    if let retry { text += "retry: \(retry.milliseconds)\n" }
+    for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      text += "data: \(line)\n"
+    }
+    return Array("\(text)\n".utf8)
+  }
+
+  /// A line end would begin another field, and a client ignores an ID that has a NUL.
+  private static func oneLine(_ text: String) -> String {
+    String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
+  }
+}
+
+/// The sending end of a stream of server-sent events; any thread may use it.
+package final class EventSink: Sendable {
+  private struct State {
+    var unsent: [UInt8] = []
+    var position = 0
+    /// Whether the event loop was woken and has not asked for bytes since.
+    var isWakePending = false
+    var isClosed = false
+    var isFinished = false
+    var lastSent = MonotonicClock.milliseconds
+    var onClose: (@Sendable () -> Void)?
+    var onDrain: (@Sendable () -> Void)?
+  }
+
+  /// The most bytes that one ``next()`` returns, so that one stream does not delay the others of its loop; as
+  /// large as a TLS record.
+  private static let pieceSize = 16 << 10
+  /// A larger buffer is freed when it is empty: there may be thousands of quiet streams.
+  private static let keptCapacity = 4096
+
+  /// Whether the stream is sent in chunks; if not, it ends with its connection.
+  let isChunked: Bool
+  private let limit: Int
+  private let heartbeat: Int
+  private let wake: @Sendable () -> Void
+  private let state = Mutex(State())
+
+  /// An open sink.
+  ///
+  /// - Parameters:
+  ///   - limit: the bytes that may wait before the stream is closed.
+  ///   - heartbeat: the milliseconds after which a quiet stream sends a comment.
+  ///   - isChunked: whether the stream is sent in chunks.
+  ///   - wake: makes the event loop call ``next()``.
+  package init(limit: Int, heartbeat: Int, isChunked: Bool, wake: @escaping @Sendable () -> Void) {
+    (self.limit, self.heartbeat) = (limit, heartbeat)
+    (self.isChunked, self.wake) = (isChunked, wake)
+  }
+
+  /// Sends an event; false if the stream is closed.
+  @discardableResult package func send(_ event: ServerSentEvent) -> Bool { send(event.bytes) }
+
+  /// Sends bytes, which must be whole events.
+  ///
+  /// - Parameter bytes: the events in the stream's format.
+  /// - Returns: false if the stream is closed, which it also is if the client reads too slowly.
+  @discardableResult package func send(_ bytes: [UInt8]) -> Bool {
+    state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.isClosed = state.unsent.count - state.position + bytes.count > limit
+      if !state.isClosed { state.unsent += bytes }
+      state.lastSent = MonotonicClock.milliseconds
+      wakeOnce(&state)
+      return !state.isClosed
+    }
+  }
+
+  /// Ends the stream after what was sent before.
+  package func close() {
+    state.withLock { state in
+      state.isClosed = true
+      wakeOnce(&state)
+    }
+  }
+
+  /// Ends the stream and asks its client to reconnect soon, because the server shuts down.
+  func closeForShutdown() {
+    send(Array("retry: 1000\n\n".utf8))
+    close()
+  }
+
+  /// Whether nothing more can be sent; what was sent before may still be waiting.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// The bytes that have not been passed to the kernel yet.
+  package var unsentBytes: Int { state.withLock { $0.unsent.count - $0.position } }
+
+  /// Sets what is called once when the stream has ended; it is called now if it has already.
+  package func onClose(_ action: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { state in
+      if !state.isFinished { state.onClose = action }
+      return state.isFinished
+    }
+    if isOver { action() }
+  }
+
+  /// Sets what is called, on an event loop's thread, each time all that was sent has been passed on.
+  package func onDrain(_ action: @escaping @Sendable () -> Void) {
+    state.withLock { $0.onDrain = action }
+  }
+
+  /// Sends a comment if the stream has been quiet for too long, so that proxies do not close it.
+  func sendHeartbeat(now: Int) {
+    let isQuiet = state.withLock { $0.lastSent + heartbeat <= now }
+    if isQuiet { send(Array(":\n\n".utf8)) }
+  }
+
+  /// The next bytes to pass on: empty if there are none now, nil at the end of the stream.
+  package func next() -> [UInt8]? {
+    let (piece, onDrain) = state.withLock { state -> ([UInt8]?, (@Sendable () -> Void)?) in
+      state.isWakePending = false
+      guard state.position < state.unsent.count else { return (state.isClosed ? nil : [], nil) }
+      let piece = Array(state.unsent[state.position...].prefix(Self.pieceSize))
+      state.position += piece.count
+      guard state.position == state.unsent.count else { return (piece, nil) }
+      state.unsent.removeAll(keepingCapacity: state.position <= Self.keptCapacity)
+      state.position = 0
+      return (piece, state.onDrain)
+    }
+    // Outside the lock: the action usually sends more.
+    onDrain?()
+    return piece
+  }
+
+  /// Called when the connection no longer uses the stream, for whatever reason.
+  package func finish() {
+    let action = state.withLock { state in
+      state.isClosed = true
+      state.isFinished = true
+      state.onDrain = nil
+      defer { state.onClose = nil }
+      return state.onClose
+    }
+    action?()
+  }
+
+  /// One message to the event loop is enough, however much is sent until it asks for bytes.
+  private func wakeOnce(_ state: inout State) {
+    guard !state.isWakePending, !state.isFinished else { return }
+    state.isWakePending = true
+    wake()
+  }
+}

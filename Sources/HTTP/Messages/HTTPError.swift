@@ -1,0 +1,80 @@
+import FoundationEssentials
+
+/// Why the server rejects a request before a responder has handled it.
+package struct HTTPError: Error, Sendable, CustomStringConvertible {
+  /// The response's status.
+  package let status: Int
+  /// A sentence a person can act on.
+  package let detail: String
+
+  /// The detail.
+  package var description: String { detail }
+
+  init(_ status: Int, _ detail: String) { (self.status, self.detail) = (status, detail) }
+
+  /// The response to the request, a problem (RFC 9457).
+  var response: Response {
+    .problem(status, detail, fields: status == 503 ? ["Retry-After": "1"] : [:])
+  }
+
+  static let noDescriptor = HTTPError(
+    503, "The server has no file descriptors left; try again in a moment.")
+
+  static func bodyTooLarge(limit: Int) -> HTTPError {
+    HTTPError(413, "The body exceeds the limit of \(limit) bytes.")
+  }
+}
+
+/// The content of an `application/problem+json` response (RFC 9457).
+struct ProblemDetails: Encodable {
+  let type = "about:blank"
+  let title: String
+  let status: Int
+  let code: String
+  let detail: String
+  let requestId: String
+
+  /// The details of an error.
+  ///
+  /// - Parameters:
+  ///   - status: the HTTP status; its reason phrase is the title.
+  ///   - code: what happened, for programs; nil for the status's ``code(of:)``.
+  ///   - detail: a sentence a person can act on.
+  ///   - requestID: the request's ``Request/id``, by which its log lines can be found.
+  init(_ status: Int, code: String? = nil, _ detail: String, requestID: String) {
+    title = Self.reasonPhrase(of: status)
+    self.code = code ?? Self.code(of: status)
+    (self.status, self.detail, requestId) = (status, detail, requestID)
+  }
+
+  /// The default code of a status, for errors without a more specific one: `not-found`.
+  package static func code(of status: Int) -> String {
+    reasonPhrase(of: status).lowercased().replacing(" ", with: "-")
+  }
+
+  /// The JSON object as one line of text.
+  var json: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return [UInt8]((try? encoder.encode(self)) ?? Data("{}".utf8)) + [UInt8(ascii: "\n")]
+  }
+
+  /// The reason phrase of a status code (RFC 9110, section 15).
+  static func reasonPhrase(of status: Int) -> String { reasonPhrases[status] ?? "Error" }
+
+  private static let reasonPhrases = [
+    100: "Continue", 200: "OK", 201: "Created", 202: "Accepted", 204: "No Content",
+    206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
+    304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
+    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+    406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+    414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+    417: "Expectation Failed", 421: "Misdirected Request", 422: "Unprocessable Content",
+    424: "Failed Dependency", 428: "Precondition Required", 429: "Too Many Requests",
+    431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
+    503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    507: "Insufficient Storage",
+  ]
+}

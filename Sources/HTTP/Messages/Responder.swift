@@ -1,0 +1,125 @@
+import Glibc
+import Synchronization
+
+/// What a ``Server`` serves: the application.
+///
+/// All methods run on an event loop's thread and must not block: slow work goes into the plan.
+package protocol Responder: Sendable {
+  /// Decides, from the head alone, how the response is made.
+  func plan(for request: Request) -> ResponsePlan
+
+  /// The cached response to a GET of the target with this Authorization field (empty if absent), or
+  /// nil on a miss; then ``plan(for:)`` is called.
+  func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)?
+
+  /// The response to a request that is answered even when the server has reached its limit of
+  /// connections, such as a health check; nil for all others, which get a 503.
+  func responseWhenFull(to request: Request) -> Response?
+
+  /// The route's name in metrics and logs; the request is nil if its head was rejected.
+  func route(of request: Request?) -> String
+}
+
+extension Responder {
+  /// No cached responses.
+  package func cachedResponse(
+    for target: String, authorization: String
+  ) -> (any CachedResponse)? { nil }
+
+  /// No exceptions.
+  package func responseWhenFull(to request: Request) -> Response? { nil }
+
+  /// No names.
+  package func route(of request: Request?) -> String { "" }
+}
+
+/// How a response is made.
+///
+/// If a deadline passes, the response is a 503 and the task is cancelled.
+package enum ResponsePlan: Sendable {
+  /// Runs the closure, then continues with the plan it returns. Until then no byte of a body is
+  /// requested or read, beyond what was received together with the head.
+  case deferred(deadline: Duration, @Sendable () async -> ResponsePlan)
+  /// Sends the response at once: an error before the request's body is read, and the connection is
+  /// then closed.
+  case immediate(Response)
+  /// The closure makes the response; if the request has a body, it is read and discarded first.
+  case asynchronous(deadline: Duration, @Sendable () async -> Response)
+  /// The closure makes the response from the body in memory; a body longer than the limit, in bytes,
+  /// gets 413.
+  case collectingBody(limit: Int, deadline: Duration, @Sendable ([UInt8]) async -> Response)
+  /// The closure makes the response from the body in a new file in the folder, which is deleted
+  /// unless the closure takes it.
+  case savingBody(
+    limit: Int, folder: String, deadline: Duration, @Sendable (SavedBody) async -> Response)
+}
+
+/// A response that was made before and may be sent again to the same caller.
+package protocol CachedResponse: AnyObject, Sendable {
+  /// The content; nil if it has to be rendered for each request, so that there is nothing to send.
+  var content: Content? { get }
+  /// The route's name in metrics and logs.
+  var route: String { get }
+  /// Called each time the response is sent, on an event loop's thread.
+  func recordUse()
+}
+
+/// A request's body in a file of its own, deleted with this object unless it was taken.
+package final class SavedBody: Sendable {
+  /// The file, in the folder that the plan named; not synchronized to the disk.
+  package let path: String
+  /// Its size in bytes.
+  package let size: Int
+  private let isTaken = Atomic(false)
+
+  /// Takes ownership of a file of this size in bytes.
+  package init(path: String, size: Int) {
+    (self.path, self.size) = (path, size)
+  }
+
+  deinit { if !isTaken.load(ordering: .relaxed) { unlink(path) } }
+
+  /// Passes ownership of the file to the caller.
+  package func take() -> String {
+    isTaken.store(true, ordering: .relaxed)
+    return path
+  }
+}
+
+/// Receives a record of every response when it is over, on an event loop's thread.
+package struct AccessObserver: Sendable {
+  /// Whether records need the request, which is otherwise not parsed for cached responses.
+  let needsRequest: Bool
+  let record: @Sendable (AccessRecord) -> Void
+
+  /// An observer; the closure must not block.
+  package init(needsRequest: Bool, record: @escaping @Sendable (AccessRecord) -> Void) {
+    (self.needsRequest, self.record) = (needsRequest, record)
+  }
+}
+
+/// A request and its outcome, for access logs and metrics.
+package struct AccessRecord: Sendable {
+  /// The request; nil if its head was rejected, and for a cached response if the observer does not
+  /// need it.
+  package let request: Request?
+  /// The method; empty if the head was rejected.
+  package let method: String
+  /// The request's ID, as in the response.
+  package var id: String { request?.id ?? Request.id(serial) }
+  let serial: UInt64
+  /// The route's name, as the responder gave it.
+  package let route: String
+  /// The address of the connection's other end.
+  package let peer: String
+  /// The status that was sent.
+  package let status: Int
+  /// The size of the body in bytes; 0 for a stream.
+  package let bytes: Int
+  /// From the end of the head to the end of the response.
+  package let nanoseconds: Int
+  /// The same in seconds.
+  package var seconds: Double { Double(nanoseconds) / 1e9 }
+  /// Whether the whole response was passed to the kernel.
+  package let isComplete: Bool
+}

@@ -1,0 +1,31 @@
+/// Where a request really comes from, if proxies forwarded it.
+struct ForwardedClient: Equatable {
+  /// The client's address; the proxy's own if that named none.
+  var peer: String
+  /// Whether the client used TLS.
+  var isSecure: Bool
+  /// Whether a trusted proxy named the address.
+  var isForwarded = false
+}
+
+extension ForwardedClient {
+  /// The client of a request that was received from `peer`.
+  ///
+  /// Each proxy appends the address it was connected from to X-Forwarded-For, so that the list is
+  /// believed from the right, as long as a trusted proxy (a canonical address) wrote the entry.
+  init(peer: String, isSecure: Bool, fields: Fields, trustedProxies: Set<String>) {
+    self.init(peer: peer, isSecure: isSecure)
+    guard trustedProxies.contains(peer) else { return }
+    for entry in (fields["X-Forwarded-For"] ?? "").split(separator: ",").reversed() {
+      guard trustedProxies.contains(self.peer) else { break }
+      guard let address = IPAddress.forwarded(entry) else {
+        isForwarded = false
+        break
+      }
+      (self.peer, isForwarded) = (address, true)
+    }
+    if let scheme = fields.values(of: "X-Forwarded-Proto").last {
+      self.isSecure = scheme.lowercased() == "https"
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import Glibc
+
+// Receiving: from bytes to requests, and from requests to the work that makes their responses.
+extension Connection {
+  /// Parses what was received, or receives more; false if nothing can be done now.
+  func receive() -> Bool {
+    if !unparsed.isEmpty, !needsMoreBytes {
+      let bytes = unparsed
+      unparsed = []
+      bytes.withUnsafeBytes { parse($0) }
+      return true
+    }
+    guard isReadable else { return false }
+    let buffer = receiveBuffer
+    switch transport.receive(into: buffer) {
+    case .failed: close()
+    case .done(0): peerFinished()
+    case .blocked:
+      isReadable = false
+      return false
+    case .done(let count):
+      // A buffer that was not filled means that the socket is empty: this saves a call of recv(2)
+      // per request. Not if an end follows, or if TLS may have records of its own.
+      if count < buffer.count, !hasPeerFinished, transport.tls == nil { isReadable = false }
+      received(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    return true
+  }
+
+  /// The part of the event loop's buffer to receive into: a small one for heads, because what
+  /// follows a head must be copied and kept while its request is worked on.
+  private var receiveBuffer: UnsafeMutableRawBufferPointer {
+    guard case .head = phase else { return context.buffer }
+    return UnsafeMutableRawBufferPointer(rebasing: context.buffer[..<Self.headBufferSize])
+  }
+
+  private static let headBufferSize = 16 << 10
+
+  private func received(_ bytes: UnsafeRawBufferPointer) {
+    guard !unparsed.isEmpty else { return parse(bytes) }
+    let all = unparsed + bytes
+    unparsed = []
+    all.withUnsafeBytes { parse($0) }
+  }
+
+  /// Parses as much as possible, and keeps the rest.
+  private func parse(_ bytes: UnsafeRawBufferPointer) {
+    var position = 0
+    while position < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
+      switch phase {
+      case .head:
+        let used = parseHead(rest)
+        if used == 0 { return keep(rest, needsMoreBytes: true) }
+        position += used
+      case .body(let body): position += parse(rest, of: body)
+      case .lingering, .closed: return
+      case .tlsHandshake, .planning, .responding, .sending, .streaming:
+        return keep(rest, needsMoreBytes: false)
+      }
+    }
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer, needsMoreBytes: Bool) {
+    unparsed = Array(bytes)
+    self.needsMoreBytes = needsMoreBytes
+  }
+
+  /// Parses a head and handles its request; returns the head's size, 0 if more must be received.
+  private func parseHead(_ bytes: UnsafeRawBufferPointer) -> Int {
+    // An empty line before a request is ignored (RFC 9112, section 2.2).
+    if bytes.starts(with: "\r\n".utf8) { return 2 }
+    do throws(HTTPError) {
+      guard let head = try RequestHead.parse(bytes) else {
+        if !needsMoreBytes { setTimeout(headTimeout) }
+        return 0
+      }
+      needsMoreBytes = false
+      handle(head)
+      return head.size
+    } catch {
+      beginRequest()
+      isHeadRequest = bytes.starts(with: "HEAD ".utf8)
+      reject(with: error.response)
+      return bytes.count
+    }
+  }
+
+  private func parse(_ bytes: UnsafeRawBufferPointer, of body: IncomingBody) -> Int {
+    do throws(HTTPError) {
+      let used = try body.consume(bytes)
+      transferred += used
+      if body.isComplete { received(body) }
+      return used
+    } catch {
+      reject(with: error.response)
+      return bytes.count
+    }
+  }
+
+  // MARK: - Requests
+
+  private func handle(_ head: RequestHead) {
+    beginRequest()
+    // The fast path. Not with CORS, where the response depends on Origin.
+    if !isOverflow, context.cors == nil, let simple = SimpleRequestHead(head),
+      context.browserPolicy?.accepts(simple) != false, sendCachedResponse(to: simple, head)
+    {
+      return
+    }
+    do throws(HTTPError) {
+      let request = try validatedRequest(head)
+      self.request = request
+      try context.browserPolicy?.check(request)
+      if isOverflow {
+        return reject(with: context.responder.responseWhenFull(to: request) ?? Self.full)
+      }
+      if let response = context.cors?.preflightResponse(to: request) {
+        try execute(.immediate(response), for: request)
+      } else {
+        try execute(context.responder.plan(for: request), for: request)
+      }
+    } catch {
+      reject(with: error.response)
+    }
+  }
+
+  /// Resets what belongs to a single request.
+  private func beginRequest() {
+    serial = context.nextSerial()
+    if context.observer != nil { startTime = MonotonicClock.nanoseconds }
+    (persistence, isHeadRequest, leavesBytesUnread) = (.keptOpen, false, false)
+  }
+
+  /// Sends the cached response to a simple head; false if there is none.
+  private func sendCachedResponse(to simple: SimpleRequestHead, _ head: RequestHead) -> Bool {
+    let authorization = simple.authorization.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard
+      let cached = context.responder.cachedResponse(
+        for: String(decoding: simple.target, as: UTF8.self), authorization: authorization),
+      let content = cached.content, let file = context.files[content]
+    else { return false }
+    // Any other value of If-None-Match, such as a list, is evaluated by Preconditions.
+    if let validator = simple.ifNoneMatch, !file.matches(validator) { return false }
+    if context.observer?.needsRequest == true { request = try? validatedRequest(head) }
+    if simple.wantsClose { persistence = .closed }
+    cached.recordUse()
+    route = cached.route
+    send(file, simple.ifNoneMatch == nil ? 200 : 304)
+    return true
+  }
+
+  private func validatedRequest(_ head: RequestHead) throws(HTTPError) -> Request {
+    isHeadRequest = head.method.elementsEqual("HEAD".utf8)
+    var fields = try head.fields()
+    // HTTP/1.0 has no expectations (RFC 9110, section 10.1.1).
+    if head.version == .http10 { fields["Expect"] = nil }
+    let method = String(decoding: head.method, as: UTF8.self)
+    let body = try RequestValidator.validate(method: method, version: head.version, fields: fields)
+    let client = ForwardedClient(
+      peer: peer, isSecure: context.isSecure, fields: fields,
+      trustedProxies: context.trustedProxies)
+    persistence = Self.persistence(head.version, fields)
+    return try Request(
+      method, String(decoding: head.target, as: UTF8.self), fields: fields, peer: client.peer,
+      isSecure: client.isSecure, isPeerForwarded: client.isForwarded, body: body, serial: serial)
+  }
+
+  /// What the client wants to happen to the connection (RFC 9112, section 9.3).
+  private static func persistence(
+    _ version: RequestHead.Version, _ fields: Fields
+  ) -> ResponseHead.Persistence {
+    let options = (fields["Connection"] ?? "").lowercased().split(separator: ",")
+      .map { $0.filter { $0 != " " && $0 != "\t" } }
+    if options.contains("close") { return .closed }
+    if version == .http11 { return .keptOpen }
+    return options.contains("keep-alive") ? .keptOpenForHTTP10 : .closed
+  }
+
+  /// Sends an error without reading what follows the head, and closes the connection.
+  func reject(with response: Response) {
+    leavesBytesUnread = true
+    persistence = .closed
+    send(response)
+  }
+
+  private static let full = Response.problem(
+    503, "The server has reached its limit of connections; try again in a moment.",
+    fields: ["Retry-After": "1"])
+
+  // MARK: - Plans
+
+  private func execute(_ plan: ResponsePlan, for request: Request) throws(HTTPError) {
+    switch plan {
+    case .deferred(let deadline, let decide):
+      setTimeout(deadline.milliseconds)
+      phase = .planning(
+        Task { [handle = handle, queue = context.queue] in queue.post(.plan(handle, await decide()))
+        })
+    case .immediate(let response) where request.body == .none: send(response)
+    case .immediate(let response) where response.status >= 400: reject(with: response)
+    case .asynchronous(let deadline, let work) where request.body == .none: run(work, deadline)
+    case .immediate, .asynchronous, .collectingBody, .savingBody:
+      let body = try IncomingBody(request.body, for: plan)
+      if body.isComplete { return received(body) }
+      phase = .body(body)
+      monitorTransfer()
+      if request.fields["Expect"] != nil { sendContinue() }
+    }
+  }
+
+  /// Continues with the plan of a request whose plan was deferred.
+  func resume(_ handle: RequestHandle, with plan: ResponsePlan) {
+    guard case .planning = phase, handle.serial == serial, let request else { return }
+    do throws(HTTPError) {
+      try execute(plan, for: request)
+    } catch {
+      reject(with: error.response)
+    }
+  }
+
+  /// Continues with a response that the application has made.
+  func resume(_ handle: RequestHandle, with response: Response) {
+    guard case .responding = phase, handle.serial == serial else { return }
+    send(response)
+  }
+
+  /// Executes the rest of a plan when its request's body is complete.
+  private func received(_ body: IncomingBody) {
+    switch body.plan {
+    case .immediate(let response): send(response)
+    case .asynchronous(let deadline, let work): run(work, deadline)
+    case .collectingBody(_, let deadline, let work):
+      let bytes = body.bytes
+      run({ await work(bytes) }, deadline)
+    case .savingBody(_, _, let deadline, let work):
+      guard let file = body.finishFile() else { return close() }
+      run({ await work(file) }, deadline)
+    case .deferred: close()  // it has no body: see execute(_:for:)
+    }
+  }
+
+  private func run(_ work: @escaping @Sendable () async -> Response, _ deadline: Duration) {
+    setTimeout(deadline.milliseconds)
+    phase = .responding(
+      Task { [handle = handle, queue = context.queue] in queue.post(.response(handle, await work()))
+      })
+  }
+}

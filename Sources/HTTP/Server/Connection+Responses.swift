@@ -1,0 +1,235 @@
+import Glibc
+import Primitives
+
+// Sending: from responses to bytes.
+extension Connection {
+  /// Begins to send a response.
+  func send(_ response: Response) {
+    let response = completed(response)
+    switch response.body {
+    case .empty: send(response.status, response.fields, [], size: 0)
+    case .bytes(let bytes): send(response.status, response.fields, bytes: bytes)
+    case .problem(let code, let detail):
+      let details = ProblemDetails(response.status, code: code, detail, requestID: requestID)
+      send(response.status, response.fields, bytes: details.json)
+    case .content(let content): send(content, with: response)
+    case .events(let source): send(source, with: response)
+    }
+  }
+
+  /// The response with the fields that depend on the request: X-Request-Id and CORS.
+  private func completed(_ response: Response) -> Response {
+    var response = response
+    if case .content = response.body {
+      // Nearly all files are sent with a prepared head, which needs a response without fields.
+      if let id = request?.clientRequestID { response.fields["X-Request-Id"] = id }
+    } else {
+      response.fields["X-Request-Id"] = requestID
+    }
+    context.cors?.addFields(to: &response.fields, for: request)
+    return response
+  }
+
+  private var requestID: String { request?.id ?? Request.id(serial) }
+
+  private func send(_ status: Int, _ fields: Fields, bytes: [UInt8]) {
+    send(status, fields, [.bytes(bytes)], size: bytes.count)
+  }
+
+  /// Begins to send a head, and the body unless the request is a HEAD.
+  private func send(_ status: Int, _ fields: Fields, _ body: [OutputQueue.Piece], size: Int) {
+    let head = ResponseHead.bytes(status, fields, status == 204 ? .none : .length(size))
+    begin(status, head, isHeadRequest ? [] : body)
+  }
+
+  private func begin(_ status: Int, _ head: [UInt8], _ body: [OutputQueue.Piece] = []) {
+    let size = body.reduce(0) { $0 + $1.count }
+    response = (status, size)
+    let head = head + headEnd()
+    output = OutputQueue(head, body)
+    phase = .sending
+    monitorTransfer(queued: head.count + size)
+  }
+
+  /// The end of a head that is sent now.
+  private func headEnd() -> [UInt8] {
+    if context.limiter.isDraining { persistence = .closed }
+    return context.headEnd(persistence)
+  }
+
+  /// Sends more of the response; false if the socket is full.
+  func sendOutput() -> Bool {
+    switch output.send(over: transport) {
+    case .blocked: return false
+    case .failed: close()
+    case .done: responseSent()
+    }
+    return true
+  }
+
+  /// Requests the body that the client waits to send (RFC 9110, section 10.1.1).
+  func sendContinue() {
+    let isSent = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes {
+      transport.send($0).count == $0.count
+    }
+    // The socket is full only if the client has not read its previous responses: not worth a queue.
+    if !isSent { close() }
+  }
+
+  // MARK: - Event streams
+
+  private func send(_ source: any EventSource, with response: Response) {
+    var fields = response.fields
+    fields["Content-Type"] = "text/event-stream"
+    fields["Cache-Control"] = "no-store"
+    let isChunked = persistence == .keptOpen  // HTTP/1.0 has no chunks
+    if !isChunked { persistence = .closed }
+    begin(
+      response.status, ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none))
+    if isHeadRequest { return }
+    let sink = EventSink(
+      limit: context.limits.waitingEvents, heartbeat: context.timeouts.heartbeat,
+      isChunked: isChunked
+    ) { [handle = handle, queue = context.queue] in queue.post(.events(handle)) }
+    phase = .streaming(sink)
+    source.open(sink)
+    if context.limiter.isDraining { sink.closeForShutdown() }
+  }
+
+  /// Sends what the stream has; false if it has nothing, or the socket is full.
+  func sendEvents(from sink: EventSink) -> Bool {
+    // A client that reads a stream sends nothing, so EOF means that it has disconnected.
+    if hasPeerFinished {
+      close()
+      return true
+    }
+    switch output.send(over: transport) {
+    case .blocked: return false
+    case .failed: close()
+    case .done:
+      guard let piece = sink.next() else {
+        enqueue(sink.isChunked ? ChunkedCoding.lastChunk : [])
+        sink.finish()
+        phase = .sending
+        return true
+      }
+      guard !piece.isEmpty else { return false }
+      enqueue(sink.isChunked ? ChunkedCoding.chunk(piece) : piece)
+    }
+    return true
+  }
+
+  private func enqueue(_ bytes: [UInt8]) {
+    if monitor == nil { monitorTransfer() }
+    output = OutputQueue(bytes)
+    transferred += bytes.count
+  }
+
+  // MARK: - Files
+
+  /// Sends a file with its prepared head (200 or 304), without an output queue if the socket takes it
+  /// all.
+  func send(_ file: MappedFile, _ status: Int) {
+    let isWhole = status == 200
+    let size = isWhole ? file.content.size : 0
+    let head = isWhole ? file.okHead : file.notModifiedHead
+    let body = file.part(0..<size, streamed: context.streams(size))
+    let end = headEnd()
+    response = (status, size)
+    guard let sent = trySending(head, end, body) else { return close() }
+    monitorTransfer(queued: head.count + end.count + size)
+    guard sent < transferred else { return responseSent() }
+    output = OutputQueue(head + end, [body], sent: sent)
+    phase = .sending
+  }
+
+  /// Sends what the socket takes now; nil if the connection failed.
+  private func trySending(_ head: [UInt8], _ end: [UInt8], _ body: OutputQueue.Piece) -> Int? {
+    var mapped = UnsafeRawBufferPointer.empty
+    if case .mapped(let mapping, let range) = body { mapped = mapping.bytes(range) }
+    let isFile = if case .file = body { true } else { false }
+    let first = head.withUnsafeBytes { head in
+      end.withUnsafeBytes { transport.send(head, $0, mapped, hasMore: isFile) }
+    }
+    guard let sent = first.count else { return nil }
+    guard case .file(let file, let range) = body, sent == head.count + end.count else {
+      return sent
+    }
+    return transport.send(file: file.descriptor.number, range).count.map { sent + $0 }
+  }
+
+  /// Sends a content: first preconditions, then ranges (RFC 9110, section 13.2.2).
+  private func send(_ content: Content, with response: Response) {
+    guard let request, let file = context.files[content] else {
+      if content.exists {
+        context.limiter.warnOfDescriptorShortage(EMFILE, context.log)
+      } else {
+        context.log("http: \(content.path) is missing or not \(content.size) bytes long")
+      }
+      return send(.problem(503, Self.unavailable, fields: ["Retry-After": "1"]))
+    }
+    guard response.status == 200 else { return sendWhole(file, with: response) }
+    switch Preconditions.evaluate(request, etag: content.etag, lastModified: content.lastModified) {
+    case .proceed: break
+    case .failed:
+      return send(
+        .problem(
+          412, "The content does not meet the preconditions (If-Match or similar).",
+          fields: response.fields)
+      )
+    case .notModified:
+      // Its Content-Length is that of the 200, though its body is not sent.
+      let fields = content.validatorFields + response.fields
+      return send(304, fields, [], size: content.size)
+    }
+    send(ranges(request, of: content), of: file, with: response)
+  }
+
+  private func ranges(_ request: Request, of content: Content) -> ByteRanges {
+    guard request.method == "GET", let range = request.fields["Range"],
+      Preconditions.allowRange(request, etag: content.etag, lastModified: content.lastModified)
+    else { return .whole }
+    return ByteRanges(range, size: content.size)
+  }
+
+  private func send(_ ranges: ByteRanges, of file: MappedFile, with response: Response) {
+    let content = file.content
+    switch ranges {
+    case .whole: sendWhole(file, with: response)
+    case .unsatisfiable:
+      var fields = response.fields
+      fields["Content-Range"] = "bytes */\(content.size)"
+      send(.problem(416, "The content has only \(content.size) bytes.", fields: fields))
+    case .parts(let parts) where parts.count == 1:
+      var fields = content.representationFields + response.fields
+      fields["Content-Type"] = content.mediaType
+      fields["Content-Range"] = parts[0].contentRange(of: content.size)
+      send(206, fields, [.mapped(file.mapping, parts[0])], size: parts[0].count)
+    case .parts(let parts):
+      let multipart = MultipartByteRanges(file.mapping, parts, mediaType: content.mediaType)
+      var fields = content.representationFields + response.fields
+      fields["Content-Type"] = "multipart/byteranges; boundary=\(multipart.boundary)"
+      send(206, fields, multipart.pieces, size: multipart.size)
+    }
+  }
+
+  private func sendWhole(_ file: MappedFile, with response: Response) {
+    if response.status == 200, response.fields.isEmpty, request?.method == "GET" {
+      return send(file, 200)
+    }
+    let content = file.content
+    var fields = content.representationFields + response.fields
+    fields["Content-Type"] = content.mediaType
+    let body = file.part(0..<content.size, streamed: context.streams(content.size))
+    send(response.status, fields, [body], size: content.size)
+  }
+
+  private static let unavailable = "The content is temporarily unavailable."
+}
+
+extension Fields {
+  /// The left fields, with the right ones in place of those of the same name.
+  fileprivate static func + (left: Fields, right: Fields) -> Fields {
+    right.items.reduce(into: left) { $0[$1.name] = $1.value }
+  }
+}

@@ -1,0 +1,217 @@
+import CLinux
+import Foundation
+import Glibc
+import Primitives
+
+/// A thread that lets its connections advance whenever their sockets can (epoll, edge-triggered).
+///
+/// Everything but its queue belongs to that thread once it runs. It blocks only in epoll_wait.
+final class EventLoop {
+  let context: EventLoopContext
+  private let epoll: FileDescriptor
+  private let credentials: SharedCredentials?
+  /// Nil once the loop no longer accepts.
+  private var listener: FileDescriptor?
+  /// By descriptor.
+  private var connections: [Connection?] = []
+  /// Those that had their turn and could go on.
+  private var yielded: [Connection] = []
+  /// Closed after the current batch: a later event in it may still name them, and the number must not
+  /// be reused before then.
+  private var closing: [Int32] = []
+  private var isRunning = true
+  private var nextTick = 0
+  /// When to accept again, after a connection could not be accepted for lack of resources.
+  private var pausedUntil: Int?
+  private var spares = SpareDescriptors()
+
+  /// How often deadlines are checked, in milliseconds.
+  private var tick: Int { min(Self.longestTick, context.timeouts.checkInterval) }
+  private static let longestTick = 100
+  /// The events handled, and the connections accepted, before others have their turn.
+  private static let batchSize = 256
+
+  /// A loop that accepts connections from the socket, which it owns.
+  init(
+    listener: FileDescriptor, context: EventLoopContext, credentials: SharedCredentials?
+  ) throws(ServerError) {
+    guard let epoll = FileDescriptor(owning: epoll_create1(Int32(EPOLL_CLOEXEC))) else {
+      throw .noDescriptor
+    }
+    (self.epoll, self.listener) = (epoll, listener)
+    (self.context, self.credentials) = (context, credentials)
+    register(listener.number, EPOLLIN.rawValue)
+    register(context.queue.descriptor.number, EPOLLIN.rawValue)
+  }
+
+  /// Runs until the message to quit.
+  func run() {
+    withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.batchSize) { events in
+      guard let base = events.baseAddress else { return }
+      while isRunning {
+        let count = Int(epoll_wait(epoll.number, base, Int32(Self.batchSize), timeout))
+        context.beginTurn()
+        for event in events.prefix(max(0, count)) { handle(event) }
+        let ready = yielded
+        yielded = []
+        for connection in ready { advance(connection) }
+        if context.now >= nextTick { checkDeadlines() }
+        closeDescriptors()
+      }
+    }
+    forEachConnection { $0.close() }
+    closeDescriptors()
+  }
+
+  /// How long to wait for events, in milliseconds; -1 is for ever.
+  private var timeout: Int32 {
+    if !yielded.isEmpty { return 0 }
+    return context.openConnections == 0 && pausedUntil == nil
+      ? -1 : Int32(clamping: max(0, nextTick - MonotonicClock.milliseconds))
+  }
+
+  private func handle(_ event: epoll_event) {
+    switch event.data.fd {
+    case listener?.number: accept()
+    case context.queue.descriptor.number:
+      for message in context.queue.takeAll() { handle(message) }
+    case let descriptor:
+      guard let connection = connection(descriptor) else { return }
+      connection.note(events: event.events)
+      advance(connection)
+    }
+  }
+
+  private func advance(_ connection: Connection) {
+    switch connection.advance() {
+    case .waiting: break
+    case .yielded: yielded.append(connection)
+    case .closed: remove(connection)
+    }
+  }
+
+  private func connection(_ descriptor: Int32) -> Connection? {
+    connections.indices.contains(Int(descriptor)) ? connections[Int(descriptor)] : nil
+  }
+
+  private func register(_ descriptor: Int32, _ events: UInt32) {
+    var event = epoll_event()
+    event.events = events
+    event.data.fd = descriptor
+    epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event)
+  }
+
+  // MARK: - Accepting and removing
+
+  private func accept() {
+    guard let listener = listener?.number else { return }
+    for _ in 0..<Self.batchSize {
+      var (descriptor, address) = acceptOne(listener)
+      var isSpare = false
+      if descriptor < 0, [EMFILE, ENFILE].contains(errno) {
+        context.limiter.warnOfDescriptorShortage(errno, context.log)
+        isSpare = spares.releaseOne()
+        if isSpare { (descriptor, address) = acceptOne(listener) }
+      }
+      guard descriptor >= 0 else {
+        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pauseAccepting() }
+        if errno == ECONNABORTED || errno == EINTR { continue }
+        return
+      }
+      add(descriptor, from: IPAddress.text(address), isSpare: isSpare)
+    }
+  }
+
+  private func acceptOne(_ listener: Int32) -> (descriptor: Int32, address: sockaddr_storage) {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = withUnsafeMutableBytes(of: &address) {
+      accept4(listener, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, &size, flags)
+    }
+    return (descriptor, address)
+  }
+
+  private func add(_ descriptor: Int32, from peer: String, isSpare: Bool) {
+    let decision = context.limiter.admit(peer)
+    guard decision != .rejected else {
+      close(descriptor)
+      return
+    }
+    let tls = credentials.map { TLSSession(descriptor, $0.current) }
+    let connection = Connection(
+      Transport(descriptor: descriptor, tls: tls), context: context, peer: peer,
+      isOverflow: isSpare || decision == .overflow)
+    while connections.count <= Int(descriptor) { connections.append(nil) }
+    connections[Int(descriptor)] = connection
+    context.openConnections += 1
+    register(
+      descriptor,
+      EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+  }
+
+  private func remove(_ connection: Connection) {
+    let descriptor = connection.transport.descriptor
+    // It may be removed already: a connection can be in a batch of events and in `yielded`.
+    guard self.connection(descriptor) === connection else { return }
+    connections[Int(descriptor)] = nil
+    context.openConnections -= 1
+    context.limiter.release(connection.peer)
+    closing.append(descriptor)
+  }
+
+  private func closeDescriptors() {
+    for descriptor in closing { close(descriptor) }
+    closing.removeAll(keepingCapacity: true)
+  }
+
+  /// Leaves new connections in the listener's backlog for a moment: epoll would report them at once.
+  private func pauseAccepting() {
+    if let listener { epoll_ctl(epoll.number, EPOLL_CTL_DEL, listener.number, nil) }
+    pausedUntil = context.now + tick
+  }
+
+  // MARK: - Deadlines and messages
+
+  private func checkDeadlines() {
+    nextTick = context.now + tick
+    if let until = pausedUntil, until <= context.now {
+      pausedUntil = nil
+      if let listener { register(listener.number, EPOLLIN.rawValue) }
+    }
+    spares.refill()
+    for case let connection? in connections where connection.checkDeadline() {
+      advance(connection)
+    }
+  }
+
+  private func handle(_ message: LoopMessage) {
+    switch message {
+    case .plan(let handle, let plan): resume(handle) { $0.resume(handle, with: plan) }
+    case .response(let handle, let response):
+      resume(handle) { $0.resume(handle, with: response) }
+    case .events(let handle): resume(handle) { _ in }
+    case .stopAccepting(let group):
+      // Those in the backlog would be reset: they are accepted, and answered while draining.
+      accept()
+      (listener, pausedUntil) = (nil, nil)
+      group.leave()
+    case .drain: forEachConnection { $0.drain() }
+    case .closeAll: forEachConnection { $0.abortRequest() }
+    case .quit: isRunning = false
+    }
+  }
+
+  private func resume(_ handle: RequestHandle, _ body: (Connection) -> Void) {
+    guard let connection = connection(handle.descriptor) else { return }
+    body(connection)
+    advance(connection)
+  }
+
+  private func forEachConnection(_ body: (Connection) -> Void) {
+    for case let connection? in connections {
+      body(connection)
+      advance(connection)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import CLinux
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Primitives
+import Synchronization
+
+/// What the connections of one event loop share; it belongs to the loop's thread and has no locks.
+final class EventLoopContext {
+  let responder: any Responder
+  let limits: ServerConfiguration.Limits
+  let timeouts: Timeouts
+  let isSecure: Bool
+  let trustedProxies: Set<String>
+  let cors: CORSPolicy?
+  var browserPolicy: BrowserPolicy?
+  let limiter: ConnectionLimiter
+  let log: @Sendable (String) -> Void
+  let observer: AccessObserver?
+  let files: MappedFileCache
+  let queue: EventLoopQueue
+  /// Where all connections receive; what a connection keeps it must copy.
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  /// The open connections of the loop.
+  var openConnections = 0
+  /// The monotonic clock in milliseconds, as of the beginning of this turn.
+  private(set) var now = 0
+  private var second = 0
+  private var headEnds: [[UInt8]] = []
+  private var serial = UInt64.random(in: .min ... .max)
+
+  init(
+    configuration: ServerConfiguration, responder: any Responder, limiter: ConnectionLimiter,
+    metrics: CacheMetrics, log: @escaping @Sendable (String) -> Void, observer: AccessObserver?
+  ) throws(ServerError) {
+    self.responder = responder
+    limits = configuration.limits
+    timeouts = Timeouts(configuration.limits)
+    isSecure = configuration.tls != nil
+    trustedProxies = configuration.trustedProxies
+    cors = CORSPolicy(configuration.allowedOrigins)
+    browserPolicy = BrowserPolicy(
+      hosts: configuration.allowedHosts, origins: configuration.allowedOrigins)
+    self.limiter = limiter
+    self.log = log
+    self.observer = observer
+    files = MappedFileCache(bytes: limits.mappedBytes, files: limits.mappedFiles, metrics: metrics)
+    queue = try EventLoopQueue()
+    beginTurn()
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// Reads the clocks, once for everything that is done in a turn.
+  func beginTurn() {
+    now = MonotonicClock.milliseconds
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    guard time.tv_sec != second else { return }
+    second = time.tv_sec
+    let date = HTTPDate.text(Date(timeIntervalSince1970: Double(second)))
+    headEnds = ResponseHead.Persistence.allCases.map { ResponseHead.end(date: date, $0) }
+  }
+
+  /// The end of a head that is sent now.
+  func headEnd(_ persistence: ResponseHead.Persistence) -> [UInt8] {
+    headEnds[persistence.rawValue]
+  }
+
+  // Below this size, copying a file's bytes together with its head is faster than a second system
+  // call for sendfile(2).
+  private static let streamingThreshold = 64 << 10
+
+  /// Whether a file of this size should be sent by the kernel (sendfile).
+  func streams(_ size: Int) -> Bool { size >= Self.streamingThreshold && !isSecure }
+
+  // 2^64 divided by the golden ratio: the multiples (a Weyl sequence) visit all numbers and look
+  // unlike each other, so that IDs of requests do not tell how many there were.
+  private static let serialStep: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  /// A new number for a request.
+  func nextSerial() -> UInt64 {
+    serial &+= Self.serialStep
+    return serial
+  }
+}
+
+/// Identifies a request of an event loop for other threads, even when its connection is closed.
+struct RequestHandle: Sendable {
+  let descriptor: Int32
+  /// Distinguishes it from others on the same descriptor.
+  let serial: UInt64
+}
+
+/// A message from another thread to an event loop.
+enum LoopMessage: Sendable {
+  /// The plan for a request whose plan was deferred.
+  case plan(RequestHandle, ResponsePlan)
+  /// The response that the application has made.
+  case response(RequestHandle, Response)
+  /// A stream has events to send.
+  case events(RequestHandle)
+  /// Stop accepting, then leave the group.
+  case stopAccepting(DispatchGroup)
+  /// Close idle connections now, and the others after their response.
+  case drain
+  /// Close all connections; requests that the application is working on get a 503.
+  case closeAll
+  /// End the thread.
+  case quit
+}
+
+/// The messages to an event loop, which they wake.
+final class EventLoopQueue: Sendable {
+  /// Readable while there are messages (eventfd).
+  let descriptor: FileDescriptor
+  private let messages = Mutex<[LoopMessage]>([])
+
+  init() throws(ServerError) {
+    let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    guard let descriptor = FileDescriptor(owning: number) else { throw .noDescriptor }
+    self.descriptor = descriptor
+  }
+
+  func post(_ message: LoopMessage) {
+    let isFirst = messages.withLock { messages in
+      messages.append(message)
+      return messages.count == 1
+    }
+    if isFirst { eventfd_write(descriptor.number, 1) }
+  }
+
+  /// Removes and returns all messages.
+  func takeAll() -> [LoopMessage] {
+    var count: UInt64 = 0
+    // Read before the messages are taken: a message posted in between makes it readable again.
+    eventfd_read(descriptor.number, &count)
+    return messages.withLock { messages in
+      defer { messages = [] }
+      return messages
+    }
+  }
+}

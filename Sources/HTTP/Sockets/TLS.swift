@@ -1,0 +1,185 @@
+import CGnuTLS
+import Glibc
+import Synchronization
+
+/// A certificate chain and its private key, in PEM.
+package struct TLSIdentity: Sendable {
+  package let certificate: String
+  package let key: String
+
+  /// An identity to serve HTTPS with, checked.
+  ///
+  /// - Parameters:
+  ///   - certificate: the server's certificate, followed by those that sign it.
+  ///   - key: its private key, without a password.
+  /// - Throws: `ServerError` if the two cannot be read or do not belong together.
+  package init(certificate: String, key: String) throws(ServerError) {
+    (self.certificate, self.key) = (certificate, key)
+    gnutls_certificate_free_credentials(try makeCredentials())
+  }
+
+  /// The identity as GnuTLS takes it, to be freed by the caller.
+  fileprivate func makeCredentials() throws(ServerError) -> gnutls_certificate_credentials_t {
+    var credentials: gnutls_certificate_credentials_t?
+    var result = gnutls_certificate_allocate_credentials(&credentials)
+    if let credentials {
+      result = load(into: credentials)
+      if result == GNUTLS_E_SUCCESS { return credentials }
+      gnutls_certificate_free_credentials(credentials)
+    }
+    let reason = gnutls_strerror(result).map { String(cString: $0) } ?? "error \(result)"
+    throw ServerError(
+      code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
+  }
+
+  private func load(into credentials: gnutls_certificate_credentials_t) -> Int32 {
+    var (certificate, key) = (certificate, key)
+    return certificate.withUTF8 { certificate in
+      key.withUTF8 { key in
+        var (chain, secret) = (gnutls_datum_t(certificate), gnutls_datum_t(key))
+        return gnutls_certificate_set_x509_key_mem(
+          credentials, &chain, &secret, GNUTLS_X509_FMT_PEM)
+      }
+    }
+  }
+}
+
+extension gnutls_datum_t {
+  fileprivate init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.init(data: UnsafeMutablePointer(mutating: bytes.baseAddress), size: UInt32(bytes.count))
+  }
+}
+
+/// The certificate, its key and the protocol versions that connections are negotiated with.
+final class TLSCredentials: @unchecked Sendable {  // GnuTLS only reads them once they are made
+  fileprivate let certificate: gnutls_certificate_credentials_t
+  fileprivate let priorities: gnutls_priority_t
+
+  // TLS 1.0 and 1.1 must not be used (RFC 8996).
+  private static let priorityString =
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
+
+  init(_ identity: TLSIdentity) throws(ServerError) {
+    certificate = try identity.makeCredentials()
+    var priorities: gnutls_priority_t?
+    guard gnutls_priority_init(&priorities, Self.priorityString, nil) == GNUTLS_E_SUCCESS,
+      let priorities
+    else {
+      gnutls_certificate_free_credentials(certificate)
+      throw ServerError(code: .cannotStart, reason: "TLS 1.2 and 1.3 are not available.")
+    }
+    self.priorities = priorities
+  }
+
+  deinit {
+    gnutls_certificate_free_credentials(certificate)
+    gnutls_priority_deinit(priorities)
+  }
+}
+
+/// The credentials of new connections, which can be replaced while the server runs.
+final class SharedCredentials: Sendable {
+  private let credentials: Mutex<TLSCredentials>
+
+  init(_ credentials: TLSCredentials) { self.credentials = Mutex(credentials) }
+
+  var current: TLSCredentials { credentials.withLock { $0 } }
+
+  func replace(with credentials: TLSCredentials) { self.credentials.withLock { $0 = credentials } }
+}
+
+/// The server's side of TLS on one non-blocking socket (gnutls_session_t).
+final class TLSSession {
+  /// The most bytes of content in a record (RFC 8446, section 5.1).
+  private static let recordSize = 1 << 14
+
+  // Nil if GnuTLS ran out of memory; every operation then fails.
+  private let session: gnutls_session_t?
+  // GnuTLS keeps a pointer to the credentials: they must live as long as the session.
+  private let credentials: TLSCredentials
+  private let descriptor: Int32
+  /// Whether a record was encrypted of which the socket has not taken all.
+  private var isUnflushed = false
+
+  init(_ descriptor: Int32, _ credentials: TLSCredentials) {
+    var session: gnutls_session_t?
+    let flags = GNUTLS_SERVER.rawValue | GNUTLS_NONBLOCK.rawValue | GNUTLS_NO_SIGNAL.rawValue
+    gnutls_init(&session, UInt32(flags))
+    (self.session, self.credentials, self.descriptor) = (session, credentials, descriptor)
+    guard let session else { return }
+    gnutls_priority_set(session, credentials.priorities)
+    gnutls_credentials_set(
+      session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.certificate))
+    gnutls_transport_set_int2(session, descriptor, descriptor)
+  }
+
+  deinit { if let session { gnutls_deinit(session) } }
+
+  func handshake() -> Transport.Progress {
+    guard let session else { return .failed }
+    while true {
+      let result = gnutls_handshake(session)
+      if result == GNUTLS_E_SUCCESS { return .done(0) }
+      if result == GNUTLS_E_AGAIN { return .blocked }
+      guard result == GNUTLS_E_INTERRUPTED || gnutls_error_is_fatal(result) == 0 else {
+        return .failed
+      }
+    }
+  }
+
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transport.Progress {
+    while true {
+      errno = 0
+      let result = progress { gnutls_record_recv(session, buffer.baseAddress, buffer.count) }
+      // GnuTLS also returns AGAIN after a record without content, such as a key update. The socket
+      // may then have more, and edge-triggered epoll would not report it again.
+      guard case .blocked = result, errno != EAGAIN, socketHasMore else { return result }
+    }
+  }
+
+  /// Whether bytes, or the end of the connection, arrived that GnuTLS has not read.
+  private var socketHasMore: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
+  }
+
+  /// Sends one record from the beginning of the pieces.
+  ///
+  /// If it blocks, the same pieces must be passed again: GnuTLS then sends the record it has.
+  func send(
+    _ head: UnsafeRawBufferPointer, _ end: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
+  ) -> Transport.Progress {
+    if isUnflushed { return noteFlush(progress { gnutls_record_send(session, nil, 0) }) }
+    guard head.count + end.count > 0 else {
+      let count = min(body.count, Self.recordSize)
+      return noteFlush(progress { gnutls_record_send(session, body.baseAddress, count) })
+    }
+    // Copied, so that head and body share a record instead of having one each.
+    return withUnsafeTemporaryAllocation(byteCount: Self.recordSize, alignment: 1) { record in
+      var count = 0
+      for piece in [head, end, body] {
+        let part = UnsafeRawBufferPointer(rebasing: piece.prefix(Self.recordSize - count))
+        UnsafeMutableRawBufferPointer(rebasing: record[count...]).copyMemory(from: part)
+        count += part.count
+      }
+      return noteFlush(progress { gnutls_record_send(session, record.baseAddress, count) })
+    }
+  }
+
+  /// Tells the peer that nothing more will be sent (close_notify).
+  func finish() { if let session { gnutls_bye(session, GNUTLS_SHUT_WR) } }
+
+  private func noteFlush(_ progress: Transport.Progress) -> Transport.Progress {
+    isUnflushed = if case .blocked = progress { true } else { false }
+    return progress
+  }
+
+  private func progress(_ call: () -> Int) -> Transport.Progress {
+    while true {
+      let count = call()
+      if count >= 0 { return .done(count) }
+      if count == Int(GNUTLS_E_AGAIN) { return .blocked }
+      guard count == Int(GNUTLS_E_INTERRUPTED) else { return .failed }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import Glibc
+import Primitives
+import Synchronization
+
+/// A whole file in memory, read-only: its pages are those of the page cache.
+final class FileMapping: @unchecked Sendable {  // immutable memory behind an immutable pointer
+  private let base: UnsafeMutableRawPointer?
+  let size: Int
+
+  /// Maps a file; nil if it cannot be opened or does not have the size.
+  init?(path: String, size: Int) {
+    self.size = size
+    guard let file = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW),
+      let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG, status.st_size == size
+    else { return nil }
+    guard size > 0 else {  // mmap(2) fails for an empty range
+      base = nil
+      return
+    }
+    let address = withExtendedLifetime(file) {
+      mmap(nil, size, PROT_READ, MAP_SHARED, $0.number, 0)
+    }
+    guard let address, address != MAP_FAILED else { return nil }
+    base = address
+  }
+
+  deinit { if let base { munmap(base, size) } }
+
+  /// The bytes of a range within the file.
+  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    guard let base else { return .empty }
+    return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  }
+}
+
+/// A file that is kept open so that the kernel can send it (sendfile).
+final class SendfileDescriptor {
+  let descriptor: FileDescriptor
+  private let metrics: CacheMetrics
+
+  /// Opens the file; nil if it is missing, or enough files are open already.
+  init?(_ path: String, metrics: CacheMetrics) {
+    guard let descriptor = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW),
+      metrics.openDescriptor()
+    else { return nil }
+    (self.descriptor, self.metrics) = (descriptor, metrics)
+  }
+
+  deinit { metrics.closeDescriptor() }
+}
+
+/// A content's file in memory, with the heads of its most frequent responses.
+final class MappedFile {
+  // The caller's object, not an equal one: comparing an object with itself is immediate.
+  let content: Content
+  let mapping: FileMapping
+  /// The heads of a 200 and a 304, without their ends.
+  let okHead: [UInt8]
+  let notModifiedHead: [UInt8]
+  private let quotedETag: [UInt8]
+  private let metrics: CacheMetrics
+  private var file: SendfileDescriptor?
+
+  /// Maps the file; nil if it is missing or not of the content's size.
+  init?(_ content: Content, metrics: CacheMetrics) {
+    guard let mapping = FileMapping(path: content.path, size: content.size) else { return nil }
+    (self.content, self.mapping, self.metrics) = (content, mapping, metrics)
+    quotedETag = Array(content.quotedETag.utf8)
+    var fields = content.representationFields
+    fields["Content-Type"] = content.mediaType
+    okHead = ResponseHead.bytes(200, fields, .length(content.size))
+    // A 304 may have the Content-Length of the 200, though not its body (RFC 9110, section 8.6).
+    notModifiedHead = ResponseHead.bytes(304, content.validatorFields, .length(content.size))
+  }
+
+  /// A part of the file, sent from memory or, if wanted and possible, by sendfile(2).
+  func part(_ range: Range<Int>, streamed: Bool) -> OutputQueue.Piece {
+    if streamed, file == nil { file = SendfileDescriptor(content.path, metrics: metrics) }
+    guard streamed, let file else { return .mapped(mapping, range) }
+    return .file(file, range)
+  }
+
+  /// Whether If-None-Match has just this content's tag, as a cache sends it.
+  func matches(_ ifNoneMatch: UnsafeRawBufferPointer) -> Bool {
+    ifNoneMatch.elementsEqual(quotedETag)
+  }
+}
+
+/// The mapped files of one event loop, bounded by their bytes and their number.
+///
+/// Like `GenerationalCache` of Primitives, which counts entries only: a file that is used moves to
+/// the young generation; when that has half of the limit, the old one is dropped.
+final class MappedFileCache {
+  private struct Generation {
+    var entries: [Content: MappedFile] = [:]
+    var bytes = 0
+  }
+
+  private var young = Generation()
+  private var old = Generation()
+  private let generationBytes: Int
+  private let generationFiles: Int
+  private let metrics: CacheMetrics
+
+  init(bytes: Int, files: Int, metrics: CacheMetrics = CacheMetrics()) {
+    self.metrics = metrics
+    generationBytes = bytes / 2
+    generationFiles = files / 2
+  }
+
+  var bytes: Int { young.bytes + old.bytes }
+  var files: Int { young.entries.count + old.entries.count }
+
+  /// The content's file, mapped if it was not; nil if the file is missing or its size differs.
+  subscript(_ content: Content) -> MappedFile? {
+    if let hit = young.entries[content] { return hit }
+    let known = old.entries.removeValue(forKey: content)
+    if known != nil { old.bytes -= content.size }
+    guard let file = known ?? MappedFile(content, metrics: metrics) else { return nil }
+    insert(file, for: content, isNew: known == nil)
+    return file
+  }
+
+  private func insert(_ file: MappedFile, for content: Content, isNew: Bool) {
+    guard content.size <= generationBytes, generationFiles > 0 else { return }
+    if young.bytes + content.size > generationBytes || young.entries.count >= generationFiles {
+      metrics.evict(old.entries.count, old.bytes)
+      old = young
+      young = Generation()
+    }
+    young.entries[content] = file
+    young.bytes += content.size
+    if isNew { metrics.add(content.size) }
+  }
+}
+
+/// Counts what the file caches of all event loops hold.
+package final class CacheMetrics: Sendable {
+  /// The counts at one moment.
+  package struct Snapshot: Sendable {
+    /// Mapped bytes; a file counts once for each thread that serves it.
+    package var bytes = 0
+    /// Mapped files, each without a descriptor.
+    package var files = 0
+    /// Files that are also open, for sendfile(2).
+    package var descriptors = 0
+    /// Files evicted since the server started.
+    package var evicted = 0
+
+    /// All zero.
+    package init() {}
+  }
+
+  private let descriptorLimit: Int
+  private let counts = Mutex(Snapshot())
+
+  init(descriptorLimit: Int = 256) { self.descriptorLimit = descriptorLimit }
+
+  var snapshot: Snapshot { counts.withLock { $0 } }
+
+  func add(_ bytes: Int) {
+    counts.withLock { ($0.files, $0.bytes) = ($0.files + 1, $0.bytes + bytes) }
+  }
+
+  /// Counts one more descriptor; false at the limit.
+  func openDescriptor() -> Bool {
+    counts.withLock { counts in
+      guard counts.descriptors < descriptorLimit else { return false }
+      counts.descriptors += 1
+      return true
+    }
+  }
+
+  func closeDescriptor() { counts.withLock { $0.descriptors -= 1 } }
+
+  func evict(_ files: Int, _ bytes: Int) {
+    counts.withLock {
+      ($0.files, $0.bytes) = ($0.files - files, $0.bytes - bytes)
+      $0.evicted += files
+    }
+  }
+}

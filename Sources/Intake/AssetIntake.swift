@@ -1,0 +1,288 @@
+import FoundationEssentials
+import Glibc
+package import Media
+import MediaTypes
+import PluginHost
+import Primitives
+package import RichPushAPI
+package import Store
+
+/// Checks files of the drop folder with their plugin, and records the result in the catalogue.
+package struct AssetIntake: Sendable {
+  package let store: Store
+  package var folder: DropFolder
+  package let validator: PayloadValidator
+  package let foreground: ForegroundLoad
+  package let log: Log
+  /// One examination of a name at a time.
+  private let names = KeyedSemaphore<String>()
+  private let checks = KeyedSemaphore<String>()
+
+  /// Creates the intake of a drop folder.
+  package init(
+    store: Store, folder: DropFolder, validator: PayloadValidator, foreground: ForegroundLoad,
+    log: Log
+  ) {
+    (self.store, self.folder, self.validator) = (store, folder, validator)
+    (self.foreground, self.log) = (foreground, log)
+  }
+
+  /// The largest file, in bytes.
+  package static let largestFile = 1 << 30
+  /// Disk space that content leaves for the database, in bytes.
+  private static let reservedSpace = 16 << 20
+  /// Calls of one plugin by the intake at a time; the rest is left to devices.
+  private static let checksPerType = 4
+
+  /// What was found out about a file.
+  package struct Examination: Sendable {
+    package var asset: AssetRecord
+    /// Why it must be examined again soon: it is `incomplete`, or there was no space for it.
+    package var pending: ServiceError?
+  }
+
+  /// Examines the file and records the result; its bytes are read only if it has changed.
+  ///
+  /// `spelling` is its name on the disk, where known; with `closed` its writer is known to have closed it.
+  /// A file whose content cannot be used is an asset in the state `refused`.
+  ///
+  /// - Throws: `notFound` if there is no such file; another error if nothing can be said now.
+  package func examine(
+    _ richType: String, _ name: AssetName, spelling: String? = nil, closed: Bool = false
+  ) async throws(ServiceError) -> Examination {
+    try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
+      try await examineHere(richType, name, spelling: spelling, closed: closed)
+    }
+  }
+
+  /// The same on the calling thread, which is one of the intake's and is not cancelled.
+  func examineHere(
+    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool
+  ) async throws(ServiceError) -> Examination {
+    try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
+      let known = try ServiceError.mapping { try store.asset(richType, name.value) }
+      let found = try await result(richType, name, known, spelling, closed)
+      try await record(found.asset, insteadOf: known)
+      return found
+    }
+  }
+
+  private func result(
+    _ richType: String, _ name: AssetName, _ known: AssetRecord?, _ spelling: String?,
+    _ closed: Bool
+  ) async throws(ServiceError) -> Examination {
+    do throws(ServiceError) {
+      return try await check(richType, name, known, spelling, closed)
+    } catch {
+      switch error.code {
+      case .notFound:
+        if known != nil { try await forget(richType, name.value) }
+        throw error
+      case .diskFull:
+        return Examination(
+          asset: Self.refused(richType, name.value, error.reason), pending: error)
+      case .internalError, .pluginFailed, .pluginTimedOut:
+        // Without a stamp, the plugin is called again at the next scan.
+        let asset =
+          known.flatMap { $0.blob == nil ? nil : $0.unchecked(error.reason) }
+          ?? Self.refused(richType, name.value, error.reason)
+        return Examination(asset: asset)
+      case let code where code.isPermanent:
+        let stamp = folder.stamp(richType, name, spelling: spelling) ?? ""
+        let identity = validator.identity(richType)
+        return Examination(
+          asset: Self.refused(
+            richType, name.value, error.reason, stamp: stamp + " " + identity))
+      default:
+        // What is known stays usable while the folder cannot be read.
+        if let known, known.blob != nil { return Examination(asset: known) }
+        throw error
+      }
+    }
+  }
+
+  /// Checks a file without recording anything; for a dry run and for files that are no assets.
+  package func check(
+    _ richType: String, _ name: AssetName, spelling: String?
+  ) async throws(ServiceError) -> Examination {
+    try await BlockingExecutor.intake.run { () async throws(ServiceError) in
+      try await check(richType, name, nil, spelling, false)
+    }
+  }
+
+  private func check(
+    _ richType: String, _ name: AssetName, _ known: AssetRecord?, _ spelling: String?,
+    _ closed: Bool
+  ) async throws(ServiceError) -> Examination {
+    let file = try folder.open(richType, name, spelling: spelling)
+    let plugin = try validator.plugin(richType)
+    let stamp = file.stamp + " " + plugin.identity
+    if let known, known.stamp == stamp { return Examination(asset: known) }
+    guard file.size <= Self.largestFile else {
+      throw ServiceError(
+        .rejected, "The file is larger than \(Self.largestFile >> 20) MiB, which is the most.")
+    }
+    if file.isBeingWritten(closed: closed) {
+      // The content that was there before stays usable; closing the file is reported.
+      if let known, known.blob != nil { return Examination(asset: known) }
+      return Examination(asset: .incomplete(richType, name.value, file), pending: .incompleteFile)
+    }
+    guard file.size > 0 else { throw ServiceError(.rejected, "The file is empty.") }
+    let (pinned, isNew) = try await pin(file)
+    var asset = AssetRecord(
+      richType: richType, name: name.value, state: .ready, bytes: pinned.size,
+      modified: file.modified, stamp: stamp)
+    (asset.blob, asset.type) = (pinned.digest, pinned.type)
+    // The same content was checked by the same plugin before, under this or another name.
+    if !isNew,
+      let twin = try? store.asset(richType, with: pinned.digest, stampEnding: plugin.identity)
+    {
+      (asset.state, asset.reason, asset.details) = (twin.state, twin.reason, twin.details)
+      return Examination(asset: asset)
+    }
+    do throws(ServiceError) {
+      asset.details = try await details(
+        RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned),
+        plugin)
+      // A whole folder must not displace from the page cache what devices request.
+      if names.count > 1 { store.blobs.dropFromPageCache(pinned.digest) }
+      if plugin.manifest.isShared { asset.state = .preparing }
+    } catch {
+      guard error.code.isPermanent else { throw error }
+      // Content that nobody can use need not be kept.
+      (asset.state, asset.reason, asset.blob) = (.refused, error.reason, nil)
+    }
+    return Examination(asset: asset)
+  }
+
+  private func details(
+    _ source: RenditionSource, _ plugin: Plugin
+  ) async throws(ServiceError) -> String? {
+    let width = min(Self.checksPerType, plugin.manifest.workers.max ?? Self.checksPerType)
+    return try await checks.withPermit(source.richType, width: width) {
+      () async throws(ServiceError) in
+      try await foreground.track { () async throws(ServiceError) in try await validate(source) }
+    }
+  }
+
+  /// The plugin's details; the calling thread, which is one of the intake's, waits for them.
+  private func validate(_ source: RenditionSource) async throws(ServiceError) -> String? {
+    try await ServiceError.mapping {
+      try await InlineWait.$isUnbounded.withValue(true) { try await validator.details(source) }
+    }
+  }
+
+  /// Puts the file at `path` into the drop folder if its plugin accepts it.
+  ///
+  /// - Throws: The plugin's reason; then nothing has changed.
+  package func put(
+    _ path: String, _ richType: String, _ name: AssetName
+  ) async throws(ServiceError) -> AssetRecord {
+    try await BlockingExecutor.intake.run { () async throws(ServiceError) in
+      let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
+      _ = try await validate(
+        RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
+      try folder.put(path, richType, name)
+    }
+    return try await examine(richType, name, closed: true).asset
+  }
+
+  /// Copies the file's bytes into the store and detects their type; blocks while copying.
+  ///
+  /// - Returns: The blob, and whether no file had the same content.
+  private func pin(
+    _ file: borrowing AssetFile
+  ) async throws(ServiceError) -> (pinned: PinnedAsset, isNew: Bool) {
+    try checkSpace(for: file.size)
+    let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
+    let descriptor = file.descriptor
+    let (blob, isNew) = try await ServiceError.mapping {
+      try await store.blobs.addBlocking(copying: descriptor, limit: Self.largestFile)
+    }
+    let pinned = PinnedAsset(
+      digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
+    return (pinned, isNew)
+  }
+
+  private func checkSpace(for bytes: Int) throws(ServiceError) {
+    var status = statvfs()
+    guard statvfs(store.temporaryFolder, &status) == 0 else { return }
+    let free = Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
+    guard free - Self.reservedSpace < bytes else { return }
+    throw ServiceError(
+      .diskFull, "The server's disk is full: the file is taken as soon as there is room for it.")
+  }
+
+  /// Records a name that cannot be an asset's as refused.
+  package func refuse(_ richType: String, _ name: String, _ reason: String, stamp: String) async {
+    let known = try? store.asset(richType, name)
+    try? await record(Self.refused(richType, name, reason, stamp: stamp), insteadOf: known)
+  }
+
+  /// Removes a name whose file is gone from the catalogue; notifications keep its content.
+  ///
+  /// With a stamp, only if it was recorded under that.
+  package func forget(
+    _ richType: String, _ name: String, stamp: String? = nil
+  ) async throws(ServiceError) {
+    _ = try await ServiceError.mapping {
+      try await store.removeAsset(
+        richType, name, stamp: stamp, event: AssetRecord.removalEvent(richType, name),
+        expectedBatch: names.count)
+    }
+  }
+
+  private func record(
+    _ asset: AssetRecord, insteadOf known: AssetRecord?
+  ) async throws(ServiceError) {
+    if let known, known.stamp == asset.stamp, !asset.differs(from: known) { return }
+    try await ServiceError.mapping {
+      try await store.putAsset(asset, event: asset.event, expectedBatch: names.count)
+    }
+    if asset.differs(from: known) { log(asset.logLine) }
+  }
+
+  /// A refused asset.
+  static func refused(
+    _ richType: String, _ name: String, _ reason: String, stamp: String = ""
+  ) -> AssetRecord {
+    var asset = AssetRecord(
+      richType: richType, name: name, state: .refused, bytes: 0,
+      modified: Date(timeIntervalSince1970: 0), stamp: stamp)
+    asset.reason = reason
+    return asset
+  }
+}
+
+extension ServiceError {
+  /// Of a file that is still being written.
+  package static let incompleteFile = ServiceError(.incomplete, "Its bytes are still coming.")
+}
+
+extension AssetRecord {
+  /// Whether a reader of the catalogue would see a difference.
+  fileprivate func differs(from known: AssetRecord?) -> Bool {
+    known?.state != state || known?.reason != reason || known?.blob != blob
+  }
+
+  fileprivate static func incomplete(
+    _ richType: String, _ name: String, _ file: borrowing AssetFile
+  ) -> AssetRecord {
+    var asset = AssetRecord(
+      richType: richType, name: name, state: .preparing, bytes: file.size,
+      modified: file.modified, stamp: "")
+    asset.reason = ServiceError.incompleteFile.reason
+    return asset
+  }
+
+  /// The asset while the plugin fails on new content of its file.
+  fileprivate func unchecked(_ reason: String) -> AssetRecord {
+    var asset = self
+    asset.stamp = ""
+    asset.reason = "Its new content is not used: \(reason) What was there before still is."
+    return asset
+  }
+
+  /// Whether its file has new content that could not be checked.
+  package var isUnchecked: Bool { stamp.isEmpty }
+}

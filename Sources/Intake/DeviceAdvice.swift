@@ -1,0 +1,100 @@
+import Media
+import MediaTypes
+
+/// Advice for the author of a usable asset, derived from the renditions that were made.
+struct DeviceAdvice: Sendable {
+  private let original: Int
+  private let moving: DeviceRendition?
+  private var served: [(rendition: DeviceRendition, profile: Profile)] = []
+  private var sentences: [String] = []
+
+  /// From this size in bytes on, the advice says how large the renditions are.
+  private static let large = 2_000_000
+  /// The largest picture that Firebase shows on Android, in bytes.
+  private static let firebasePicture = 1_000_000
+  /// What iOS attaches, in bytes (UNNotificationAttachment).
+  private static let applePicture = 10_000_000
+  private static let appleMovie = 50_000_000
+  private static let applePictures: Set = ["image/jpeg", "image/png", "image/gif"]
+
+  /// `moving` is the cleaned original where it is an animation: a device that gets the same bytes shows it moving.
+  init(original: Int, moving: DeviceRendition? = nil) {
+    self.original = original
+    self.moving = moving
+  }
+
+  /// Whether nothing can be served at all.
+  var isEmpty: Bool { served.isEmpty }
+
+  /// Notes what a profile's devices get.
+  mutating func add(_ rendition: DeviceRendition, for profile: Profile) {
+    served.append((rendition, profile))
+    let isPicture = rendition.type.hasPrefix("image/")
+    switch profile.name {
+    case "ios" where isPicture && !Self.applePictures.contains(rendition.type):
+      let name = MediaType(rendition.type)?.fileExtension.uppercased() ?? rendition.type
+      sentences.append("iPhones show JPEG, PNG and GIF in a notification, not \(name).")
+    case "ios" where isPicture: addExcess(rendition, Self.applePicture, "for iPhones")
+    case "ios" where rendition.type.hasPrefix("video/"):
+      addExcess(rendition, Self.appleMovie, "for iPhones")
+    case "android" where isPicture: addExcess(rendition, Self.firebasePicture, "for Android")
+    default: break
+    }
+  }
+
+  private mutating func addExcess(_ rendition: DeviceRendition, _ limit: Int, _ purpose: String) {
+    guard rendition.bytes > limit else { return }
+    sentences.append(Self.excess(rendition.bytes, over: limit, purpose))
+  }
+
+  /// Notes that there is nothing for a profile.
+  mutating func addMissing(_ profile: Profile, _ reason: String) {
+    sentences.append("There is no version for \(profile.devices): \(reason)")
+  }
+
+  /// The advice; nil if there is none.
+  var text: String? {
+    var all = motion + sentences
+    let largest = served.map(\.rendition.bytes).max() ?? 0
+    if original >= Self.large, largest < original / 2 {
+      all.insert("\(Self.size(original)) original; devices get \(Self.size(largest)).", at: 0)
+    }
+    return all.isEmpty ? nil : all.joined(separator: " ")
+  }
+
+  /// Where an animation moves, and where it is too large for that.
+  private var motion: [String] {
+    guard let moving else { return [] }
+    let players = served.filter { $0.profile.plays }
+    func moves(_ player: (rendition: DeviceRendition, profile: Profile)) -> Bool {
+      !moving.tag.isEmpty && player.rendition.tag == moving.tag
+    }
+    let places = players.filter(moves).map { $0.profile.place }.joined(separator: " and ")
+    let excesses = players.filter { !moves($0) && original > $0.profile.maxBytes }.map {
+      Self.excess(original, over: $0.profile.maxBytes, "to move \($0.profile.place)")
+    }
+    return excesses + [
+      places.isEmpty
+        ? "All devices show its first picture only."
+        : "It moves \(places); other devices show its first picture."
+    ]
+  }
+
+  private static func excess(_ bytes: Int, over limit: Int, _ purpose: String) -> String {
+    let (amount, most) = (size(bytes), size(limit))
+    let excess = amount == most ? "slightly over the limit of" : "\(amount), the limit is"
+    return "Too big \(purpose): \(excess) \(most)."
+  }
+
+  /// Bytes as people say them.
+  static func size(_ bytes: Int) -> String {
+    let text =
+      switch bytes {
+      case ..<1000: "\(bytes) bytes"
+      case ..<1_000_000: "\((bytes + 500) / 1000) KB"
+      case ..<10_000_000: "\(bytes / 1_000_000).\(bytes / 100_000 % 10) MB"
+      default: "\((bytes + 500_000) / 1_000_000) MB"
+      }
+    return text.replacing(".0 MB", with: " MB")
+  }
+}

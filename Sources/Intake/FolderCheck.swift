@@ -1,0 +1,133 @@
+import Foundation
+import Media
+import PluginHost
+package import RichPushAPI
+import Store
+import Synchronization
+
+/// Checks every file of a folder as a server would, without one: a dry run.
+///
+/// It runs the server's own code over a temporary store, so that both give the same result.
+package final class FolderCheck: Sendable {
+  private let assets: AssetIntake
+  private let renderer: Renderer
+  private let data: String
+  /// Files checked concurrently; a copy of each is kept meanwhile.
+  private static let width = 8
+
+  /// Prepares to check a drop folder, or a folder with the files of one rich type.
+  ///
+  /// `programs` holds `richpush-exec` and the executables of the plugins that ship; `shipped` is used for
+  /// rich types that have no plugin in `plugins`.
+  ///
+  /// - Throws: `ServiceError` with `invalidRequest` when `richType` cannot be the name of one.
+  package init(
+    folder: String, richType: String?, plugins: String, shipped: String?, programs: String
+  ) throws {
+    guard richType.map(Plugin.isValidName) != false else {
+      throw ServiceError(
+        .invalidRequest, "--type is a rich type such as img, not \((richType ?? "").quoted)")
+    }
+    data = FileManager.default.temporaryDirectory.path + "/richpush-check-" + UUID().uuidString
+    let store = try Store(folder: data)
+    var configuration = PluginConfiguration(
+      folder: plugins, executables: programs, launcher: programs + "/richpush-exec",
+      temporaryFolder: store.temporaryFolder)
+    configuration.scratchFolder = data + "/scratch"
+    configuration.bundledFolder = shipped
+    let host = try PluginHost(configuration: configuration)
+    let foreground = ForegroundLoad()
+    assets = AssetIntake(
+      store: store, folder: DropFolder(path: folder, only: richType),
+      validator: PayloadValidator(host: host), foreground: foreground, log: Log { _ in })
+    renderer = Renderer(
+      store: store, host: host, queues: RenderQueues(concurrency: configuration.concurrency),
+      foreground: foreground, counts: RenditionCounts())
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: data) }
+
+  /// Calls `report` with each asset as the API would show it, by rich type and name.
+  ///
+  /// - Throws: Why the folder cannot be read.
+  package func run(
+    _ report: @Sendable (_ asset: [UInt8]) -> Void
+  ) async throws(ServiceError) {
+    let found = try assets.folder.richTypes()
+    for entry in found.others { report(Reconciliation.misplaced(entry).json.bytes) }
+    let unsent = assets.folder.unsentWithoutPublisher.sorted { $0.key < $1.key }
+    for (place, reason) in unsent {
+      report(AssetIntake.refused(DropFolder.publishFolderName, place, reason).json.bytes)
+    }
+    for richType in found.types { try await check(richType, report) }
+  }
+
+  private func check(
+    _ richType: String, _ report: @Sendable (_ asset: [UInt8]) -> Void
+  ) async throws(ServiceError) {
+    let entries: [FolderEntry]
+    do throws(ServiceError) {
+      entries = try assets.folder.entries(richType).map(\.entry)
+    } catch {
+      if error.code == .notFound { return }
+      return report(
+        AssetIntake.refused(richType, Reconciliation.root, error.reason).json.bytes)
+    }
+    let files = entries.compactMap { entry -> File? in
+      let kind = assets.folder.kind(of: entry, richType, publishes: false)
+      return kind.shown.map { File(entry: entry, kind: kind, shown: $0) }
+    }
+    let twins = Dictionary(grouping: files.map(\.shown), by: AssetRecord.caseFolded)
+    var rest = files.sorted { $0.shown < $1.shown }[...]
+    while !rest.isEmpty {
+      let batch = rest.prefix(Self.width)
+      rest = rest.dropFirst(batch.count)
+      let checked = await withTaskGroup(of: (Int, AssetRecord).self) { group in
+        for (index, file) in batch.enumerated() {
+          group.addTask { (index, await self.check(file, richType)) }
+        }
+        var found: [Int: AssetRecord] = [:]
+        for await (index, asset) in group { found[index] = asset }
+        return found.sorted { $0.key < $1.key }.map(\.value)
+      }
+      for var asset in checked {
+        asset.caseVariant = twins[AssetRecord.caseFolded(asset.name)]?.filter { $0 != asset.name }
+          .min()
+        report(asset.json.bytes)
+      }
+      // The copies are removed after each batch: the disk may be smaller than the folder.
+      var nothing = Retention()
+      (nothing.blobGrace, nothing.renditionGrace, nothing.renditionBytes) = (0, 0, 0)
+      try await ServiceError.mapping { _ = try await assets.store.collect(nothing) }
+    }
+  }
+
+  /// A name in a rich type's folder that a server lists.
+  private struct File {
+    let entry: FolderEntry
+    let kind: EntryKind
+    let shown: String
+  }
+
+  private func check(_ file: File, _ richType: String) async -> AssetRecord {
+    let name: AssetName
+    switch file.kind {
+    case .asset(let found): name = found
+    case .refused(_, let reason): return AssetIntake.refused(richType, file.shown, reason)
+    case .sidecar, .ignored: return AssetIntake.refused(richType, file.shown, "")
+    }
+    do throws(ServiceError) {
+      var asset = try await assets.check(richType, name, spelling: file.entry.spelling).asset
+      if asset.state == .preparing, asset.blob != nil {
+        let preparation = try Preparation(asset, in: assets.store, assets.validator)
+        asset.reason = try await preparation.advice { request async throws(ServiceError) in
+          DeviceRendition(try await self.renderer.rendition(request))
+        }
+        asset.state = .ready
+      }
+      return asset
+    } catch {
+      return AssetIntake.refused(richType, name.value, error.reason)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import CLinux
+import Glibc
+package import Media
+import Primitives
+import Synchronization
+
+/// Processes the names of a drop folder.
+package protocol FolderProcessor: Sendable {
+  /// Examines a name again in two seconds: it is incomplete, or something that is needed is unavailable.
+  typealias Retry = @Sendable (PendingChanges.Location) -> Void
+
+  var folder: DropFolder { get }
+  /// The folders in it that are watched, by their paths relative to it.
+  var watchedFolders: [String] { get }
+  /// Processes names that changed; the values tell whether their writers are known to have closed them.
+  func process(_ names: [PendingChanges.Location: Bool], retry: @escaping Retry) async
+  /// Processes all names; returns why the folder could not be read, or nil.
+  func processAll(retry: @escaping Retry) async -> String?
+}
+
+/// Monitors a drop folder while the server runs: processes all of it once, then what changes.
+package final class FolderMonitor: Sendable {
+  private let processor: any FolderProcessor
+  private let log: Log
+  private let changes = PendingChanges()
+  private let tasks = Mutex<[Task<Void, Never>]>([])
+  private let watch = Mutex<FolderWatch?>(nil)
+  private let rescan: Mutex<RescanInterval>
+
+  /// Creates a monitor that has not started.
+  package init(_ processor: any FolderProcessor, log: Log) {
+    (self.processor, self.log) = (processor, log)
+    rescan = Mutex(RescanInterval(isShare: RescanInterval.isShare(processor.folder.path)))
+  }
+
+  /// Starts.
+  package func start() {
+    watch.withLock {
+      $0 = FolderWatch(processor.folder.path) { [changes, processor, log] events in
+        if events.contains(.overflow) {
+          log("\(processor.folder.path): too many changes for inotify; all of it is examined")
+        }
+        changes.add(events)
+      }
+    }
+    let processing = Task.detached(executorPreference: BlockingExecutor.intake, priority: .utility)
+    {
+      [self] in
+      for richType in (try? processor.folder.richTypes().types) ?? [] {
+        processor.folder.removeUnfinishedUploads(richType)
+      }
+      while !Task.isCancelled {
+        await changes.signal.wait()
+        if Task.isCancelled { return }
+        let batch = changes.take()
+        await processor.process(batch.names, retry: retry)
+        if batch.includesEverything { await processAll() }
+      }
+    }
+    let rescanning = Task.detached(priority: .utility) { [self] in
+      while !Task.isCancelled {
+        changes.addEverything()
+        try? await Task.sleep(for: rescan.withLock { $0.interval })
+      }
+    }
+    tasks.withLock { $0 = [processing, rescanning] }
+  }
+
+  /// Stops; files that are being checked are completed.
+  package func stop() {
+    watch.withLock { $0.take() }?.stop()
+    for task in tasks.withLock({ $0 }) { task.cancel() }
+  }
+
+  private var retry: FolderProcessor.Retry { { [changes] in changes.retry($0) } }
+
+  private func processAll() async {
+    let start = ContinuousClock.now
+    // Watched before it is read: a change in between is seen twice rather than missed.
+    let isWatched = watch.withLock { $0?.watch(processor.watchedFolders) ?? false }
+    let trouble = await processor.processAll(retry: retry)
+    let before = rescan.withLock { rescan in
+      // A folder that does not exist cannot be watched either, which is not the kernel's limit.
+      defer {
+        rescan.update(
+          ContinuousClock.now - start, isWatched: isWatched || trouble != nil, trouble: trouble)
+      }
+      return rescan
+    }
+    if let trouble, trouble != before.trouble { log(trouble) }
+    if !isWatched, before.isWatched, trouble == nil {
+      log("\(processor.folder.path) cannot be watched; scanning it instead, at most once a second")
+    }
+  }
+}
+
+/// How often the whole folder is scanned although no change was reported.
+///
+/// Where the kernel reports every change, a scan is a safeguard; on a network share, where it does not,
+/// scans are all there is. Either way they take at most 5% of one processor.
+struct RescanInterval {
+  private let isShare: Bool
+  private(set) var isWatched = true
+  /// Why the folder could not be read the last time.
+  private(set) var trouble: String?
+  private var cost = Duration.zero
+
+  init(isShare: Bool) { self.isShare = isShare }
+
+  /// Records what the last scan cost, and whether the folder is watched.
+  mutating func update(_ cost: Duration, isWatched: Bool, trouble: String?) {
+    (self.cost, self.isWatched, self.trouble) = (cost, isWatched, trouble)
+  }
+
+  /// The time until the next scan.
+  var interval: Duration {
+    if isShare || !isWatched || trouble != nil { return max(.seconds(1), cost * 20) }
+    return max(.seconds(30), min(cost * 1000, .seconds(3600)))
+  }
+
+  /// Whether a folder is on a file system that other machines change without notification (statfs(2)).
+  static func isShare(_ path: String) -> Bool {
+    var status = statfs()
+    guard statfs(path, &status) == 0 else { return false }
+    // NFS, SMB1, CIFS, SMB2, FUSE, 9p, Ceph, overlayfs (linux/magic.h).
+    let silent: [UInt32] = [
+      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x794C_7630,
+    ]
+    return silent.contains(UInt32(truncatingIfNeeded: status.f_type))
+  }
+}

@@ -1,0 +1,99 @@
+import Primitives
+import Synchronization
+
+/// Collects changes in a folder until the monitor has time to examine them.
+package final class PendingChanges: Sendable {
+  /// A name in a rich type's folder.
+  package struct Location: Hashable, Sendable {
+    package let richType: String
+    package let entry: FolderEntry
+
+    /// Names an entry of a rich type's folder.
+    package init(richType: String, entry: FolderEntry) {
+      (self.richType, self.entry) = (richType, entry)
+    }
+  }
+
+  /// What is to be examined.
+  struct Batch {
+    /// The names, and whether the kernel reported that their writers have closed them.
+    var names: [Location: Bool] = [:]
+    var includesEverything = false
+  }
+
+  private struct State {
+    var batch = Batch()
+    /// Names to examine later, with the time: new ones whose writers have not closed them (links and pipes
+    /// never are), and those that must be retried.
+    var delayed: [Location: ContinuousClock.Instant] = [:]
+    var hasTimer = false
+  }
+
+  /// Sent when there is something to examine.
+  let signal = WakeSignal()
+  private let state = Mutex(State())
+  /// Most files are complete after this time; a link or a pipe, which is never closed, is reported then.
+  private static let completionTime = Duration.milliseconds(500)
+  /// How often a file is retried that is incomplete or does not fit on the disk.
+  private static let retryInterval = Duration.seconds(2)
+
+  /// Adds what the kernel reported, in order.
+  func add(_ events: [FolderWatch.Event]) {
+    let mustStartTimer = state.withLock { state in
+      for event in events {
+        switch event {
+        case .unknown, .overflow: state.batch.includesEverything = true
+        case .complete(let location):
+          state.batch.names[location] = true
+          state.delayed[location] = nil
+        case .created(let location): state.delayed[location] = .now + Self.completionTime
+        }
+      }
+      return !state.delayed.isEmpty && Self.claimTimer(&state)
+    }
+    if mustStartTimer { startTimer() }
+    signal.send()
+  }
+
+  /// Adds everything.
+  func addEverything() { add([.unknown]) }
+
+  /// Adds a name again after ``retryInterval``.
+  func retry(_ location: Location) {
+    let mustStartTimer = state.withLock { state in
+      state.delayed[location] = .now + Self.retryInterval
+      return Self.claimTimer(&state)
+    }
+    if mustStartTimer { startTimer() }
+  }
+
+  /// Removes and returns what is to be examined.
+  func take() -> Batch {
+    state.withLock { state in
+      defer { state.batch = Batch() }
+      return state.batch
+    }
+  }
+
+  private static func claimTimer(_ state: inout State) -> Bool {
+    defer { state.hasTimer = true }
+    return !state.hasTimer
+  }
+
+  private func startTimer() {
+    Task.detached(priority: .utility) { [weak self] in
+      try? await Task.sleep(for: Self.completionTime)
+      guard let self else { return }
+      let isMore = state.withLock { state in
+        for (location, due) in state.delayed where due <= .now {
+          state.delayed[location] = nil
+          state.batch.names[location] = false
+        }
+        state.hasTimer = !state.delayed.isEmpty
+        return state.hasTimer
+      }
+      signal.send()
+      if isMore { startTimer() }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Glibc
+package import RichPushAPI
+import Store
+
+// Files of the publish folder that are not sent are shown in the catalogue, with the reason.
+extension DropFolder {
+  /// The publish folder in this drop folder; nil if there is none.
+  package var publishFolder: DropFolder? {
+    let path = path + "/" + Self.publishFolderName
+    var status = Glibc.stat()
+    guard only == nil, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      return nil
+    }
+    return DropFolder(path: path, mask: mask)
+  }
+
+  /// The files in the publish folder of a server that publishes none of them, with the reason.
+  var unsentWithoutPublisher: [String: String] {
+    let unsent = try? publishFolder?.unsent { _, _ in NotifySidecar.isDisabled }
+    return (unsent ?? [:]).mapValues { _ in NotifySidecar.isDisabled }
+  }
+
+  /// The files of this publish folder that are not sent, such as `img/logo.png`, with the reason.
+  ///
+  /// `reason` is asked for each file; nil if it was sent, or may still be.
+  package func unsent(
+    _ reason: (_ richType: String, FolderEntry) -> String?
+  ) throws(ServiceError) -> [String: String] {
+    let found = try richTypes()
+    var unsent = Dictionary(
+      found.others.map { ($0.shown, "Put it into a folder of its rich type, such as outbox/img.") }
+    ) { $1 }
+    for richType in found.types {
+      for (entry, _) in try entries(richType)
+      where !entry.isTemporary && NotifySidecar.file(for: entry) == nil {
+        unsent[Self.listedName(richType, entry)] = reason(richType, entry)
+      }
+    }
+    return unsent
+  }
+
+  /// The name under which the catalogue lists a file of the publish folder.
+  static func listedName(_ richType: String, _ entry: FolderEntry) -> String {
+    richType + "/" + entry.shown
+  }
+}
+
+extension AssetIntake {
+  /// Records exactly these files of the publish folder as not sent, with the reasons.
+  package func recordUnsent(_ unsent: [String: String]) async {
+    let type = DropFolder.publishFolderName
+    for (name, reason) in unsent { await refuse(type, name, reason, stamp: "") }
+    let known = (try? store.assetStamps(type)) ?? [:]
+    for name in known.keys where unsent[name] == nil { try? await forget(type, name) }
+  }
+
+  /// Records why one file of the publish folder is not sent; nil if nothing is wrong with it.
+  package func recordUnsent(_ richType: String, _ entry: FolderEntry, _ reason: String?) async {
+    let (type, name) = (DropFolder.publishFolderName, DropFolder.listedName(richType, entry))
+    if let reason { return await refuse(type, name, reason, stamp: "") }
+    guard (try? store.asset(type, name)) != nil else { return }
+    try? await forget(type, name)
+  }
+}

@@ -1,0 +1,173 @@
+import Media
+import RichPushAPI
+import Store
+
+/// Publishes dropped files that have a sidecar.
+package protocol SidecarPublishing: Sendable {
+  /// Publishes a file as its sidecar says; true if it must be tried again.
+  func publish(_ richType: String, _ file: String) async -> Bool
+}
+
+/// Makes the catalogue equal to the drop folder, name by name.
+package struct Reconciliation: FolderProcessor {
+  let assets: AssetIntake
+  /// Nil if the operator has not enabled publishing.
+  let publisher: (any SidecarPublishing)?
+
+  /// Creates the processor of a drop folder's assets.
+  package init(assets: AssetIntake, publisher: (any SidecarPublishing)?) {
+    (self.assets, self.publisher) = (assets, publisher)
+  }
+
+  /// The drop folder.
+  package var folder: DropFolder { assets.folder }
+
+  /// The rich types' folders; without a publisher also the publish folder, whose files are shown as not
+  /// sent.
+  package var watchedFolders: [String] {
+    let types = (try? folder.richTypes().types) ?? []
+    guard publisher == nil, let publishFolder = folder.publishFolder else { return types }
+    let name = DropFolder.publishFolderName
+    return types + [name] + ((try? publishFolder.richTypes().types) ?? []).map { name + "/" + $0 }
+  }
+
+  /// The rich type under which the catalogue lists what lies in the drop folder itself.
+  package static let root = "."
+  /// Files examined concurrently: more than threads, since most wait for fsync.
+  package static let width = 256
+
+  /// Examines every name, and forgets those whose files are gone.
+  package func processAll(retry: @escaping Retry) async -> String? {
+    let found: (types: [String], others: [FolderEntry])
+    do throws(ServiceError) {
+      found = try folder.richTypes()
+    } catch {
+      await assets.refuse(Self.root, Self.root, error.reason, stamp: "")
+      return error.reason
+    }
+    await refuseMisplaced(found.others)
+    for richType in found.types { await reconcile(richType, retry) }
+    if publisher == nil { await assets.recordUnsent(folder.unsentWithoutPublisher) }
+    let kept = Set(found.types + [Self.root, DropFolder.publishFolderName])
+    for gone in (try? assets.store.assetTypes()) ?? [] where !kept.contains(gone) {
+      await forget(gone, (try? assets.store.assetStamps(gone)) ?? [:], except: [])
+    }
+    return nil
+  }
+
+  /// Examines these names.
+  package func process(
+    _ names: [PendingChanges.Location: Bool], retry: @escaping Retry
+  ) async {
+    let files = names.keys.filter { !$0.entry.isTemporary }
+    for (richType, locations) in Dictionary(grouping: files, by: \.richType) {
+      assets.validator.prepare(richType, calls: locations.count)
+    }
+    // Somebody waits for the files; renditions for devices are made after all have been examined.
+    await assets.foreground.track {
+      // Neighbours in the catalogue are recorded together, which costs fewer pages of the database.
+      let sorted = names.sorted { $0.key.entry.shown > $1.key.entry.shown }
+      await sorted.forEachConcurrently(Self.width) { location, closed in
+        await examine(location, closed: closed, retry)
+      }
+    }
+  }
+
+  private func reconcile(_ richType: String, _ retry: @escaping Retry) async {
+    // Read before the folder: a file added in between is unknown, and so is not forgotten.
+    guard let known = try? assets.store.assetStamps(richType) else { return }
+    let entries: [(entry: FolderEntry, stamp: String)]
+    do throws(ServiceError) {
+      entries = try folder.entries(richType)
+    } catch {
+      if error.code == .notFound { return await forget(richType, known, except: []) }
+      return await assets.refuse(richType, Self.root, error.reason, stamp: "")
+    }
+    let identity = assets.validator.identity(richType)
+    var present: Set<String> = []
+    var changed: [PendingChanges.Location: Bool] = [:]
+    for (entry, stamp) in entries {
+      let kind = folder.kind(of: entry, richType, publishes: publisher != nil)
+      let location = PendingChanges.Location(richType: richType, entry: entry)
+      if case .sidecar = kind { changed[location] = false }
+      guard let shown = kind.shown else { continue }
+      present.insert(shown)
+      if known[shown] != stamp + " " + identity { changed[location] = false }
+    }
+    await process(changed, retry: retry)
+    await forget(richType, known, except: present)
+  }
+
+  private func examine(
+    _ location: PendingChanges.Location, closed: Bool, _ retry: @escaping Retry
+  ) async {
+    let (richType, entry) = (location.richType, location.entry)
+    switch folder.kind(of: entry, richType, publishes: publisher != nil) {
+    case .ignored: return
+    case .sidecar(let file):
+      if let publisher, await publisher.publish(richType, file) { retry(location) }
+    case .refused(let shown, let reason): await refuse(richType, entry, shown, reason)
+    case .asset(let name): await examine(name, at: location, closed: closed, retry)
+    }
+  }
+
+  private func examine(
+    _ name: AssetName, at location: PendingChanges.Location, closed: Bool, _ retry: @escaping Retry
+  ) async {
+    let (richType, entry) = (location.richType, location.entry)
+    do throws(ServiceError) {
+      let found = try await assets.examineHere(
+        richType, name, spelling: entry.spelling, closed: closed)
+      if found.pending != nil { return retry(location) }
+      guard let publisher, let file = entry.spelling,
+        folder.stamp(richType, named: NotifySidecar.name(for: file)) != nil
+      else { return }
+      if await publisher.publish(richType, file) { retry(location) }
+    } catch {
+      switch error.code {
+      case .notFound:
+        // A file whose name is another Unicode form of this one may exist, and becomes the asset.
+        let isASCII = entry.bytes.allSatisfy { $0 < 0x80 }
+        if closed, !isASCII { await reconcile(richType, retry) }
+      case .busy, .unavailable, .incomplete: retry(location)
+      default: assets.log("\(richType)/\(name.value): \(error.reason)")
+      }
+    }
+  }
+
+  /// Records a name that cannot be an asset; forgets it if its file is gone.
+  private func refuse(
+    _ richType: String, _ entry: FolderEntry, _ shown: String, _ reason: String
+  ) async {
+    guard let stamp = folder.stamp(richType, entry) else {
+      return _ = try? await assets.forget(richType, shown)
+    }
+    await assets.refuse(
+      richType, shown, reason, stamp: stamp + " " + assets.validator.identity(richType))
+  }
+
+  /// A file beside the rich types' folders, as the catalogue shows it.
+  static func misplaced(_ entry: FolderEntry) -> AssetRecord {
+    AssetIntake.refused(
+      root, entry.shown,
+      "Files go into the folder of a rich type. Move it into one, such as img.")
+  }
+
+  private func refuseMisplaced(_ others: [FolderEntry]) async {
+    for entry in others {
+      let asset = Self.misplaced(entry)
+      await assets.refuse(Self.root, asset.name, asset.reason ?? "", stamp: "")
+    }
+    let known = (try? assets.store.assetStamps(Self.root)) ?? [:]
+    await forget(Self.root, known, except: Set(others.map(\.shown)))
+  }
+
+  private func forget(
+    _ richType: String, _ known: [String: String], except present: Set<String>
+  ) async {
+    let gone = known.filter { !present.contains($0.key) }
+    await Array(gone).forEachConcurrently(Self.width) { name, stamp in
+      try? await assets.forget(richType, name, stamp: stamp)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import CGnuTLS
+package import FoundationEssentials
+package import Store
+import Synchronization
+
+/// Signs and verifies links to media that need no password.
+///
+/// `/media/<id>/<rendition>?expires=<seconds since 1970>&key=<id>&signature=<HMAC-SHA-256>`: it gives
+/// access to that rendition of that content until then, and to nothing else.
+package final class MediaLinks: Sendable {
+  /// What a link leads to.
+  package struct Target: Sendable, Equatable {
+    package let id: Int
+    /// A ``RenditionOptions/name``.
+    package let rendition: String
+    /// ``RenditionSource/content`` when the link was signed: after a change the link is invalid.
+    package let content: String
+    /// In whole seconds since 1970.
+    package let expires: Int
+
+    /// Names a rendition of a notification's content.
+    package init(id: Int, rendition: String, content: String, expires: Int) {
+      (self.id, self.rendition) = (id, rendition)
+      (self.content, self.expires) = (content, expires)
+    }
+  }
+
+  /// The result of verifying a link.
+  package enum Verdict: Sendable {
+    /// Valid for so many more seconds.
+    case valid(secondsLeft: Int)
+    case expired
+    case forged
+  }
+
+  /// How long a link is valid, in seconds: a week, since phones may be off for days.
+  static let lifetime = 7 * 86_400
+
+  private let store: Store
+  private let base: String?
+  private let keys: Mutex<[LinkKey]>
+
+  /// Reads the store's keys; `base` is the server's public URL, such as `https://push.example`.
+  package init(store: Store, base: String?) throws {
+    (self.store, self.base) = (store, base)
+    keys = Mutex(try store.linkKeys())
+  }
+
+  /// Reads the keys again: another process may have changed them.
+  package func reload() throws {
+    let fresh = try store.linkKeys()
+    keys.withLock { $0 = fresh }
+  }
+
+  /// When a link that is signed now expires, in seconds since 1970.
+  ///
+  /// Rounded up to a whole hour, so that links signed within it are equal and caches can reuse them.
+  package static func expiry(of notificationExpires: Date?, now: Date) -> Int {
+    let end = (Int(now.timeIntervalSince1970) / 3600 + 1) * 3600 + lifetime
+    return min(end, notificationExpires.map { Int($0.timeIntervalSince1970) } ?? end)
+  }
+
+  /// The link without scheme and host.
+  package func path(to target: Target) -> String {
+    guard let key = keys.withLock({ $0.first }) else { return "" }
+    return Self.path(to: target, by: key)
+  }
+
+  private static func path(to target: Target, by key: LinkKey) -> String {
+    "/media/\(target.id)/\(target.rendition)?expires=\(target.expires)&key=\(key.id)"
+      + "&signature=\(text(of: code(of: target, by: key)))"
+  }
+
+  /// The whole link; nil if the server's public URL is not configured.
+  package func url(to target: Target) -> String? { base.map { $0 + path(to: target) } }
+
+  /// Verifies a link, byte for byte and in constant time.
+  ///
+  /// Another spelling of the same link is forged: each would be another entry in every cache.
+  package func verify(_ target: Target, key id: Int, link: String, now: Date) -> Verdict {
+    guard let key = keys.withLock({ $0.first { $0.id == id } }) else { return .forged }
+    let expected = Self.path(to: target, by: key)
+    guard expected.utf8.count == link.utf8.count,
+      gnutls_memcmp(expected, link, expected.utf8.count) == 0
+    else { return .forged }
+    let left = target.expires - Int(now.timeIntervalSince1970)
+    return left > 0 ? .valid(secondsLeft: left) : .expired
+  }
+
+  private static func code(of target: Target, by key: LinkKey) -> [UInt8] {
+    let secret = Array(key.secret.utf8)
+    let text = Array("\(target.id)/\(target.rendition)\n\(target.expires)\n\(target.content)".utf8)
+    var code = [UInt8](repeating: 0, count: 32)
+    cgnutls_hmac_sha256(secret, secret.count, text, text.count, &code)
+    return code
+  }
+
+  /// Base64 for URLs, without padding (RFC 4648, section 5).
+  private static func text(of code: [UInt8]) -> String {
+    String(
+      Data(code).base64EncodedString().compactMap { character -> Character? in
+        switch character {
+        case "+": "-"
+        case "/": "_"
+        case "=": nil
+        default: character
+        }
+      })
+  }
+}
+
+/// Manages the keys that sign media links, for the command line; works beside a running server.
+package struct LinkKeyAdmin: Sendable {
+  private let store: Store
+
+  /// Opens the data folder.
+  package init(data: String) throws { store = try Store(folder: data, access: .shared) }
+
+  /// Every valid key; the first one signs.
+  package func list() throws -> [(id: Int, created: Date)] {
+    try store.linkKeys().map { ($0.id, $0.created) }
+  }
+
+  /// Creates the key that signs from now on, and returns its ID.
+  package func rotate() async throws -> Int { try await store.addLinkKey() }
+
+  /// Removes an older key, which invalidates every link that it signed.
+  ///
+  /// - Throws: `LinkKeyError` for the key that signs, and for one that does not exist.
+  package func remove(_ id: Int) async throws {
+    guard try await store.removeLinkKey(id) else {
+      throw LinkKeyError(
+        reason: "there is no older key \(id); the newest signs, so rotate before you remove it")
+    }
+  }
+}
+
+/// Why the keys could not be changed.
+package struct LinkKeyError: Error, CustomStringConvertible {
+  /// A sentence for the person at the keyboard.
+  package let reason: String
+
+  /// The reason.
+  package var description: String { reason }
+}

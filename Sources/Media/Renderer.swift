@@ -1,0 +1,168 @@
+import FoundationEssentials
+package import PluginHost
+package import RichPushAPI
+package import Store
+import Synchronization
+
+/// Provides renditions: from the store, or made once by their plugin for all who request them.
+package final class Renderer: Sendable {
+  private let store: Store
+  private let host: PluginHost
+  /// Rendition requests by outcome.
+  package let counts: RenditionCounts
+  /// Counts callers that wait, so that background work can yield to them.
+  package let foreground: ForegroundLoad
+  private let queues: RenderQueues
+  private let inFlight = Mutex<[Digest: InFlightRender]>([:])
+  /// The name under which a stored rendition notes that it is the asset itself.
+  private static let sendfile = "X-Sendfile"
+  /// How long a completed render waits for the caller that handed it over.
+  private static let handOverTime = Duration.seconds(1)
+
+  /// Creates a renderer.
+  package init(
+    store: Store, host: PluginHost, queues: RenderQueues, foreground: ForegroundLoad,
+    counts: RenditionCounts
+  ) {
+    (self.store, self.host, self.queues) = (store, host, queues)
+    (self.foreground, self.counts) = (foreground, counts)
+  }
+
+  /// The rendition if it is stored; one system call, no waiting.
+  package func stored(_ request: RenditionRequest) -> StoredMedia? {
+    guard let media = lookUp(request) else { return nil }
+    counts.count(.hit)
+    return media
+  }
+
+  private func lookUp(_ request: RenditionRequest) -> StoredMedia? {
+    store.renditions.rendition(request.key).flatMap { media($0, for: request) }
+  }
+
+  /// The rendition, made now if it is not stored.
+  ///
+  /// - Throws: The plugin's reason, or why it did not answer.
+  package func rendition(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
+    if let media = stored(request) { return .stored(media) }
+    return try await foreground.track { () async throws(ServiceError) in try await share(request) }
+  }
+
+  /// The rendition, made when no caller waits for another.
+  ///
+  /// - Throws: The plugin's reason, or why it did not answer.
+  package func renditionInBackground(
+    _ request: RenditionRequest
+  ) async throws(ServiceError) -> RenderedMedia {
+    if let media = stored(request) { return .stored(media) }
+    await foreground.waitUntilIdle()
+    return try await share(request)
+  }
+
+  /// The rendition made on the calling thread, by a plugin that usually answers faster than a task could
+  /// be switched.
+  ///
+  /// - Returns: Nil if it is not complete yet; ``rendition(_:)`` then waits for it.
+  /// - Throws: The plugin's reason, or why it did not answer.
+  package func renditionInline(_ request: RenditionRequest) throws(ServiceError) -> RenderedMedia? {
+    guard host.answersInline(request.plugin) else { return nil }
+    let (render, isNew) = join(request.key)
+    guard isNew else { return nil }
+    Task.immediate {
+      render.complete(await callPlugin(request, inline: true))
+      // The caller returns through `rendition(_:)` in a moment, unless its client has hung up.
+      if render.isHandedOver { try? await Task.sleep(for: Self.handOverTime) }
+      remove(render, request.key)
+    }
+    return try render.outcomeOrHandOver()?.get()
+  }
+
+  private func share(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
+    let (render, isNew) = join(request.key)
+    if isNew {
+      Task {
+        render.complete(
+          await queues.run(render, of: request.plugin) {
+            // Another render may have been completed between the look-up above and `join`.
+            if let media = lookUp(request) { return .success(.stored(media)) }
+            return await callPlugin(request, inline: false)
+          })
+      }
+    } else {
+      counts.count(.coalesced)
+    }
+    let outcome = await render.outcome()
+    remove(render, request.key)
+    return try outcome.get()
+  }
+
+  /// The render in flight for a key, or a new one.
+  private func join(_ key: Digest) -> (render: InFlightRender, isNew: Bool) {
+    inFlight.withLock { inFlight in
+      if let running = inFlight[key] { return (running, false) }
+      let new = InFlightRender()
+      inFlight[key] = new
+      return (new, true)
+    }
+  }
+
+  private func remove(_ render: InFlightRender, _ key: Digest) {
+    inFlight.withLock { if $0[key] === render { $0[key] = nil } }
+  }
+
+  private func callPlugin(_ request: RenditionRequest, inline: Bool) async -> InFlightRender.Outcome
+  {
+    do {
+      let reply = try await host.respond(to: request.call, inline: inline)
+      counts.count(.made)
+      if let location = reply.location { return .success(.redirect(location: location)) }
+      guard reply.isStorable else {
+        return .success(
+          .transient(
+            TransientMedia(
+              bytes: try reply.bytes(asset: request.source.pinned?.path),
+              mediaType: reply.contentType, fields: reply.fields)))
+      }
+      return .success(.stored(try await store(reply, of: request)))
+    } catch {
+      return .failure(ServiceError(any: error))
+    }
+  }
+
+  private func store(_ reply: PluginReply, of request: RenditionRequest) async throws -> StoredMedia
+  {
+    var fields = reply.fields.map { Rendition.Field($0.name, $0.value) }
+    let (key, type) = (request.key, reply.contentType)
+    let rendition: Rendition
+    switch reply.body {
+    case .asset:
+      fields.append(Rendition.Field(Self.sendfile, "asset"))
+      rendition = try await store.renditions.store(
+        key, bytes: [], contentType: type, fields: fields)
+    case .bytes(let bytes):
+      rendition = try await store.renditions.store(
+        key, bytes: bytes, contentType: type, fields: fields)
+    case .file(let file):
+      rendition = try await store.renditions.store(
+        key, moving: file.path, contentType: type, fields: fields)
+    }
+    guard let media = media(rendition, for: request) else {
+      throw ServiceError(
+        .pluginFailed, "The plugin sends the asset of a notification that has none.")
+    }
+    return media
+  }
+
+  /// What is sent for a stored rendition; nil if that is an asset which the request does not have.
+  private func media(_ rendition: Rendition, for request: RenditionRequest) -> StoredMedia? {
+    let isAsset = rendition.fields.contains { $0.name == Self.sendfile }
+    let asset = isAsset ? request.source.pinned : nil
+    if isAsset, asset == nil { return nil }
+    // Plugins may not set Link; renditions that earlier versions stored may have it.
+    let fields = rendition.fields.filter { ![Self.sendfile, "link"].contains($0.name) }
+    return StoredMedia(
+      path: asset?.path ?? rendition.path, size: asset?.size ?? rendition.size,
+      mediaType: rendition.contentType, etag: asset?.digest.hex ?? rendition.digest.hex,
+      created: rendition.created, fileName: request.fileName(rendition.contentType),
+      fields: fields.map { ($0.name, $0.value) })
+  }
+}

@@ -1,0 +1,176 @@
+package import PluginHost
+package import RichPushAPI
+
+/// The options of a rendition in canonical form: equal requests have equal text.
+package struct RenditionOptions: Sendable, Hashable {
+  package private(set) var profile: Profile?
+  private var width: Int?
+  private var height: Int?
+  private var fit: Fit?
+  /// The options that the plugin's manifest declares, by name.
+  private var declared: [String: String] = [:]
+
+  /// The original, without metadata.
+  package static let none = RenditionOptions()
+
+  private init() {}
+
+  /// A profile's options.
+  package init(_ profile: Profile) { self.profile = profile }
+
+  /// Reads the parameters of a query, in order.
+  ///
+  /// Sizes are device pixels: they are multiplied by `dpr` and rounded up to the next step of
+  /// ``steps``. Of the options that the plugin declares (`keys`), those equal to their default are
+  /// left out.
+  package init(
+    _ query: [(name: String, value: String)], declaring keys: [String],
+    defaults: [String: String] = [:]
+  ) throws(ServiceError) {
+    var scale = 1.0
+    var seen: Set<String> = []
+    for (name, value) in query {
+      guard seen.insert(name).inserted else {
+        throw ServiceError(.invalidRequest, "The option \(name) is given twice.")
+      }
+      switch name {
+      case "profile":
+        guard let profile = Profile.named(value) else {
+          let names = Profile.all.map(\.name).joined(separator: ", ")
+          throw ServiceError(
+            .invalidRequest, "There is no profile \(value.quoted): it is one of \(names).")
+        }
+        self.profile = profile
+      case "width": width = try Self.pixels(name, value)
+      case "height": height = try Self.pixels(name, value)
+      case "fit":
+        guard let fit = Fit(rawValue: value) else {
+          throw ServiceError(.invalidRequest, "fit is contain or cover, not \(value.quoted).")
+        }
+        self.fit = fit
+      case "dpr":
+        guard let ratio = Double(value), (0.5...4).contains(ratio) else {
+          throw ServiceError(.invalidRequest, "dpr is a number from 0.5 to 4, not \(value.quoted).")
+        }
+        scale = ratio
+      case _ where keys.contains(name):
+        guard value.utf8.count <= 256 else {
+          throw ServiceError(.invalidRequest, "The option \(name) has at most 256 bytes.")
+        }
+        if defaults[name] != value { declared[name] = value }
+      default:
+        let known = ["profile", "width", "height", "fit", "dpr"] + keys
+        throw ServiceError(unknown: "query parameter", name, among: known)
+      }
+    }
+    width = width.map { Self.snap(Int((Double($0) * scale).rounded(.up))) }
+    height = height.map { Self.snap(Int((Double($0) * scale).rounded(.up))) }
+    let isSized = width != nil || height != nil || profile != nil
+    if !isSized || fit == .contain { fit = nil }
+  }
+
+  /// The widths and heights of renditions: few, so that the cache stays bounded.
+  ///
+  /// They are those of devices' screens, and of `srcset` in common use.
+  private static let steps = [
+    64, 96, 128, 160, 240, 320, 400, 480, 512, 640, 750, 828, 1080, 1170, 1440, 1920, 2560,
+  ]
+
+  /// The first step that is not below `pixels`, or the last.
+  private static func snap(_ pixels: Int) -> Int {
+    steps.first { $0 >= pixels } ?? steps[steps.count - 1]
+  }
+
+  private static func pixels(_ name: String, _ value: String) throws(ServiceError) -> Int {
+    guard let pixels = Int(value), (1...100_000).contains(pixels) else {
+      throw ServiceError(
+        .invalidRequest, "\(name) is a whole number of pixels from 1 up, not \(value.quoted).")
+    }
+    return pixels
+  }
+
+  /// The canonical parameters: the query string that a plugin gets, and part of the rendition's key.
+  package var items: [(name: String, value: String)] {
+    var items: [(name: String, value: String)] = []
+    if let profile { items.append(("profile", profile.name)) }
+    if let width { items.append(("width", String(width))) }
+    if let height { items.append(("height", String(height))) }
+    if let fit { items.append(("fit", fit.rawValue)) }
+    if declared.isEmpty { return items }
+    return items + declared.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// The options as a plugin gets them, with the profile's limits filled in.
+  package var limits: PluginOptions {
+    let sized = width != nil || height != nil
+    return PluginOptions(
+      profile: profile?.name, width: sized ? width : profile?.width,
+      height: sized ? height : profile?.height, fit: fit?.rawValue, dpr: nil,
+      maxBytes: profile?.maxBytes)
+  }
+}
+
+// Options as one segment of a path: `original`, a profile, or sizes such as `w640`, `w320h240-cover`,
+// followed by what the plugin declares, such as `original;view=waveform`.
+extension RenditionOptions {
+  /// Reads the name that ``name`` gives.
+  package init(name: String, declaring keys: [String]) throws(ServiceError) {
+    let parts = name.split(separator: ";", omittingEmptySubsequences: false)
+    var items: [(name: String, value: String)] = []
+    let base = parts.first.map(String.init) ?? ""
+    if Profile.named(base) != nil {
+      items.append(("profile", base))
+    } else if base != "original" {
+      items += try Self.sizes(base)
+    }
+    for part in parts.dropFirst() {
+      guard let pair = part.wholeMatch(of: /([A-Za-z0-9._-]+)=([A-Za-z0-9._-]*)/),
+        keys.contains(String(pair.1))
+      else {
+        throw ServiceError(
+          .invalidRequest,
+          "\(String(part).quoted) cannot stand in an address: it is not declared, or not plain.")
+      }
+      items.append((String(pair.1), String(pair.2)))
+    }
+    self = try RenditionOptions(items, declaring: keys)
+  }
+
+  private static func sizes(_ text: String) throws(ServiceError) -> [(name: String, value: String)]
+  {
+    guard let sizes = text.wholeMatch(of: /(?:w([0-9]{1,6}))?(?:h([0-9]{1,6}))?(-cover)?/),
+      sizes.1 != nil || sizes.2 != nil
+    else {
+      throw ServiceError(
+        .invalidRequest,
+        "\(text.quoted) is no rendition: it is original, a profile, or a size such as w640.")
+    }
+    let items = [
+      sizes.1.map { ("width", String($0)) }, sizes.2.map { ("height", String($0)) },
+      sizes.3.map { _ in ("fit", "cover") },
+    ]
+    return items.compactMap { $0 }.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// The options as a path segment.
+  package var name: String {
+    let sizes = (width.map { "w\($0)" } ?? "") + (height.map { "h\($0)" } ?? "")
+    let sized = sizes.isEmpty ? "original" : sizes + (fit == .cover ? "-cover" : "")
+    return declared.sorted { $0.key < $1.key }.reduce(into: profile?.name ?? sized) {
+      $0 += ";\($1.key)=\($1.value)"
+    }
+  }
+}
+
+extension PluginCall {
+  /// Sets the options from a query, as the server would.
+  ///
+  /// - Throws: The error that a phone would get.
+  package mutating func setOptions(
+    _ query: [(name: String, value: String)], for plugin: Plugin
+  ) throws(ServiceError) {
+    let wanted = try RenditionOptions(
+      query, declaring: plugin.manifest.query, defaults: plugin.manifest.queryDefaults)
+    (options, self.query) = (wanted.limits, wanted.items)
+  }
+}

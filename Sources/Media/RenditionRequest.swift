@@ -1,0 +1,98 @@
+import FoundationEssentials
+import MediaTypes
+package import PluginHost
+package import Store
+
+/// A source with one set of options, for one version of its plugin.
+package struct RenditionRequest: Sendable {
+  package let source: RenditionSource
+  package let options: RenditionOptions
+  package let plugin: Plugin
+  /// The name of the caller; empty if the rendition is the same for all.
+  package let user: String
+  /// The key under which the rendition is stored: a hash of everything that its content may depend on.
+  package let key: Digest
+
+  /// Creates a request; `owner` is the caller's ID for plugins that render for each user.
+  package init(
+    source: RenditionSource, options: RenditionOptions, plugin: Plugin, user: String = "",
+    owner: UserID? = nil
+  ) {
+    (self.source, self.options, self.plugin, self.user) = (source, options, plugin, user)
+    let items = options.items.map { "\($0.name)=\($0.value)" }.joined(separator: "\0")
+    let owner = plugin.manifest.perUser ? "\(owner?.rawValue ?? 0) \(user)" : ""
+    var parts = [plugin.identity, source.richType, source.content, items, owner]
+    if plugin.manifest.perNotification, let id = source.id { parts.append(String(id)) }
+    key = Digest(of: parts.joined(separator: "\u{1}"))
+  }
+
+  /// The call of the plugin that makes the rendition.
+  var call: PluginCall {
+    PluginCall(
+      verb: .render, richType: source.richType, id: source.id.map(String.init),
+      message: source.message, payload: source.payload, asset: source.asset,
+      options: options.limits, query: options.items, user: user)
+  }
+
+  /// The name under which a device may save the content, with the extension of its media type.
+  func fileName(_ mediaType: String) -> String {
+    let stem = source.pinned == nil ? source.richType : source.payload
+    let name = stem.lastIndex(of: ".").map { String(stem[..<$0]) } ?? stem
+    guard let ending = MediaType(mediaType)?.fileExtension else { return name }
+    return name + "." + ending
+  }
+}
+
+/// What a rendition is made of: a notification, or one that is about to be created.
+package struct RenditionSource: Sendable {
+  package let richType: String
+  package let message: String
+  package let payload: String
+  package let id: Int?
+  /// The file that the payload names; nil if the payload is literal content.
+  package var pinned: PinnedAsset?
+
+  /// Creates the source of a notification; `id` is nil if it does not exist yet.
+  package init(
+    richType: String, message: String, payload: String, id: Int? = nil, pinned: PinnedAsset? = nil
+  ) {
+    (self.richType, self.message, self.payload) = (richType, message, payload)
+    (self.id, self.pinned) = (id, pinned)
+  }
+
+  /// The source of a stored notification.
+  package init(_ notification: StoredNotification, in store: Store) {
+    (richType, message) = (notification.richType, notification.message)
+    (payload, id) = (notification.payload, notification.id)
+    pinned = notification.blob.map { blob in
+      PinnedAsset(
+        digest: blob.digest, size: blob.size,
+        type: notification.blobType ?? "application/octet-stream",
+        path: store.blobs.path(of: blob.digest))
+    }
+  }
+
+  /// Identifies the content; literal content includes the message, since a plugin may show both.
+  package var content: String { pinned?.digest.hex ?? payload + "\0" + message }
+
+  /// The file as a plugin gets it.
+  var asset: PluginCall.Asset? {
+    pinned.map {
+      PluginCall.Asset(path: $0.path, type: $0.type, sha256: $0.digest.hex, size: $0.size)
+    }
+  }
+}
+
+/// A blob with the media type that its bytes have.
+package struct PinnedAsset: Sendable, Hashable {
+  package let digest: Digest
+  /// In bytes.
+  package let size: Int
+  package let type: String
+  package let path: String
+
+  /// Describes a blob of the store.
+  package init(digest: Digest, size: Int, type: String, path: String) {
+    (self.digest, self.size, self.type, self.path) = (digest, size, type, path)
+  }
+}

@@ -1,0 +1,162 @@
+import Delivery
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import Store
+
+/// Renditions: the plugins, what makes and signs media, and what it counts.
+struct MediaServices: Sendable {
+  let host: PluginHost
+  let validator: PayloadValidator
+  let foreground = ForegroundLoad()
+  let counts = RenditionCounts()
+  let queues: RenderQueues
+  let renderer: Renderer
+  let links: MediaLinks
+
+  /// Finds the plugins; `launcher` was started before the server gave up its privileges.
+  init(
+    _ configuration: OriginConfiguration, launcher: PluginLauncher?, store: Store, log: Log
+  ) throws {
+    let plugins = configuration.plugins(log: log)
+    host = try PluginHost(configuration: plugins, launcher: launcher)
+    try configuration.announceSandbox(of: host, log: log)
+    configuration.warn(ofTypesBeside: host.plugins(), log: log)
+    validator = PayloadValidator(host: host)
+    queues = RenderQueues(concurrency: plugins.concurrency)
+    renderer = Renderer(
+      store: store, host: host, queues: queues, foreground: foreground, counts: counts)
+    links = try MediaLinks(store: store, base: configuration.publicURL)
+  }
+}
+
+/// The drop folder: what checks its files, publishes them, and prepares their renditions.
+struct IntakeServices: Sendable {
+  let assets: AssetIntake
+  let preparer: Preparer
+
+  init(_ configuration: OriginConfiguration, _ media: MediaServices, store: Store, log: Log) {
+    assets = AssetIntake(
+      store: store, folder: DropFolder(path: configuration.assets, mask: configuration.mask),
+      validator: media.validator, foreground: media.foreground, log: log)
+    preparer = Preparer(
+      store: store, renderer: media.renderer, validator: media.validator, log: log)
+    store.observeAssets { [preparer] in preparer.notify() }
+  }
+
+  /// Monitors of the drop folder and, if publishing is enabled, of the publish folder.
+  ///
+  /// - Throws: `ConfigurationError` if the sender does not exist or may not publish.
+  func monitors(
+    _ configuration: OriginConfiguration, _ publisher: Publisher, log: Log
+  ) throws -> [FolderMonitor] {
+    guard let sender = configuration.publishAs else {
+      return [FolderMonitor(Reconciliation(assets: assets, publisher: nil), log: log)]
+    }
+    let role = try assets.store.user(named: sender)?.role ?? .device
+    guard configuration.isDemo || role != .device else {
+      throw ConfigurationError(
+        "--publish-as \(sender): there is no such publisher; "
+          + "make one with richpush user add \(sender) --role publisher")
+    }
+    var unpublished = assets
+    unpublished.folder = DropFolder(
+      path: assets.folder.path + "/" + DropFolder.publishFolderName, mask: configuration.mask)
+    // Created at the start, so that people find it, and so that it can be watched.
+    unpublished.folder.create()
+    func sidecars(_ assets: AssetIntake, isPublishFolder: Bool) -> SidecarPublisher {
+      SidecarPublisher(
+        assets, publisher, sender: sender, isDemo: configuration.isDemo,
+        isPublishFolder: isPublishFolder)
+    }
+    return [
+      FolderMonitor(
+        Reconciliation(
+          assets: assets, publisher: sidecars(assets, isPublishFolder: false)), log: log),
+      FolderMonitor(
+        PublishFolder(publisher: sidecars(unpublished, isPublishFolder: true)), log: log),
+    ]
+  }
+}
+
+/// Notifications: what creates and announces them, and what sends pushes and events.
+struct DeliveryServices: Sendable {
+  let publisher: Publisher
+  let lanes: PushLanes
+  let unreached: UnreachedDevices
+  /// The pushes, for devices.
+  let pushes: EventStreams
+  /// Receipts and asset events, for publishers.
+  let events: EventStreams
+  let workers: CommitWorkers
+
+  init(
+    _ configuration: OriginConfiguration, _ media: MediaServices, _ assets: AssetIntake,
+    store: Store, log: Log
+  ) throws {
+    let push = configuration.push
+    publisher = Publisher(
+      store: store, assets: assets, validator: media.validator, renderer: media.renderer,
+      announcement: Announcement(
+        store: store, lanes: push.lanes, isEmbedded: push.isEmbedded, links: media.links,
+        admitsGuests: configuration.isDemo))
+    lanes = PushLanes(try push.providers(), store: store, log: log)
+    unreached = UnreachedDevices(lanes: push.lanes, log: log)
+    pushes = EventStreams(of: PushFeed(store: store))
+    events = EventStreams(of: PublisherFeed(store: store))
+    store.observePushEvents { [pushes] in pushes.notify($0) }
+    workers = CommitWorkers(
+      store: store,
+      webhook: WebhookDelivery(store: store, webhook: try push.eventWebhook(), log: log), log: log
+    ) { [events] in events.notify() }
+  }
+}
+
+/// Routes: what finds the handler and the caller of a request.
+struct RouteServices: Sendable {
+  let table: RouteTable
+  let dispatcher: RequestDispatcher
+  let authenticator: Authenticator
+  let requests = RequestMetrics()
+
+  init(
+    _ configuration: OriginConfiguration, _ media: MediaServices, _ intake: IntakeServices,
+    _ delivery: DeliveryServices, store: Store, log: Log
+  ) {
+    let logins = FailedLogins()
+    authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
+    let mediaRoutes = MediaRoutes(
+      store: store, host: media.host, renderer: media.renderer,
+      fetches: FetchRecorder(store: store), versions: PluginVersionCache(host: media.host))
+    let signed = SignedMediaRoutes(media: mediaRoutes, links: media.links)
+    store.observeChanges { [own = mediaRoutes.resolved, shared = signed.resolved] id in
+      own.end(id)
+      shared.end(id)
+    }
+    let metrics = MetricsReport(
+      version: configuration.version, requests: requests, renditions: media.counts,
+      queues: media.queues, host: media.host,
+      streams: [
+        ("push", { [pushes = delivery.pushes] in pushes.count }),
+        ("events", { [events = delivery.events] in events.count }),
+      ], lanes: delivery.lanes,
+      logins: logins)
+    table = RouteTable(
+      health: HealthRoutes(
+        store: store, access: configuration.metricsAccess, report: metrics,
+        unreached: delivery.unreached),
+      registrations: RegistrationRoutes(
+        store: store, lanes: configuration.push.lanes, unreached: delivery.unreached),
+      notifications: NotificationRoutes(
+        store: store, publisher: delivery.publisher, standard: configuration.standard),
+      media: mediaRoutes, signed: signed,
+      details: NotificationDetails(store: store, host: media.host, links: media.links),
+      assets: AssetRoutes(store: store, assets: intake.assets),
+      plugins: PluginRoutes(host: media.host), pushes: delivery.pushes, events: delivery.events)
+    dispatcher = RequestDispatcher(
+      router: Router(table.routes), authenticator: authenticator,
+      temporaryFolder: store.temporaryFolder, media: mediaRoutes, signed: signed, log: log)
+  }
+}

@@ -1,0 +1,98 @@
+import Delivery
+import Media
+import RichPushAPI
+import HTTP
+import PluginHost
+import Store
+import Synchronization
+
+/// `/healthz`, `/readyz` and `/metrics`, which ask for no name and password.
+final class HealthRoutes: Sendable {
+  private let store: Store
+  private let access: MetricsAccess
+  private let report: MetricsReport
+  private let unreached: UnreachedDevices
+  private let server = Mutex<Server?>(nil)
+
+  init(
+    store: Store, access: MetricsAccess, report: MetricsReport, unreached: UnreachedDevices
+  ) {
+    (self.store, self.access) = (store, access)
+    (self.report, self.unreached) = (report, unreached)
+  }
+
+  /// Counts this server's connections from now on.
+  func watch(_ server: Server) { self.server.withLock { $0 = server } }
+
+  /// `GET /healthz`: the process answers.
+  func alive(_ context: RequestContext) -> Response { Self.fine }
+
+  /// `GET /readyz`: whether requests can be met: the store reads and writes, and no plugin is stuck.
+  func ready(_ context: RequestContext) async -> Response {
+    do { try await store.probe() } catch {
+      return .problem(503, "The store does not answer: \(error.logDescription)")
+    }
+    let stuck = report.host.status().filter(\.queue.isStalled).map(\.plugin.richType)
+    guard stuck.isEmpty else {
+      return .problem(
+        503,
+        "No call comes to an end, though others wait: plugin \(stuck.joined(separator: ", ")).",
+        fields: ["Retry-After": "5"])
+    }
+    return Self.fine
+  }
+
+  /// `GET /metrics`.
+  func measurements(_ context: RequestContext) async -> Response {
+    if let refusal = access.refusal(of: context.request) { return refusal }
+    let assets = (try? store.assetCounts()) ?? [:]
+    let page = report.page(
+      server.withLock { $0 }, assets: assets, unreached: (try? unreached.counts(in: store)) ?? [])
+    var response = Response.text(200, page, fields: ["Cache-Control": "no-store"])
+    response.fields["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
+    return response
+  }
+
+  /// What `/healthz` says, also when the server is full.
+  static let fine = Response.text(200, "ok\n", fields: ["Cache-Control": "no-store"])
+}
+
+/// `GET /api/plugins`: the state of each plugin, for admins.
+struct PluginRoutes: Sendable {
+  let host: PluginHost
+
+  func list(_ context: RequestContext) async throws -> Response {
+    let sandbox = try host.sandboxReport()
+    return .json(
+      200,
+      JSON.object([
+        "plugins": .array(
+          try host.status().map { $0.json(confinement: try host.confinement(of: $0.plugin)) }),
+        "sandbox": .object([
+          "level": .string(sandbox.level.rawValue),
+          "gaps": .array(try host.sandboxGaps().map { .string($0) }),
+        ]),
+      ]))
+  }
+}
+
+extension PluginStatus {
+  fileprivate func json(confinement: String) -> JSON {
+    .object([
+      "richType": .string(plugin.richType), "version": .string(plugin.manifest.version),
+      "mode": .string(plugin.manifest.mode.rawValue),
+      "verbs": .array(plugin.manifest.verbs.map(\.rawValue).sorted().map { .string($0) }),
+      "state": .string(plugin.problem == nil ? "ready" : "broken"),
+      "problem": .optional(plugin.problem),
+      "confinement": .string(confinement),
+      "processes": .object([
+        "idle": .number(Double(processes.idle)), "busy": .number(Double(processes.busy)),
+        "most": .number(Double(processes.maximum)),
+      ]),
+      "calls": .number(Double(calls.count)), "failures": .number(Double(calls.failures)),
+      "lastFailure": .optional(calls.lastFailure),
+      "medianSeconds": calls.median.map { .number($0 / .seconds(1)) } ?? .null,
+      "slowestSeconds": calls.percentile95.map { .number($0 / .seconds(1)) } ?? .null,
+    ])
+  }
+}

@@ -1,0 +1,168 @@
+import FoundationEssentials
+import HTTP
+import Delivery
+import Push
+import RichPushAPI
+import Store
+
+/// `/api/notifications`: the tutorial's two forms, the JSON form, the inbox and the details.
+struct NotificationRoutes: Sendable {
+  let store: Store
+  let publisher: Publisher
+  let standard: OriginConfiguration.Standard
+
+  /// Refuses from the query alone: a device may alert itself and nobody else.
+  func mayPost(_ context: RequestContext) throws -> Response? {
+    if let user = context.request.query["to_tag"] {
+      try Self.check(context.caller, mayNotify: user == context.caller.name)
+    }
+    return nil
+  }
+
+  private static func check(_ caller: Caller, mayNotify isItself: Bool) throws(ServiceError) {
+    guard caller.mayPublish || isItself else {
+      throw ServiceError(
+        .forbidden,
+        "This account has the role “device” and can only notify itself. Use a publisher.")
+    }
+  }
+
+  /// `POST /api/notifications`: what the query and the body say decides which of the three it is.
+  func post(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("pns", "to_tag")
+    if let user = query["to_tag"] {
+      return try await alert(context, pns: query["pns"], user: user)
+    }
+    guard query["pns"] == nil else { throw ServiceError(.rejected, "pns goes with to_tag.") }
+    return context.body.isEmpty ? try await postStandard(context) : try await postJSON(context)
+  }
+
+  /// The tutorial's "Notify Users": a plain alert from the caller to a user.
+  private func alert(_ context: RequestContext, pns: String?, user: String) async throws -> Response
+  {
+    guard let pns, ["apns", "gcm", "wns"].contains(pns.lowercased()) else {
+      throw ServiceError(
+        pns == nil ? .rejected : .invalidRequest, "With to_tag pns is one of apns, gcm and wns.")
+    }
+    guard UserName.isValid(user) else {
+      throw ServiceError(.invalidRequest, "to_tag is not a user's name.")
+    }
+    let body = JSON(context.body)
+    guard case .string(let text)? = body else {
+      throw ServiceError(
+        body == nil ? .invalidRequest : .rejected,
+        "The body is not a JSON string, such as \"Hello\".")
+    }
+    let push = PushPayload.plainAlert("From \(context.caller.name): \(text)")
+    try await publisher.announcement.announce(push, to: user)
+    return .empty(200)
+  }
+
+  /// The tutorial's "Rich Push": the configured notification, for the caller.
+  private func postStandard(_ context: RequestContext) async throws -> Response {
+    let draft = try Draft(
+      message: standard.message, richType: standard.richType, payload: standard.payload,
+      user: context.caller.name)
+    _ = try await publisher.publish(draft, sender: context.caller.id, request: [])
+    return .empty(200)
+  }
+
+  private func postJSON(_ context: RequestContext) async throws -> Response {
+    if case .string? = JSON(context.body) {
+      throw ServiceError(
+        .rejected, "The body is a text, which goes with to_tag; without it, send an object.")
+    }
+    var draft = try Draft(context.body, now: Date())
+    try draft.takeKey(context.request.fields["Idempotency-Key"])
+    let caller = context.caller
+    try Self.check(caller, mayNotify: draft.to == ["username:" + caller.name])
+    let published = try await publisher.publish(
+      draft, sender: caller.id, request: context.body)
+    let (notification, reached) = (published.notification, published.addressees)
+    return .json(
+      published.isNew ? 201 : 200,
+      notification.json(isRead: false).with(
+        "reach",
+        .object([
+          "users": .number(Double(reached.users.count)),
+          "devices": .number(Double(reached.devices.count)),
+          "unknown": .array(reached.unknown.map(JSON.string)),
+          "devicesWithoutLane": .number(
+            Double(reached.unreached(by: publisher.announcement.lanes))),
+        ])),
+      fields: ["Location": "/api/notifications/\(notification.id)"])
+  }
+
+  /// `PATCH /api/notifications/<id>`: its sender changes what no device has fetched yet.
+  func patch(_ context: RequestContext) async throws -> Response {
+    let old = try sent(context)
+    let draft = try Draft(old, changedBy: context.body, now: Date())
+    return .json(200, try await publisher.amend(old, as: draft).json(isRead: false))
+  }
+
+  /// `DELETE /api/notifications/<id>`: its sender withdraws it; what has not left never will.
+  func delete(_ context: RequestContext) async throws -> Response {
+    guard try await store.withdraw(sent(context).id) else { throw ServiceError.noSuchNotification }
+    return .empty(204)
+  }
+
+  /// The notification in the path, when it is the caller's to change.
+  private func sent(_ context: RequestContext) throws -> StoredNotification {
+    let caller = context.caller
+    guard let notification = try store.notification(context.notificationID()),
+      notification.sender == caller.id || caller.role == .admin
+    else { throw ServiceError.noSuchNotification }
+    return notification
+  }
+
+  /// `GET /api/notifications`: the caller's inbox, the newest first.
+  func inbox(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("unread", "limit", "before")
+    let limit = try Self.number(query, "limit", 1...500) ?? 50
+    let before = try Self.number(query, "before", 0...Int(Int32.max))
+    let entries = try store.inbox(
+      of: context.caller.id, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
+      before: before)
+    let page = entries.prefix(limit)
+    let next = entries.count > limit ? page.last.map { $0.notification.id } : nil
+    return .json(
+      200,
+      JSON.object([
+        "unread": .number(Double(try store.unreadCount(of: context.caller.id))),
+        "notifications": .array(page.map { $0.notification.json(isRead: $0.isRead) }),
+        "next": next.map {
+          .string(
+            "/api/notifications?before=\($0)&limit=\(limit)"
+              + (query["unread"].map { "&unread=\($0)" } ?? ""))
+        } ?? .null,
+      ]))
+  }
+
+  /// `PUT /api/notifications/<id>/read`.
+  func markRead(_ context: RequestContext) async throws -> Response {
+    let isTheirs = try await store.markRead(
+      context.notificationID(), user: context.caller.id, device: context.device)
+    guard isTheirs else { throw ServiceError.noSuchNotification }
+    return .empty(204)
+  }
+
+  private static func number(
+    _ query: [String: String], _ name: String, _ range: ClosedRange<Int>
+  ) throws(ServiceError) -> Int? {
+    guard let text = query[name] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw ServiceError(
+        .invalidRequest,
+        "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound).")
+    }
+    return number
+  }
+
+  private static func flag(_ query: [String: String], _ name: String) throws(ServiceError) -> Bool {
+    switch query[name] {
+    case nil, "false", "0": return false
+    case "", "true", "1": return true
+    default: throw ServiceError(.invalidRequest, "\(name) is true or false.")
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Delivery
+import RichPushAPI
+import HTTP
+import Push
+import Store
+
+/// The tutorial's `/api/register`: a user's devices.
+struct RegistrationRoutes: Sendable {
+  let store: Store
+  let lanes: PlatformLanes
+  let unreached: UnreachedDevices
+
+  /// `POST /api/register?handle=<HEX>`: the id of this user's device with that push token.
+  ///
+  /// The tutorial's client cuts the first and the last character off the body, hence the quotes and
+  /// no newline.
+  func register(_ context: RequestContext) async throws -> Response {
+    guard let handle = try context.query("handle")["handle"] else {
+      throw ServiceError(
+        .invalidRequest, "The query parameter handle is missing: the device token in hexadecimal.")
+    }
+    try Self.check(handle: handle)
+    let id = try await store.registration(
+      forHandle: handle.uppercased(), user: context.caller.id)
+    return .bytes(200, Array("\"\(id)\"".utf8), type: "application/json")
+  }
+
+  /// `PUT /api/register/<id>`: an upsert, since the tutorial's client repeats a 410 for ever.
+  ///
+  /// The tutorial expects an empty 200. A client that accepts JSON is told whether pushes reach it.
+  func put(_ context: RequestContext) async throws -> Response {
+    let id = try Self.id(context)
+    // The tutorial's client, which does not name JSON, may send what it likes.
+    let known = context.acceptsJSON ? ["Platform", "Handle", "Tags"] : nil
+    var members = try JSONMembers(context.body, known: known, ignoringCase: true)
+    let platform = try members.string("platform") ?? ""
+    let handle = try members.string("handle") ?? ""
+    let tags = try members.strings("tags") ?? []
+    guard PlatformLanes.platforms.contains(platform) else {
+      let known = PlatformLanes.platforms.joined(separator: ", ")
+      throw ServiceError(.invalidRequest, "Platform is one of \(known), not \(platform.quoted).")
+    }
+    if platform == "apns" {
+      try Self.check(handle: handle)
+    } else if !(1...4096).contains(handle.unicodeScalars.count) {
+      throw ServiceError(.invalidRequest, "Handle is missing or has more than 4096 characters.")
+    }
+    let user = context.caller
+    let isOwn = try await store.putRegistration(
+      id, user: user.id, platform: platform,
+      handle: platform == "apns" ? handle.uppercased() : handle,
+      tags: try Self.check(tags: tags, of: user.name))
+    guard isOwn else {
+      throw ServiceError(
+        .forbidden, "The registration \(id) belongs to another user. Register again.")
+    }
+    unreached.registered(platform)
+    return context.acceptsJSON
+      ? .json(200, deliverability(of: platform)) : .empty(200)
+  }
+
+  /// Whether a service sends to devices of a platform, and which, or why none does.
+  private func deliverability(of platform: String) -> JSON {
+    let service = lanes.service(of: platform)
+    return .object([
+      "platform": .string(platform), "deliverable": .bool(service != nil),
+      "service": .optional(service),
+      "reason": service == nil ? .string(lanes.gap(of: platform)) : .null,
+    ])
+  }
+
+  /// `DELETE /api/register/<id>`: 200, also for one that does not exist.
+  func delete(_ context: RequestContext) async throws -> Response {
+    _ = try await store.removeRegistration(Self.id(context), user: context.caller.id)
+    return .empty(200)
+  }
+
+  private static func id(_ context: RequestContext) throws(ServiceError) -> String {
+    guard let id = context.parameters.first, (1...64).contains(id.utf8.count),
+      id.utf8.allSatisfy({ UserName.isValid(byte: $0) })
+    else {
+      throw ServiceError(
+        .invalidRequest, "A registration's id has from 1 to 64 letters, digits and “-”.")
+    }
+    return id
+  }
+
+  private static func check(handle: String) throws(ServiceError) {
+    let isHexadecimal = handle.utf8.allSatisfy { byte in
+      Character(Unicode.Scalar(byte)).isHexDigit
+    }
+    guard isHexadecimal, !handle.isEmpty, handle.utf8.count.isMultiple(of: 2),
+      handle.utf8.count <= 400
+    else {
+      throw ServiceError(
+        .invalidRequest,
+        """
+        The handle is not a hexadecimal device token. Since Xcode 11 [deviceToken description] \
+        gives “{length = 32, bytes = 0x…}”: build the text from the token's bytes instead.
+        """)
+    }
+  }
+
+  private static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
+    let own = "username:" + user
+    guard tags.count <= 60 else {
+      throw ServiceError(.invalidRequest, "A registration has at most 60 tags.")
+    }
+    var result = [own]
+    for text in tags where text != own {
+      let tag: Tag
+      do { tag = try Tag(text) } catch { throw ServiceError(.invalidRequest, "Tags: \(error)") }
+      guard !tag.isReserved else {
+        throw ServiceError(.invalidRequest, "The tag \(text.quoted) is the server's to give.")
+      }
+      if !result.contains(text) { result.append(text) }
+    }
+    return result
+  }
+}

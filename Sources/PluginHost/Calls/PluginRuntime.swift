@@ -1,0 +1,282 @@
+import Primitives
+import Synchronization
+
+/// Runs the calls of one version of a plugin: its queue, its processes and its statistics.
+final class PluginRuntime: Sendable {
+  let plugin: Plugin
+  /// Kept from version to version, unlike the rest.
+  let statistics: CallStatistics
+  let inlineWait: InlineWait
+  private let queue: AdmissionQueue<Void>
+  private let environment: PluginEnvironment
+  private let interpreter: ResponseInterpreter
+  private let supervisors: ProcessPool<OneShotSupervisor>
+  private let residents: ProcessPool<ResidentProcess>
+
+  /// Prepares a runtime that follows the one of the plugin's previous version; no process is started.
+  init(_ plugin: Plugin, after former: PluginRuntime?, _ environment: PluginEnvironment) {
+    (self.plugin, self.environment) = (plugin, environment)
+    statistics = former?.statistics ?? CallStatistics()
+    inlineWait = former?.inlineWait ?? InlineWait()
+    let configuration = environment.configuration
+    interpreter = ResponseInterpreter(
+      of: plugin, temporaryFolder: configuration.temporaryFolder)
+    queue = AdmissionQueue(
+      width: min(plugin.manifest.workers.max ?? .max, configuration.concurrency),
+      maximumWaiters: configuration.queueLength, timeout: configuration.queueTimeout)
+    var limits = plugin.manifest.workers
+    residents = ProcessPool(limits: limits) { () throws(PluginError) in
+      try environment.startResident(plugin)
+    }
+    // A supervisor keeps nothing from call to call, so none needs to be replaced after some.
+    (limits.requests, limits.min) = (.max, 0)
+    supervisors = ProcessPool(limits: limits) { () throws(PluginError) in
+      try environment.startSupervisor(plugin)
+    }
+  }
+
+  private var isResident: Bool { plugin.manifest.mode == .fastcgi }
+
+  /// Whether a call is likely to have ended before another thread could have taken it over.
+  private var isFast: Bool { isResident && inlineWait.isWorthwhile }
+
+  /// Whether it is, and there is an idle process for it.
+  var answersInline: Bool { isFast && residents.count.idle > 0 }
+
+  /// Waits for admission, then calls the plugin.
+  ///
+  /// A call is `inline` if ``answersInline`` was true and its thread must not block.
+  func reply(
+    to call: PluginCall, inline: Bool, _ log: CallLog, _ transcript: Transcript?
+  ) async throws(PluginError) -> PluginReply {
+    try await admit(call, inline: inline)
+    defer { queue.release() }
+    let start = ContinuousClock.now
+    let isUnbounded = InlineWait.isUnbounded
+    let timeout =
+      !isResident ? .zero : isUnbounded ? InlineWait.longest : inlineWait.nextTimeout()
+    defer { if !isUnbounded { inlineWait.record(.now - start, timeout) } }
+    do throws(PluginError) {
+      let reply =
+        isResident
+        ? try await callResident(call, inlineTimeout: timeout, log, transcript)
+        : try await callOneShot(call, log, transcript)
+      statistics.count(call.verb, .now - start)
+      return reply
+    } catch {
+      statistics.count(call.verb, .now - start, error)
+      throw error
+    }
+  }
+
+  private func admit(_ call: PluginCall, inline: Bool) async throws(PluginError) {
+    if inline, queue.tryAdmit() { return }
+    do {
+      // Half of the slots are left for inline calls. Once all were taken, those would have to wait too,
+      // and calls that wait take longer each than inline ones do together.
+      try await queue.admit((), reserving: isFast ? queue.width / 2 : 0)
+    } catch {
+      let error = PluginError.busy(
+        "The plugin has more to do than it can; try again.", cause: "its queue is full")
+      statistics.count(call.verb, nil, error)
+      throw error
+    }
+  }
+
+  // MARK: - One-shot calls (CGI)
+
+  private func callOneShot(
+    _ call: PluginCall, _ log: CallLog, _ transcript: Transcript?
+  ) async throws(PluginError) -> PluginReply {
+    try await supervisors.withProcess { supervisor throws(PluginError) in
+      let outcome = try await run(call, supervisor, transcript)
+      transcript?.recordResponse(outcome.response, outcome.standardError, outcome.exit)
+      log.write(standardError: outcome.standardError)
+      if outcome.exit == .supervisorLost { supervisors.recordFailure() }
+      if let malformation = outcome.malformation { throw plugin.failure("\(malformation)") }
+      try outcome.exit.check(plugin)
+      return try await interpreter.reply(outcome.response, to: call, scratch: supervisor.scratch)
+    }
+  }
+
+  private func run(
+    _ call: PluginCall, _ supervisor: OneShotSupervisor, _ transcript: Transcript?
+  ) async throws(PluginError) -> OneShotSupervisor.Outcome {
+    let link = try AssetLink(call.asset, in: supervisor.folder)
+    defer { link.remove() }
+    let variables =
+      supervisor.variables
+      + (try PluginEnvironment.variables(of: call, asset: link.asset, plugin))
+    let encoded = try LaunchSpec.encoded(variables)
+    transcript?.recordRequest(variables, call.body)
+    return try await supervisor.run(encoded, body: call.body, response: interpreter.buffer())
+  }
+
+  // MARK: - Resident calls (FastCGI)
+
+  /// Asks a process, and a second one if the first ended before a byte of its response.
+  private func callResident(
+    _ call: PluginCall, inlineTimeout: Duration, _ log: CallLog, _ transcript: Transcript?
+  ) async throws(PluginError) -> PluginReply {
+    let deadline = ContinuousClock.now + .seconds(plugin.manifest.limits.seconds)
+    for isLastAttempt in [false, true] {
+      let reply = try await residents.withProcess { process throws(PluginError) -> PluginReply? in
+        let outcome = try await send(
+          call, to: process, until: deadline, inlineTimeout: inlineTimeout, log, transcript)
+        guard let outcome, case .complete(let status, let protocolStatus) = outcome.ending else {
+          let exit = await process.kill()
+          // A process whose caller has gone away did not fail.
+          if case .cancelled = outcome?.ending {} else { residents.recordFailure() }
+          transcript?.recordResponse(
+            outcome?.response ?? .none, outcome?.standardError ?? [], exit)
+          try checkIncomplete(outcome, exit, isLastAttempt: isLastAttempt)
+          return nil
+        }
+        let exit = ProcessExit.exited(Int(status))
+        transcript?.recordResponse(outcome.response, outcome.standardError, exit)
+        log.write(standardError: outcome.standardError)
+        try check(protocolStatus)
+        try exit.check(plugin)
+        return try await interpreter.reply(outcome.response, to: call, scratch: process.scratch)
+      }
+      if let reply { return reply }
+    }
+    throw plugin.failure("its processes ended before they answered")
+  }
+
+  private func send(
+    _ call: PluginCall, to process: ResidentProcess, until deadline: ContinuousClock.Instant,
+    inlineTimeout: Duration, _ log: CallLog, _ transcript: Transcript?
+  ) async throws(PluginError) -> FastCGITransaction.Outcome? {
+    let link = try AssetLink(call.asset, in: process.folder)
+    defer { link.remove() }
+    let variables = try PluginEnvironment.variables(of: call, asset: link.asset, plugin)
+    transcript?.recordRequest(process.variables + variables, call.body)
+    return await process.send(
+      variables, call.body, log, until: deadline, inlineTimeout: inlineTimeout,
+      buffer: interpreter.buffer)
+  }
+
+  /// Throws unless the request was completed (FastCGI 1.0 section 5.5).
+  private func check(_ protocolStatus: UInt8) throws(PluginError) {
+    switch protocolStatus {
+    case 0: return  // FCGI_REQUEST_COMPLETE
+    case 2:  // FCGI_OVERLOADED
+      throw .busy("The plugin \(plugin.richType) is overloaded.", cause: "overloaded")
+    default:
+      throw plugin.failure("it ended the request with protocol status \(protocolStatus)")
+    }
+  }
+
+  /// Throws the error of a request without a complete response, unless another process may be asked.
+  private func checkIncomplete(
+    _ outcome: FastCGITransaction.Outcome?, _ exit: ProcessExit, isLastAttempt: Bool
+  ) throws(PluginError) {
+    switch outcome?.ending {
+    case .malformed(let malformation): throw plugin.failure("\(malformation)")
+    case .timedOut: try ProcessExit.timedOut.check(plugin)
+    case .cancelled: throw plugin.failure("the call was cancelled")
+    case .disconnected, .complete, nil:
+      if !isLastAttempt, outcome?.hasBegun != true { return }
+      if [.stopped, .exited(0)].contains(exit) {
+        throw plugin.failure(
+          "its process closed the connection before its response was complete")
+      }
+      try exit.check(plugin)
+    }
+  }
+
+  // MARK: - Processes
+
+  /// Starts resident processes for `calls` calls that are expected.
+  func prestart(calls: Int) {
+    if isResident, plugin.problem == nil { residents.prestart(min(calls, queue.width)) }
+  }
+
+  /// Starts the minimum of resident processes.
+  func fill() {
+    if isResident, plugin.problem == nil { residents.fill() }
+  }
+
+  /// Ends all processes, those with a call when it has ended.
+  func close() {
+    supervisors.close()
+    residents.close()
+  }
+
+  /// The state; `plugin` is the plugin as its folder has it now.
+  func status(of plugin: Plugin) -> PluginStatus {
+    let (residents, supervisors, queued) = (residents.count, supervisors.count, queue.status)
+    return PluginStatus(
+      plugin: plugin,
+      processes: PluginStatus.Processes(
+        idle: residents.idle + supervisors.idle, busy: residents.busy + supervisors.busy,
+        maximum: queue.width),
+      queue: PluginStatus.Queue(
+        running: queued.running, waiting: queued.waiting, rejected: queued.rejected,
+        isStalled: queued.isStalled),
+      calls: statistics.summary)
+  }
+}
+
+/// Decides how long a caller waits for a resident process on its own thread, without suspending: a plugin that
+/// answers in 50 microseconds does so before another thread could have taken the call over.
+package final class InlineWait: Sendable {
+  /// Set on threads that are there to wait: they wait for any answer, and spare two changes of threads.
+  @TaskLocal package static var isUnbounded = false
+
+  /// More than any answer is waited for in this way.
+  static let longest = Duration.milliseconds(50)
+
+  private struct State {
+    /// How many calls were waited for, and how long, in microseconds (an exponential moving average).
+    var waits = 0
+    var average = 0.0
+    /// How many calls were not waited for, because those before were slow.
+    var skipped = 0
+
+    var isFast: Bool { average < InlineWait.bearable }
+  }
+
+  /// The longest wait for one call.
+  ///
+  /// A wait that ended before the kernel's next tick (4 ms) would have to set
+  /// the hardware's timer, which costs as much as a fast plugin does.
+  private static let timeout = Duration.milliseconds(5)
+  /// A thread that others wait for may be kept this long on average, in microseconds.
+  private static let bearable = 400.0
+  /// A single slow answer counts as no more than this.
+  private static let worst = Duration.milliseconds(1)
+  /// After this many calls a slow plugin is tried again: on a busy machine everything is slow at times.
+  private static let retryInterval = 256
+  /// The weight of the last wait in the average.
+  private static let weight = 0.125
+  /// Fewer waits are no evidence.
+  private static let minimumWaits = 4
+
+  private let state = Mutex(State())
+
+  /// Whether the plugin is known to answer before another thread could take over.
+  var isWorthwhile: Bool { state.withLock { $0.waits >= Self.minimumWaits && $0.isFast } }
+
+  /// How long to wait for the next answer; zero if the plugin is slow.
+  func nextTimeout() -> Duration {
+    state.withLock { state in
+      if !state.isFast {
+        state.skipped += 1
+        if state.skipped % Self.retryInterval == 0 { state.average = 0 }
+      }
+      return state.isFast ? Self.timeout : .zero
+    }
+  }
+
+  /// Records how long a call took that had this timeout.
+  func record(_ duration: Duration, _ timeout: Duration) {
+    guard timeout > .zero else { return }
+    let time = Double(min(duration, Self.worst).microseconds)
+    state.withLock { state in
+      state.waits += 1
+      state.average += (time - state.average) * Self.weight
+    }
+  }
+}

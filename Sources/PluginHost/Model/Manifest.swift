@@ -1,0 +1,236 @@
+import Foundation
+
+/// What a plugin says about itself in `plugin.json`; every member is optional.
+package struct Manifest: Sendable, Hashable {
+  /// How the executable is run: once for each call, or as a process that answers many.
+  package enum Mode: String, Sendable, Decodable {
+    case cgi, fastcgi
+  }
+
+  /// What one call may use.
+  package struct Limits: Sendable, Hashable {
+    package var seconds: Int
+    package var memoryMiB: Int
+    package var outputMiB: Int
+  }
+
+  /// How many resident processes there are, and for how long.
+  package struct Workers: Sendable, Hashable {
+    package var min = 0
+    package var max: Int?
+    /// A process above the minimum is ended after this time without a call.
+    package var idleSeconds = 30
+    /// A process is replaced after so many calls.
+    package var requests = 1000
+  }
+
+  /// The version its author gave it.
+  package var version = ""
+  /// A file name in the plugin's folder, or beside the `richpush` binary; nil means the rich type.
+  package var executable: String?
+  package var mode = Mode.cgi
+  package var verbs: Set<PluginCall.Verb> = [.render]
+  /// Media ranges of the assets it accepts.
+  package var accepts = ["*/*"]
+  /// Media ranges of its answers.
+  package var produces = ["*/*"]
+  /// Query names it reads beyond the options.
+  package var query: [String] = []
+  /// The values it uses for query names that are not given, by name; giving such a value changes nothing.
+  package var queryDefaults: [String: String] = [:]
+  /// Whether the answer depends on the caller.
+  package var perUser = false
+  /// Whether the answer depends on the notification, and not on its content alone.
+  package var perNotification = false
+  /// Whether it asks for network sockets.
+  package var network = false
+  package var limits = Limits(seconds: 10, memoryMiB: 512, outputMiB: 20)
+  package var workers = Workers()
+
+  /// Whether one answer serves all who get the same content, so that it can be made in advance.
+  package var isShared: Bool { !perUser && !perNotification }
+}
+
+/// Why a plugin's files or its manifest cannot be used, in one sentence that names the culprit.
+struct PluginProblem: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+
+  static func require(_ condition: Bool, _ problem: String) throws(PluginProblem) {
+    if !condition { throw PluginProblem(problem) }
+  }
+}
+
+extension Manifest {
+  /// The size of the longest `plugin.json`, in bytes.
+  static let maximumSize = 65_536
+
+  /// Parses `plugin.json` for the plugin called `name`; limits above `maximum` are lowered to it.
+  ///
+  /// - Throws: ``PluginProblem`` that names the member at fault.
+  init(json: [UInt8], name: String, maximum: Limits) throws(PluginProblem) {
+    do {
+      let data = Data(json)
+      if let member = try JSONDecoder().decode(UnknownMember.self, from: data).name {
+        throw PluginProblem("\"\(member)\" is not a member it can have")
+      }
+      try self.init(
+        checking: try JSONDecoder().decode(ManifestText.self, from: data), name, maximum)
+    } catch let problem as PluginProblem {
+      throw problem
+    } catch let error as DecodingError {
+      throw PluginProblem(Manifest.sentence(for: error))
+    } catch {
+      throw PluginProblem("it is not JSON")
+    }
+  }
+
+  private init(checking text: ManifestText, _ name: String, _ maximum: Limits) throws(PluginProblem)
+  {
+    self.init()
+    try PluginProblem.require(
+      text.protocol ?? 1 == 1, "\"protocol\" must be 1, the only one there is")
+    try PluginProblem.require(
+      text.name ?? name == name, "\"name\" must be \"\(name)\", the name of its folder")
+    version = text.version ?? version
+    if let executable = text.executable {
+      // A path would let it run, and make readable, any file of the system.
+      let isFileName =
+        !executable.isEmpty && !executable.contains("/") && !executable.hasPrefix(".")
+      try PluginProblem.require(
+        isFileName, "\"executable\" must be the name of a file in the plugin's folder")
+      self.executable = executable
+    }
+    mode = text.mode ?? mode
+    verbs = text.verbs.map { Set($0) } ?? verbs
+    accepts = try Manifest.ranges(text.accepts, "accepts") ?? accepts
+    produces = try Manifest.ranges(text.produces, "produces") ?? produces
+    for item in text.query ?? [] {
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      try PluginProblem.require(
+        parts[0].isToken,
+        "\"query\" must be a list of plain names, each with its default if it has one: \"view\", \"page=1\""
+      )
+      query.append(String(parts[0]))
+      queryDefaults[String(parts[0])] = parts.count == 2 ? String(parts[1]) : nil
+    }
+    perUser = text.perUser ?? perUser
+    perNotification = text.perNotification ?? perNotification
+    network = text.network ?? network
+    try setLimits(text.limits, maximum: maximum)
+    try setWorkers(text.workers)
+  }
+
+  private mutating func setLimits(_ text: ManifestText.Limits?, maximum: Limits)
+    throws(PluginProblem)
+  {
+    func set(
+      _ limit: WritableKeyPath<Limits, Int>, _ wanted: Int?, _ name: String
+    ) throws(PluginProblem) {
+      try PluginProblem.require(
+        wanted ?? 1 > 0, "\"limits.\(name)\" must be a positive number")
+      limits[keyPath: limit] = min(wanted ?? limits[keyPath: limit], maximum[keyPath: limit])
+    }
+    try set(\.seconds, text?.seconds, "seconds")
+    try set(\.memoryMiB, text?.memoryMiB, "memoryMiB")
+    try set(\.outputMiB, text?.outputMiB, "outputMiB")
+  }
+
+  private mutating func setWorkers(_ text: ManifestText.Workers?) throws(PluginProblem) {
+    workers.max = text?.max
+    workers.min = text?.min ?? workers.min
+    workers.idleSeconds = text?.idleSeconds ?? workers.idleSeconds
+    workers.requests = text?.requests ?? workers.requests
+    let maximum = workers.max ?? .max
+    try PluginProblem.require(maximum >= 1, "\"workers.max\" must be at least 1")
+    try PluginProblem.require(
+      0...maximum ~= workers.min, "\"workers.min\" must be from 0 to \"workers.max\"")
+    try PluginProblem.require(
+      workers.idleSeconds > 0, "\"workers.idleSeconds\" must be a positive number")
+    try PluginProblem.require(
+      workers.requests > 0, "\"workers.requests\" must be a positive number")
+  }
+
+  private static func ranges(_ texts: [String]?, _ name: String) throws(PluginProblem) -> [String]?
+  {
+    for text in texts ?? [] where MediaRange(text) == nil {
+      throw PluginProblem(
+        "\"\(name)\" holds \"\(text)\", which is not a media range like image/*")
+    }
+    return texts
+  }
+
+  private static func sentence(for error: DecodingError) -> String {
+    func path(_ context: DecodingError.Context) -> String {
+      "\"" + context.codingPath.map(\.stringValue).joined(separator: ".") + "\""
+    }
+    return switch error {
+    case .typeMismatch(let type, let context): "\(path(context)) must be of the type \(type)"
+    case .valueNotFound(_, let context): "\(path(context)) must not be null"
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      "\(path(context)) has an unknown value"
+    default: "it is not JSON"
+    }
+  }
+}
+
+/// The members of `plugin.json` as they are written.
+private struct ManifestText: Decodable {
+  struct Limits: Decodable {
+    var seconds, memoryMiB, outputMiB: Int?
+    enum CodingKeys: String, CodingKey, CaseIterable { case seconds, memoryMiB, outputMiB }
+  }
+
+  struct Workers: Decodable {
+    var min, max, idleSeconds, requests: Int?
+    enum CodingKeys: String, CodingKey, CaseIterable { case min, max, idleSeconds, requests }
+  }
+
+  var `protocol`: Int?
+  var name, version, executable: String?
+  var mode: Manifest.Mode?
+  var verbs: [PluginCall.Verb]?
+  var accepts, produces, query: [String]?
+  var perUser, perNotification, network: Bool?
+  var limits: Limits?
+  var workers: Workers?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case `protocol`, name, version, executable, mode, verbs, accepts, produces, query
+    case perUser, perNotification, network, limits, workers
+  }
+}
+
+/// The first member of `plugin.json` that the format does not have: a typing error, mostly.
+private struct UnknownMember: Decodable {
+  let name: String?
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    let top = try decoder.container(keyedBy: Key.self)
+    func unknown(
+      in container: KeyedDecodingContainer<Key>, _ known: [any CodingKey], prefix: String = ""
+    ) -> [String] {
+      container.allKeys.map(\.stringValue)
+        .filter { name in !known.contains { $0.stringValue == name } }.map { prefix + $0 }
+    }
+    func unknown(in group: ManifestText.CodingKeys, _ known: [any CodingKey]) throws -> [String] {
+      let key = Key(stringValue: group.stringValue)
+      guard top.contains(key) else { return [] }
+      return unknown(
+        in: try top.nestedContainer(keyedBy: Key.self, forKey: key), known,
+        prefix: "\(group.stringValue).")
+    }
+    name = try
+      (unknown(in: top, ManifestText.CodingKeys.allCases)
+      + unknown(in: .limits, ManifestText.Limits.CodingKeys.allCases)
+      + unknown(in: .workers, ManifestText.Workers.CodingKeys.allCases)).min()
+  }
+}

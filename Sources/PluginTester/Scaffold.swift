@@ -1,0 +1,96 @@
+import Foundation
+import PluginHost
+
+/// A new plugin's folder: a working program, its manifest, a sample and a test.
+///
+/// The texts are in the folder `Templates`; in each of them `NAME` is replaced by the rich type.
+package struct Scaffold: Sendable {
+  /// The languages with a template; the programs are equivalent: each returns a card with the payload as
+  /// its text, and refuses an empty payload.
+  private enum Language: String, CaseIterable {
+    case sh, python, perl, php, swift
+
+    var program: [UInt8] {
+      switch self {
+      case .sh: PackageResources.card_sh
+      case .python: PackageResources.card_py
+      case .perl: PackageResources.card_pl
+      case .php: PackageResources.card_php
+      case .swift: PackageResources.card_swift_txt
+      }
+    }
+  }
+
+  private let name: String
+  private let language: Language
+
+  /// Creates the description of a plugin for a rich type.
+  ///
+  /// - Parameters:
+  ///   - name: The rich type.
+  ///   - language: `sh`, `python`, `perl`, `php` or `swift`.
+  /// - Throws: ``PluginTester/Problem`` when the name or the language is not valid.
+  package init(_ name: String, language: String) throws(PluginTester.Problem) {
+    guard Plugin.isValidName(name) else {
+      throw PluginTester.Problem(
+        reason:
+          "a rich type is a lowercase letter and up to 31 lowercase letters, digits and hyphens, "
+          + "not '\(name)'")
+    }
+    guard let known = Language(rawValue: language) else {
+      let names = Language.allCases.map(\.rawValue).joined(separator: ", ")
+      throw PluginTester.Problem(reason: "--language is one of \(names), not '\(language)'")
+    }
+    (self.name, self.language) = (name, known)
+  }
+
+  /// Writes the folder `name` into the folder `plugins`, and compiles a plugin in Swift.
+  ///
+  /// - Returns: The paths of its files, the program first.
+  /// - Throws: ``PluginTester/Problem`` when the plugin exists, a file cannot be written, or the build fails.
+  package func write(into plugins: String) throws(PluginTester.Problem) -> [String] {
+    let folder = URL(fileURLWithPath: plugins).appending(path: name)
+    guard !FileManager.default.fileExists(atPath: folder.path) else {
+      throw PluginTester.Problem(reason: "\(folder.relativePath) exists already")
+    }
+    do {
+      for (path, text, mode) in files {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(
+          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try String(decoding: text, as: UTF8.self).replacing("NAME", with: name)
+          .write(to: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+      }
+      if language == .swift { try build(in: folder) }
+    } catch let problem as PluginTester.Problem {
+      throw problem
+    } catch {
+      throw PluginTester.Problem(reason: error.localizedDescription)
+    }
+    return files.map { "\(plugins)/\(name)/\($0.path)" }
+  }
+
+  private var files: [(path: String, text: [UInt8], mode: Int)] {
+    let isSwift = language == .swift
+    return [
+      (isSwift ? "main.swift" : name, language.program, isSwift ? 0o644 : 0o755),
+      ("plugin.json", PackageResources.plugin_json, 0o644),
+      ("samples/hello.payload", Array("Hello\n".utf8), 0o644),
+      ("test.sh", PackageResources.test_sh, 0o755),
+    ]
+      + (isSwift ? [("build.sh", PackageResources.build_sh, 0o755)] : [])
+  }
+
+  private func build(in folder: URL) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = [folder.appending(path: "build.sh").path]
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw PluginTester.Problem(
+        reason: "\(folder.relativePath) is written, but build.sh failed; is swiftc in PATH?")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/// Percent-encoding (RFC 3986, section 2.1).
+package enum PercentEncoding {
+  /// The text with every byte escaped that is not an unreserved character (section 2.3).
+  package static func encode(_ text: String) -> String {
+    String(unsafeUninitializedCapacity: text.utf8.count * 3) { buffer in
+      var count = 0
+      for byte in text.utf8 {
+        if isUnreserved(byte) {
+          buffer[count] = byte
+          count += 1
+        } else {
+          buffer[count] = UInt8(ascii: "%")
+          buffer[count + 1] = hexadecimalDigit(byte >> 4)
+          buffer[count + 2] = hexadecimalDigit(byte & 15)
+          count += 3
+        }
+      }
+      return count
+    }
+  }
+
+  /// The text, decoded exactly once; nil for an invalid escape, a NUL, or bytes that are not UTF-8.
+  ///
+  /// With `decodesPlusAsSpace`, `+` means a space, as in `application/x-www-form-urlencoded`.
+  package static func decode(_ encoded: Span<UInt8>, decodesPlusAsSpace: Bool = false) -> String? {
+    guard isEscaped(encoded, decodesPlusAsSpace: decodesPlusAsSpace) else {
+      guard let text = try? UTF8Span(validating: encoded) else { return nil }
+      return String(copying: text)
+    }
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(encoded.count)
+    var index = 0
+    while index < encoded.count {
+      switch encoded[index] {
+      case UInt8(ascii: "%"):
+        guard index + 2 < encoded.count, let high = value(ofDigit: encoded[index + 1]),
+          let low = value(ofDigit: encoded[index + 2]), high | low != 0
+        else { return nil }
+        decoded.append(high << 4 | low)
+        index += 2
+      case UInt8(ascii: "+") where decodesPlusAsSpace: decoded.append(UInt8(ascii: " "))
+      case let byte: decoded.append(byte)
+      }
+      index += 1
+    }
+    return String(validating: decoded, as: UTF8.self)
+  }
+
+  private static func isEscaped(_ encoded: Span<UInt8>, decodesPlusAsSpace: Bool) -> Bool {
+    for index in encoded.indices {
+      let byte = encoded[index]
+      if byte == UInt8(ascii: "%") || decodesPlusAsSpace && byte == UInt8(ascii: "+") {
+        return true
+      }
+    }
+    return false
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+    default: false
+    }
+  }
+
+  private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+  }
+
+  private static func value(ofDigit byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

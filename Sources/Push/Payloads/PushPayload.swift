@@ -1,0 +1,85 @@
+/// The payload of a push, and how the push service has to treat it.
+package struct PushPayload: Sendable, Hashable {
+  /// The most bytes: 4 KB, the limit of APNs and of Azure alike.
+  package static let limit = 4096
+
+  /// The two kinds of push that Apple tells apart (`apns-push-type`).
+  package enum Kind: String, Sendable, Codable, CaseIterable {
+    case background
+    case alert
+
+    /// The value of `apns-priority`: APNs rejects 10 for a background push.
+    package var priority: Int { self == .background ? 5 : 10 }
+  }
+
+  /// How a push service has to treat it.
+  package let kind: Kind
+  /// The exact JSON text.
+  package let json: String
+
+  /// A payload with a given text, such as one read from the outbox.
+  package init(_ kind: Kind, json: String) {
+    self.kind = kind
+    self.json = json
+  }
+
+  /// Fills `template` with the message as a JSON string, shortened until the text fits.
+  init(_ kind: Kind, message: String, template: (_ literal: String) -> String) {
+    let empty = template("\"\"").utf8.count
+    // A template may contain the message more than once.
+    let one = template("\"x\"").utf8.count
+    let room = max(0, Self.limit - empty) / max(1, one - empty)
+    self.init(kind, json: template(JSONText.quoted(Self.shorten(message, to: room))))
+  }
+
+  /// A plain alert without media: `{"aps":{"alert":"From alice: hi"}}`.
+  package static func plainAlert(_ text: String) -> PushPayload {
+    PushPayload(.alert, message: text) { #"{"aps":{"alert":\#($0)}}"# }
+  }
+
+  /// The message, or its longest beginning that fits into `limit` bytes with an ellipsis.
+  ///
+  /// Counts the bytes of a JSON string literal without its quotes, and cuts between characters as a reader
+  /// sees them (grapheme clusters).
+  static func shorten(_ message: String, to limit: Int) -> String {
+    guard JSONText.length(of: message) > limit else { return message }
+    let ellipsis = "…"
+    var left = limit - ellipsis.utf8.count
+    guard left >= 0 else { return "" }
+    let kept = message.prefix { character in
+      left -= JSONText.length(of: String(character))
+      return left >= 0
+    }
+    return kept + ellipsis
+  }
+}
+
+/// JSON without an encoder, for texts whose order and spacing are a contract, and where encoding would be
+/// too slow.
+package enum JSONText {
+  /// A JSON string literal with its quotes: only what RFC 8259 section 7 demands is escaped.
+  package static func quoted(_ text: String) -> String {
+    var literal = "\""
+    literal.reserveCapacity(text.utf8.count + 2)
+    for scalar in text.unicodeScalars { escape(scalar, into: &literal) }
+    literal += "\""
+    return literal
+  }
+
+  /// The bytes that a text takes inside a string literal, without the quotes.
+  static func length(of text: String) -> Int { quoted(text).utf8.count - 2 }
+
+  private static func escape(_ scalar: Unicode.Scalar, into literal: inout String) {
+    switch scalar {
+    case "\"": literal += "\\\""
+    case "\\": literal += "\\\\"
+    case "\n": literal += "\\n"
+    case "\r": literal += "\\r"
+    case "\t": literal += "\\t"
+    case "\0"..<" ":
+      let digits = String(scalar.value, radix: 16)
+      literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    default: literal.unicodeScalars.append(scalar)
+    }
+  }
+}

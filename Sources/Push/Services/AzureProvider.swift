@@ -1,0 +1,194 @@
+import FoundationEssentials
+import Primitives
+import Synchronization
+
+/// Azure Notification Hubs, through its REST API.
+package final class AzureProvider: PushProvider {
+  /// How long a signature is valid; a new one is made at half of it.
+  private static let signatureLife: TimeInterval = 20 * 60
+
+  let clock: any PushClock
+  private let connection: AzureConnection
+  private let client: CurlClient
+  private let signature = Mutex<(text: String, expiry: Date)?>(nil)
+
+  /// A provider for one hub.
+  package init(
+    connection: AzureConnection, trustAnchor: String? = nil, timeout: Duration = .seconds(30),
+    clock: any PushClock = SystemClock()
+  ) throws(PushError) {
+    (self.connection, self.clock) = (connection, clock)
+    client = try CurlClient(
+      .init(trustAnchor: trustAnchor, connections: capacity, timeout: timeout))
+  }
+
+  package var name: String { "azure" }
+  package let capacity = 32
+  package var limitsSilentPushes: Bool { true }
+
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
+    if case .device = push.target, push.target.appleToken == nil {
+      return .rejected(reason: "Only pushes to Apple devices are sent through Azure.")
+    }
+    do {
+      return PushOutcome(azure: try await post(push), at: clock.now)
+    } catch {
+      return .unavailable(after: nil, reason: "Azure can't be reached: \(error.reason).")
+    }
+  }
+
+  func post(_ push: OutgoingPush) async throws(ServiceFailure) -> ServiceResponse {
+    let (query, address) =
+      switch push.target {
+      case .device(let handle, _): ("direct&", ("ServiceBusNotification-DeviceHandle", handle))
+      case .audience(let tags): ("", ("ServiceBusNotification-Tags", tags.description))
+      }
+    let request = ServiceRequest(
+      url: "\(connection.hub)/messages/?\(query)api-version=2015-04",
+      fields: fields(of: push) + [address], body: push.text.json)
+    return try await client.send(request).get()
+  }
+
+  private func fields(of push: OutgoingPush) -> [(name: String, value: String)] {
+    var fields = [
+      (name: "Authorization", value: currentSignature()),
+      (name: "Content-Type", value: "application/json;charset=utf-8"),
+      (name: "ServiceBusNotification-Format", value: "apple"),
+      (name: "apns-id", value: push.id),
+      (name: "apns-push-type", value: push.text.kind.rawValue),
+      (name: "apns-priority", value: String(push.text.kind.priority)),
+    ]
+    if let expires = push.expires {
+      fields.append(("ServiceBusNotification-Apns-Expiry", expires.formatted(.iso8601)))
+    }
+    if let collapseID = push.collapseID { fields.append(("apns-collapse-id", collapseID)) }
+    return fields
+  }
+
+  /// The signature that requests share until it is half used up, or the clock was set back.
+  private func currentSignature() -> String {
+    let now = clock.now
+    return signature.withLock { current in
+      let left = current.map { $0.expiry.timeIntervalSince(now) } ?? 0
+      if let current, left > Self.signatureLife / 2, left <= Self.signatureLife {
+        return current.text
+      }
+      let expiry = now + Self.signatureLife
+      let text = connection.sharedAccessSignature(expiry: expiry)
+      current = (text, expiry)
+      return text
+    }
+  }
+}
+
+extension PushOutcome {
+  /// Interprets a response of Azure Notification Hubs.
+  fileprivate init(azure response: ServiceResponse, at now: Date) {
+    let after = response.retryAfter(at: now)
+    let text = "Azure answered \(response.status): \(Self.detail(of: response))"
+    self =
+      switch response.status {
+      case 200, 201: .delivered(reference: Self.reference(in: response))
+      case 401:
+        .laneStopped(reason: text + " Check the connection string and the machine's clock.")
+      // Azure also throttles with 403, and then sends Retry-After.
+      case 403 where after == nil:
+        .laneStopped(
+          reason: text + " The key needs the right to send, or the hub's quota is used up.")
+      case 300..<400, 404:
+        .laneStopped(reason: text + " Check the namespace and the hub's name.")
+      case 403, 408, 429, 500...: .unavailable(after: after, reason: text)
+      default: .rejected(reason: text)
+      }
+  }
+
+  /// The text of `<Detail>` in an error, or the beginning of the body.
+  private static func detail(of response: ServiceResponse) -> String {
+    let text = response.text
+    guard let start = text.firstRange(of: "<Detail>"), let end = text.firstRange(of: "</Detail>"),
+      start.upperBound <= end.lowerBound
+    else { return ServiceResponse.line(text) }
+    return ServiceResponse.line(text[start.upperBound..<end.lowerBound])
+  }
+
+  /// The message's id at the end of `Location: https://…/messages/<id>?api-version=…`.
+  private static func reference(in response: ServiceResponse) -> String? {
+    guard let location = response.field("location") else { return nil }
+    return location.prefix { $0 != "?" }.split(separator: "/").last.map(String.init)
+  }
+}
+
+extension AzureProvider: PushCheckable {
+  /// Sends a push to a tag that no device has.
+  package func check() async -> [PushFinding] {
+    do {
+      let tag = try Tag("richpush-check-" + UUID().uuidString)
+      let push = OutgoingPush.probe(to: .audience(try TagExpression(anyOf: [tag])))
+      let response = try await post(push)
+      let now = clock.now
+      let skew = ClockSkew.finding(service: name, response: response, at: now)
+      let finding = PushFinding(
+        service: name, PushOutcome(azure: response, at: now),
+        isGood: "The hub takes pushes with this key.")
+      return [finding, skew].compactMap(\.self)
+    } catch {
+      return [PushFinding(service: name, isGood: false, sentence: "\(error)")]
+    }
+  }
+}
+
+/// The address and the key of a notification hub, from the portal's connection string.
+package struct AzureConnection: Sendable, Equatable {
+  /// `https://<namespace>/<hub>`, without a slash at its end.
+  let hub: String
+  let keyName: String
+  let key: String
+
+  /// Parses `Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…`; in any order.
+  package init(connectionString: String, hub: String) throws(PushError) {
+    var parts: [String: String] = [:]
+    for part in connectionString.split(separator: ";") {
+      guard let equals = part.firstIndex(of: "=") else {
+        throw Self.malformed("\"Name=value\" parts separated by \";\" were expected")
+      }
+      let name = part[..<equals].lowercased().filter { !$0.isWhitespace }
+      parts[name] = String(part[part.index(after: equals)...])
+    }
+    func part(_ name: String, _ form: String) throws(PushError) -> String {
+      guard let text = parts[name.lowercased()], !text.isEmpty else {
+        throw Self.malformed("the part \"\(name)=\(form)\" is missing")
+      }
+      return text
+    }
+    let endpoint = try part("Endpoint", "sb://…")
+    guard let scheme = endpoint.firstRange(of: "://") else {
+      throw Self.malformed("the part \"Endpoint=sb://…\" is missing")
+    }
+    let keyName = try part("SharedAccessKeyName", "…")
+    let key = try part("SharedAccessKey", "…")
+    let host = endpoint[scheme.upperBound...].prefix { $0 != "/" }
+    let isNamed =
+      !hub.isEmpty
+      && hub.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+    guard !host.isEmpty, isNamed else {
+      throw Self.malformed("the host or the hub's name \"\(hub)\" is not valid in an address")
+    }
+    (self.hub, self.keyName, self.key) = ("https://\(host)/\(hub)", keyName, key)
+  }
+
+  /// The value of an `Authorization` field that is valid for the hub until `expiry`.
+  ///
+  /// The HMAC's key is the text of the key: it is not decoded, although it looks like Base64.
+  func sharedAccessSignature(expiry: Date) -> String {
+    let resource = PercentEncoding.encode(hub.lowercased())
+    let seconds = Int(expiry.timeIntervalSince1970)
+    let code = Signing.hmac(key: Array(key.utf8), Array("\(resource)\n\(seconds)".utf8))
+    let signature = PercentEncoding.encode(Signing.base64(code))
+    return "SharedAccessSignature sr=\(resource)&sig=\(signature)&se=\(seconds)"
+      + "&skn=\(PercentEncoding.encode(keyName))"
+  }
+
+  private static func malformed(_ problem: String) -> PushError {
+    PushError(.configuration, "The connection string can't be read: \(problem).")
+  }
+}

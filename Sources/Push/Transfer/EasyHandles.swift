@@ -1,0 +1,218 @@
+import CCurl
+import Glibc
+
+/// The transfers of one curl thread: those that wait, and those given to libcurl.
+///
+/// Used by the curl thread only.
+struct EasyHandles {
+  private let multi: UnsafeMutableRawPointer
+  /// Creates a handle with the options of all requests.
+  private let makeHandle: () -> UnsafeMutableRawPointer?
+  private var waiting: [CurlTransfer] = []
+  /// How many of `waiting` were started; they are removed together, which is cheaper.
+  private var started = 0
+  private var active: [ObjectIdentifier: EasyHandle] = [:]
+  private var idle: [EasyHandle] = []
+  private var window = ConcurrencyWindow()
+
+  init(
+    multi: UnsafeMutableRawPointer, makeHandle: @escaping () -> UnsafeMutableRawPointer?
+  ) {
+    self.multi = multi
+    self.makeHandle = makeHandle
+  }
+
+  private var isWaiting: Bool { started < waiting.count }
+
+  /// Whether a transfer waits that may start now.
+  var isReady: Bool { isWaiting && active.count < window.size }
+
+  /// Whether transfers wait for the response to another.
+  var isBlocked: Bool { isWaiting && !isReady }
+
+  mutating func add(_ transfers: [CurlTransfer]) { waiting += transfers }
+
+  /// Starts as many as may be under way, on connections that are at most `age` seconds old; 0 for any.
+  mutating func begin(onConnectionsYoungerThan age: Int) {
+    while isReady {
+      let transfer = waiting[started]
+      started += 1
+      if transfer.isFinished { continue }
+      guard let handle = idle.popLast() ?? makeHandle().map(EasyHandle.init) else {
+        transfer.fail("Out of memory.")
+        continue
+      }
+      handle.load(transfer)
+      ccurl_set_number(handle.handle, CURLOPT_MAXLIFETIME_CONN, age)
+      active[ObjectIdentifier(handle)] = handle
+      curl_multi_add_handle(multi, handle.handle)
+    }
+    if !isWaiting { (waiting, started) = ([], 0) }
+  }
+
+  /// Completes the transfers that libcurl has finished.
+  mutating func finish() {
+    // All are taken first: libcurl searches the rest whenever one is removed.
+    var finished: [(handle: EasyHandle, result: CURLcode)] = []
+    var result = CURLE_OK
+    while let handle = ccurl_multi_next_finished(multi, &result) {
+      if let handle = EasyHandle.of(handle) { finished.append((handle, result)) }
+    }
+    for (handle, result) in finished {
+      if result == CURLE_OK { window.adapt(to: handle.responseTime) }
+      guard let (transfer, response) = release(handle, result) else { continue }
+      transfer.finish(response)
+    }
+  }
+
+  /// Allows more at once, because no response came for a while.
+  mutating func widen() { window.widen() }
+
+  /// Cancels transfers.
+  mutating func cancel(_ transfers: [CurlTransfer]) {
+    for transfer in transfers {
+      if let handle = transfer.handle { _ = release(handle, CURLE_ABORTED_BY_CALLBACK) }
+      transfer.fail("The push was cancelled.")
+    }
+  }
+
+  /// Cancels everything.
+  mutating func cancelAll() {
+    cancel(active.values.compactMap(\.transfer) + waiting[started...])
+    (waiting, started, idle) = ([], 0, [])
+  }
+
+  private mutating func release(
+    _ handle: EasyHandle, _ result: CURLcode
+  ) -> (transfer: CurlTransfer, result: CurlTransfer.Response)? {
+    curl_multi_remove_handle(multi, handle.handle)
+    active[ObjectIdentifier(handle)] = nil
+    idle.append(handle)
+    return handle.unload(result)
+  }
+}
+
+/// The number of requests that may be under way at once: more the longer responses take.
+///
+/// Each request under way costs libcurl time with every response to another. So there are few while the
+/// service responds at once, and many when the round trip is long.
+struct ConcurrencyWindow {
+  private static let smallest = 64
+  private static let largest = 1000
+  /// The response times in microseconds at which the number stays as it is.
+  private static let target = 25_000...50_000
+
+  /// The number that may be under way.
+  private(set) var size = smallest
+
+  /// Adapts to the time between a request and its response, in microseconds.
+  mutating func adapt(to time: Int) {
+    if time > Self.target.upperBound { size = min(size + 1, Self.largest) }
+    if time < Self.target.lowerBound { size = max(size - 1, Self.smallest) }
+  }
+
+  /// Allows more beside requests that get no response.
+  mutating func widen() { size = min(size + Self.smallest, Self.largest) }
+}
+
+/// A libcurl easy handle, which is reused for one transfer after another.
+///
+/// Used by the curl thread only.
+final class EasyHandle {
+  let handle: UnsafeMutableRawPointer
+
+  private(set) var transfer: CurlTransfer?
+  private var response = ServiceResponse()
+  /// Whether the body was longer than the limit, and the transfer was ended there.
+  private var isTruncated = false
+  /// The request's own header fields, linked to the shared ones behind them.
+  private var fields: UnsafeMutablePointer<curl_slist>?
+  private var lastField: UnsafeMutablePointer<curl_slist>?
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  /// Takes ownership of a handle.
+  init(_ handle: UnsafeMutableRawPointer) {
+    self.handle = handle
+    ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+    ccurl_set_receiver(handle, receiveBody, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit {
+    freeFields()
+    curl_easy_cleanup(handle)
+    errorText.deallocate()
+  }
+
+  /// The object of a handle.
+  static func of(_ handle: UnsafeMutableRawPointer) -> EasyHandle? {
+    ccurl_context(handle).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Prepares the handle for a transfer; the caller adds it to the multi handle.
+  func load(_ transfer: CurlTransfer) {
+    let request = transfer.request
+    self.transfer = transfer
+    transfer.handle = self
+    errorText.pointee = 0
+    ccurl_set_text(handle, CURLOPT_URL, request.url)
+    ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, request.body.utf8.count)
+    ccurl_set_text(handle, CURLOPT_COPYPOSTFIELDS, request.body)
+    fields = HeaderList.list(request.fields)
+    lastField = fields
+    while let next = lastField?.pointee.next { lastField = next }
+    lastField?.pointee.next = request.shared?.list
+    ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, fields ?? request.shared?.list)
+  }
+
+  /// Ends the transfer after the handle was removed from the multi handle.
+  func unload(_ result: CURLcode) -> (transfer: CurlTransfer, result: CurlTransfer.Response)? {
+    guard let transfer else { return nil }
+    let result = response(result)
+    freeFields()
+    (self.transfer, transfer.handle) = (nil, nil)
+    (response, isTruncated) = (ServiceResponse(), false)
+    return (transfer, result)
+  }
+
+  /// The microseconds between the request and the end of its response.
+  var responseTime: Int { Int(ccurl_answer_time(handle)) }
+
+  private func response(_ result: CURLcode) -> CurlTransfer.Response {
+    guard result == CURLE_OK || result == CURLE_WRITE_ERROR && isTruncated else {
+      let detail = String(cString: errorText)
+      return .failure(
+        ServiceFailure(
+          reason: detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail,
+          isTimeout: result == CURLE_OPERATION_TIMEDOUT && ccurl_was_connected(handle)))
+    }
+    response.status = ccurl_status(handle)
+    for name in ServiceResponse.names {
+      guard let value = ccurl_field(handle, name) else { continue }
+      let bytes = UnsafeRawBufferPointer(
+        start: value, count: strnlen(value, ServiceResponse.fieldLimit))
+      response.fields.append((name, String(decoding: bytes, as: UTF8.self)))
+    }
+    return .success(response)
+  }
+
+  private func freeFields() {
+    // The shared fields are not this handle's to free.
+    lastField?.pointee.next = nil
+    curl_slist_free_all(fields)
+    (fields, lastField) = (nil, nil)
+  }
+
+  fileprivate func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let room = ServiceResponse.bodyLimit - response.body.count
+    response.body += bytes.prefix(room)
+    isTruncated = bytes.count > room
+    // Any other number than all bytes makes libcurl end the transfer.
+    return isTruncated ? 0 : bytes.count
+  }
+}
+
+private let receiveBody: ccurl_receiver = { bytes, size, count, context in
+  guard let bytes, let context else { return 0 }
+  return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+    .append(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}

@@ -1,0 +1,90 @@
+/// Why a request, or work that nobody requested, is not done: a stable code for programs and a sentence
+/// for people.
+///
+/// Everything below the routes throws it. The routes give each code its HTTP status.
+package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The `code` member of a problem (RFC 9457); `docs/API.md` lists them.
+  package enum Code: String, Sendable, CaseIterable {
+    /// The request does not follow the API: a field, an option or a body that cannot be read.
+    case invalidRequest = "bad-request"
+    /// A member or parameter that does not exist.
+    case unknownField = "unknown-field"
+    /// No credentials, or wrong ones.
+    case unauthorized
+    /// The caller's role, or a link that is not valid, does not allow it.
+    case forbidden
+    /// Nothing exists under this name or address, or it is not the caller's.
+    case notFound = "not-found"
+    /// It contradicts what is stored.
+    case conflict
+    /// A device has fetched the notification; it cannot change.
+    case alreadyFetched = "already-fetched"
+    /// The link was valid; its time is over.
+    case gone
+    /// The content is larger than the limit.
+    case tooLarge = "content-too-large"
+    /// The plugin does not accept content of this type.
+    case unsupportedType = "unsupported-media-type"
+    /// The content is understood and cannot be used.
+    case rejected = "unprocessable-content"
+    /// No plugin handles the rich type.
+    case unknownRichType = "unknown-rich-type"
+    /// The asset that the payload names is refused or not checked yet.
+    case assetNotReady = "asset-not-ready"
+    /// `to` matches no user and no device.
+    case noRecipients = "no-recipients"
+    /// The plugin refuses for legal reasons.
+    case legallyUnavailable = "unavailable-for-legal-reasons"
+    /// The server could not do it; its log says why.
+    case internalError = "internal-server-error"
+    /// The plugin failed.
+    case pluginFailed = "plugin-failed"
+    /// The file is still being written; it is checked when it is complete.
+    case incomplete
+    /// Too much waits already; try again after ``ServiceError/retryAfter`` seconds.
+    case busy
+    /// Something that is needed does not answer now.
+    case unavailable = "service-unavailable"
+    /// The plugin took longer than it may.
+    case pluginTimedOut = "plugin-timed-out"
+    /// There is no space left on the server's disk.
+    case diskFull = "insufficient-storage"
+  }
+
+  /// What happened, for programs.
+  package let code: Code
+  /// What happened and what to do, for people.
+  package let reason: String
+  /// The number of seconds after which to try again, if that makes sense.
+  package let retryAfter: Int?
+
+  /// Creates an error.
+  package init(_ code: Code, _ reason: String, retryAfter: Int? = nil) {
+    (self.code, self.reason, self.retryAfter) = (code, reason, retryAfter)
+  }
+
+  /// Creates the error for a name that does not exist, with the name that was likely meant, or else all there are.
+  ///
+  /// `kind` says what it would name, such as `field`.
+  package init(unknown kind: String, _ name: String, among known: [String]) {
+    let hint =
+      Suggestion.word(to: name, among: known).map { " Did you mean \($0.quoted)?" }
+      ?? (known.isEmpty ? "" : " There are \(known.joined(separator: ", ")).")
+    self.init(.unknownField, "Unknown \(kind) \(name.quoted).\(hint)")
+  }
+
+  /// The reason.
+  package var description: String { reason }
+}
+
+extension ServiceError.Code {
+  /// Whether the content or the request is the reason, so that trying again without a change is useless.
+  package var isPermanent: Bool {
+    switch self {
+    case .internalError, .pluginFailed, .incomplete, .busy, .unavailable, .pluginTimedOut,
+      .diskFull:
+      false
+    default: true
+    }
+  }
+}

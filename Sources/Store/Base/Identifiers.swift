@@ -1,0 +1,80 @@
+import CGnuTLS
+
+/// The SHA-256 of some content, as 64 lower-case hexadecimal digits: the name of a blob.
+package struct Digest: Sendable, Hashable, CustomStringConvertible {
+  /// The 64 digits.
+  package let hex: String
+
+  /// Parses a digest; nil unless the text is 64 lower-case hexadecimal digits.
+  package init?(hex: some StringProtocol) {
+    guard hex.utf8.count == 64, hex.utf8.allSatisfy("0123456789abcdef".utf8.contains) else {
+      return nil
+    }
+    self.hex = String(hex)
+  }
+
+  /// The digest of bytes in memory.
+  package init(of bytes: [UInt8]) {
+    var hasher = SHA256Hasher()
+    bytes.withUnsafeBytes { hasher.update($0) }
+    self = hasher.finalize()
+  }
+
+  /// The digest of a text's UTF-8.
+  package init(of text: String) { self.init(of: Array(text.utf8)) }
+
+  /// The digits.
+  package var description: String { hex }
+
+  fileprivate init(_ bytes: [UInt8]) {
+    let digits = Array("0123456789abcdef".utf8)
+    hex = String(unsafeUninitializedCapacity: 64) { buffer in
+      for (index, byte) in bytes.enumerated() {
+        buffer[2 * index] = digits[Int(byte >> 4)]
+        buffer[2 * index + 1] = digits[Int(byte & 15)]
+      }
+      return 64
+    }
+  }
+}
+
+/// Computes the SHA-256 of content that arrives in pieces (`gnutls_hash`).
+struct SHA256Hasher: ~Copyable {
+  private let handle: gnutls_hash_hd_t?
+
+  init() {
+    var opened: gnutls_hash_hd_t?
+    gnutls_hash_init(&opened, GNUTLS_DIG_SHA256)
+    handle = opened
+  }
+
+  deinit {
+    if let handle { gnutls_hash_deinit(handle, nil) }
+  }
+
+  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    guard let handle, let base = bytes.baseAddress else { return }
+    gnutls_hash(handle, base, bytes.count)
+  }
+
+  /// The digest of everything added so far; resets the hasher (`gnutls_hash_output`).
+  mutating func finalize() -> Digest {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    if let handle { gnutls_hash_output(handle, &bytes) }
+    return Digest(bytes)
+  }
+}
+
+/// A user's number, which is never reused.
+///
+/// Rows refer to users by number, so that a later user of the same name gets nothing of a removed one.
+package struct UserID: Sendable, Hashable, Comparable, RawRepresentable {
+  /// The number, 1 or higher.
+  package let rawValue: Int
+
+  /// Wraps a number that the store assigned.
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Orders users by when they were added.
+  package static func < (one: UserID, other: UserID) -> Bool { one.rawValue < other.rawValue }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// What the store could not do: a code for programs and a reason for people.
+package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The kinds of failure a caller can tell apart.
+  package enum Code: Sendable {
+    /// The disk or the quota is full; nothing of the change was kept.
+    case full
+    /// The data folder may not be written to.
+    case readOnly
+    /// Another process owns the data folder.
+    case inUse
+    /// A file of the store does not hold what the store wrote.
+    case damaged
+    /// The database was written by a newer version of this program.
+    case newer
+    /// The change contradicts what is stored: a name taken, a key used for something else.
+    case conflict
+    /// What the change refers to does not exist.
+    case missing
+    /// The content is larger than the caller allowed.
+    case tooLarge
+    /// Another process held the database's lock for too long; a retry may succeed.
+    case busy
+    /// Anything else the disk or the database reported.
+    case failed
+  }
+
+  /// The kind of failure.
+  package let code: Code
+  /// A sentence a person can act on.
+  package let reason: String
+
+  /// The reason.
+  package var description: String { reason }
+
+  init(_ code: Code, _ reason: String) {
+    self.code = code
+    self.reason = reason
+  }
+
+  /// Describes a failed system call on a file by its `errno`.
+  init(errno number: Int32 = errno, _ action: String, _ path: String) {
+    code =
+      switch number {
+      case ENOSPC, EDQUOT: .full
+      case EROFS, EACCES, EPERM: .readOnly
+      case ENOENT: .missing
+      default: .failed
+      }
+    reason = "could not \(action) \(path): \(String(cString: strerror(number)))"
+  }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// A piece of stored content.
+package struct Blob: Sendable, Hashable {
+  /// The SHA-256 of the content, its name.
+  package let digest: Digest
+  /// The size of the content in bytes.
+  package let size: Int
+
+  /// Names content that is stored.
+  package init(digest: Digest, size: Int) {
+    self.digest = digest
+    self.size = size
+  }
+}
+
+/// Immutable content, named by its SHA-256; equal content is stored once.
+///
+/// An `add` returns when the content would survive a power cut. A blob that nothing refers to is kept
+/// for a grace period after its last addition, so that there is time to refer to it.
+package final class Blobs: Sendable {
+  let files: DigestFolder
+  let folder: DataFolder
+  private let now: @Sendable () -> Date
+  /// Held while a blob's time is set, and while a blob is found too old and removed.
+  private let timestampLock = Mutex<Void>(())
+  private let groupCommit: GroupCommit
+
+  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) throws(StoreError) {
+    self.folder = folder
+    self.now = now
+    files = DigestFolder(path: folder.blobs, mode: DataFolder.blobMode)
+    groupCommit = try GroupCommit(folder.blobs)
+  }
+
+  /// Where a blob's bytes are, whether or not it is stored.
+  package func path(of digest: Digest) -> String { files.path(of: digest) }
+
+  /// The size of a stored blob in bytes, or nil if there is no such blob.
+  package func size(of digest: Digest) -> Int? {
+    stat(ofFile: path(of: digest)).map { Int($0.st_size) }
+  }
+
+  /// Drops a blob from the page cache, for content that will not be read soon (posix_fadvise(2)).
+  package func dropFromPageCache(_ digest: Digest) {
+    try? StoreFile(path(of: digest), O_RDONLY | O_NOFOLLOW).dropFromPageCache()
+  }
+
+  /// Stores a copy of an open file from its beginning; the descriptor stays the caller's.
+  ///
+  /// Reads and writes on the calling thread, which may block. A file that changes meanwhile is stored as
+  /// it was read, under the digest of what was read. More than `limit` bytes throw `tooLarge`. `isNew` is
+  /// false if the content was stored before.
+  package func addBlocking(
+    copying descriptor: Int32, limit: Int = .max
+  ) async throws -> (blob: Blob, isNew: Bool) {
+    var copy = try TemporaryFile(in: folder)
+    try StoreFile.forEachChunk(of: descriptor) { chunk throws(StoreError) in
+      guard chunk.count <= limit - copy.size else {
+        throw StoreError(.tooLarge, "the content is larger than \(limit) bytes")
+      }
+      try copy.write(chunk)
+    }
+    let file = copy.finish()
+    let (blob, path) = (file.blob, path(of: file.blob.digest))
+    // A stored file of another size was cut short by a power cut; the new one replaces it.
+    let isNew = size(of: blob.digest) != blob.size || !renew(blob.digest)
+    if isNew { file.setModified(now()) } else { file.discard() }
+    // Also for a stored blob: another request may have renamed it and not yet made the name durable.
+    try await groupCommit.commit(isNew ? file : nil, as: path)
+    return (blob, isNew)
+  }
+
+  /// Whether content is stored; if so, its grace period starts again.
+  func renew(_ digest: Digest) -> Bool {
+    timestampLock.withLock { _ in FileSystem.touch(path(of: digest), now()) }
+  }
+
+  /// Removes a blob that has not been added or renewed since `limit`.
+  ///
+  /// A caller renews a blob before it stores a reference to it: either before this, and the blob stays,
+  /// or after it, and the renewal fails.
+  func remove(_ digest: Digest, ifOlderThan limit: Date) -> Bool {
+    timestampLock.withLock { _ in
+      guard let status = stat(ofFile: path(of: digest)), status.modified < limit else {
+        return false
+      }
+      return unlink(path(of: digest)) == 0
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Dispatch
+
+/// Threads that may wait for the disk, so that those of Swift's cooperative pool never do.
+///
+/// Dispatch adds threads as they block, up to 64: a burst of uploads waits for the disk together.
+struct BlockingQueue: Sendable {
+  private let queue: DispatchQueue
+
+  init(_ label: String) { queue = DispatchQueue(label: label, attributes: .concurrent) }
+
+  /// Runs blocking work and suspends the caller until it is done.
+  func run<R: Sendable, E>(_ body: @escaping @Sendable () throws(E) -> R) async throws(E) -> R {
+    let result: Result<R, E> = await withCheckedContinuation { continuation in
+      queue.async {
+        do throws(E) { continuation.resume(returning: .success(try body())) } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,146 @@
+import Glibc
+
+/// The folder that holds everything the store keeps.
+///
+///     richpush.db       the database, with -wal and -shm beside it
+///     blobs/ab/abcd…    content by its SHA-256
+///     renditions/ab/…   a cache that may be deleted
+///     tmp/              files being written
+///     lock              held by the server that owns the folder
+///     collection.lock   held while content is removed or copied
+struct DataFolder: Sendable {
+  /// The path, without a slash at its end.
+  let path: String
+
+  /// Creates the folder and its sub-folders where they are missing, and closes them to other users.
+  init(_ path: String) throws(StoreError) {
+    self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    if mkdir(self.path, 0o700) != 0, errno != EEXIST {
+      throw StoreError("create the folder", self.path)
+    }
+    try makePrivate()
+    for folder in [blobs, renditions, temporary] { try FileSystem.makeFolder(folder) }
+    // SQLite gives its other files the database's mode. An existing database must not be opened here:
+    // closing the descriptor would drop the POSIX locks that SQLite holds on it in this process.
+    _ = try? StoreFile(database, O_RDWR | O_CREAT | O_EXCL)
+    try DigestFolder(path: blobs, mode: Self.blobMode).makeSubfolders()
+  }
+
+  /// Refers to a folder that exists and is only read.
+  init(existing path: String) { self.path = path }
+
+  /// The mode of blobs: plugins, which may run as other users, read them through links to the file.
+  ///
+  /// The folders above keep everyone else out.
+  static let blobMode: mode_t = 0o444
+
+  var database: String { "\(path)/richpush.db" }
+  var blobs: String { "\(path)/blobs" }
+  var renditions: String { "\(path)/renditions" }
+  var temporary: String { "\(path)/tmp" }
+
+  /// Locks the folder for this process; the kernel releases the lock when the process ends (`flock`).
+  func lock() throws(StoreError) -> StoreFile {
+    let lock = try StoreFile("\(path)/lock", O_RDWR | O_CREAT | O_NOFOLLOW)
+    guard lock.lock(LOCK_EX | LOCK_NB) else {
+      throw StoreError(
+        .inUse,
+        "the data folder \(path) is in use by another richpush; stop it or choose another folder")
+    }
+    return lock
+  }
+
+  /// Runs `body` while no process removes blobs; any number may hold this lock together.
+  func preventingCollection<R>(_ body: () throws -> R) throws -> R {
+    let lock = try collectionLock()
+    guard lock.lock(LOCK_SH) else { throw StoreError("lock", lock.path) }
+    return try withExtendedLifetime(lock) { try body() }
+  }
+
+  /// Runs `body` as the only collection; nil if another one runs or ``preventingCollection(_:)`` does.
+  func collecting<R>(_ body: () throws -> R) throws -> R? {
+    let lock = try collectionLock()
+    guard lock.lock(LOCK_EX | LOCK_NB) else { return nil }
+    return try withExtendedLifetime(lock) { try body() }
+  }
+
+  private func collectionLock() throws(StoreError) -> StoreFile {
+    try StoreFile("\(path)/collection.lock", O_RDWR | O_CREAT | O_NOFOLLOW)
+  }
+
+  /// Removes the unfinished files of earlier processes.
+  func removeTemporaryFiles() {
+    for name in FileSystem.names(in: temporary) { unlink("\(temporary)/\(name)") }
+  }
+
+  /// A new path in `tmp/`.
+  func temporaryPath() -> String {
+    "\(temporary)/\(String(UInt64.random(in: .min ... .max), radix: 36))"
+  }
+}
+
+// MARK: - Other users
+
+extension DataFolder {
+  /// Closes the folder to other local users, also if an earlier version let them read it.
+  ///
+  /// The folder itself gets 0711, so that plugins with a user of their own reach their scratch folders.
+  /// Each folder in it gets 0700, which protects everything below, and each file 0600. Blobs and
+  /// renditions are corrected by `DigestFolder.forEachFile`.
+  ///
+  /// Throws `readOnly` if the folder or a part of the store in it belongs to another user, or is on a
+  /// file system without modes.
+  private func makePrivate() throws(StoreError) {
+    let folder = try StoreFile(path, O_RDONLY | O_DIRECTORY)
+    var status = try folder.status()
+    guard status.st_uid == geteuid() else {
+      throw StoreError(
+        .readOnly,
+        "the data folder \(path) belongs to \(Self.name(of: status.st_uid)), but richpush runs as "
+          + "\(Self.name(of: geteuid())); run it as the owner, or change the owner (chown -R)")
+    }
+    if status.permissions != 0o711 {
+      try? folder.setMode(0o711)
+      status = try folder.status()
+    }
+    guard status.permissions & 0o022 == 0 else {
+      throw StoreError(
+        .readOnly,
+        "other users may write to the data folder \(path), and its mode cannot be changed; "
+          + "put it on a file system with owners and modes")
+    }
+    for name in FileSystem.names(in: path) where name != "scratch" { try makePrivate(name) }
+  }
+
+  /// The store's own files: another user who could write to the folder may have planted them.
+  private static let storeFileNames: Set = [
+    "blobs", "renditions", "tmp", "richpush.db", "richpush.db-wal", "richpush.db-shm",
+    "richpush.db-journal", "lock", "collection.lock",
+  ]
+
+  private func makePrivate(_ name: String) throws(StoreError) {
+    let entry = "\(path)/\(name)"
+    guard var status = stat(ofLink: entry) else { return }
+    // A folder may be a link to another disk, if its owner is allowed to put it there.
+    if status.fileType == S_IFLNK, [geteuid(), 0].contains(status.st_uid) {
+      guard Self.storeFileNames.contains(name), let target = stat(ofFile: entry) else { return }
+      status = target
+    }
+    let isFolder = status.fileType == S_IFDIR
+    guard status.st_uid == geteuid(), isFolder || status.fileType == S_IFREG else {
+      // Anything else, such as the lost+found of a disk, is not the store's concern.
+      guard Self.storeFileNames.contains(name) else { return }
+      throw StoreError(
+        .readOnly,
+        "\(entry) belongs to \(Self.name(of: status.st_uid)), or is neither file nor folder; "
+          + "change its owner to \(Self.name(of: geteuid())) (chown), or remove it")
+    }
+    let mode: mode_t = isFolder ? 0o700 : 0o600
+    guard status.permissions != mode, chmod(entry, mode) != 0, errno != ENOENT else { return }
+    throw StoreError("change the mode of", entry)
+  }
+
+  private static func name(of user: uid_t) -> String {
+    getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "the user \(user)"
+  }
+}

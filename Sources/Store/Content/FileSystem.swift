@@ -1,0 +1,150 @@
+import FoundationEssentials
+import Glibc
+
+/// Operations on folders and names.
+enum FileSystem {
+  /// Creates a folder unless it exists (`mkdir`), and makes its name durable.
+  static func makeFolder(_ path: String) throws(StoreError) {
+    guard mkdir(path, 0o700) != 0 else { return try synchronizeParent(of: path) }
+    guard errno == EEXIST else { throw StoreError("create the folder", path) }
+  }
+
+  /// Creates the folder of a file unless it exists.
+  static func makeParent(of path: String) throws(StoreError) {
+    try makeFolder(parent(of: path))
+  }
+
+  /// Returns once the names in a folder would survive a power cut (`fsync`).
+  static func synchronizeFolder(_ path: String) throws(StoreError) {
+    try StoreFile(path, O_RDONLY | O_DIRECTORY).synchronize()
+  }
+
+  /// Returns once a file's name would survive a power cut.
+  static func synchronizeParent(of path: String) throws(StoreError) {
+    try synchronizeFolder(parent(of: path))
+  }
+
+  /// Renames a file (`rename`); creates the target's folder if it is missing.
+  static func rename(_ source: String, to target: String) throws(StoreError) {
+    if Glibc.rename(source, target) == 0 { return }
+    if errno == ENOENT {
+      try makeParent(of: target)
+      if Glibc.rename(source, target) == 0 { return }
+    }
+    throw StoreError("rename a file to", target)
+  }
+
+  /// Renames a file like ``rename(_:to:)``; the new name survives a power cut.
+  static func renameDurably(_ source: String, to target: String) throws(StoreError) {
+    try rename(source, to: target)
+    try synchronizeParent(of: target)
+  }
+
+  /// Sets a file's modification time; false if there is no such file (`utimensat`).
+  static func setModified(_ path: String, _ time: Date) -> Bool {
+    let seconds = time.timeIntervalSince1970
+    let time = timespec(
+      tv_sec: Int(seconds.rounded(.down)),
+      tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+    return utimensat(AT_FDCWD, path, [time, time], 0) == 0
+  }
+
+  /// Sets a file's modification time unless it is within a second of `time`; false if there is no such file.
+  static func touch(_ path: String, _ time: Date) -> Bool {
+    guard let status = stat(ofFile: path) else { return false }
+    return abs(time.timeIntervalSince(status.modified)) < 1 || setModified(path, time)
+  }
+
+  /// The names in a folder, without `.` and `..`; empty if there is no such folder (`readdir`).
+  static func names(in path: String) -> [String] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  private static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+}
+
+extension stat {
+  /// Facts about a file, following links (`stat`); nil if there is none.
+  init?(ofFile path: String) {
+    self.init()
+    guard stat(path, &self) == 0 else { return nil }
+  }
+
+  /// Facts about a file or a link itself (`lstat`); nil if there is none.
+  init?(ofLink path: String) {
+    self.init()
+    guard lstat(path, &self) == 0 else { return nil }
+  }
+
+  /// The bits that chmod(2) sets.
+  var permissions: mode_t { st_mode & 0o7777 }
+  /// The type of the file, such as `S_IFREG`.
+  var fileType: mode_t { st_mode & S_IFMT }
+  /// The modification time; the store also uses it to note when a file was last used.
+  var modified: Date {
+    Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9)
+  }
+}
+
+/// A folder of files named by digests, spread over 256 sub-folders by their first two digits: `ab/abcd…`.
+struct DigestFolder: Sendable {
+  let path: String
+  /// The mode of its files.
+  let mode: mode_t
+
+  /// A file found by ``forEachFile(_:)``.
+  struct Entry {
+    let path: String
+    let name: String
+    let size: Int
+    let modified: Date
+  }
+
+  /// Where the file of that name is, whether or not it exists.
+  func path(of digest: Digest) -> String {
+    "\(path)/\(digest.hex.prefix(2))/\(digest.hex)"
+  }
+
+  /// Creates the sub-folders that are missing, so that storing a file never has to.
+  func makeSubfolders() throws(StoreError) {
+    let made = (0...255).count { number in
+      let name = String(number, radix: 16)
+      return mkdir("\(path)/\(name.count == 1 ? "0" : "")\(name)", 0o700) == 0
+    }
+    if made > 0 { try FileSystem.synchronizeFolder(path) }
+  }
+
+  /// Calls `body` with every file; one that is removed meanwhile may be left out.
+  ///
+  /// Corrects modes that an earlier version set.
+  func forEachFile(_ body: (Entry) throws -> Void) rethrows {
+    for subfolder in FileSystem.names(in: path).sorted() {
+      let subfolder = "\(path)/\(subfolder)"
+      if let status = stat(ofLink: subfolder), status.fileType == S_IFDIR {
+        setMode(0o700, of: subfolder, status)
+      }
+      for name in FileSystem.names(in: subfolder) {
+        let path = "\(subfolder)/\(name)"
+        guard let status = stat(ofLink: path), status.fileType == S_IFREG else { continue }
+        setMode(mode, of: path, status)
+        try body(
+          Entry(path: path, name: name, size: Int(status.st_size), modified: status.modified))
+      }
+    }
+  }
+
+  private func setMode(_ mode: mode_t, of path: String, _ status: stat) {
+    if status.permissions != mode { chmod(path, mode) }
+  }
+}

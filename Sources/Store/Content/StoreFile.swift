@@ -1,0 +1,195 @@
+import CLinux
+import FoundationEssentials
+import Glibc
+import Primitives
+import Synchronization
+
+/// An open file of the store: a descriptor with the path that its errors name.
+struct StoreFile: Sendable {
+  let path: String
+  private let descriptor: FileDescriptor
+
+  /// The descriptor's number, valid while this value is referenced.
+  var number: Int32 { descriptor.number }
+
+  /// Opens a file (`open`) that child processes do not inherit.
+  init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(StoreError) {
+    self.path = path
+    descriptor = try Self.attempt("open", path) { () throws(Errno) in
+      try FileDescriptor(path, flags, mode: mode)
+    }
+  }
+
+  /// Facts about the file (`fstat`).
+  func status() throws(StoreError) -> stat {
+    try Self.attempt("examine", path) { () throws(Errno) in try descriptor.status() }
+  }
+
+  /// Sets the permissions (`fchmod`).
+  func setMode(_ mode: mode_t) throws(StoreError) {
+    guard fchmod(number, mode) == 0 else {
+      throw StoreError("change the mode of", path)
+    }
+  }
+
+  /// Locks the file until it is closed (`flock`); false if that fails or, with `LOCK_NB`, would block.
+  func lock(_ operation: Int32) -> Bool {
+    (try? FileDescriptor.retrying { Int(flock(number, operation)) }) != nil
+  }
+
+  /// Writes all of `bytes`.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    try Self.attempt("write", path) { () throws(Errno) in try descriptor.write(bytes) }
+  }
+
+  /// Returns once the file's bytes, or the folder's names, would survive a power cut (`fsync`).
+  func synchronize() throws(StoreError) {
+    try Self.attempt("make durable", path) { () throws(Errno) in try descriptor.synchronize() }
+  }
+
+  /// Returns once everything on this file's file system would survive a power cut (`syncfs`).
+  func synchronizeFileSystem() throws(StoreError) {
+    guard syncfs(number) == 0 else { throw StoreError("make durable", path) }
+  }
+
+  /// Drops the file's clean pages from the page cache (`posix_fadvise`).
+  func dropFromPageCache() { posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED) }
+
+  /// The first `limit` bytes as text.
+  func text(limit: Int) throws(StoreError) -> String {
+    let bytes = try Self.attempt("read", path) { () throws(Errno) in
+      try descriptor.readAll(limit: limit)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The SHA-256 of the whole file.
+  func digest() throws(StoreError) -> Digest {
+    var hasher = SHA256Hasher()
+    try Self.forEachChunk(of: number) { chunk throws(StoreError) in
+      hasher.update(chunk)
+    }
+    return hasher.finalize()
+  }
+
+  /// Calls `body` with each piece of the file, from its beginning to its end.
+  func forEachChunk(
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try Self.forEachChunk(of: number, body)
+  }
+
+  /// The same for a descriptor that the caller keeps open; its offset is neither used nor moved (`pread`).
+  static func forEachChunk(
+    of number: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { buffer.deallocate() }
+    var offset = 0
+    while true {
+      let count = try attempt("read", "an open file") { () throws(Errno) in
+        try FileDescriptor.retrying { pread(number, buffer.baseAddress, buffer.count, offset) }
+      }
+      if count == 0 { return }
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += count
+    }
+  }
+
+  private static func attempt<R>(
+    _ action: String, _ path: String, _ body: () throws(Errno) -> R
+  ) throws(StoreError) -> R {
+    do { return try body() } catch { throw StoreError(errno: error.rawValue, action, path) }
+  }
+}
+
+extension Digest {
+  /// The SHA-256 of a file, which may not be a symbolic link.
+  init(ofFile path: String) throws(StoreError) {
+    self = try StoreFile(path, O_RDONLY | O_NOFOLLOW).digest()
+  }
+}
+
+// MARK: - Files being written
+
+/// A file being written in `tmp/`; it is removed on deinit unless ``finish()`` was called.
+struct TemporaryFile: ~Copyable {
+  private let name: TemporaryName
+  private let file: StoreFile
+  private var hasher = SHA256Hasher()
+  private(set) var size = 0
+
+  init(in folder: DataFolder) throws(StoreError) {
+    name = TemporaryName(path: folder.temporaryPath())
+    file = try StoreFile(name.path, O_WRONLY | O_CREAT | O_EXCL)
+  }
+
+  var path: String { name.path }
+
+  mutating func write(_ bytes: [UInt8]) throws(StoreError) {
+    try bytes.span.bytes.withUnsafeBytes { chunk throws(StoreError) in try write(chunk) }
+  }
+
+  mutating func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    try file.write(bytes)
+    hasher.update(bytes)
+    size += bytes.count
+  }
+
+  /// The digest of what was written; nothing may be written after it.
+  mutating func digest() -> Digest { hasher.finalize() }
+
+  /// The file, complete, but not yet durable and without its final name.
+  consuming func finish() -> WrittenFile {
+    let blob = Blob(digest: digest(), size: size)
+    return WrittenFile(blob, name, file)
+  }
+}
+
+/// A path in `tmp/`; the file there is removed on deinit.
+struct TemporaryName: ~Copyable {
+  let path: String
+  private let isRemoved = Atomic(false)
+
+  init(path: String) { self.path = path }
+
+  deinit { remove() }
+
+  /// Removes the file, unless it was removed or renamed before.
+  func remove() {
+    if !isRemoved.exchange(true, ordering: .relaxed) { unlink(path) }
+  }
+
+  /// Gives the file its final name (`rename`).
+  func rename(to target: String) throws(StoreError) {
+    try FileSystem.rename(path, to: target)
+    isRemoved.store(true, ordering: .relaxed)
+  }
+}
+
+/// A complete file in `tmp/` with known content, which may not have reached the disk.
+final class WrittenFile: Sendable {
+  let blob: Blob
+  let file: StoreFile
+  private let name: TemporaryName
+
+  init(_ blob: Blob, _ name: consuming TemporaryName, _ file: StoreFile) {
+    self.blob = blob
+    self.name = name
+    self.file = file
+  }
+
+  /// Removes the file now, even while other references to this object exist.
+  func discard() { name.remove() }
+
+  /// Sets the file's time unless `time` is now: then it has just been written.
+  func setModified(_ time: Date) {
+    if abs(time.timeIntervalSinceNow) >= 1 { _ = FileSystem.setModified(name.path, time) }
+  }
+
+  /// Makes the file a blob under its final name (`rename`).
+  func rename(to target: String) throws(StoreError) {
+    try file.setMode(DataFolder.blobMode)
+    try name.rename(to: target)
+  }
+}

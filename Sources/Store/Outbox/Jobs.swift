@@ -1,0 +1,127 @@
+package import FoundationEssentials
+
+/// A push to insert together with a notification: one text over one lane, with a job for each device.
+package struct PushInsert: Sendable {
+  /// Who gets it.
+  package enum Target: Sendable {
+    /// Registrations by id; one that no longer exists gets no job.
+    case devices([String])
+    /// A tag expression that the push service resolves, in one job; `user` is the only user it matches, if
+    /// there is just one.
+    case audience(String, user: UserID? = nil)
+  }
+
+  /// The lane (push provider) that sends it.
+  package var lane: String
+  /// Who gets it.
+  package var target: Target
+  /// The kind of push the text is (`background` or `alert`).
+  package var kind: String
+  /// Makes the text from the notification's id.
+  package var text: @Sendable (_ id: Int) -> String
+  /// Makes the alert that may be sent instead, or nil.
+  package var fallback: (@Sendable (_ id: Int) -> String)?
+  /// Pushes to one device with the same collapse id are sent in order and replace each other.
+  package var collapseID: (@Sendable (_ id: Int) -> String)?
+
+  /// Describes a push; the optional members can be set afterwards.
+  package init(
+    lane: String, target: Target, kind: String, text: @escaping @Sendable (_ id: Int) -> String
+  ) {
+    (self.lane, self.target, self.kind, self.text) = (lane, target, kind, text)
+  }
+}
+
+/// The state of a push to one device.
+package enum JobState: String, Sendable, CaseIterable, Column {
+  /// Waits until it is due, or is being sent.
+  case queued
+  /// The push service accepted it.
+  case sent
+  /// A dead letter: it is sent again only when an operator replays it.
+  case failed
+  /// It expired before it could be sent.
+  case expired
+  /// It was withdrawn before it was sent.
+  case cancelled
+}
+
+/// A job leased to a lane until the time that the lane named.
+package struct LeasedJob: Sendable, Equatable {
+  /// Who gets the push.
+  package enum Target: Sendable, Equatable {
+    /// A device by its push token and platform.
+    case device(handle: String, platform: String)
+    /// A tag expression for the push service to resolve.
+    case audience(String)
+  }
+
+  /// The job's number; numbers rise in the order of commits.
+  package let id: Int
+  /// A lower-case UUID, the same at every attempt.
+  package let token: String
+  /// The notification it announces, or nil.
+  package let notificationID: Int?
+  /// The user whose device it is, or nil for an audience.
+  package let user: UserID?
+  /// Who gets the push.
+  package let target: Target
+  /// The kind of push the text is.
+  package let kind: String
+  /// The text to send.
+  package let text: String
+  /// The alert that may be sent instead, or nil.
+  package let fallback: String?
+  /// Later pushes with this id replace it, or nil.
+  package let collapseID: String?
+  /// When it expires, or nil.
+  package let expires: Date?
+  /// The number of failed attempts so far.
+  package let attempts: Int
+  /// When background pushes were sent to the same device (or audience) within the last hour, newest
+  /// first; read for background pushes only.
+  package let recentSilentPushes: [Date]
+}
+
+/// The result of sending a leased job.
+package enum JobOutcome: Sendable, Equatable {
+  /// The push service accepted it as this kind of push, under its own reference.
+  case delivered(as: String, reference: String?, note: String?)
+  /// The attempt failed; the job is due again at that time.
+  case retry(at: Date, reason: String)
+  /// Not attempted; the job is due again at that time.
+  case released(until: Date, reason: String)
+  /// Failed for good; the registration is removed unless it was renewed after `since`, or, if that is
+  /// nil, after the job was leased.
+  case deadToken(since: Date?, reason: String)
+  /// Failed for good.
+  case rejected(reason: String)
+  /// It expired before it could be sent.
+  case expired
+}
+
+/// A row of the job table as operators and publishers see it: the state of a push to one device.
+package struct JobRecord: Sendable, Equatable {
+  /// The job's number.
+  package let job: Int
+  /// The notification it announces, or nil.
+  package let notificationID: Int?
+  /// The lane that sends it.
+  package let lane: String
+  /// The name of the user whose device it is; nil for an audience and for a removed user.
+  package let user: String?
+  /// The id of the device's registration, or nil for an audience.
+  package let registration: String?
+  /// Its state.
+  package let state: JobState
+  /// The number of attempts.
+  package let attempts: Int
+  /// When it is due or its lease ends, while it is queued.
+  package let due: Date
+  /// When its state last changed.
+  package let updated: Date
+  /// The push service's reference, once it has been sent.
+  package let reference: String?
+  /// Why it is in this state, or nil.
+  package let reason: String?
+}

@@ -1,0 +1,76 @@
+package import FoundationEssentials
+
+/// An event for publishers and the operator's programs.
+package struct StoredEvent: Sendable, Equatable {
+  /// Rises with every commit.
+  package let sequence: Int
+  /// A unique name, the same at every delivery.
+  package let token: String
+  /// The kind of event: `receipt` or `asset`.
+  package let type: String
+  /// What happened, as the text of a JSON object.
+  package let data: String
+  /// When it happened.
+  package let time: Date
+}
+
+extension Store {
+  /// The events after a sequence number, in order, at most `limit`.
+  ///
+  /// With a publisher, those for it and those for all. In a receipt of a removed user, `user` is null.
+  package func events(
+    after: Int, for publisher: UserID? = nil, limit: Int
+  ) throws -> [StoredEvent] {
+    try database.all(
+      """
+      SELECT sequence, token, type, CASE WHEN user IS NULL THEN data
+        ELSE json_set(data, '$.user', (SELECT name FROM user WHERE id = event.user)) END, created
+      FROM event
+      WHERE sequence > ?1 AND (?2 IS NULL OR publisher IS NULL OR publisher = ?2)
+      ORDER BY sequence LIMIT ?3
+      """, after, publisher, max(0, limit)
+    ) { row in
+      try StoredEvent(
+        sequence: row.next(), token: row.next(), type: row.next(), data: row.next(),
+        time: row.next())
+    }
+  }
+
+  /// Adds a cursor for a reader of all events, after the latest event; an existing one is kept.
+  ///
+  /// Does not wait for the commit, which precedes those of all later changes.
+  package func createCursor(of reader: String) {
+    database.writeSoon { connection in
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO counter(name, next)
+        SELECT ?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0)
+        """, "events of " + reader)
+    }
+  }
+
+  /// The sequence number of the latest event, 0 before the first.
+  package func latestEvent() throws -> Int {
+    try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
+  }
+
+  /// The sequence number that ``setCursor(_:of:)`` stored for a reader; nil for a new one.
+  package func cursor(of reader: String) throws -> Int? {
+    try database.value("SELECT next FROM counter WHERE name = ?", "events of " + reader)
+  }
+
+  /// Stores the sequence number of the last event a reader has processed; nil removes the cursor.
+  package func setCursor(_ sequence: Int?, of reader: String) async throws {
+    try await database.write { connection in
+      try connection.run("DELETE FROM counter WHERE name = ?", "events of " + reader)
+      guard let sequence else { return }
+      try connection.run(
+        "INSERT INTO counter(name, next) VALUES (?, ?)", "events of " + reader, sequence)
+    }
+  }
+
+  /// Calls `body` after every commit of this process: a hint to read the database.
+  package func observeCommits(_ body: @escaping @Sendable () -> Void) {
+    database.observeCommits(body)
+  }
+}

@@ -1,0 +1,227 @@
+package import FoundationEssentials
+import Synchronization
+
+/// The state of a notification for one of its recipients.
+package struct Receipt: Sendable, Equatable {
+  /// The recipient.
+  package let userID: UserID
+  /// The recipient's name, or nil if the user was removed.
+  package let user: String?
+  /// When the embedded gateway first sent it to a device of the user, or nil.
+  package let sent: Date?
+  /// When a device of the user first fetched the content, or nil.
+  package let fetched: Date?
+  /// When the user marked it read, or nil.
+  package let read: Date?
+}
+
+/// The state of a notification on a device that identifies itself.
+package struct DeviceReceipt: Sendable, Equatable {
+  /// The user whose device it is.
+  package let user: String
+  /// The id of the device's registration.
+  package let registration: String
+  /// When it first fetched the content, or nil.
+  package let fetched: Date?
+  /// When the user marked it read there, or nil.
+  package let read: Date?
+}
+
+extension Store {
+  /// Marks a notification read; false if the user has no such notification.
+  ///
+  /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
+  /// registration of the user is ignored.
+  package func markRead(_ id: Int, user: UserID, device: String? = nil) async throws -> Bool {
+    let now = now()
+    return try await database.write { connection in
+      let isTheirs = try connection.value(
+        """
+        SELECT 1 FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user = ?1 AND notification.id = ?2 AND \(StoredNotification.isVisible("?3"))
+        """, user, id, now, as: Bool.self)
+      guard isTheirs == true else { return false }
+      try connection.record("read", of: id, user: user, device: device, at: now)
+      return true
+    }
+  }
+
+  /// Records that notifications were sent to a device of the user, the first time only.
+  ///
+  /// Returns at once: it is written with the next commit.
+  package func recordSent(_ ids: [Int], user: UserID) {
+    let now = now()
+    database.writeSoon { connection in
+      for id in ids { try connection.record("sent", of: id, user: user, device: nil, at: now) }
+    }
+  }
+
+  /// Records that a device of the user fetched the content, the first time only for the user and for
+  /// each registration.
+  ///
+  /// Returns at once: it is written with the next commit.
+  package func recordFetched(_ id: Int, user: UserID, device: String? = nil) {
+    let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
+    if pendingFetches.add(fetch) { writePendingFetches() }
+  }
+
+  private func writePendingFetches() {
+    database.writeSoon { [self] connection in
+      let (fetches, hasMore) = pendingFetches.take()
+      if hasMore { writePendingFetches() }
+      for fetch in fetches {
+        try connection.record(
+          "fetched", of: fetch.id, user: fetch.user, device: fetch.device, at: fetch.time)
+      }
+    }
+  }
+
+  /// The receipts of a notification, by the users' names.
+  package func receipts(of id: Int) throws -> [Receipt] {
+    try database.all(
+      """
+      SELECT recipient.user, name, sent, fetched, read
+      FROM recipient LEFT JOIN user ON user.id = recipient.user
+      WHERE notification = ? ORDER BY name IS NULL, name, recipient.user
+      """, id
+    ) { row in
+      try Receipt(
+        userID: row.next(), user: row.next(), sent: row.next(), fetched: row.next(),
+        read: row.next())
+    }
+  }
+
+  /// The receipts of the devices that identified themselves, by user and registration.
+  package func deviceReceipts(of id: Int) throws -> [DeviceReceipt] {
+    try database.all(
+      """
+      SELECT name, registration, fetched, read
+      FROM device_receipt JOIN user ON user.id = device_receipt.user
+      WHERE notification = ? ORDER BY name, registration
+      """, id
+    ) { row in
+      try DeviceReceipt(
+        user: row.next(), registration: row.next(), fetched: row.next(), read: row.next())
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// Writes the time of a receipt's first `column` (`sent`, `fetched` or `read`), for the user and for the
+  /// device, if that is a registration of the recipient.
+  fileprivate func record(
+    _ column: String, of id: Int, user: UserID, device: String?, at time: Date
+  ) throws {
+    if let device {
+      try run(
+        """
+        INSERT INTO device_receipt(notification, user, registration)
+        SELECT notification, recipient.user, registration.id
+        FROM recipient JOIN registration ON registration.user = recipient.user
+        WHERE notification = ? AND recipient.user = ? AND registration.id = ?
+        ON CONFLICT DO NOTHING
+        """, id, user, device)
+      try run(
+        """
+        UPDATE device_receipt SET \(column) = ?
+        WHERE notification = ? AND user = ? AND registration = ? AND \(column) IS NULL
+        """, time, id, user, device)
+    }
+    // After the device's: the trigger inserts a receipt of the user only if there is none of a device.
+    try run(
+      "UPDATE recipient SET \(column) = ? WHERE user = ? AND notification = ? AND \(column) IS NULL",
+      time, user, id)
+  }
+}
+
+/// Fetches that no commit has written yet, so that a burst of them shares a few commits.
+final class PendingFetches: Sendable {
+  struct Fetch: Sendable {
+    let id: Int
+    let user: UserID
+    let device: String?
+    let time: Date
+  }
+
+  private struct Queue {
+    var fetches: [Fetch] = []
+    var taken = 0
+    /// Whether a commit that takes them was asked for.
+    var isScheduled = false
+  }
+
+  private let queue = Mutex(Queue())
+  /// The most in one commit, so that other changes need not wait for long.
+  private static let limit = 1000
+
+  /// Adds a fetch; true if the caller must ask for a commit that takes it.
+  func add(_ fetch: Fetch) -> Bool {
+    queue.withLock { queue in
+      queue.fetches.append(fetch)
+      defer { queue.isScheduled = true }
+      return !queue.isScheduled
+    }
+  }
+
+  /// Takes the oldest for one commit; `hasMore` asks for another.
+  func take() -> (fetches: [Fetch], hasMore: Bool) {
+    queue.withLock { queue in
+      let fetches = Array(queue.fetches[queue.taken...].prefix(Self.limit))
+      queue.taken += fetches.count
+      if queue.taken == queue.fetches.count { queue = Queue() }
+      return (fetches, queue.isScheduled)
+    }
+  }
+}
+
+// MARK: - The inbox
+
+/// A notification as one of its recipients sees it.
+package struct InboxEntry: Sendable, Equatable {
+  /// The notification.
+  package let notification: StoredNotification
+  /// Whether the user has marked it read.
+  package let isRead: Bool
+}
+
+extension Store {
+  /// Whether the user is a recipient of the notification.
+  package func isRecipient(_ id: Int, user: UserID) throws -> Bool {
+    try database.value(
+      "SELECT 1 FROM recipient WHERE user = ? AND notification = ?", user, id) ?? false
+  }
+
+  /// The only recipient of a notification; nil if there are more, or none.
+  package func soleRecipient(of id: Int) throws -> UserID? {
+    let users = try database.all("SELECT user FROM recipient WHERE notification = ? LIMIT 2", id) {
+      try $0.next(UserID.self)
+    }
+    return users.count == 1 ? users[0] : nil
+  }
+
+  /// The user's notifications, newest first, at most `limit`, with ids below `before`.
+  package func inbox(
+    of user: UserID, unreadOnly: Bool = false, limit: Int, before: Int? = nil
+  ) throws -> [InboxEntry] {
+    try database.all(
+      """
+      SELECT \(StoredNotification.columns), read IS NOT NULL
+      FROM recipient JOIN notification ON notification.id = recipient.notification
+      WHERE user = ?1 AND recipient.notification < ?2
+        AND \(StoredNotification.isVisible("?3"))\(unreadOnly ? " AND read IS NULL" : "")
+      ORDER BY recipient.notification DESC LIMIT ?4
+      """, user, before ?? .max, now(), max(0, limit)
+    ) { row in
+      InboxEntry(notification: try StoredNotification(&row), isRead: try row.next())
+    }
+  }
+
+  /// The number of the user's notifications that are not marked read.
+  package func unreadCount(of user: UserID) throws -> Int {
+    try database.value(
+      """
+      SELECT count(*) FROM recipient JOIN notification ON notification.id = recipient.notification
+      WHERE user = ?1 AND read IS NULL AND \(StoredNotification.isVisible("?2"))
+      """, user, now()) ?? 0
+  }
+}

@@ -1,0 +1,220 @@
+import CSQLite
+import Glibc
+
+/// One connection to a SQLite database, which one thread uses at a time.
+///
+/// Prepared statements are cached. `?` in SQL stands for the next of the values, `?1` for the first.
+struct SQLiteConnection: ~Copyable {
+  /// What a connection is for.
+  enum Purpose {
+    /// Queries only.
+    case reading
+    /// Everything; creates the database if it does not exist.
+    case writing
+    /// `VACUUM INTO`, which needs a connection that may write.
+    case copying
+  }
+
+  /// How long to wait for another process's lock, such as a command run beside the server.
+  private static let busyTimeout: Int32 = 10_000  // ms
+
+  /// The C handle, for the parts of SQLite that have no wrapper here.
+  let handle: OpaquePointer
+  private let statements = StatementCache()
+
+  /// Opens the database at `path` with the settings every connection of the store has.
+  static func open(_ path: String, for purpose: Purpose) throws(StoreError) -> SQLiteConnection {
+    var opened: OpaquePointer?
+    let creation = purpose == .writing ? SQLITE_OPEN_CREATE : 0
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | creation
+    let status = sqlite3_open_v2(path, &opened, flags, nil)
+    guard status == SQLITE_OK, let opened else {
+      let error = StoreError(opened, "open \(path)")
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    let connection = SQLiteConnection(handle: opened)
+    sqlite3_busy_timeout(opened, busyTimeout)
+    switch purpose {
+    case .reading:
+      try connection.script("PRAGMA query_only = ON")
+    case .writing:
+      // Savepoints journal to a temporary file by default; memory is faster. The limit returns a WAL that
+      // grew during a long read to 64 MB.
+      try connection.script(
+        """
+        PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;
+        PRAGMA temp_store = MEMORY
+        """)
+    case .copying:
+      break
+    }
+    // NORMAL, the usual setting with WAL, would lose the last commits in a power cut; FULL syncs each.
+    try connection.script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+    return connection
+  }
+
+  private init(handle: OpaquePointer) { self.handle = handle }
+
+  deinit {
+    statements.finalizeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// Whether a transaction is open; SQLite itself rolls it back when the disk is full.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The rows changed since the connection was opened.
+  var changes: Int64 { sqlite3_total_changes64(handle) }
+
+  /// Runs one or more statements without values, and ignores their rows (`sqlite3_exec`).
+  func script(_ sql: String) throws(StoreError) {
+    guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
+      throw StoreError(handle, "run \(sql.prefix(60))")
+    }
+  }
+
+  /// Runs a statement and returns how many rows it changed.
+  @discardableResult
+  func run(_ sql: String, _ values: any Column...) throws -> Int {
+    try run(sql, values: values)
+  }
+
+  func run(_ sql: String, values: [any Column]) throws -> Int {
+    try withStatement(sql, values) { statement in
+      while try step(statement) {}
+    }
+    return Int(sqlite3_changes64(handle))
+  }
+
+  /// Every row, in the order of the query.
+  func all<T>(_ sql: String, _ values: any Column..., read: (inout Row) throws -> T) throws -> [T] {
+    try all(sql, values: values, read: read)
+  }
+
+  func all<T>(
+    _ sql: String, values: [any Column], read: (inout Row) throws -> T
+  ) throws -> [T] {
+    try withStatement(sql, values) { statement in
+      var rows: [T] = []
+      while try step(statement) {
+        var row = Row(statement)
+        rows.append(try read(&row))
+      }
+      return rows
+    }
+  }
+
+  /// The first row, or nil if there is none.
+  func first<T>(_ sql: String, _ values: any Column..., read: (inout Row) throws -> T) throws -> T?
+  {
+    try first(sql, values: values, read: read)
+  }
+
+  func first<T>(
+    _ sql: String, values: [any Column], read: (inout Row) throws -> T
+  ) throws -> T? {
+    try withStatement(sql, values) { statement in
+      guard try step(statement) else { return nil }
+      var row = Row(statement)
+      return try read(&row)
+    }
+  }
+
+  /// The first column of the first row, or nil if there is no row.
+  func value<T: Column>(_ sql: String, _ values: any Column..., as type: T.Type = T.self) throws
+    -> T?
+  {
+    try first(sql, values: values) { try $0.next() }
+  }
+
+  private func step(_ statement: OpaquePointer) throws(StoreError) -> Bool {
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW: true
+    case SQLITE_DONE: false
+    default: throw StoreError(handle, "run a statement")
+    }
+  }
+
+  private func withStatement<T>(
+    _ sql: String, _ values: [any Column], _ body: (OpaquePointer) throws -> T
+  ) throws -> T {
+    let statement = try statements.checkOut(sql, for: handle)
+    defer { statements.checkIn(statement, sql) }
+    for (index, value) in values.enumerated() {
+      guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else {
+        throw StoreError(handle, "bind a value")
+      }
+    }
+    return try body(statement)
+  }
+}
+
+/// A row of a query, read column by column from the left.
+struct Row {
+  private let statement: OpaquePointer
+  private var index: Int32 = 0
+
+  init(_ statement: OpaquePointer) { self.statement = statement }
+
+  /// The next column, as the type the caller wants.
+  mutating func next<T: Column>(_ type: T.Type = T.self) throws(StoreError) -> T {
+    defer { index += 1 }
+    return try T.read(statement, at: index)
+  }
+}
+
+/// The idle prepared statements of one connection by their SQL.
+private final class StatementCache {
+  private var idle: [String: OpaquePointer] = [:]
+
+  func checkOut(_ sql: String, for connection: OpaquePointer) throws(StoreError) -> OpaquePointer {
+    if let statement = idle.removeValue(forKey: sql) { return statement }
+    var prepared: OpaquePointer?
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    let status = sqlite3_prepare_v3(connection, sql, -1, flags, &prepared, nil)
+    guard status == SQLITE_OK, let prepared else {
+      throw StoreError(connection, "prepare \(sql.prefix(60))")
+    }
+    return prepared
+  }
+
+  // Without the reset the statement would keep the connection's read snapshot open.
+  func checkIn(_ statement: OpaquePointer, _ sql: String) {
+    sqlite3_reset(statement)
+    sqlite3_clear_bindings(statement)
+    // Nested use of the same SQL prepares it twice.
+    if let other = idle.updateValue(statement, forKey: sql) { sqlite3_finalize(other) }
+  }
+
+  func finalizeAll() {
+    for statement in idle.values { sqlite3_finalize(statement) }
+    idle = [:]
+  }
+}
+
+extension StoreError {
+  /// Describes a failed SQLite call by the result code and the message of its connection.
+  fileprivate init(_ connection: OpaquePointer?, _ action: String) {
+    let message = String(cString: sqlite3_errmsg(connection))
+    let system = sqlite3_system_errno(connection)
+    switch sqlite3_errcode(connection) {
+    case SQLITE_FULL:
+      self.init(.full, "the disk is full: the database could not be written")
+    case SQLITE_IOERR where system == ENOSPC || system == EDQUOT:
+      self.init(.full, "the disk or the quota is full: the database could not be written")
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      self.init(
+        .damaged,
+        "the database is damaged (\(message)); restore the last backup into an empty data folder")
+    case SQLITE_READONLY, SQLITE_PERM:
+      self.init(.readOnly, "the database may not be written to (\(message)); check its owner")
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      self.init(.busy, "another process holds the database; try again")
+    case SQLITE_CONSTRAINT:
+      self.init(.conflict, "the change contradicts what is stored (\(message))")
+    default:
+      self.init(.failed, "the database could not \(action): \(message)")
+    }
+  }
+}

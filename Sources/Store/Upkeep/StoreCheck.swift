@@ -1,0 +1,111 @@
+import FoundationEssentials
+
+/// What a check of the store found.
+package struct CheckReport: Sendable, Equatable {
+  /// A problem that was found.
+  package struct Finding: Sendable, Equatable {
+    /// What is wrong and what was done about it, for people.
+    package let sentence: String
+    /// Whether it was repaired.
+    package let isRepaired: Bool
+  }
+
+  /// The number of blobs compared with their digests.
+  package internal(set) var blobs = 0
+  /// The number of renditions compared with their headers.
+  package internal(set) var renditions = 0
+  /// The problems; empty if there are none.
+  package internal(set) var findings: [Finding] = []
+
+  /// Whether every problem was repaired.
+  package var isSound: Bool { findings.allSatisfy(\.isRepaired) }
+
+  mutating func add(_ sentence: String, isRepaired: Bool = false) {
+    findings.append(Finding(sentence: sentence, isRepaired: isRepaired))
+  }
+}
+
+extension Store {
+  /// Compares every blob with its digest and every rendition with its header, and looks for references to
+  /// missing content.
+  ///
+  /// `repairing` moves damaged content to `damaged/`, removes damaged renditions, which are rendered again
+  /// on demand, and marks assets without content, so that the next scan of the drop folder reads their
+  /// files again.
+  package func check(repairing: Bool = false) async throws -> CheckReport {
+    var report = try await upkeep.run { [self] in
+      var report = CheckReport()
+      try checkDatabase(&report)
+      try checkBlobs(&report, repairing: repairing)
+      checkRenditions(&report, repairing: repairing)
+      return report
+    }
+    let assets = try database.all(
+      "SELECT rich_type, name, blob FROM asset WHERE blob IS NOT NULL"
+    ) { row in (try row.next(String.self), try row.next(String.self), try row.next(Digest.self)) }
+    for (richType, name, digest) in assets where blobs.size(of: digest) == nil {
+      if repairing {
+        // Without its stamp the next scan finds the file changed.
+        try await database.run(
+          "UPDATE asset SET stamp = '' WHERE rich_type = ? AND name = ? AND blob = ?", richType,
+          name, digest)
+      }
+      report.add(
+        "the content \(digest) of the asset \(richType)/\(name) is gone"
+          + (repairing ? "; the file will be imported again" : ""), isRepaired: repairing)
+    }
+    let notifications = try database.all(
+      "SELECT id, blob FROM notification WHERE blob IS NOT NULL"
+    ) { row in (try row.next(Int.self), try row.next(Digest.self)) }
+    for (id, digest) in notifications where blobs.size(of: digest) == nil {
+      report.add(
+        "the content \(digest) of notification \(id) is gone; "
+          + "put the file into the drop folder again, or restore a backup")
+    }
+    return report
+  }
+
+  private func checkDatabase(_ report: inout CheckReport) throws {
+    let problems =
+      try database.all("PRAGMA integrity_check(20)") { try $0.next(String.self) }
+      + database.all("PRAGMA foreign_key_check") { "a dangling row in \(try $0.next(String.self))" }
+    for problem in problems where problem != "ok" { report.add("the database: \(problem)") }
+  }
+
+  private func checkBlobs(_ report: inout CheckReport, repairing: Bool) throws {
+    try blobs.files.forEachFile { file in
+      guard let digest = Digest(hex: file.name) else {
+        return report.add("\(file.path) is not the store's; remove it")
+      }
+      report.blobs += 1
+      guard try Digest(ofFile: file.path) != digest else { return }
+      if repairing {
+        try FileSystem.renameDurably(file.path, to: "\(folder.path)/damaged/\(file.name)")
+      }
+      report.add(
+        "the content \(digest) is damaged" + (repairing ? "; it was moved to damaged/" : ""),
+        isRepaired: repairing)
+    }
+  }
+
+  private func checkRenditions(_ report: inout CheckReport, repairing: Bool) {
+    renditions.files.forEachFile { file in
+      let isHeader = file.name.hasSuffix(".head")
+      guard let key = Digest(hex: isHeader ? file.name.dropLast(5) : file.name[...]) else {
+        return report.add("\(file.path) is not the store's; remove it")
+      }
+      if isHeader {
+        guard renditions.storedHeader(key)?.hasSize != true else { return }
+      } else {
+        report.renditions += 1
+        // A rendition that is being stored has bytes but no header yet.
+        let isBeingStored = now().timeIntervalSince(file.modified) < 60
+        guard !isBeingStored, renditions.storedHeader(key)?.isIntact != true else { return }
+      }
+      if repairing { renditions.remove(key) }
+      report.add(
+        "the rendition \(key) is damaged" + (repairing ? "; it will be rendered again" : ""),
+        isRepaired: repairing)
+    }
+  }
+}

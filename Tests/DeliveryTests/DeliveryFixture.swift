@@ -1,0 +1,112 @@
+import Foundation
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+
+@testable import Delivery
+
+/// What publishes, with a store, a drop folder and plugins, without a server.
+///
+/// The users are `shop`, a publisher, and `alice` and `bob`, devices; the store's time is `clock`.
+struct DeliveryFixture {
+  let scratch: Scratch
+  let store: Store
+  let host: PluginHost
+  let assets: AssetIntake
+  let renderer: Renderer
+  let counts = RenditionCounts()
+  let links: MediaLinks
+  let publisher: Publisher
+  let lanes: PlatformLanes
+  let log = LogLines()
+  let clock = TestClock()
+
+  /// Renders every payload as text, but refuses what begins with `bad`.
+  static let note = """
+    case $RICH_PAYLOAD in
+      bad*) printf 'Status: 422\\nContent-Type: text/plain\\n\\nIt is bad.' ;;
+      *) printf 'Content-Type: text/plain\\n\\n%s' "$RICH_PAYLOAD" ;;
+    esac
+    """
+
+  init(
+    push: String = "embedded,apns", script: String = note, manifest: String = "{}",
+    admitsGuests: Bool = false
+  ) async throws {
+    scratch = try Scratch()
+    try scratch.makeFolder("assets/note")
+    try scratch.installPlugin("note", manifest: manifest, script)
+    // Takes files only, and gives them as they are.
+    try scratch.installPlugin(
+      "file", manifest: #"{"accepts":["application/octet-stream","image/*"]}"#,
+      "printf 'Content-Type: image/png\\nX-Sendfile: asset\\n\\n'")
+    store = try scratch.store(now: clock.now)
+    host = try scratch.pluginHost()
+    let (foreground, validator) = (ForegroundLoad(), PayloadValidator(host: host))
+    assets = AssetIntake(
+      store: store, folder: DropFolder(path: scratch.path + "/assets"), validator: validator,
+      foreground: foreground, log: log.log)
+    renderer = Renderer(
+      store: store, host: host, queues: RenderQueues(concurrency: 4), foreground: foreground,
+      counts: counts)
+    links = try MediaLinks(store: store, base: "https://push.example")
+    lanes = try PlatformLanes(push)
+    publisher = Publisher(
+      store: store, assets: assets, validator: validator, renderer: renderer,
+      announcement: Announcement(
+        store: store, lanes: lanes, isEmbedded: lanes.has("embedded"), links: links,
+        admitsGuests: admitsGuests))
+    for (name, role) in [("shop", Role.publisher), ("alice", .device), ("bob", .device)] {
+      try await store.addUser(name, hash: "", role: role)
+    }
+  }
+
+  func id(_ user: String) throws -> UserID {
+    guard let id = try store.user(named: user)?.id else { throw Unmet("no \(user)") }
+    return id
+  }
+
+  /// Registers a device and returns its ID.
+  @discardableResult
+  func register(
+    _ handle: String, of user: String, platform: String = "apns", tags: [String] = []
+  ) async throws -> String {
+    let device = try await store.registration(forHandle: handle, user: id(user))
+    _ = try await store.putRegistration(
+      device, user: id(user), platform: platform, handle: handle,
+      tags: ["username:" + user] + tags)
+    return device
+  }
+
+  func draft(_ members: String = "", to: String = #"["username:alice"]"#) throws -> Draft {
+    let json = #"{"message":"Hi","richType":"note","payload":"hello","to":\#(to)\#(members)}"#
+    return try Draft(Array(json.utf8), now: clock.now())
+  }
+
+  @discardableResult
+  func publish(_ draft: Draft, request: String = "") async throws -> Publisher.Published {
+    try await publisher.publish(draft, sender: id("shop"), request: Array(request.utf8))
+  }
+
+  func pushEvents(for user: String) throws -> [String] {
+    try store.pushEvents(for: id(user), after: 0, limit: 100).map(\.data)
+  }
+
+  /// The pushes that the lane would send now.
+  func lease(_ lane: String = "apns") async throws -> [PushJob] {
+    try await StoredPushQueue(store: store).settleAndLease(
+      [], lane: lane, limit: 100, now: clock.now(), until: clock.now() + 100)
+  }
+
+  /// The error of a publication that fails.
+  func refusal(_ draft: Draft) async throws -> ServiceError {
+    do {
+      try await publish(draft)
+      throw Unmet("it was published")
+    } catch let error as ServiceError { return error }
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Delivery
+
+@Suite(.timeLimit(.minutes(1))) struct EventFeedTests {
+  @Test func `a device gets its own pushes, after the one it saw last, with the unread count`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let feed = PushFeed(store: delivery.store)
+    #expect(try feed.latest() == 0)
+    for to in ["alice", "bob", "alice"] {
+      try await delivery.publish(
+        delivery.draft(#","form":"alert","badge":true"#, to: #"["username:\#(to)"]"#))
+    }
+    let alice = try delivery.id("alice")
+    func events(after: Int, limit: Int = 10) throws -> [FeedEvent] {
+      try feed.events(for: alice, role: .device, after: after, limit: limit)
+    }
+    #expect(try events(after: 0).map(\.notificationID) == [0, 2])
+    #expect(try events(after: 1).map(\.sequence) == [3] && feed.latest() == 3)
+    #expect(try events(after: 0, limit: 1).count == 1)
+    #expect(
+      try events(after: 0).allSatisfy { $0.name == "push" && $0.data.contains(#""badge":2"#) })
+    feed.recordSent(try events(after: 0), to: alice)
+    try await eventually("the receipts say so") {
+      try delivery.store.receipts(of: 0).first?.sent != nil
+    }
+    #expect(try delivery.store.receipts(of: 1).first?.sent == nil)
+  }
+
+  @Test func `a publisher gets the receipts of its own notifications, an admin everybody's`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    try await delivery.publish(delivery.draft())
+    delivery.store.recordFetched(0, user: try delivery.id("alice"))
+    let feed = PublisherFeed(store: delivery.store)
+    let shop = try delivery.id("shop")
+    try await eventually("the receipt") {
+      try feed.events(for: shop, role: .publisher, after: 0, limit: 9)
+        .contains { $0.data.contains("fetched") }
+    }
+    // One says that the push is queued, the next that it is fetched.
+    let events = try feed.events(for: shop, role: .publisher, after: 0, limit: 9)
+    #expect(Set(events.map(\.name)) == ["receipt"])
+    let last = try #require(events.last)
+    let json = try JSONSerialization.jsonObject(with: Data(last.data.utf8)) as? [String: Any]
+    #expect(json?["type"] as? String == "receipt" && json?["user"] as? String == "alice")
+    #expect(json?["time"] as? String == delivery.clock.now().formatted(.iso8601))
+    let other = try delivery.id("bob")
+    #expect(try feed.events(for: other, role: .publisher, after: 0, limit: 9).isEmpty)
+    #expect(try feed.events(for: other, role: .admin, after: 0, limit: 9).count == events.count)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct WebhookDeliveryTests {
+  /// Runs a test with a receiver that listens, and what delivers to it.
+  private func withReceiver(
+    _ test: (DeliveryFixture, WebhookReceiver, WebhookDelivery) async throws -> Void
+  ) async throws {
+    let delivery = try await DeliveryFixture()
+    try await WebhookReceiver.test { receiver, url in
+      let webhook = try Webhook(url: url, secret: WebhookSecret(WebhookReceiver.secret))
+      try await test(
+        delivery, receiver,
+        WebhookDelivery(store: delivery.store, webhook: webhook, log: delivery.log.log))
+    }
+  }
+
+  /// Adds events, each about an asset of this name.
+  private func add(_ names: String..., to store: Store) async throws {
+    for name in names {
+      let asset = AssetRecord(
+        richType: "note", name: name, state: .ready, bytes: 0, modified: Date(), stamp: name)
+      try await store.putAsset(asset, event: #"{"name":"\#(name)"}"#)
+    }
+  }
+
+  /// Waits for the pause that was returned, and delivers again.
+  private func resume(_ webhook: WebhookDelivery, at time: Date?) async throws {
+    let time = try #require(time)
+    try await Task.sleep(for: .seconds(max(0, time.timeIntervalSinceNow) + 0.01))
+    _ = await webhook.deliver()
+  }
+
+  @Test func `posts each event once, from the webhook's first day on`() async throws {
+    try await withReceiver { delivery, receiver, webhook in
+      try await add("a", "b", to: delivery.store)
+      #expect(await webhook.deliver() == nil)
+      #expect(await webhook.deliver() == nil)
+      #expect(receiver.bodies.count == 2 && Set(receiver.ids).count == 2)
+      #expect(receiver.bodies.contains { $0.contains(#""name":"a""#) })
+      try await add("c", to: delivery.store)
+      #expect(await webhook.deliver() == nil)
+      #expect(receiver.bodies.last?.contains(#""name":"c""#) == true)
+      // The place is kept for the next start.
+      #expect(try delivery.store.cursor(of: "webhook") == 3)
+    }
+  }
+
+  @Test func `posts an event again that was not accepted, with the same ID, after a pause`()
+    async throws
+  {
+    try await withReceiver { delivery, receiver, webhook in
+      receiver.answer([503])
+      try await add("a", to: delivery.store)
+      let pause = await webhook.deliver()
+      #expect(receiver.ids.count == 1 && delivery.log.contain("503"))
+      #expect(try delivery.store.cursor(of: "webhook") == 0, "it is not done")
+      try await add("b", to: delivery.store)
+      #expect(await webhook.deliver() == pause && receiver.ids.count == 1, "it waits")
+      try await resume(webhook, at: pause)
+      try #require(receiver.ids.count == 3)
+      #expect(receiver.ids[0] == receiver.ids[1] && receiver.ids[2] != receiver.ids[1])
+      #expect(try delivery.store.cursor(of: "webhook") == 2)
+    }
+  }
+
+  @Test func `gives up an event that the webhook rejects, and goes on`() async throws {
+    try await withReceiver { delivery, receiver, webhook in
+      receiver.answer([422])
+      try await add("a", to: delivery.store)
+      #expect(await webhook.deliver() == nil)
+      #expect(delivery.log.contain("is given up") && receiver.ids.count == 1)
+      try await add("b", to: delivery.store)
+      #expect(await webhook.deliver() == nil && receiver.ids.count == 2)
+    }
+  }
+
+  @Test func `without a webhook nothing is kept for one`() async throws {
+    let delivery = try await DeliveryFixture()
+    delivery.store.createCursor(of: "webhook")
+    let none = WebhookDelivery(store: delivery.store, webhook: nil, log: delivery.log.log)
+    #expect(await none.deliver() == nil)
+    #expect(try delivery.store.cursor(of: "webhook") == nil)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct CommitWorkersTests {
+  @Test func `announces what is due, and looks for events after every commit`() async throws {
+    let delivery = try await DeliveryFixture()
+    let commits = LogLines()
+    let log = commits.log
+    let workers = CommitWorkers(
+      store: delivery.store,
+      webhook: WebhookDelivery(store: delivery.store, webhook: nil, log: delivery.log.log),
+      log: delivery.log.log
+    ) { log("commit") }
+    workers.start()
+    let due = (delivery.clock.now() + 600).formatted(.iso8601)
+    try await delivery.publish(delivery.draft(#","notBefore":"\#(due)""#))
+    try await eventually("listeners are notified") { !commits.all.isEmpty }
+    #expect(try delivery.pushEvents(for: "alice").isEmpty)
+    delivery.clock.advance(by: 600)
+    // Any commit makes it look, long before the next poll.
+    try await delivery.store.addUser("carol", hash: "", role: .device)
+    try await eventually("it is announced") { try delivery.pushEvents(for: "alice").count == 1 }
+    workers.stop()
+  }
+}

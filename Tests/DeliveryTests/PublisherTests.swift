@@ -1,0 +1,278 @@
+import Foundation
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Delivery
+
+@Suite(.timeLimit(.minutes(1))) struct PublisherTests {
+  @Test func `stores a notification with its recipients, its event and a push for each device`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let device = try await delivery.register("AA", of: "alice")
+    try await delivery.register("BB", of: "bob")
+    let published = try await delivery.publish(delivery.draft())
+    #expect(published.isNew && published.notification.to == ["username:alice"])
+    #expect(try published.notification.sender == delivery.id("shop"))
+    #expect(published.addressees.users == [try delivery.id("alice")])
+    #expect(try delivery.store.receipts(of: 0).map(\.user) == ["alice"])
+    #expect(try delivery.pushEvents(for: "alice").count == 1)
+    #expect(try delivery.pushEvents(for: "bob").isEmpty)
+    let jobs = try delivery.store.outbox.deliveries(of: 0)
+    #expect(jobs.map(\.registration) == [device] && jobs.map(\.lane) == ["apns"])
+  }
+
+  @Test func `every rendition is made before the push`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.publish(delivery.draft())
+    #expect(delivery.counts[.made] == 1 + Profile.all.count)
+    let plugin = try #require(delivery.host.plugin("note"))
+    let notification = try #require(try delivery.store.notification(0))
+    for profile in Profile.all {
+      let request = RenditionRequest(
+        source: RenditionSource(notification, in: delivery.store),
+        options: RenditionOptions(profile), plugin: plugin)
+      #expect(delivery.renderer.stored(request) != nil, "\(profile.name)")
+    }
+  }
+
+  @Test func `a profile that cannot be met is no reason not to send, a plugin that fails is`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(
+      script: """
+        case $RICH_PAYLOAD-$RICH_PROFILE in
+          crash-web) exit 3 ;;
+          *-watch) printf 'Status: 422\\nContent-Type: text/plain\\n\\nIt is too wide.' ;;
+          *) printf 'Content-Type: text/plain\\n\\nok' ;;
+        esac
+        """)
+    #expect(try await delivery.publish(delivery.draft()).isNew)
+    var crash = try delivery.draft()
+    crash.payload = "crash"
+    #expect(try await delivery.refusal(crash).code == .pluginFailed)
+    #expect(try delivery.store.notification(1) == nil)
+    #expect(try delivery.pushEvents(for: "alice").count == 1)
+  }
+
+  @Test func `what is refused as it is reaches nobody`() async throws {
+    let delivery = try await DeliveryFixture()
+    var bad = try delivery.draft()
+    bad.payload = "bad"
+    let error = try await delivery.refusal(bad)
+    #expect(error.code == .rejected && error.reason == "It is bad.")
+    #expect(try delivery.store.notification(0) == nil)
+  }
+
+  @Test func `what is rendered for each user is not rendered before the push`() async throws {
+    let delivery = try await DeliveryFixture(manifest: #"{"perUser":true}"#)
+    try await delivery.publish(delivery.draft(#","form":"alert""#))
+    #expect(delivery.counts[.made] == 0)
+    #expect(try delivery.pushEvents(for: "alice").first?.contains("att") == false)
+  }
+
+  @Test func `nobody is not an audience, and an unknown name beside a known one is reported`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let error = try await delivery.refusal(delivery.draft(to: #"["username:carol"]"#))
+    #expect(error == ServiceError(.noRecipients, "There is no user “carol”."))
+    #expect(try await delivery.refusal(delivery.draft(to: #""vip""#)).code == .noRecipients)
+    let to = #"["username:alice","username:carol","username:zoë"]"#
+    let published = try await delivery.publish(delivery.draft(to: to))
+    #expect(published.addressees.unknown == ["carol", "zoë"])
+  }
+
+  @Test func `a tag finds the devices that have it, an expression leaves some out`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice", tags: ["news"])
+    try await delivery.register("BB", of: "bob", tags: ["news", "muted"])
+    try await delivery.register("CC", of: "bob", platform: "gcm", tags: ["news"])
+    let published = try await delivery.publish(delivery.draft(to: #""news && !muted""#))
+    #expect(published.addressees.devices.count == 2)
+    #expect(published.addressees.unreached(by: delivery.lanes) == 1, "nobody sends to gcm")
+    #expect(try delivery.store.outbox.deliveries(of: 0).map(\.user) == ["alice"])
+    #expect(try delivery.store.receipts(of: 0).map(\.user) == ["alice", "bob"])
+  }
+
+  @Test func `the name of a removed user's successor is not the recipient`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.publish(delivery.draft())
+    _ = try await delivery.store.removeUser("alice")
+    try await delivery.store.addUser("alice", hash: "", role: .device)
+    #expect(try !delivery.store.isRecipient(0, user: delivery.id("alice")))
+  }
+
+  @Test func `a repeated key returns the first notification, another request is a conflict`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let draft = try delivery.draft(#","idempotencyKey":"k""#)
+    #expect(try await delivery.publish(draft, request: "a").isNew)
+    let again = try await delivery.publish(draft, request: "a")
+    #expect(!again.isNew && again.notification.id == 0)
+    let error = await #expect(throws: StoreError.self) {
+      try await delivery.publish(draft, request: "b")
+    }
+    #expect(error?.code == .conflict)
+    #expect(try delivery.pushEvents(for: "alice").count == 1)
+  }
+
+  @Test func `an asset is pinned as it is now`() async throws {
+    let delivery = try await DeliveryFixture()
+    try delivery.scratch.write("\0one", to: "assets/file/a.bin")
+    var draft = try delivery.draft()
+    (draft.richType, draft.payload) = ("file", "a.bin")
+    try await delivery.publish(draft)
+    try delivery.scratch.write("\0another", to: "assets/file/a.bin")
+    let pinned = try delivery.store.notification(0)?.blob
+    #expect(pinned?.digest == Digest(of: "\0one") && pinned?.size == 4)
+  }
+
+  @Test func `a payload that names no asset is refused, with the one that is spelled alike`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    try delivery.scratch.write("\0one", to: "assets/file/Logo.bin")
+    var draft = try delivery.draft()
+    (draft.richType, draft.payload) = ("file", "Logo.bin")
+    try await delivery.publish(draft)
+    draft.payload = "logo.bin"
+    let error = try await delivery.refusal(draft)
+    #expect(error.code == .rejected && error.reason.hasSuffix("; there is “Logo.bin”."))
+    draft.payload = "../logo.bin"
+    #expect(try await delivery.refusal(draft).reason.contains("names no asset"))
+    try delivery.scratch.write("", to: "assets/file/empty.bin")
+    draft.payload = "empty.bin"
+    #expect(try await delivery.refusal(draft).code == .assetNotReady)
+    draft.richType = "img"
+    #expect(try await delivery.refusal(draft).code == .unknownRichType)
+  }
+
+  // MARK: - Changes
+
+  @Test func `a change reaches the same recipients, and replaces what was not sent`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice", tags: ["news"])
+    let first = try await delivery.publish(delivery.draft(to: #""news""#)).notification
+    try await delivery.register("BB", of: "bob", tags: ["news"])
+    let body = Array(#"{"message":"Changed"}"#.utf8)
+    let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
+    let changed = try await delivery.publisher.amend(first, as: draft)
+    #expect(changed.message == "Changed" && changed.id == first.id)
+    let jobs = try delivery.store.outbox.deliveries(of: 0)
+    #expect(jobs.map(\.user) == ["alice", "alice"] && jobs.map(\.state) == [.cancelled, .queued])
+    #expect(try delivery.pushEvents(for: "bob").isEmpty)
+  }
+
+  @Test func `what a device has fetched cannot be changed`() async throws {
+    let delivery = try await DeliveryFixture()
+    let first = try await delivery.publish(delivery.draft()).notification
+    delivery.store.recordFetched(0, user: try delivery.id("alice"))
+    try await eventually("it is recorded") {
+      try delivery.store.receipts(of: 0).first?.fetched != nil
+    }
+    let body = Array(#"{"message":"Changed"}"#.utf8)
+    let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
+    let error = await #expect(throws: ServiceError.self) {
+      _ = try await delivery.publisher.amend(first, as: draft)
+    }
+    #expect(error?.code == .alreadyFetched)
+  }
+
+  @Test func `a changed message keeps the file that was pinned`() async throws {
+    let delivery = try await DeliveryFixture()
+    try delivery.scratch.write("\0one", to: "assets/file/a.bin")
+    var draft = try delivery.draft()
+    (draft.richType, draft.payload) = ("file", "a.bin")
+    let first = try await delivery.publish(draft).notification
+    try delivery.scratch.write("\0another", to: "assets/file/a.bin")
+    draft.message = "Changed"
+    let changed = try await delivery.publisher.amend(first, as: draft)
+    #expect(changed.blob == first.blob && changed.blobType == first.blobType)
+  }
+
+  // MARK: - Pushes
+
+  @Test func `a push carries a signed link that is the device's own`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    try await delivery.publish(delivery.draft(#","form":"alert","badge":true"#))
+    let job = try #require(try await delivery.lease().first)
+    let text = job.push.text.json
+    #expect(text.contains("https://push.example/media/0/ios?expires="))
+    #expect(text.contains("&to=\(job.id).\(job.push.id)") && text.contains(#""badge":1"#))
+    #expect(job.push.collapseID == "rich-0" && job.push.text.kind == .alert)
+    #expect(job.push.target == .device(handle: "AA", platform: "apns"))
+    let event = try #require(try delivery.pushEvents(for: "alice").first)
+    #expect(event.contains("https://push.example/media/0/ios?") && !event.contains("&to="))
+  }
+
+  @Test func `a silent push has an alert to fall back on, an alert has none`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    try await delivery.publish(delivery.draft())
+    try await delivery.publish(delivery.draft(#","form":"alert""#))
+    let jobs = try await delivery.lease()
+    try #require(jobs.count == 2)
+    #expect(jobs[0].push.text.kind == .background && jobs[0].fallback?.kind == .alert)
+    #expect(jobs[1].push.text.kind == .alert && jobs[1].fallback == nil)
+  }
+
+  @Test func `nothing is told before its time, and nothing after it ended`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    let due = (delivery.clock.now() + 600).formatted(.iso8601)
+    let end = (delivery.clock.now() + 1200).formatted(.iso8601)
+    try await delivery.publish(delivery.draft(#","notBefore":"\#(due)","expires":"\#(end)""#))
+    #expect(try await delivery.lease().isEmpty)
+    #expect(try await delivery.store.releaseHeldEvents() == delivery.clock.now() + 600)
+    #expect(try delivery.pushEvents(for: "alice").isEmpty)
+    delivery.clock.advance(by: 600)
+    #expect(try await delivery.store.releaseHeldEvents() == nil)
+    #expect(try delivery.pushEvents(for: "alice").count == 1)
+    #expect(try await delivery.lease().map(\.push.expires) == [delivery.clock.now() + 600])
+    delivery.clock.advance(by: 600)
+    #expect(try delivery.pushEvents(for: "alice").isEmpty && delivery.store.notification(0) == nil)
+  }
+
+  @Test func `a text for one user is a push without a notification`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    try await delivery.register("BB", of: "bob")
+    try await delivery.publisher.announcement.announce(.plainAlert("Hi"), to: "alice")
+    #expect(try delivery.pushEvents(for: "alice") == [#"{"aps":{"alert":"Hi"}}"#])
+    #expect(
+      try await delivery.lease().map(\.push.target) == [
+        .device(handle: "AA", platform: "apns")
+      ])
+    #expect(try delivery.store.inbox(of: delivery.id("alice"), limit: 9).isEmpty)
+    #expect(try delivery.pushEvents(for: "bob").isEmpty)
+  }
+
+  @Test func `Azure's hub is asked for users who have no device here`() async throws {
+    let delivery = try await DeliveryFixture(push: "azure")
+    try await delivery.register("BB", of: "bob")
+    try await delivery.publish(delivery.draft(to: #"["username:alice","username:bob"]"#))
+    let targets = try await delivery.lease("azure").map(\.push.target)
+    #expect(
+      targets == [
+        .device(handle: "BB", platform: "apns"), .audience(try TagExpression("username:alice")),
+      ])
+    #expect(try delivery.pushEvents(for: "alice").isEmpty, "the embedded gateway is off")
+  }
+
+  @Test func `a guest exists from the first notification on, where guests are admitted`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(admitsGuests: true)
+    try await delivery.publish(delivery.draft(to: #"["username:zoe"]"#))
+    #expect(try delivery.store.receipts(of: 0).map(\.user) == ["zoe"])
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Delivery
+
+@Suite(.timeLimit(.minutes(1))) struct SidecarPublisherTests {
+  private func publisher(
+    _ delivery: DeliveryFixture, sender: String = "shop", isPublishFolder: Bool = false
+  ) -> SidecarPublisher {
+    var assets = delivery.assets
+    if isPublishFolder {
+      assets.folder = DropFolder(path: delivery.scratch.path + "/assets/outbox")
+    }
+    return SidecarPublisher(
+      assets, delivery.publisher, sender: sender, isDemo: false, isPublishFolder: isPublishFolder)
+  }
+
+  private static let toAlice = #"{"to":["username:alice"]}"#
+
+  private func drop(_ delivery: DeliveryFixture, _ sidecar: String = toAlice) throws {
+    try delivery.scratch.write("\0one", to: "assets/file/big logo.v2.bin")
+    try delivery.scratch.write(sidecar, to: "assets/file/big logo.v2.bin.notify.json")
+  }
+
+  private func result(_ delivery: DeliveryFixture, _ kind: String) -> String? {
+    delivery.scratch.read("assets/file/big logo.v2.bin.notify." + kind)
+  }
+
+  @Test func `sends a file once, with its name as the message, and writes the result`() async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    try drop(delivery)
+    for _ in 0..<2 { #expect(await publisher.publish("file", "big logo.v2.bin") == false) }
+    let notification = try #require(try delivery.store.notification(0))
+    #expect(notification.message == "big logo.v2" && notification.payload == "big logo.v2.bin")
+    #expect(try notification.sender == delivery.id("shop") && delivery.store.notification(1) == nil)
+    #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
+    #expect(delivery.log.all.count { $0 == "file/big logo.v2.bin is sent" } == 1)
+
+    // A server that was killed before it wrote the result.
+    try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
+    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(try delivery.store.notification(1) == nil)
+    #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
+  }
+
+  @Test func `sends again what has changed, the file or the sidecar`() async throws {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    try drop(delivery)
+    _ = await publisher.publish("file", "big logo.v2.bin")
+    try drop(delivery, #"{"message":"Two","to":["username:alice"]}"#)
+    _ = await publisher.publish("file", "big logo.v2.bin")
+    try delivery.scratch.write("\0two", to: "assets/file/big logo.v2.bin")
+    _ = await publisher.publish("file", "big logo.v2.bin")
+    #expect(try delivery.store.notification(1)?.message == "Two")
+    #expect(try delivery.store.notification(2)?.blob?.digest == Digest(of: "\0two"))
+    #expect(try delivery.store.notification(3) == nil)
+  }
+
+  @Test(arguments: [
+    ("[]", "not a JSON object"), (#"{"message":"m"}"#, "to is missing"),
+    (#"{"to":["username:carol"]}"#, "There is no user “carol”."),
+    (#"{"to":["username:alice"],"richType":"img"}"#, "richType does not belong"),
+    (#"{"to":["username:alice"],"payload":"a"}"#, "payload does not belong"),
+    (#"{"to":["username:alice"],"idempotencyKey":"a"}"#, "idempotencyKey does not belong"),
+    (#"{"to":["username:alice"],"too":1}"#, "Unknown field “too”"),
+  ])
+  func `writes why nothing was sent, and sends once that is fixed`(
+    sidecar: String, reason: String
+  ) async throws {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    try drop(delivery, sidecar)
+    for _ in 0..<2 { #expect(await publisher.publish("file", "big logo.v2.bin") == false) }
+    #expect(result(delivery, "error.txt")?.contains(reason) == true)
+    #expect(result(delivery, "error.txt")?.contains("Nothing was sent.") == true)
+    #expect(delivery.log.all.count { $0.contains(reason) } == 1, "once, until something changes")
+    try drop(delivery)
+    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
+  }
+
+  @Test func `tries again while the file or the sidecar is being written`() async throws {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    try drop(delivery)
+    for name in ["big logo.v2.bin", "big logo.v2.bin.notify.json"] {
+      let path = delivery.scratch.path + "/assets/file/" + name
+      let writer = try #require(FileHandle(forWritingAtPath: path))
+      #expect(await publisher.publish("file", "big logo.v2.bin"), "\(name)")
+      try writer.close()
+    }
+    #expect(try delivery.store.notification(0) == nil && result(delivery, "error.txt") == nil)
+    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(try delivery.store.notification(0) != nil)
+  }
+
+  @Test func `new content that is still being written is not mistaken for what was there`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    try drop(delivery)
+    _ = try await delivery.assets.examine("file", #require(AssetName("big logo.v2.bin")))
+    let path = delivery.scratch.path + "/assets/file/big logo.v2.bin"
+    let writer = try #require(FileHandle(forWritingAtPath: path))
+    try writer.write(contentsOf: Data("new".utf8))
+    #expect(await publisher(delivery).publish("file", "big logo.v2.bin"))
+    #expect(try delivery.store.notification(0) == nil)
+    try writer.close()
+  }
+
+  @Test func `tries again while the plugin is busy`() async throws {
+    let delivery = try await DeliveryFixture(
+      script: "printf 'Status: 503\\nContent-Type: text/plain\\n\\nLater.'",
+      manifest: #"{"verbs":["validate","render"]}"#)
+    try delivery.scratch.write("text", to: "assets/note/a.txt")
+    try delivery.scratch.write(Self.toAlice, to: "assets/note/a.txt.notify.json")
+    #expect(await publisher(delivery).publish("note", "a.txt"))
+    #expect(delivery.scratch.names(in: "assets/note").count == 2, "no note is written")
+  }
+
+  @Test func `a sender who is no publisher any more sends nothing`() async throws {
+    let delivery = try await DeliveryFixture()
+    try drop(delivery)
+    for sender in ["alice", "nobody"] {
+      #expect(await publisher(delivery, sender: sender).publish("file", "big logo.v2.bin") == false)
+      #expect(result(delivery, "error.txt")?.contains("is no publisher any more") == true)
+      try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.error.txt")
+    }
+    #expect(try delivery.store.notification(0) == nil)
+  }
+
+  @Test func `what was sent stays sent after it has expired`() async throws {
+    let delivery = try await DeliveryFixture()
+    let soon = Date(timeIntervalSinceNow: 86_400 * 365 * 3).formatted(.iso8601)
+    try drop(delivery, #"{"to":["username:alice"],"expires":"\#(soon)"}"#)
+    _ = await publisher(delivery).publish("file", "big logo.v2.bin")
+    try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
+    delivery.clock.advance(by: 86_400 * 365 * 5)
+    _ = await publisher(delivery).publish("file", "big logo.v2.bin")
+    #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
+  }
+
+  // MARK: - The publish folder
+
+  @Test func `sends every file of the publish folder, with its own sidecar or the folder's`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let folder = PublishFolder(publisher: publisher(delivery, isPublishFolder: true))
+    for (name, text) in [
+      ("file/a.bin", "\0a"), ("file/b.bin", "\0b"), ("file/c.bin", ""),
+      ("file/b.bin.notify.json", #"{"message":"Own","to":["username:bob"]}"#),
+      ("file/default.notify.json", Self.toAlice), ("file/x.tmp", "x"), ("stray", "x"),
+      ("note/d.txt", "no sidecar"),
+    ] { try delivery.scratch.write(text, to: "assets/outbox/" + name) }
+    #expect(folder.watchedFolders == ["file", "note"])
+    for _ in 0..<2 { #expect(await folder.processAll { _ in } == nil) }
+    let sent = try (0..<2).compactMap { try delivery.store.notification($0) }
+    #expect(Set(sent.map(\.message)) == ["a", "Own"] && sent.count == 2)
+    #expect(try delivery.store.notification(2) == nil)
+    let shown = try delivery.store.assets(limit: 9).map { "\($0.name): \($0.reason ?? "")" }
+    try #require(shown.count == 3)
+    #expect(shown[0] == "file/c.bin: The file is empty.")
+    #expect(shown[1].hasPrefix("note/d.txt: Nothing says to whom it goes"))
+    #expect(shown[2] == "stray: Put it into a folder of its rich type, such as outbox/img.")
+
+    try delivery.scratch.write("\0c", to: "assets/outbox/file/c.bin")
+    try delivery.scratch.remove("assets/outbox/stray")
+    try delivery.scratch.remove("assets/outbox/note/d.txt")
+    #expect(await folder.processAll { _ in } == nil)
+    #expect(try delivery.store.notification(2)?.message == "c")
+    #expect(try delivery.store.assets(limit: 9).isEmpty)
+  }
+
+  @Test func `a change of the folder's sidecar concerns every file`() async throws {
+    let delivery = try await DeliveryFixture()
+    let folder = PublishFolder(publisher: publisher(delivery, isPublishFolder: true))
+    func process(_ name: String) async {
+      let location = PendingChanges.Location(
+        richType: "file", entry: FolderEntry(Array(name.utf8)))
+      await folder.process([location: true]) { _ in }
+    }
+    try delivery.scratch.write("\0a", to: "assets/outbox/file/a.bin")
+    await process("a.bin")
+    #expect(try delivery.store.assets(limit: 9).map(\.name) == ["file/a.bin"])
+    try delivery.scratch.write(Self.toAlice, to: "assets/outbox/file/default.notify.json")
+    await process("default.notify.json")
+    #expect(try delivery.store.notification(0)?.message == "a")
+    #expect(try delivery.store.assets(limit: 9).isEmpty)
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// What another user of the machine reads of a running server's data.
+@Suite(.timeLimit(.minutes(5))) struct LocalUserSystemTests {
+  @Test func `every file of the data folder is the server's alone, the drop folder's are not`()
+    async throws
+  {
+    try await RunningServer.lend(flags: ["--demo"]) { scratch in
+      // As an earlier version left it.
+      let data = try scratch.makeFolder("var")
+      #expect(chmod(data.path, 0o755) == 0)
+    } to: { server in
+      let alice = server.client("alice")
+      let id = try await alice.create(.logo(to: "alice")).id
+      _ = try await alice.media(id, options: MediaOptions(width: 77))
+      let root = server.scratch.folder.path
+      let picture = try Package.bytes("assets/img/logo.png")
+      let upload = try RawConnection(port: server.port).exchange(
+        "PUT /api/assets/img/mine.png HTTP/1.1\r\nContent-Length: \(picture.count)\r\n"
+          + "Authorization: Basic YWxpY2U6YWxpY2U=\r\n", body: picture)
+      #expect((200..<300).contains(upload.status))
+      let backup = try await Child.run(
+        "richpush", ["store", "backup", root + "/backup", "--data", root + "/var"])
+      #expect(backup.exitCode == 0, "\(backup.errors)")
+
+      let secrets = try ["var", "backup"].flatMap { try files(below: root + "/" + $0) }
+      for name in ["richpush.db", "richpush.db-wal", "richpush.db-shm", "lock"] {
+        #expect(secrets.contains { $0.path == "\(root)/var/\(name)" }, "\(name)")
+      }
+      #expect(secrets.contains { $0.path.contains("/var/renditions/") })
+      #expect(secrets.contains { $0.path.contains("/backup/blobs/") })
+      for (path, mode) in secrets {
+        #expect(mode == (path.contains("/blobs/") ? 0o444 : 0o600), "\(path)")
+      }
+      for folder in ["blobs", "renditions", "tmp"] {
+        #expect(try mode(root + "/var/" + folder) == 0o700)
+      }
+      #expect(try [mode(root + "/var"), mode(root + "/backup")] == [0o711, 0o711])
+      #expect(try mode(root + "/assets/img/mine.png") == 0o644)
+      guard getuid() == 0 else { return }
+      let stranger = try await Child.run(
+        "/usr/bin/setpriv",
+        ["--reuid", "65534", "--regid", "65534", "--clear-groups", "/bin/sh", "-c", Self.attempts]
+          + ["sh", root + "/assets/img/mine.png"] + secrets.map(\.path))
+      #expect(stranger.output == [root + "/assets/img/mine.png"])
+    }
+  }
+
+  /// Names each file that could be read.
+  private static let attempts =
+    "for file; do cat \"$file\" > /dev/null 2>&1 && echo \"$file\"; done"
+
+  private func files(below folder: String) throws -> [(path: String, mode: Int)] {
+    try FileManager.default.subpathsOfDirectory(atPath: folder).compactMap { path in
+      let path = folder + "/" + path
+      // One of `tmp` may be gone by now.
+      let facts = try? FileManager.default.attributesOfItem(atPath: path)
+      guard let facts, facts[.type] as? FileAttributeType == .typeRegular,
+        let mode = facts[.posixPermissions] as? NSNumber
+      else { return nil }
+      return (path, mode.intValue)
+    }
+  }
+
+  private func mode(_ path: String) throws -> Int {
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+    return try #require((mode as? NSNumber)?.intValue)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import RichPushClient
+import StandIns
+import Testing
+
+/// The nginx of `docs/OPERATIONS.md`, as it stands there.
+@Suite(.timeLimit(.minutes(5))) struct ProxySystemTests {
+  @Test func `the documented nginx serves HTTP/2, caches signed media, and tells who asks`()
+    async throws
+  {
+    let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: log) }
+    let flags = ["--demo", "--trusted-proxy", "127.0.0.1", "--access-log", log.path]
+    try await RunningServer.lend(flags: flags) { server in
+      let proxy = try await Proxy(for: server)
+      _ = try await server.client("alice").create(.logo(to: "alice"))
+
+      let media = try await proxy.curl(
+        "/api/notifications/0?width=128", "-u", "alice:alice", "-H", "X-Forwarded-For: 6.6.6.6")
+      #expect(media.hasPrefix("HTTP/2 200 "))
+      #expect(media.contains("\ncache-control: private, max-age=31536000, immutable\n"))
+      #expect(try await proxy.curl("/metrics").hasPrefix("HTTP/2 403 "))
+      #expect(try await proxy.curl("/api/notifications").contains("requestId"))
+
+      let link = try server.links(of: 0)["thumb"] ?? ""
+      #expect(try await proxy.curl(link).contains("\nx-cache-status: MISS\n"))
+      #expect(try await proxy.curl(link).contains("\nx-cache-status: HIT\n"))
+      let forged = try await proxy.curl(link.replacing("/thumb?", with: "/ios?"))
+      #expect(forged.hasPrefix("HTTP/2 403 "))
+
+      let stream = try Child(
+        "/usr/bin/curl", proxy.arguments("/api/push/stream", "-N") + ["-u", "alice:alice"])
+      var lines = stream.lines.makeAsyncIterator()
+      while let line = await lines.next(), !line.hasPrefix("id:") {}
+      _ = try await server.client("bob").create(.logo(to: "alice"))
+      while let line = await lines.next() { if line.hasPrefix("data:") { break } }
+      stream.send(SIGTERM)
+
+      try await eventually("the log names the client behind the proxy, not what it claims") {
+        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+        return text.contains(#""client":"127.0.0.2","method":"GET","target":"/media/0/thumb"#)
+          && !text.contains(#""client":"6.6.6.6""#)
+      }
+      await proxy.stop()
+    }
+  }
+}
+
+/// Debian's nginx with the documentation's configuration, on a port and with a certificate of its own.
+private final class Proxy: Sendable {
+  private let child: Child
+  private let scratch: Scratch
+  private let port: Int
+
+  init(for server: RunningServer) async throws {
+    scratch = try Scratch()
+    let authority = try StandIn("hub")
+    let folder = scratch.folder.path
+    let port = try Self.freePort()
+    let guide = String(decoding: try Package.bytes("docs/OPERATIONS.md"), as: UTF8.self)
+    let block = try #require(guide.firstMatch(of: /(?s)```nginx\n(.*?)```/)?.1)
+    let site = String(block)
+      .replacing("127.0.0.1:8080", with: "127.0.0.1:\(server.port)")
+      .replacing("listen 443", with: "listen 127.0.0.1:\(port)")
+      .replacing("/etc/ssl/push.example.pem", with: authority.folder + "/leaf.pem")
+      .replacing("/etc/ssl/push.example.key", with: authority.folder + "/leaf.key")
+      .replacing("/var/cache/nginx/richpush", with: folder + "/cache")
+    let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map { "\($0)_temp_path \(folder)/\($0);" }.joined(separator: "\n")
+    let configuration = """
+      daemon off; pid \(folder)/pid; error_log \(folder)/errors; worker_processes 1;
+      events {}
+      http { access_log off; \(paths)
+      \(site) }
+      """
+    let file = try scratch.drop(Array(configuration.utf8), as: "nginx.conf")
+    self.port = port
+    child = try Child("/usr/sbin/nginx", ["-c", file.path, "-p", folder, "-e", folder + "/errors"])
+    try await eventually("nginx listens: \(child.errors)") {
+      try await curl("/healthz").hasPrefix("HTTP/2 200 ")
+    }
+  }
+
+  /// What curl shows of an answer: its head, and the body where it is text.
+  func curl(_ target: String, _ more: String...) async throws -> String {
+    try await Child.run("/usr/bin/curl", arguments(target) + more).output
+      .map { $0.trimmingCharacters(in: ["\r"]) }.joined(separator: "\n")
+  }
+
+  func arguments(_ target: String, _ more: String...) -> [String] {
+    // From another address than the proxy's, which the server trusts.
+    ["-s", "-k", "-i", "--http2", "--interface", "127.0.0.2", "https://127.0.0.1:\(port)\(target)"]
+      + more
+  }
+
+  func stop() async {
+    child.send(SIGTERM)
+    _ = await child.exitCode()
+  }
+
+  /// A port that nobody listens on just now.
+  private static func freePort() throws -> Int {
+    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, size) == 0 && getsockname(socket, $0, &size) == 0
+      }
+    }
+    try #require(isBound)
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}

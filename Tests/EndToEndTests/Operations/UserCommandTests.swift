@@ -1,0 +1,79 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// `richpush user add` and `password`: what a password may be, and how it is changed.
+@Suite(.timeLimit(.minutes(2))) struct UserCommandTests {
+  private static func user(
+    _ words: String..., in scratch: Scratch, password: String
+  ) async throws -> Child.Result {
+    try await Child.run(
+      "richpush", ["user"] + words + ["--data", scratch.folder.path + "/var"],
+      input: password + "\n")
+  }
+
+  @Test func `another password opens what the old one no longer does, beside a running server`()
+    async throws
+  {
+    try await RunningServer.lend(flags: []) { scratch in
+      let words = try await Self.user(
+        "add", "alice", "--role", "publisher", in: scratch, password: "the first secret")
+      #expect(words.exitCode == 0, "\(words.errors)")
+    } to: { server in
+      let old = server.client("alice", password: "the first secret")
+      let id = try await old.create(.logo(to: "alice")).id
+      let listening = try RawConnection(port: server.port)
+      let account = Data("alice:the first secret".utf8).base64EncodedString()
+      listening.send(
+        Array(
+          "GET /api/push/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic \(account)\r\n\r\n"
+            .utf8))
+      let changed = try await Self.user(
+        "password", "alice", in: server.scratch, password: "the second secret")
+      #expect(changed.exitCode == 0 && changed.output == ["alice has another password"])
+      let said = String(decoding: listening.rest(), as: UTF8.self)
+      #expect(said.contains("200 OK") && said.hasSuffix("0\r\n\r\n"), "\(said)")
+      let error = await #expect(throws: RichPushError.self) { try await old.inbox() }
+      #expect(error?.status == 401)
+      let new = server.client("alice", password: "the second secret")
+      #expect(try await new.inbox().notifications.map(\.id) == [id])
+    }
+  }
+
+  @Test(arguments: [
+    ("seven77", "at least 8 characters"), ("Publisher", "not the user's name"),
+    (String(repeating: "x", count: 512), "at most 511 bytes"),
+    ("with a\ttab", "no control characters"), ("cut off\0 here", "no control characters"),
+  ])
+  func `a password that is easily guessed or cannot be sent is refused`(
+    password: String, reason: String
+  ) async throws {
+    let scratch = try Scratch()
+    let added = try await Self.user("add", "publisher", in: scratch, password: password)
+    #expect(added.exitCode == 1 && added.errors.contains(reason), "\(added)")
+    let good = try await Self.user("add", "publisher", in: scratch, password: "eight888")
+    #expect(good.exitCode == 0, "\(good)")
+    let changed = try await Self.user("password", "publisher", in: scratch, password: password)
+    #expect(changed.exitCode == 1 && changed.errors.contains(reason), "\(changed)")
+    #expect(!(added.errors + changed.errors).contains(password))
+  }
+
+  @Test func `a password of 511 bytes is the whole password`() async throws {
+    let long = String(repeating: "x", count: 510)
+    try await RunningServer.lend(flags: []) { scratch in
+      let added = try await Self.user("add", "alice", in: scratch, password: long + "y")
+      #expect(added.exitCode == 0, "\(added.errors)")
+    } to: { server in
+      _ = try await server.client("alice", password: long + "y").inbox()
+      await #expect(throws: RichPushError.self) {
+        try await server.client("alice", password: long + "z").inbox()
+      }
+    }
+  }
+
+  @Test func `nobody's password cannot be changed`() async throws {
+    let scratch = try Scratch()
+    let result = try await Self.user("password", "bob", in: scratch, password: "a good secret")
+    #expect(result.exitCode == 1 && result.errors.contains("no user “bob”"), "\(result)")
+  }
+}

@@ -1,0 +1,12 @@
+#!/bin/bash
+# Tag expressions of publishers.
+source "$(dirname "$0")/run.bash"
+
+compile_c Sources/CLibraries/*.c
+compile_module Primitives
+link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lgnutls -lcrypt
+
+seed tags all '(news && !sport) || username:alice || ~(a@b.c) && ((x))'
+
+fuzz tags 4200
+exit $failed

@@ -1,0 +1,167 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+/// Responses that are sent without parsing the whole request.
+@Suite(.timeLimit(.minutes(1))) struct CachedResponseTests {
+  /// A cached file for one target and one pair of credentials that counts how often it is sent.
+  private final class CachedFile: CachedResponse {
+    let content: Content?
+    let route = "/{}"
+    let uses = Atomic(0)
+
+    init(_ content: Content) { self.content = content }
+
+    func recordUse() { uses.add(1, ordering: .relaxed) }
+  }
+
+  /// Answers every request with 203, unless its response is cached.
+  private final class ClosureResponder: Responder {
+    let cached = Mutex<CachedFile?>(nil)
+
+    func plan(for request: Request) -> ResponsePlan { .immediate(.text(203, "uncached")) }
+
+    func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)? {
+      guard target == "/a", authorization == "Basic YTph" else { return nil }
+      return cached.withLock { $0 }
+    }
+
+    func route(of request: Request?) -> String { request?.target ?? "" }
+  }
+
+  private static func serve(
+    needsRequest: Bool = false,
+    change: (inout ServerConfiguration) -> Void = { _ in },
+    test: (Int, CachedFile, AsyncStream<AccessRecord>) async throws -> Void
+  ) async throws {
+    let folder =
+      "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let cached = CachedFile(try TestServer.content(TestServer.pattern, in: folder))
+    let responder = ClosureResponder()
+    responder.cached.withLock { $0 = cached }
+    let (seen, seeing) = AsyncStream<AccessRecord>.makeStream()
+    var configuration = ServerConfiguration()
+    change(&configuration)
+    let server = try Server(
+      configuration, responder: responder, log: { _ in },
+      observer: AccessObserver(needsRequest: needsRequest) { seeing.yield($0) })
+    try await test(server.port, cached, seen)
+    await server.stop(grace: .zero)
+  }
+
+  private static let key = "Authorization: Basic YTph"
+
+  @Test func `a cached response is sent, whole or as 304, equal to an uncached one`() async throws {
+    try await Self.serve { port, cached, _ in
+      let client = RawClient(port)
+      let whole = client.ask("GET", "/a", Self.key, "User-Agent: t", "Accept: */*")
+      #expect(whole.status == 200 && whole.body == TestServer.pattern)
+      #expect(whole.fields["etag"] == "\"abc\"" && whole.fields["accept-ranges"] == "bytes")
+      let same = client.ask("GET", "/a", Self.key, "If-None-Match: \"abc\"")
+      #expect(same.status == 304 && same.fields["content-length"] == "1000")
+      #expect(cached.uses.load(ordering: .relaxed) == 2)
+    }
+  }
+
+  @Test(arguments: ["If-None-Match: \"abc\"", "Accept: */*"])
+  func `the connection is closed after it if the client asks for that`(field: String)
+    async throws
+  {
+    try await Self.serve { port, cached, _ in
+      let client = RawClient(port)
+      #expect(client.ask("GET", "/a", Self.key, field).fields["connection"] == nil)
+      let last = client.ask("GET", "/a", Self.key, field, "Connection: close")
+      #expect([200, 304].contains(last.status) && last.fields["connection"] == "close")
+      #expect(client.isClosed() && !client.wasReset)
+      #expect(cached.uses.load(ordering: .relaxed) == 2)
+    }
+  }
+
+  @Test(arguments: [
+    "If-None-Match: \"x\"", "If-None-Match: W/\"abc\"", "If-Match: \"abc\"", "Range: bytes=0-1",
+    "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", "X-Request-Id: 1",
+    "X-Forwarded-For: 192.0.2.1", "Content-Length: 0", "Origin: https://a.example", "Unheard-Of: 1",
+    "Authorization: Basic YTph",
+  ])
+  func `a head with any other field is not answered from the cache`(field: String) async throws {
+    try await Self.serve { port, cached, _ in
+      let client = RawClient(port)
+      #expect(client.ask("GET", "/a", Self.key, field).status == 203)
+      #expect(cached.uses.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  @Test func `other targets, credentials and methods are not answered from the cache`() async throws
+  {
+    try await Self.serve { port, cached, _ in
+      let client = RawClient(port)
+      #expect(client.ask("GET", "/b", Self.key).status == 203)
+      #expect(client.ask("GET", "/a", "Authorization: Basic Yjpi").status == 203)
+      #expect(client.ask("GET", "/a").status == 203)
+      #expect(client.ask("HEAD", "/a", Self.key).status == 203)
+      #expect(client.ask("get", "/a", Self.key).status == 501)
+      #expect(cached.uses.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  @Test(arguments: ["Host: twice", "User-Agent: a\u{1}b", "Bad Name: x"])
+  func `a malformed head is rejected although its response is cached`(field: String) async throws {
+    try await Self.serve { port, cached, _ in
+      #expect(RawClient(port).ask("GET", "/a", Self.key, field).status == 400)
+      #expect(cached.uses.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  @Test func `with CORS no request is answered from the cache`()
+    async throws
+  {
+    try await Self.serve(change: { $0.allowedOrigins = ["https://a.example"] }) { port, _, _ in
+      #expect(RawClient(port).ask("GET", "/a", Self.key).status == 203)
+    }
+  }
+
+  @Test
+  func `with allowed hosts the cache answers only requests for one of them, of own pages`()
+    async throws
+  {
+    try await Self.serve(change: { $0.allowedHosts = ["test"] }) { port, cached, _ in
+      func status(_ host: String, _ target: String = "/a", _ field: String = "") -> Int {
+        let client = RawClient(port)
+        client.send("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\(Self.key)\r\n\(field)\r\n")
+        return client.reply().status
+      }
+      for host in ["test", "localhost:80", "test:80", "127.0.0.1"] {
+        #expect(status(host) == 200)
+        for site in ["none", "same-origin", "same-site"] {
+          #expect(status(host, "/a", "Sec-Fetch-Site: \(site)\r\n") == 200)
+        }
+        #expect(status(host, "/a", "sec-fetch-site: cross-site\r\n") == 403)
+        #expect(status(host, "/a", "Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n") == 403)
+        #expect(status(host, "/a", "Origin: https://evil.example\r\n") == 403)
+      }
+      let given = cached.uses.load(ordering: .relaxed)
+      #expect(given == 16)
+      for host in ["", "evil.example", "test.evil.example"] { #expect(status(host) == 421) }
+      #expect(status("test", "http://evil.example/a") == 421)
+      #expect(cached.uses.load(ordering: .relaxed) == given)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `it is recorded, with the request if the observer needs it`(
+    needsRequest: Bool
+  ) async throws {
+    try await Self.serve(needsRequest: needsRequest) { port, _, seen in
+      _ = RawClient(port).ask("GET", "/a", Self.key, "User-Agent: t")
+      var exchanges = seen.makeAsyncIterator()
+      let exchange = await exchanges.next()
+      #expect(exchange?.method == "GET" && exchange?.route == "/{}" && exchange?.status == 200)
+      #expect(exchange?.bytes == 1000 && exchange?.isComplete == true)
+      #expect(exchange?.request?.fields["User-Agent"] == (needsRequest ? "t" : nil))
+    }
+  }
+}

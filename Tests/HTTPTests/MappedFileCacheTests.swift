@@ -1,0 +1,109 @@
+import FoundationEssentials
+import Testing
+
+@testable import HTTP
+
+@Suite(.timeLimit(.minutes(1))) struct MappedFileCacheTests {
+  private static func inFolder(_ test: (String) throws -> Void) throws {
+    let folder =
+      "\(FileManager.default.temporaryDirectory.path)/cache-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try test(folder)
+  }
+
+  @Test func `stays within its limits and keeps files that are used`() throws {
+    try Self.inFolder { folder in
+      let contents = try (0..<40).map {
+        try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
+      }
+      for cache in [
+        MappedFileCache(bytes: 10_000, files: 1000), MappedFileCache(bytes: .max, files: 10),
+      ] {
+        let hot = try #require(cache[contents[0]])
+        for content in contents {
+          #expect(cache[content] != nil)
+          #expect(cache[contents[0]] === hot)
+          #expect(cache.bytes <= 10_000)
+          #expect(cache.files <= 10)
+        }
+        #expect(cache.files > 4)
+      }
+    }
+  }
+
+  @Test func `counts what it holds and evicts, least recently used first`() throws {
+    try Self.inFolder { folder in
+      let metrics = CacheMetrics()
+      let cache = MappedFileCache(bytes: 10_000, files: 1000, metrics: metrics)
+      let contents = try (0..<40).map {
+        try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
+      }
+      let hot = try #require(cache[contents[0]])
+      for content in contents {
+        _ = cache[content]
+        #expect(cache[contents[0]] === hot, "what is asked for stays")
+        #expect(metrics.snapshot.bytes == cache.bytes && metrics.snapshot.files == cache.files)
+      }
+      #expect(metrics.snapshot.evicted == 40 - cache.files)
+      let files = cache.files
+      _ = cache[contents[39]]
+      #expect(cache.files == files, "what came last is still there")
+    }
+  }
+
+  @Test func `maps a file that is larger than the cache without keeping it`() throws {
+    try Self.inFolder { folder in
+      let cache = MappedFileCache(bytes: 500, files: 10)
+      let large = try TestServer.content(TestServer.pattern, in: folder)
+      #expect(cache[large] != nil)
+      #expect(cache.files == 0)
+    }
+  }
+
+  @Test func `finds nothing where the file is missing, of another size, or a link`() throws {
+    try Self.inFolder { folder in
+      let cache = MappedFileCache(bytes: 10_000, files: 10)
+      let good = try TestServer.content(TestServer.pattern, in: folder)
+      func content(_ path: String, _ size: Int) -> Content {
+        Content(path: path, size: size, mediaType: "a/b", etag: "e", lastModified: .now)
+      }
+      try FileManager.default.createSymbolicLink(
+        atPath: folder + "/link", withDestinationPath: good.path)
+      #expect(cache[content(good.path, 999)] == nil)
+      #expect(cache[content(folder + "/missing", 5)] == nil)
+      #expect(cache[content(folder + "/link", 1000)] == nil)
+      #expect(cache[content(folder, 4096)] == nil)
+      #expect(cache[content(good.path, 1000)] != nil)
+    }
+  }
+
+  @Test func `opens a file only for sendfile, and closes it when it is no longer used`() throws {
+    try Self.inFolder { folder in
+      let metrics = CacheMetrics()
+      var prepared = MappedFile(
+        try TestServer.content(TestServer.pattern, in: folder), metrics: metrics)
+      #expect(prepared?.part(0..<1000, streamed: false).count == 1000)
+      #expect(metrics.snapshot.descriptors == 0)
+      for _ in 0..<2 { #expect(prepared?.part(0..<1000, streamed: true).count == 1000) }
+      #expect(metrics.snapshot.descriptors == 1)
+      prepared = nil
+      #expect(metrics.snapshot.descriptors == 0)
+    }
+  }
+
+  @Test func `sends from memory once as many files are open as may be`() throws {
+    try Self.inFolder { folder in
+      let metrics = CacheMetrics(descriptorLimit: 1)
+      let files = try ["a", "b"].map { name in
+        try #require(
+          MappedFile(
+            try TestServer.content(TestServer.pattern, in: folder, name: name), metrics: metrics))
+      }
+      let isStreamed = files.map { file in
+        if case .file = file.part(0..<1000, streamed: true) { true } else { false }
+      }
+      #expect(isStreamed == [true, false] && metrics.snapshot.descriptors == 1)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import FoundationEssentials
+import Testing
+
+@testable import HTTP
+
+/// A server that runs for one test and whose responder is a closure.
+struct TestServer {
+  let server: Server
+  let folder: String
+  var port: Int { server.port }
+
+  struct ClosureResponder: Responder {
+    let closure: @Sendable (Request) -> ResponsePlan
+    func plan(for request: Request) -> ResponsePlan { closure(request) }
+  }
+
+  /// Starts a server, runs the test, and stops the server.
+  static func with<R>(
+    _ answer: @escaping @Sendable (Request) -> ResponsePlan,
+    limits: ServerConfiguration.Limits = .init(), threads: Int = 2, tls: TLSIdentity? = nil,
+    test: (TestServer) async throws -> R
+  ) async throws -> R {
+    let folder =
+      "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let configuration = ServerConfiguration(threads: threads, tls: tls, limits: limits)
+    let server = try Server(
+      configuration, responder: ClosureResponder(closure: answer), log: { _ in })
+    do {
+      let result = try await test(TestServer(server: server, folder: folder))
+      await server.stop(grace: .zero)
+      return result
+    } catch {
+      await server.stop(grace: .zero)
+      throw error
+    }
+  }
+
+  /// Writes a file and describes it as a content.
+  static func content(_ bytes: [UInt8], in folder: String, name: String = "file") throws -> Content
+  {
+    let path = "\(folder)/\(name)"
+    try Data(bytes).write(to: URL(filePath: path))
+    return Content(
+      path: path, size: bytes.count, mediaType: "image/png", etag: "abc",
+      lastModified: Date(timeIntervalSince1970: 784_111_777), fileName: "beach \u{e9}.png")
+  }
+
+  /// Returns when every connection is closed; records an issue if that takes longer than 30 s.
+  func connectionsClosed() async throws {
+    try await eventually("all connections are closed") { server.openConnections == 0 }
+  }
+
+  /// So many bytes, in which a part that is lost or moved shows; made quickly in a debug build.
+  static func longPattern(_ size: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    // 1000 bytes and a number: no two pieces are equal.
+    while bytes.count < size {
+      bytes += pattern
+      withUnsafeBytes(of: bytes.count) { bytes += $0 }
+    }
+    return Array(bytes.prefix(size))
+  }
+
+  static let pattern: [UInt8] = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+}
+
+/// Returns when the condition holds, for what nothing signals; records an issue if it does not in 30 s.
+func eventually(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: () throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + .seconds(30)
+  while try !condition() {
+    guard .now < end else {
+      Issue.record(what, sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Media
+import PluginHost
+import Primitives
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Intake
+
+@Suite(.timeLimit(.minutes(1))) struct PreparerTests {
+  @Test func `makes every rendition of an asset, and says that it is ready`() async throws {
+    let intake = try IntakeFixture()
+    try await intake.drop("good one")
+    let preparer = intake.preparer()
+    preparer.start()
+    defer { preparer.stop() }
+    try await eventually("it is ready") { try intake.asset()?.state == .ready }
+    try await eventually("it is logged") { intake.log.all.last == "note/a.txt is ready" }
+    let event = try intake.store.events(after: 0, limit: 9).last?.data
+    #expect(event?.contains(#""state":"ready""#) == true)
+    // An asset that is added later.
+    try await intake.drop("good two", as: "b.txt")
+    preparer.notify()
+    try await eventually("the next") { try intake.asset("b.txt")?.state == .ready }
+  }
+
+  @Test func `refuses an asset that no device can show, with the plugin's sentence`() async throws {
+    let intake = try IntakeFixture(
+      script: """
+        case $RICH_VERB in
+          validate) printf 'Content-Type: application/json\\n\\n{}' ;;
+          *) printf 'Status: 422\\nContent-Type: text/plain\\n\\nIt is too large.' ;;
+        esac
+        """)
+    try await intake.drop("good")
+    let preparer = intake.preparer()
+    preparer.start()
+    defer { preparer.stop() }
+    try await eventually("it is refused") { try intake.asset()?.state == .refused }
+    #expect(try intake.asset()?.reason == "It is too large." && intake.asset()?.blob == nil)
+  }
+
+  @Test func `names the devices for which there is no rendition`() async throws {
+    let intake = try IntakeFixture(
+      script: """
+        case $RICH_VERB-$RICH_PROFILE in
+          validate-*) printf 'Content-Type: application/json\\n\\n{}' ;;
+          render-watch) printf 'Status: 422\\nContent-Type: text/plain\\n\\nIt is too wide.' ;;
+          *) printf 'Content-Type: text/plain\\n\\nok' ;;
+        esac
+        """)
+    try await intake.drop("good")
+    let preparer = intake.preparer()
+    preparer.start()
+    defer { preparer.stop() }
+    try await eventually("it is ready") { try intake.asset()?.state == .ready }
+    #expect(try intake.asset()?.reason == "There is no version for watches: It is too wide.")
+  }
+
+  @Test func `gives up on a file after the plugin has failed four times`() async throws {
+    let intake = try IntakeFixture(
+      script: """
+        case $RICH_VERB in
+          validate) printf 'Content-Type: application/json\\n\\n{}' ;;
+          *) exit 3 ;;
+        esac
+        """)
+    try await intake.drop("good")
+    let preparer = intake.preparer()
+    preparer.start()
+    defer { preparer.stop() }
+    try await eventually("it is refused") { try intake.asset()?.state == .refused }
+    #expect(intake.calls == 5, "one check, four attempts")
+  }
+
+  @Test func `what one plugin renders for each user is not prepared`() async throws {
+    let intake = try IntakeFixture(
+      manifest: #"{"verbs":["validate","render"],"perUser":true}"#)
+    #expect(try await intake.drop("good").asset.state == .ready)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct FolderCheckTests {
+  @Test func `a dry run gives what a server would, and writes nothing`() async throws {
+    let intake = try IntakeFixture()
+    for (name, text) in [
+      ("note/a.txt", "good"), ("note/B.txt", "bad"), ("note/A.txt", "good"), ("stray", "x"),
+      ("note/a.txt.notify.json", "{}"), ("outbox/note/c.txt", "good"), ("note/x.tmp", "good"),
+    ] { try intake.scratch.write(text, to: "assets/" + name) }
+    let check = try FolderCheck(
+      folder: intake.scratch.path + "/assets", richType: nil,
+      plugins: intake.scratch.path + "/plugins", shipped: nil, programs: Scratch.programs)
+    let lines = LogLines()
+    let log = lines.log
+    try await check.run { log(String(decoding: $0, as: UTF8.self)) }
+    func asset(_ name: String) -> [String: Any]? {
+      lines.all.lazy.compactMap {
+        try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+      }.first { $0["name"] as? String == name }
+    }
+    #expect(lines.all.count == 6)
+    #expect(asset("a.txt")?["state"] as? String == "ready")
+    #expect((asset("a.txt")?["advice"] as? String)?.contains("“A.txt” differs") == true)
+    #expect(asset("B.txt")?["reason"] as? String == "It does not begin with good.")
+    #expect((asset("stray")?["reason"] as? String)?.contains("Move it into one") == true)
+    #expect(asset("note/c.txt")?["reason"] as? String == NotifySidecar.isDisabled)
+    #expect(try intake.store.assets(limit: 9).isEmpty)
+    #expect(intake.scratch.names(in: "assets/note").count == 5)
+  }
+}

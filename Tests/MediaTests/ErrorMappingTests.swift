@@ -1,0 +1,51 @@
+import Foundation
+import PluginHost
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Media
+
+@Suite(.timeLimit(.minutes(1))) struct ErrorMappingTests {
+  @Test(
+    arguments: [
+      (.noSuchPlugin, .notFound), (.unsupportedVerb, .notFound), (.notFound, .notFound),
+      (.gone, .gone), (.contentTooLarge, .tooLarge), (.unsupportedMediaType, .unsupportedType),
+      (.invalidContent, .rejected), (.unavailableForLegalReasons, .legallyUnavailable),
+      (.failed, .pluginFailed), (.busy, .busy), (.timedOut, .pluginTimedOut),
+    ] as [(PluginError.Code, ServiceError.Code)])
+  func `an error of a plugin keeps its sentence and its time to wait`(
+    code: PluginError.Code, expected: ServiceError.Code
+  ) {
+    let error = ServiceError(any: PluginError(code, "Why.", retryAfter: 7, cause: "secret"))
+    #expect(error == ServiceError(expected, "Why.", retryAfter: 7))
+  }
+
+  @Test func `every code of a plugin's error is listed above`() {
+    #expect(PluginError.Code.allCases.count == 11)
+  }
+
+  @Test func `an error that nobody expected tells the caller nothing`() {
+    struct Strange: Error {}
+    let error = ServiceError(any: Strange())
+    #expect(error.code == .internalError && !error.reason.contains("Strange"))
+  }
+
+  @Test func `an error of the store says when to try again`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    var asset = AssetRecord(
+      richType: "img", name: "a", state: .ready, bytes: 1, modified: Date(), stamp: "s")
+    asset.blob = Digest(of: "missing")
+    let missing = await #expect(throws: ServiceError.self) {
+      try await ServiceError.mapping { [asset] in try await store.putAsset(asset) }
+    }
+    #expect(missing?.code == .unavailable && missing?.retryAfter == 1)
+    try await store.addUser("alice", hash: "", role: .device)
+    let conflict = await #expect(throws: ServiceError.self) {
+      try await ServiceError.mapping { try await store.addUser("alice", hash: "", role: .admin) }
+    }
+    #expect(conflict?.code == .conflict)
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import PluginHost
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Media
+
+@Suite(.timeLimit(.minutes(1))) struct MediaLinksTests {
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+  private let place = MediaLinks.Target(
+    id: 7, rendition: "ios", content: "abc", expires: 1_800_000_060)
+
+  @Test func `an address is good until its time is over, for just its place`() throws {
+    let scratch = try Scratch()
+    let links = try MediaLinks(store: scratch.store(), base: nil)
+    let address = links.path(to: place)
+    func verdict(_ place: MediaLinks.Target, _ key: Int = 1, at now: Date) -> String {
+      "\(links.verify(place, key: key, link: address, now: now))"
+    }
+    #expect(verdict(place, at: now) == "valid(secondsLeft: 60)")
+    #expect(verdict(place, at: now + 60) == "expired")
+    for other in [
+      MediaLinks.Target(id: 8, rendition: "ios", content: "abc", expires: place.expires),
+      MediaLinks.Target(id: 7, rendition: "web", content: "abc", expires: place.expires),
+      MediaLinks.Target(id: 7, rendition: "ios", content: "abd", expires: place.expires),
+      MediaLinks.Target(id: 7, rendition: "ios", content: "abc", expires: place.expires + 1),
+    ] { #expect(verdict(other, at: now) == "forged") }
+    #expect(verdict(place, 2, at: now) == "forged")
+  }
+
+  @Test func `an older key opens until it is removed`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    let links = try MediaLinks(store: store, base: "https://push.example")
+    let old = try #require(links.url(to: place))
+    #expect(old.hasPrefix("https://push.example/media/7/ios?expires=1800000060&key=1&signature="))
+    #expect(try await store.addLinkKey() == 2)
+    try links.reload()
+    #expect(links.path(to: place).contains("key=2"))
+    let address = String(old.dropFirst("https://push.example".count))
+    func verdict(_ link: String) -> String {
+      "\(links.verify(place, key: 1, link: link, now: now))"
+    }
+    #expect(verdict(address) == "valid(secondsLeft: 60)", "an older key signed it")
+    #expect(verdict(address.replacing("?expires", with: "?EXPIRES")) == "forged")
+    #expect(verdict(address + "&x=1") == "forged")
+    #expect(try await store.removeLinkKey(1))
+    #expect(try await !store.removeLinkKey(2), "the newest signs")
+    try links.reload()
+    #expect(verdict(address) == "forged", "its key is gone")
+  }
+
+  @Test func `addresses made within an hour are the same, and end with their notification`() {
+    let expiry = MediaLinks.expiry(of: nil, now: now)
+    #expect(expiry.isMultiple(of: 3600) && expiry > 1_800_000_000 + MediaLinks.lifetime)
+    #expect(MediaLinks.expiry(of: nil, now: now + 3599) == expiry)
+    #expect(MediaLinks.expiry(of: now + 5, now: now) == 1_800_000_005)
+  }
+}

@@ -1,0 +1,211 @@
+import Delivery
+import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Origin
+
+@Suite(.timeLimit(.minutes(1))) struct AssetRoutesTests {
+  private static let manifest = #"{"verbs":["validate","render"]}"#
+  /// Rejects what begins with `bad`.
+  private static let script = """
+    read -r first <"$RICH_ASSET_PATH"
+    case $first-$RICH_VERB in
+      bad*) printf 'Status: 422\\nContent-Type: text/plain\\n\\nIt is bad.' ;;
+      *-validate) printf 'Content-Type: application/json\\n\\n{"title":"t"}' ;;
+      *) printf 'Content-Type: text/plain\\n\\nok' ;;
+    esac
+    """
+
+  private func withServer(_ test: (TestServer) async throws -> Void) async throws {
+    try await TestServer.test(
+      prepare: { try $1.installPlugin("note", manifest: Self.manifest, Self.script) }, test)
+  }
+
+  @Test func `an upload creates an asset, replaces it, and changes nothing if it is rejected`()
+    async throws
+  {
+    try await withServer { server in
+      let target = "/api/assets/note/a.txt"
+      let first = try await server.execute("PUT", target, as: "publisher", body: "one")
+      #expect(first.status == 201 && first.fields["Location"] == target)
+      #expect(first.json["title"] as? String == "t" && first.json["bytes"] as? Int == 3)
+      #expect(try await server.status("PUT", target, as: "publisher", body: "two") == 200)
+      let rejected = try await server.execute("PUT", target, as: "publisher", body: "bad")
+      #expect(rejected.status == 422 && rejected.detail == "It is bad.")
+      #expect(server.scratch.read("assets/note/a.txt") == "two")
+      let files = try FileManager.default.subpathsOfDirectory(atPath: server.configuration.data)
+      #expect(files.filter { $0.contains("upload-") }.isEmpty)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("/api/assets/note/a.txt", "", 400), ("/api/assets/note/a.tmp", "x", 422),
+      ("/api/assets/memo/a.txt", "x", 404), ("/api/assets/NOTE/a.txt", "x", 400),
+      ("/api/assets/note/..", "x", 400), ("/api/assets/note/a%0Ab", "x", 400),
+    ] as [(String, String, Int)])
+  func `refuses an upload that cannot be an asset`(
+    target: String, body: String, status: Int
+  ) async throws {
+    try await withServer { server in
+      let found = try await server.status("PUT", target, as: "publisher", body: body)
+      #expect(found == status)
+      #expect(server.scratch.names(in: "assets/note") == [])
+    }
+  }
+
+  @Test func `a deleted asset is gone, and its notifications keep the content`() async throws {
+    try await withServer { server in
+      let target = "/api/assets/note/a.txt"
+      let put = try await server.status("PUT", target, as: "publisher", body: "one")
+      #expect(put == 201)
+      let body = TestServer.notification().replacing(#""p""#, with: #""a.txt""#)
+      #expect(
+        try await server.status("POST", "/api/notifications", as: "publisher", body: body) == 201)
+      #expect(try await server.status("DELETE", target, as: "publisher") == 204)
+      #expect(server.scratch.read("assets/note/a.txt") == nil)
+      #expect(try await server.status("GET", target, as: "publisher") == 404)
+      #expect(try await server.status("DELETE", target, as: "publisher") == 404)
+      #expect(try await server.execute("GET", "/api/notifications/0", as: "device").text == "ok")
+    }
+  }
+
+  @Test func `lists assets by pages and state, with counts on the first page`() async throws {
+    try await withServer { server in
+      for name in ["a", "b", "c"] {
+        try server.scratch.write(name == "b" ? "bad" : name, to: "assets/note/" + name)
+      }
+      func list(_ query: String) async throws -> TestResponse {
+        try await server.execute("GET", "/api/assets" + query, as: "publisher")
+      }
+      func names(_ answer: TestResponse) -> [String] {
+        answer.objects("assets").compactMap { $0["name"] as? String }
+      }
+      try await eventually("all are prepared") {
+        let counts = try await list("").json["counts"] as? [String: Int]
+        return counts == ["ready": 2, "preparing": 0, "refused": 1]
+      }
+      let first = try await list("?limit=2")
+      #expect(names(first) == ["a", "b"] && first.json["next"] as? String == "note/b")
+      let second = try await list("?limit=2&after=note/b")
+      #expect(names(second) == ["c"] && second.json["next"] is NSNull)
+      #expect(second.json["counts"] == nil)
+      #expect(names(try await list("?state=refused")) == ["b"])
+      #expect(names(try await list("/note?state=ready")) == ["a", "c"])
+      #expect(names(try await list("?after=note")) == ["a", "b", "c"])
+      for query in ["?limit=0", "?limit=1001", "?state=new", "?page=1"] {
+        #expect(try await list(query).status == 400, "\(query)")
+      }
+      #expect(try await list("/memo").status == 404)
+    }
+  }
+
+  @Test func `shows how far an asset is prepared`() async throws {
+    let scratch = try Scratch()
+    let gate = Gate(in: scratch)
+    try await TestServer.test(prepare: { configuration, scratch in
+      configuration.sandbox = "off"
+      try scratch.installPlugin(
+        "note", manifest: Self.manifest,
+        """
+        case $RICH_VERB-$RICH_PROFILE in
+          validate-*) printf 'Content-Type: application/json\\n\\n{}' ;;
+          render-ios) \(gate.command); printf 'Content-Type: text/plain\\n\\nok' ;;
+          *) printf 'Content-Type: text/plain\\n\\nok' ;;
+        esac
+        """)
+    }) { server in
+      let target = "/api/assets/note/a.txt"
+      #expect(try await server.status("PUT", target, as: "publisher", body: "one") == 201)
+      try await eventually("the second rendition is being made") { gate.isWaitedAt }
+      let asset = try await server.execute("GET", target, as: "publisher")
+      #expect(asset.json["state"] as? String == "preparing")
+      #expect(asset.json["progress"] as? [String: Int] == ["made": 1, "of": 6])
+      try await gate.open()
+      try await eventually("it is ready") {
+        try await server.execute("GET", target, as: "publisher").json["state"] as? String == "ready"
+      }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct RegistrationRoutesTests {
+  @Test func `a handle has one registration, whose ID is quoted`() async throws {
+    try await TestServer.test { server in
+      let first = try await server.execute("POST", "/api/register?handle=aabb", as: "device")
+      #expect(first.text.hasPrefix("\"") && first.text.hasSuffix("\"") && first.text.count > 8)
+      let again = try await server.execute("POST", "/api/register?handle=AABB", as: "device")
+      #expect(again.text == first.text)
+      for handle in ["", "abc", "xy", String(repeating: "ab", count: 201), "%7Blength%20=%2032"] {
+        let target = "/api/register?handle=" + handle
+        #expect(try await server.status("POST", target, as: "device") == 400, "\(handle)")
+      }
+      #expect(try await server.status("POST", "/api/register", as: "device") == 400)
+    }
+  }
+
+  @Test func `a registration belongs to its user, and says whether pushes reach it`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let id = try await server.register("AABB", as: "device")
+      func put(_ body: String, as user: String) async throws -> TestResponse {
+        try await server.execute(
+          "PUT", "/api/register/" + id, as: user,
+          fields: ["Accept": "text/html, application/json;q=1"],
+          body: body)
+      }
+      let apns = #"{"platform":"apns","handle":"aabb","tags":["news"]}"#
+      let other = try await put(apns, as: "admin")
+      #expect(other.status == 403 && other.code == "forbidden")
+      let own = try await put(apns, as: "device")
+      #expect(
+        own.json["deliverable"] as? Bool == true && own.json["service"] as? String == "embedded")
+      let registration = try #require(
+        try server.store.registrations(ofUser: server.id(of: "device")).first)
+      #expect(
+        registration.handle == "AABB" && registration.tags.sorted() == ["news", "username:device"])
+      let gcm = try await put(#"{"platform":"gcm","handle":"t","tags":[]}"#, as: "device")
+      #expect(gcm.json["deliverable"] as? Bool == false && gcm.json["reason"] as? String != nil)
+      #expect(server.log.contain("a device has registered for gcm"))
+      #expect(try await server.status("DELETE", "/api/register/" + id, as: "admin") == 200)
+      #expect(try server.store.registrations(ofUser: server.id(of: "device")).count == 1)
+      #expect(try await server.status("DELETE", "/api/register/" + id, as: "device") == 200)
+      #expect(try server.store.registrations(ofUser: server.id(of: "device")).isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    #"{"platform":"pager","handle":"AABB"}"#, #"{"platform":"apns","handle":"xyz"}"#,
+    #"{"platform":"gcm","handle":""}"#, #"{"handle":"AABB"}"#,
+    #"{"platform":"apns","handle":"AABB","tags":["username:admin"]}"#,
+    #"{"platform":"apns","handle":"AABB","tags":["a b"]}"#, "[]", "",
+  ])
+  func `refuses a registration that is wrong`(body: String) async throws {
+    try await TestServer.test { server in
+      let status = try await server.status("PUT", "/api/register/r1", as: "device", body: body)
+      #expect(status == 400)
+      #expect(
+        try await server.status("PUT", "/api/register/a%20b", as: "device", body: "{}") == 400)
+      #expect(try server.store.registrations(ofUser: server.id(of: "device")).isEmpty)
+    }
+  }
+
+  @Test func `a registration has at most 60 tags`() async throws {
+    try await TestServer.test { server in
+      func status(_ count: Int) async throws -> Int {
+        let tags = (0..<count).map { "\"t\($0)\"" }.joined(separator: ",")
+        let body = #"{"platform":"apns","handle":"AABB","tags":[\#(tags)]}"#
+        return try await server.status("PUT", "/api/register/r1", as: "device", body: body)
+      }
+      let (most, more) = (try await status(60), try await status(61))
+      #expect(most == 200 && more == 400)
+    }
+  }
+}

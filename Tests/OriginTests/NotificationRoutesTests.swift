@@ -1,0 +1,165 @@
+import Delivery
+import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+@testable import Origin
+
+@Suite(.timeLimit(.minutes(1))) struct NotificationRoutesTests {
+  private static let post = "/api/notifications"
+
+  @Test func `a plain alert reaches the user whom to_tag names, from whoever sent it`() async throws
+  {
+    try await TestServer.test { server in
+      let target = Self.post + "?pns=apns&to_tag=device"
+      for (sender, status) in [("publisher", 200), ("device", 200)] {
+        #expect(try await server.status("POST", target, as: sender, body: #""Hi""#) == status)
+      }
+      let events = try server.store.pushEvents(for: server.id(of: "device"), after: 0, limit: 9)
+      #expect(
+        events.map(\.data) == [
+          #"{"aps":{"alert":"From publisher: Hi"}}"#, #"{"aps":{"alert":"From device: Hi"}}"#,
+        ])
+      #expect(try server.store.inbox(of: server.id(of: "device"), limit: 9).isEmpty)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("?pns=apns&to_tag=admin", #""Hi""#, "device", 403),
+      ("?pns=APNS&to_tag=device", #""Hi""#, "publisher", 200),
+      ("?pns=sms&to_tag=device", #""Hi""#, "publisher", 400),
+      ("?to_tag=device", #""Hi""#, "publisher", 422),
+      ("?pns=apns&to_tag=a%20b", #""Hi""#, "publisher", 400),
+      ("?pns=apns&to_tag=device", "{}", "publisher", 422),
+      ("?pns=apns&to_tag=device", "Hi", "publisher", 400),
+      ("?pns=apns", #""Hi""#, "publisher", 422), ("", #""Hi""#, "publisher", 422),
+      ("?to=device", "", "publisher", 400), ("?pns=apns&pns=gcm", "", "publisher", 400),
+    ] as [(String, String, String, Int)])
+  func `refuses an alert that is not one`(
+    query: String, body: String, user: String, status: Int
+  ) async throws {
+    try await TestServer.test { server in
+      let found = try await server.status("POST", Self.post + query, as: user, body: body)
+      #expect(found == status)
+    }
+  }
+
+  @Test func `an empty request creates the configured notification for the caller`() async throws {
+    try await TestServer.test(prepare: {
+      try $1.installNote()
+      ($0.standard.message, $0.standard.richType, $0.standard.payload) = ("s", "note", "x")
+    }) { server in
+      #expect(try await server.status("POST", Self.post, as: "device") == 200)
+      #expect(try server.store.inbox(of: server.id(of: "device"), limit: 9).count == 1)
+      let media = try await server.execute("GET", "/api/notifications/0", as: "device")
+      #expect(media.text == "x|")
+    }
+  }
+
+  @Test func `a publisher hears whom a notification reaches, a device notifies itself only`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      _ = try await server.register("AABB", as: "device")
+      _ = try await server.register("CCDD", as: "device", platform: "gcm")
+      let answer = try await server.publish(to: ["device", "nobody"])
+      #expect(answer.fields["Location"] == "/api/notifications/0")
+      let reach = try #require(answer.json["reach"] as? [String: Any])
+      #expect(reach["users"] as? Int == 1 && reach["devices"] as? Int == 2)
+      #expect(reach["unknown"] as? [String] == ["nobody"])
+      #expect(reach["devicesWithoutLane"] as? Int == 1)
+
+      for (to, status) in [(["device"], 201), (["admin"], 403), (["device", "admin"], 403)] {
+        let body = TestServer.notification(to: to)
+        #expect(try await server.status("POST", Self.post, as: "device", body: body) == status)
+      }
+    }
+  }
+
+  @Test func `a repeated request with its key creates nothing, and another is a conflict`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      func post(_ members: String) async throws -> TestResponse {
+        try await server.execute(
+          "POST", Self.post, as: "publisher", fields: ["Idempotency-Key": "k"],
+          body: TestServer.notification(members))
+      }
+      #expect(try await post("").status == 201)
+      let again = try await post("")
+      #expect(again.status == 200 && again.json["id"] as? Int == 0)
+      let other = try await post(#","form":"alert""#)
+      #expect(other.status == 409 && other.code == "conflict")
+      // The key is the sender's own.
+      let admin = try await server.execute(
+        "POST", Self.post, as: "admin", fields: ["Idempotency-Key": "k"],
+        body: TestServer.notification())
+      #expect(admin.status == 201)
+    }
+  }
+
+  @Test func `the inbox has pages, the newest first, and the unread count`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      for _ in 0..<5 { try await server.publish() }
+      try await server.publish(to: ["admin"])
+      #expect(try await server.status("PUT", "/api/notifications/1/read", as: "device") == 204)
+      #expect(try await server.status("PUT", "/api/notifications/5/read", as: "device") == 404)
+      func page(_ target: String) async throws -> (ids: [Int?], unread: Int?, next: String?) {
+        let answer = try await server.execute("GET", target, as: "device")
+        return (
+          answer.objects("notifications").map { $0["id"] as? Int }, answer.json["unread"] as? Int,
+          answer.json["next"] as? String
+        )
+      }
+      let first = try await page(Self.post + "?limit=3&unread=true")
+      #expect(first.ids == [4, 3, 2] && first.unread == 4)
+      #expect(first.next == "/api/notifications?before=2&limit=3&unread=true")
+      let second = try await page(try #require(first.next))
+      #expect(second.ids == [0] && second.next == nil)
+      #expect(try await page(Self.post + "?unread=false").ids == [4, 3, 2, 1, 0])
+      for query in ["limit=0", "limit=501", "limit=x", "before=-1", "unread=maybe", "page=2"] {
+        #expect(try await server.status("GET", Self.post + "?" + query, as: "device") == 400)
+      }
+    }
+  }
+
+  @Test func `its sender and an admin change a notification, nobody else`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.addUser("other", .publisher)
+      try await server.publish(#","notBefore":"2100-01-01T00:00:00Z""#)
+      let (target, body) = ("/api/notifications/0", #"{"message":"n"}"#)
+      for user in ["device", "other"] {
+        #expect(try await server.status("PATCH", target, as: user, body: body) == 404)
+        #expect(try await server.status("DELETE", target, as: user) == 404)
+      }
+      for user in ["publisher", "admin"] {
+        let answer = try await server.execute("PATCH", target, as: user, body: body)
+        #expect(answer.status == 200 && answer.json["message"] as? String == "n")
+      }
+      #expect(try await server.status("PATCH", target, as: "admin", body: "[]") == 400)
+      #expect(try await server.status("DELETE", target, as: "publisher") == 204)
+      #expect(try await server.status("DELETE", target, as: "publisher") == 404)
+    }
+  }
+
+  @Test func `what was fetched cannot be changed any more`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      #expect(try await server.status("GET", "/api/notifications/0", as: "device") == 200)
+      try await eventually("the fetch is recorded") {
+        try server.store.receipts(of: 0).first?.fetched != nil
+      }
+      let answer = try await server.execute(
+        "PATCH", "/api/notifications/0", as: "publisher", body: #"{"message":"n"}"#)
+      #expect(answer.status == 409 && answer.code == "already-fetched")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import PluginHost
+
+/// Callers that give up at the very moment when their answer is received.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CancellationTests {
+  private let fixture: PluginFixture
+
+  init() throws { fixture = try PluginFixture() }
+
+  @Test func `a resident plugin answers the next call after any number of cancelled ones`()
+    async throws
+  {
+    try fixture.resident(
+      "resident", manifest: #""workers":{"max":4}"#, "sleep 0.002; syswrite $c, ok('fine');")
+    try await cancelCalls(of: "resident")
+  }
+
+  @Test func `a one-shot plugin answers the next call after any number of cancelled ones`()
+    async throws
+  {
+    try fixture.script("oneshot", "printf 'Content-Type: text/plain\\n\\nfine'")
+    try await cancelCalls(of: "oneshot")
+  }
+
+  @Test func `a cancelled call ends at once and counts as no failure of a process`() async throws {
+    try fixture.resident("slow", "syswrite $c, ok('fine') if $p->{RICH_ID} eq '9'; sleep 60;")
+    for _ in 0..<3 {
+      let call = Task { await fixture.code("slow") }
+      try await fixture.eventually("it is called") {
+        fixture.host.status().first?.processes.busy == 1
+      }
+      call.cancel()
+      #expect(await call.value == .failed)
+    }
+    // After three failures a process would not be started for two seconds.
+    #expect(try await fixture.text(PluginCall(verb: .render, richType: "slow", id: "9")) == "fine")
+  }
+
+  /// Cancels calls at 30 moments around the end of an average one.
+  private func cancelCalls(of name: String) async throws {
+    let start = ContinuousClock.now
+    for _ in 0..<10 { #expect(try await fixture.text(name) == "fine") }
+    let average = (ContinuousClock.now - start) / 10
+    for moment in 0..<30 {
+      let call = Task { await fixture.code(name) }
+      try await Task.sleep(for: average * (0.7 + Double(moment) / 50))
+      call.cancel()
+      #expect([nil, .failed].contains(await call.value))
+    }
+    #expect(try await fixture.text(name) == "fine")
+  }
+}

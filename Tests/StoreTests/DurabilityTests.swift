@@ -1,0 +1,131 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import Store
+
+/// Which system calls a second process of these tests makes, as strace(1) sees them.
+@Suite(.timeLimit(.minutes(1))) struct DurabilityTests {
+  private static let variable = "RICHPUSH_TEST_TRACED_FOLDER"
+  private let scratch = Scratch()
+
+  /// Whether strace is installed and may trace.
+  private static func canTrace() async -> Bool {
+    (try? await ChildProcess.run("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"])) == 0
+  }
+
+  @Test(.enabled("needs strace, and the right to trace processes") { await canTrace() })
+  func `content, transactions and backups are synchronized before they count`() async throws {
+    let output = scratch.folder + "/trace"
+    let status = try await ChildProcess.run(
+      "/usr/bin/strace",
+      [
+        "-f", "-y", "--seccomp-bpf", "-e", "trace=/^(f(data)?sync|syncfs|rename.*|mkdir.*)$", "-o",
+        output, ChildProcess.ownProgram,
+      ] + ChildProcess.arguments(filter: "works while it is traced"),
+      environment: ["\(Self.variable)=\(scratch.folder)/data"])
+    try #require(status == 0)
+    let text = try #require(
+      FileManager.default.contents(atPath: output).map { String(decoding: $0, as: UTF8.self) })
+    let calls = text.split(separator: "\n").map(String.init)
+
+    // A single blob: its bytes, its name, the folder's names; these also when it is added again.
+    let single = Digest(of: "single").hex
+    let rename = try #require(calls.firstIndex { $0.contains("rename") && $0.contains(single) })
+    let source = try #require(calls[rename].split(separator: "\"").dropFirst().first)
+    #expect(calls[..<rename].contains { $0.contains("fsync(") && $0.contains("<\(source)>") })
+    #expect(
+      calls[rename...].count {
+        $0.contains("fsync(") && $0.contains("/blobs/\(single.prefix(2))>")
+      } >= 2)
+    // Many blobs: the file system before the names, and again after them.
+    let names = calls.indices.filter { index in
+      calls[index].contains("rename") && calls[index].contains("/blobs/") && index != rename
+    }
+    let rounds = calls.indices.filter {
+      calls[$0].contains("syncfs(") && calls[$0].contains("/blobs>")
+    }
+    try #require(names.count == 40 && rounds.count >= 2)
+    #expect(rounds[0] < rounds[rounds.count - 1])
+    #expect(names.contains { $0 > rounds[0] && $0 < rounds[rounds.count - 1] })
+    // A transaction: the log of the database.
+    #expect(calls.contains { $0.contains("sync(") && $0.contains("richpush.db-wal>") })
+    // A backup: everything in it, its name, the folder that has the name.
+    let copy = try #require(calls.firstIndex { $0.contains("rename") && $0.contains("/copy\"") })
+    #expect(calls[..<copy].contains { $0.contains("syncfs(") && $0.contains("/copy.unfinished>") })
+    #expect(calls[copy...].contains { $0.contains("fsync(") && $0.contains("/data>") })
+    // A folder: the folder that has its name.
+    let folder = try #require(
+      calls.firstIndex { $0.contains("mkdir") && $0.contains("/renditions\"") })
+    #expect(calls[folder...].prefix(2).contains { $0.contains("fsync(") && $0.contains("/data>") })
+  }
+
+  @Test(.enabled(if: getenv(variable) != nil))
+  func `works while it is traced`() async throws {
+    let folder = try #require(getenv(Self.variable).map { String(cString: $0) })
+    let store = try Store(folder: folder)
+    for _ in 0..<2 { _ = try await store.blobs.add(bytes: Array("single".utf8)) }
+    // Written before, so that the commits meet.
+    let files = try (0..<40).map { number in
+      var file = try TemporaryFile(in: store.folder)
+      try file.write(Array("\(number)".utf8))
+      return file.finish()
+    }
+    let group = try GroupCommit(store.folder.blobs)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for (number, file) in files.enumerated() {
+        tasks.addTask { try await group.commit(file, as: "\(store.folder.blobs)/file-\(number)") }
+      }
+      try await tasks.waitForAll()
+    }
+    try await store.addUser("alice", hash: "", role: .device)
+    try await store.backup(to: folder + "/copy")
+  }
+}
+
+/// Other processes, which these tests start and wait for.
+enum ChildProcess {
+  /// What runs only the tests with this name in another process of the same program.
+  static func arguments(filter: String) -> [String] {
+    ["--testing-library", "swift-testing", "--filter", filter]
+  }
+
+  /// The program that runs these tests.
+  static var ownProgram: String {
+    realpath("/proc/self/exe", nil).map { path in
+      defer { free(path) }
+      return String(cString: path)
+    } ?? CommandLine.arguments[0]
+  }
+
+  /// Starts a program; its standard output is `output`, or discarded.
+  static func start(
+    _ program: String, _ arguments: [String], environment: [String] = [], output: Int32? = nil
+  ) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output ?? STDERR_FILENO, STDOUT_FILENO)
+    let argv = ([program] + arguments).map { strdup($0) } + [nil]
+    let envp = (environment + ["PATH=/usr/bin:/bin"]).map { strdup($0) } + [nil]
+    defer { for string in argv + envp { free(string) } }
+    var child: pid_t = 0
+    let status = posix_spawn(&child, program, &actions, nil, argv, envp)
+    guard status == 0 else { throw StoreError(errno: status, "start", program) }
+    return child
+  }
+
+  /// Runs a program to its end, and returns its exit status as wait(2) does.
+  static func run(
+    _ program: String, _ arguments: [String], environment: [String] = []
+  ) async throws -> Int32 {
+    // Not on a thread of Swift's pool, which the other tests need.
+    try await BlockingQueue("child").run {
+      let child = try start(program, arguments, environment: environment)
+      var status: Int32 = 0
+      while waitpid(child, &status, 0) < 0, errno == EINTR {}
+      return status
+    }
+  }
+}

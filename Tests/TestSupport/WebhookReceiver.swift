@@ -1,0 +1,43 @@
+package import HTTP
+import Synchronization
+
+/// A program of the operator's that listens on loopback: records what is posted to it, and answers as it
+/// is told.
+package final class WebhookReceiver: Responder {
+  /// A secret in the form of the Standard Webhooks specification.
+  package static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+  private let statuses = Mutex<[Int]>([])
+  private let posts = Mutex<[(id: String, body: String)]>([])
+
+  /// Runs a test with a receiver and its URL.
+  package static func test(
+    _ body: (_ receiver: WebhookReceiver, _ url: String) async throws -> Void
+  ) async throws {
+    let receiver = WebhookReceiver()
+    let server = try Server(ServerConfiguration(threads: 1), responder: receiver, log: { _ in })
+    do { try await body(receiver, "http://127.0.0.1:\(server.port)/") } catch {
+      await server.stop(grace: .seconds(1))
+      throw error
+    }
+    await server.stop(grace: .seconds(1))
+  }
+
+  private init() {}
+
+  /// The IDs of what was posted, in order.
+  package var ids: [String] { posts.withLock { $0.map(\.id) } }
+  /// The bodies, in order.
+  package var bodies: [String] { posts.withLock { $0.map(\.body) } }
+
+  /// Answers the next posts with these statuses, later ones with 204.
+  package func answer(_ next: [Int]) { statuses.withLock { $0 = next } }
+
+  package func plan(for request: Request) -> ResponsePlan {
+    .collectingBody(limit: 1 << 20, deadline: .seconds(10)) { [self] body in
+      let id = request.fields["Webhook-Id"] ?? ""
+      posts.withLock { $0.append((id, String(decoding: body, as: UTF8.self))) }
+      return .empty(statuses.withLock { $0.isEmpty ? 204 : $0.removeFirst() })
+    }
+  }
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Runs the tests, each suite in a process of its own and several processes at a time.
+
+A suite that crashes or hangs costs no other suite its result, and suites that wait for processes
+and timers overlap. Build first: swift build --build-tests
+
+usage: Tests/run.py [--workers N] [--filter REGEX] [--skip REGEX] [--slowest N]
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+
+BUNDLE = ".build/debug/richpushPackageTests.xctest"
+LOG = ".build/tests.log"
+# A suite's own time limits are shorter; this ends one whose process does not react to them.
+SUITE_LIMIT = 900
+
+# A NUL in a test's argument swallows the end of its line, so these need not be at the start of one.
+ENDED = re.compile(
+    r"[✔✘➜] +Test (?!run |case )(?P<name>.*?)(?: with \d+ test cases?)? "
+    r"(?:(?P<how>passed|failed) after (?P<seconds>[\d.]+) seconds(?: with .*)?\.|(?P<skip>skipped)\b.*)$",
+    re.M)
+STARTED = re.compile(r"◇ +Test (?!run |case )(?P<name>.*) started\.$", re.M)
+
+
+class Result:
+    """What one suite's process printed, test by test."""
+
+    def __init__(self, suite, output, seconds, ending):
+        self.suite, self.output, self.seconds, self.ending = suite, output, seconds, ending
+        ended = list(ENDED.finditer(output))
+        self.times = [(float(m["seconds"] or 0), f"{suite}: {m['name']}") for m in ended]
+        self.count = collections.Counter(m["how"] or m["skip"] for m in ended)
+        self.failures = [m["name"] for m in ended if m["how"] == "failed"]
+        # The rest were running when the process ended.
+        rest = collections.Counter(m["name"] for m in STARTED.finditer(output))
+        rest.subtract(m["name"] for m in ended)
+        self.failures += [f"{name} ({ending})" for name, left in rest.items() if left > 0]
+        if ending != "exit 0" and not self.failures:
+            self.failures.append(ending)
+
+
+def suites(arguments):
+    listing = subprocess.run(
+        [BUNDLE, "--testing-library", "swift-testing", "--list-tests"],
+        capture_output=True, text=True, check=True).stdout
+    found = collections.Counter(line.split("/")[0] for line in listing.splitlines() if "/" in line)
+    return [
+        suite for suite, _ in found.most_common()
+        if re.search(arguments.filter, suite)
+        and not (arguments.skip and re.search(arguments.skip, suite))]
+
+
+def run(suite):
+    start = time.monotonic()
+    command = [
+        BUNDLE, "--testing-library", "swift-testing", "--no-parallel",
+        "--filter", "^" + re.escape(suite) + "/"]
+    try:
+        process = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=os.environ | {"NO_COLOR": "1"},
+            timeout=SUITE_LIMIT)
+        output, code = process.stdout, process.returncode
+        ending = f"exit {code}" if code >= 0 else f"ended by signal {-code}"
+    except subprocess.TimeoutExpired as error:
+        output, ending = error.stdout or b"", f"still running after {SUITE_LIMIT} s"
+    return Result(suite, output.decode(errors="replace"), time.monotonic() - start, ending)
+
+
+def remembered():
+    """How long each suite took the last time, so that long ones start first."""
+    try:
+        with open(LOG + ".seconds") as file:
+            return {suite: float(seconds) for suite, seconds in map(str.split, file)}
+    except OSError:
+        return {}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1))
+    parser.add_argument("--filter", default="", help="run the suites whose name (Module.Suite) matches")
+    parser.add_argument("--skip", help="leave out the suites whose name matches")
+    parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the N slowest tests")
+    arguments = parser.parse_args()
+
+    before = remembered()
+    # End-to-end suites are the longest where nothing is known.
+    chosen = sorted(
+        suites(arguments), key=lambda suite: -before.get(suite, 60 * suite.startswith("EndToEnd")))
+    start, results = time.monotonic(), []
+    with open(LOG, "w") as log, concurrent.futures.ThreadPoolExecutor(arguments.workers) as pool:
+        for result in concurrent.futures.as_completed(pool.submit(run, suite) for suite in chosen):
+            result = result.result()
+            results.append(result)
+            log.write(result.output)
+            if result.failures:
+                print(result.output, flush=True)
+            elif sys.stdout.isatty():
+                print(f"\r{len(results)} of {len(chosen)} suites ", end="", flush=True)
+    with open(LOG + ".seconds", "w") as file:
+        seconds = before | {result.suite: result.seconds for result in results}
+        file.writelines(f"{suite} {value:.3f}\n" for suite, value in seconds.items())
+
+    times = sorted((time for result in results for time in result.times), reverse=True)
+    for seconds, name in times[:arguments.slowest]:
+        print(f"{seconds:8.3f} s  {name}")
+    failures = [f"  {r.suite}: {name}" for r in results for name in r.failures]
+    if failures:
+        print("Failed:", *sorted(failures), sep="\n")
+    count = sum((result.count for result in results), collections.Counter())
+    print(f"{len(chosen)} suites in {time.monotonic() - start:.0f} s; all output is in {LOG}")
+    print(f"{count['passed']} passed, {len(failures)} failed, {count['skipped']} skipped")
+    sys.exit(1 if failures or not chosen else 0)
+
+
+if __name__ == "__main__":
+    main()
