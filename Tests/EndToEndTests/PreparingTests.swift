@@ -89,7 +89,7 @@ import Testing
       try await eventually("the coldest are gone") {
         try await Self.size(of: server.scratch.folder.path + "/var/renditions") <= 1 << 20
       }
-      // The server counts them after it has removed them.
+      // The server counts them after removing them.
       try await eventually("they are counted") {
         try server.measured(#"richpush_renditions_total{outcome="evicted"}"#) > 0
       }
