@@ -4,11 +4,11 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What a phone asks for.
+/// Requests of a device.
 extension RichPushClient {
-  /// Registers this device as the tutorial's iOS client does, and gives the registration's id.
+  /// Registers this device in the tutorial's two steps, and returns the registration's ID.
   ///
-  /// The same handle gives the same id, so this may be called at every start.
+  /// The same handle always gets the same ID, so an app can call this at every start.
   @discardableResult
   public func register(
     handle: String, platform: String = "apns", tags: [String] = []
@@ -25,7 +25,7 @@ extension RichPushClient {
     try await send(request("DELETE", ["api", "register", id]))
   }
 
-  /// The user's notifications, the newest first.
+  /// The user's notifications, newest first.
   public func inbox(
     unreadOnly: Bool = false, limit: Int? = nil, before: Int? = nil
   ) async throws -> Inbox {
@@ -36,13 +36,13 @@ extension RichPushClient {
     return try await value(request("GET", ["api", "notifications"], query: query))
   }
 
-  /// The page of the inbox behind this one; nil when this is the last.
+  /// The next page of the inbox; nil if this is the last.
   public func page(after inbox: Inbox) async throws -> Inbox? {
     guard let next = inbox.next else { return nil }
     return try await value(request("GET", address: endpoint.absoluteString + next)) as Inbox
   }
 
-  /// A notification in its JSON form, with what the plugin said about its media.
+  /// A notification with the details of its media.
   public func details(_ id: Int) async throws -> RichNotification {
     try await value(request("GET", ["api", "notifications", String(id), "details"]))
   }
@@ -57,7 +57,7 @@ extension RichPushClient {
 
   /// The notification's media as a temporary file, for a service extension with little memory.
   ///
-  /// The file is the caller's: it moves it where it belongs, or removes it.
+  /// The caller moves or removes the file.
   public func download(_ id: Int, options: MediaOptions = .original) async throws -> MediaFile {
     let request = try request("GET", ["api", "notifications", String(id)], query: options.query)
     let url: URL
@@ -74,17 +74,16 @@ extension RichPushClient {
     throw error
   }
 
-  /// Tells the server that the user has seen the notification.
+  /// Marks the notification as read.
   public func markRead(_ id: Int) async throws {
     try await send(request("PUT", ["api", "notifications", String(id), "read"]))
   }
 
-  /// The user's pushes as they come, from now on or after the event that was handled last.
+  /// The user's pushes, from now on or after the event `lastEventID`.
   ///
-  /// It reconnects by itself, resumes without loss (`Last-Event-ID`), and ends only by an error that
-  /// waiting cannot mend, such as a wrong password, or when its task is cancelled. `connected` is
-  /// called whenever a connection stands, with the id to go on behind: what is pushed from then on
-  /// will come.
+  /// It reconnects, resumes without loss (`Last-Event-ID`), and ends only when its task is cancelled or by
+  /// a permanent error, such as a wrong password. `connected` is called for every connection, with the ID
+  /// to resume after: all later pushes will be delivered.
   public func events(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
@@ -94,7 +93,7 @@ extension RichPushClient {
   }
 }
 
-/// The tutorial's registration, with the keys its servers know.
+/// A registration with the member names of the tutorial.
 private struct Registration: Encodable {
   let platform: String
   let handle: String

@@ -4,9 +4,9 @@ public import Foundation
   import FoundationNetworking
 #endif
 
-/// What a publisher sends.
+/// Requests of a publisher.
 extension RichPushClient {
-  /// Creates a notification; when this returns it is stored for good and its pushes are on their way.
+  /// Creates a notification; when this returns, it is stored durably and its pushes are queued.
   public func create(_ notification: NewNotification) async throws -> RichNotification {
     try await value(request("POST", ["api", "notifications"], json: notification))
   }
@@ -16,15 +16,15 @@ extension RichPushClient {
     try await value(request("PATCH", ["api", "notifications", String(id)], json: amendment))
   }
 
-  /// Withdraws a notification: nobody can fetch it any more, and waiting pushes are not sent.
+  /// Withdraws a notification: it can no longer be fetched, and pushes not sent yet are cancelled.
   public func withdraw(_ id: Int) async throws {
     try await send(request("DELETE", ["api", "notifications", String(id)]))
   }
 
-  /// What becomes of this publisher's notifications and of the assets, as it happens: `text` is JSON
-  /// such as `{"type":"receipt","notification":7,"user":"alice","state":"fetched",…}`.
+  /// The events of this publisher's notifications and of the assets; `text` is JSON such as
+  /// `{"type":"receipt","notification":7,"user":"alice","state":"fetched",…}`.
   ///
-  /// It resumes as ``events(after:connected:)`` does; "0" begins with the oldest that is kept.
+  /// It resumes as ``events(after:connected:)`` does; `"0"` starts with the oldest stored event.
   public func publisherEvents(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
@@ -33,16 +33,15 @@ extension RichPushClient {
       connected: connected)
   }
 
-  /// Uploads a file as an asset of a rich type, under the name a notification's payload will use.
+  /// Uploads a file as an asset of a rich type; `name` is what payloads will refer to.
   ///
-  /// - Throws: ``RichPushError`` `unreadable` for what is no file, such as a folder or a pipe.
+  /// - Throws: ``RichPushError`` with the code `unreadable` if it is not a regular file.
   public func upload(_ file: URL, name: String? = nil, richType: String) async throws -> Asset {
-    // `URLSession` would spin on a folder, wait for somebody to write into a pipe, and send as many
-    // bytes of a linked file as the link itself has.
+    // `URLSession` would loop on a folder, block on a pipe, and of a symbolic link's file send only as many
+    // bytes as the link has.
     let source = file.resolvingSymlinksInPath()
     if let problem = source.problem { throw RichPushError(.unreadable, problem) }
-    let segments = ["api", "assets", richType, name ?? file.lastPathComponent]
-    let request = try request("PUT", segments)
+    let request = try request("PUT", ["api", "assets", richType, name ?? file.lastPathComponent])
     let data: Data
     let response: URLResponse
     do {
@@ -54,9 +53,7 @@ extension RichPushClient {
     return try JSONCoding.value(in: data)
   }
 
-  /// The assets that can be named in a payload, and those that were refused, with the reason.
-  ///
-  /// All of them, or those of one rich type, or in one state.
+  /// All assets, or those of one rich type or in one state; refused ones have a reason.
   public func assets(
     richType: String? = nil, state: Asset.State? = nil
   ) async throws -> [Asset] {
@@ -74,7 +71,7 @@ extension RichPushClient {
     return assets
   }
 
-  /// One asset as the folder has it now.
+  /// The current state of one asset.
   public func asset(_ name: String, richType: String) async throws -> Asset {
     try await value(request("GET", ["api", "assets", richType, name]))
   }
@@ -89,13 +86,15 @@ extension RichPushClient {
     return counts
   }
 
-  /// What becomes of the assets from now on, or after an event; `"0"` begins with the oldest kept.
+  /// The events of the assets.
   ///
-  /// It reconnects by itself and resumes without loss, as ``events(after:connected:)`` does.
+  /// It resumes as ``events(after:connected:)`` does; `"0"` starts with the oldest stored event.
   public func assetEvents(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> AssetEvents {
-    AssetEvents(events: publisherEvents(after: lastEventID, connected: connected))
+    publisherEvents(after: lastEventID, connected: connected).compactMap {
+      AssetEvent(id: $0.id, text: $0.text)
+    }
   }
 
   /// The state and the statistics of the server's plugins; for admins.
@@ -103,7 +102,7 @@ extension RichPushClient {
     try await value(request("GET", ["api", "plugins"]))
   }
 
-  /// Removes an asset; notifications that were already sent keep their content.
+  /// Removes an asset; sent notifications keep its content.
   public func removeAsset(_ name: String, richType: String) async throws {
     try await send(request("DELETE", ["api", "assets", richType, name]))
   }
@@ -116,15 +115,15 @@ private struct AssetPage: Decodable {
 }
 
 extension URL {
-  /// Why it is not a file that can be read, in a sentence; nil when it is.
+  /// Why it is not a readable file, in a sentence; nil if it is.
   fileprivate var problem: String? {
-    let place = self.path(percentEncoded: false)
-    let type = try? FileManager.default.attributesOfItem(atPath: place)[.type] as? FileAttributeType
+    let path = path(percentEncoded: false)
+    let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
     switch type {
-    case nil: return "There is no such file."
-    case .typeDirectory: return "It is a folder: name the files in it."
+    case nil: return "The file does not exist."
+    case .typeDirectory: return "It is a folder; name the files in it."
     case .typeRegular:
-      let isReadable = FileManager.default.isReadableFile(atPath: place)
+      let isReadable = FileManager.default.isReadableFile(atPath: path)
       return isReadable ? nil : "It cannot be read: permission is denied."
     default: return "It is not a file."
     }

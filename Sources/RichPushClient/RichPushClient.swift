@@ -4,7 +4,7 @@ public import Foundation
   import FoundationNetworking
 #endif
 
-/// A richpush server as one user sees it: what a phone asks for, and what a publisher sends.
+/// The API of a richpush server, for a device or a publisher.
 ///
 /// ```swift
 /// var client = RichPushClient(endpoint: url, user: "alice", password: "…")
@@ -17,9 +17,9 @@ public import Foundation
 public struct RichPushClient: Sendable {
   /// The server's address, such as `http://127.0.0.1:8080`, without a slash at its end.
   public let endpoint: URL
-  /// The user every request speaks for.
+  /// The user that signs in.
   public let user: String
-  /// The registration of this device, as `register` gave it: then receipts name the device, too.
+  /// The registration's ID that `register` returned; if it is set, receipts name the device.
   public var device: String?
 
   private let connections = Connections()
@@ -27,14 +27,14 @@ public struct RichPushClient: Sendable {
 
   var session: URLSession { connections.session }
 
-  /// A client that asks with the user's password (HTTP Basic, RFC 7617) and keeps nothing on disk.
+  /// Creates a client that signs in with a password (HTTP Basic, RFC 7617) and stores nothing on disk.
   public init(endpoint: URL, user: String, password: String) {
     self.endpoint = endpoint.absoluteString.hasSuffix("/") ? endpoint.withoutSlash : endpoint
     self.user = user
     authorization = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
 
-  /// A request to a path whose segments are escaped here, each by itself.
+  /// A request for a path; the segments are percent-encoded here.
   func request(
     _ method: String, _ segments: [String], query: [(name: String, value: String)] = [],
     json: (any Encodable)? = nil
@@ -46,12 +46,12 @@ public struct RichPushClient: Sendable {
       request.httpBody = try JSONCoding.encoder.encode(json)
     } catch {
       throw RichPushError(
-        .malformed, "The request cannot be written as JSON: \(error.localizedDescription)")
+        .malformed, "The request cannot be encoded as JSON: \(error.localizedDescription)")
     }
     return request
   }
 
-  /// Sends a small request and gives the answer's body; every other status than 2xx is thrown.
+  /// Sends a request and returns the response's body; throws an error for any status but 2xx.
   @discardableResult
   func send(_ request: URLRequest) async throws(RichPushError) -> Data {
     let data: Data
@@ -65,15 +65,15 @@ public struct RichPushClient: Sendable {
     return data
   }
 
-  /// Sends a small request and reads the answer as JSON.
+  /// Sends a request and decodes the response's JSON.
   func value<Value: Decodable>(_ request: URLRequest) async throws(RichPushError) -> Value {
     try JSONCoding.value(in: try await send(request))
   }
 
-  /// A request to an address that is escaped already.
+  /// A request for a URL that is already percent-encoded.
   func request(_ method: String, address: String) throws(RichPushError) -> URLRequest {
     guard let url = URL(string: address) else {
-      throw RichPushError(.malformed, "\(address) is no address.")
+      throw RichPushError(.malformed, "\(address) is not a URL.")
     }
     var request = URLRequest(url: url)
     request.httpMethod = method
@@ -100,5 +100,39 @@ extension String {
     let unreserved = CharacterSet(
       charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
     return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+  }
+}
+
+/// A client's open connections, closed when the last copy of the client is released.
+final class Connections: Sendable {
+  let session: URLSession
+
+  init() {
+    session = URLSession(
+      configuration: Self.configuration, delegate: ChallengeRefusal(), delegateQueue: nil)
+  }
+
+  deinit { session.finishTasksAndInvalidate() }
+
+  /// Without cookies and cache, because a notification service extension runs for seconds in 24 MB.
+  static var configuration: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.urlCache = nil
+    configuration.httpCookieStorage = nil
+    configuration.timeoutIntervalForRequest = 60
+    return configuration
+  }
+}
+
+/// Rejects authentication challenges, because every request already contains the password.
+///
+/// Without it, `URLSession` on Linux never completes a request after a 401 response, and its default
+/// handling crashes. With it, the request ends as cancelled there; on Apple's systems with status 401.
+private final class ChallengeRefusal: NSObject, URLSessionTaskDelegate, Sendable {
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    completionHandler(.rejectProtectionSpace, nil)
   }
 }

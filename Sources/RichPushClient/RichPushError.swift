@@ -4,33 +4,33 @@ public import Foundation
   import FoundationNetworking
 #endif
 
-/// Why a request brought nothing.
+/// Why a request failed.
 public struct RichPushError: Error, Sendable {
-  /// What kind of failure it was, for a program to decide on.
+  /// The kind of failure, for programs.
   public enum Code: Sendable {
     /// The server could not be reached, or the connection broke.
     case unreachable
     /// The user or the password is wrong.
     case unauthorized
-    /// There is no such thing, or it is not for this user.
+    /// It does not exist, or this user may not see it.
     case notFound
-    /// The server refuses the request as it stands; repeating it will not help.
+    /// The server refuses the request; repeating it will not help.
     case refused
-    /// The server is busy or cannot do it now; repeating it later may help.
+    /// The server is busy or failed; repeating the request later may help.
     case unavailable
-    /// What came is not what a richpush server sends.
+    /// The response is not one of a richpush server.
     case malformed
-    /// A file that was to be sent is none, or cannot be read here; nothing was asked of the server.
+    /// The file to upload cannot be read; no request was sent.
     case unreadable
   }
 
-  /// What kind of failure it was.
+  /// The kind of failure.
   public let code: Code
-  /// A sentence for a person; the server's own where it gave one.
+  /// A sentence for people, from the server if it sent one.
   public let reason: String
-  /// The answer's HTTP status, when there was an answer.
+  /// The HTTP status, if there was a response.
   public let status: Int?
-  /// How many seconds the server asks to wait before the next try.
+  /// The number of seconds after which to try again, if the server sent one.
   public let retryAfter: Double?
 
   init(_ code: Code, _ reason: String, status: Int? = nil, retryAfter: Double? = nil) {
@@ -40,7 +40,7 @@ public struct RichPushError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The error of a transfer that brought no answer.
+  /// The error of a transfer without a response.
   init(transfer error: any Error, to endpoint: URL) {
     if let error = error as? URLError, error.code == .cancelled, !Task.isCancelled {
       self.init(.unauthorized, "The user or the password is wrong.", status: 401)
@@ -50,7 +50,7 @@ public struct RichPushError: Error, Sendable {
     self.init(.unreachable, "\(endpoint.absoluteString) cannot be reached: \(cause)")
   }
 
-  /// The error an answer stands for, or nil when its status is 2xx.
+  /// The error of a response; nil if its status is 2xx.
   init?(_ response: URLResponse, body: @autoclosure () -> Data) {
     guard let response = response as? HTTPURLResponse else { return nil }
     let status = response.statusCode
@@ -65,19 +65,20 @@ public struct RichPushError: Error, Sendable {
     let problem = try? JSONDecoder().decode(Problem.self, from: body())
     let sentence = problem?.detail ?? problem?.title
     self.init(
-      code, sentence ?? "The server answered \(status) without saying why.", status: status,
+      code, sentence ?? "The server responded with \(status) and no reason.", status: status,
       retryAfter: response.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init))
   }
 
-  /// The same for a body that was saved to a file, of which a problem is only the beginning.
+  /// The error of a response whose body is in a file.
   init?(_ response: URLResponse, bodyAt file: URL) {
-    self.init(response, body: Self.beginning(of: file))
-  }
-
-  private static func beginning(of file: URL) -> Data {
-    guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
-    defer { try? handle.close() }
-    return (try? handle.read(upToCount: 65_536)) ?? Data()
+    self.init(
+      response,
+      body: {
+        // A problem document is small; a body that is none can be large.
+        guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: 65_536)) ?? Data()
+      }())
   }
 }
 
@@ -88,7 +89,7 @@ extension RichPushError: LocalizedError, CustomStringConvertible {
   public var errorDescription: String? { reason }
 }
 
-/// The members of `application/problem+json` (RFC 9457) that a person reads.
+/// The members of `application/problem+json` (RFC 9457) for people.
 private struct Problem: Decodable {
   let title: String?
   let detail: String?

@@ -1,13 +1,16 @@
-import Media
 import Foundation
+import Media
 import Origin
 import RichPushAPI
 import RichPushClient
 
-/// The program: it finds the command that was asked for, and runs it.
+/// The program: finds the command that the first argument names, and runs it.
 @main
 struct RichPush {
-  /// Every command, in the order of the help page; a new one is a file of its own and a word here.
+  /// The version that `richpush --version` prints.
+  static let version = "0.1.0"
+
+  /// All commands, in the order of the help page.
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
@@ -16,56 +19,50 @@ struct RichPush {
     ]
   }
 
-  /// The umask that the program was started with; from its first use on nothing that the process makes
-  /// is anybody else's, but where it says so (the drop folder).
-  static let mask = umask(0o077)
+  /// The umask that the program was started with.
+  ///
+  /// From its first use on, only the owner can access what the process creates; the drop folder's files
+  /// get the initial umask back.
+  static let initialUmask = umask(0o077)
 
   static func main() async {
-    let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
+    let process = ProcessInfo.processInfo
     do {
-      try await run(words, environment: ProcessInfo.processInfo.environment)
-    } catch let error as CommandLineError {
-      Terminal.complain(error.reason)
-      exit(error.exitCode)
-    } catch let error as RichPushError {
-      Terminal.complain(error.reason)
-      exit(error.exitCode)
+      try await run(Array(process.arguments.dropFirst()), environment: process.environment)
     } catch {
-      Terminal.complain(error.logDescription)
-      exit(EXIT_FAILURE)
+      Terminal.printError(error.logDescription)
+      exit(
+        (error as? CommandLineError)?.exitCode ?? (error as? RichPushError)?.exitCode
+          ?? EXIT_FAILURE)
     }
   }
 
   private static func run(_ words: [String], environment: [String: String]) async throws {
     guard let name = words.first, name != "--help", name != "-h", name != "help" else {
-      try refuse(words.dropFirst(2))
-      return Terminal.say(try page(words.dropFirst().first))
+      try requireNoMore(words.dropFirst(2))
+      let text = try words.dropFirst().first.map { HelpPage.text(of: try Self.command(named: $0)) }
+      return Terminal.print(text ?? HelpPage.text(of: commands))
     }
     if name == "--version" {
-      try refuse(words.dropFirst())
-      return Terminal.say("richpush \(version)")
+      try requireNoMore(words.dropFirst())
+      return Terminal.print("richpush \(version)")
     }
     let command = try command(named: name)
     let rest = Array(words.dropFirst())
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-      return Terminal.say(HelpPage.text(of: command))
+      return Terminal.print(HelpPage.text(of: command))
     }
-    try Arguments.refuseUnknownVariables(
-      in: environment, among: commands.flatMap { $0.options },
-      and: OriginConfiguration.pushVariables)
-    // Those that open the store.
-    if command.options.contains(where: { $0.name == "data" }) { _ = mask }
+    try Arguments.checkVariables(
+      environment,
+      known: commands.flatMap { $0.options }.map(\.variable)
+        + OriginConfiguration.pushVariables)
+    // Commands that open the store create files that others must not read.
+    if command.options.contains(where: { $0.name == "data" }) { _ = initialUmask }
     try await command.run(Arguments(rest, environment: environment, for: command))
   }
 
-  private static func refuse(_ rest: some Collection<String>) throws(CommandLineError) {
-    if let word = rest.first { throw .usage("'\(word)' is one word too many") }
-  }
-
-  /// The help page of a command, or of the program when none is named.
-  private static func page(_ name: String?) throws(CommandLineError) -> String {
-    guard let name else { return HelpPage.text(of: commands) }
-    return HelpPage.text(of: try command(named: name))
+  private static func requireNoMore(_ rest: some Collection<String>) throws(CommandLineError) {
+    if let word = rest.first { throw .usage("unexpected argument '\(word)'") }
   }
 
   private static func command(named name: String) throws(CommandLineError) -> any Command.Type {
@@ -73,5 +70,25 @@ struct RichPush {
     throw .usage(
       "unknown command '\(name)'\(Suggestion.hint(to: name, among: commands.map { $0.name })); "
         + "'richpush --help' lists them")
+  }
+}
+
+/// The installed files of this package.
+enum Programs {
+  /// The folder of this executable, which also contains `richpush-exec` and the plugins' executables.
+  static var folder: String {
+    let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "."
+    return URL(fileURLWithPath: path).deletingLastPathComponent().path
+  }
+
+  /// The folder of the plugins that ship.
+  static var plugins: String { package + "/plugins" }
+
+  /// The folder of the demonstration's sample files, with a subfolder per rich type.
+  static var samples: String { package + "/assets" }
+
+  /// The folder of an installed program, or the repository that it was built in.
+  private static var package: String {
+    folder.range(of: "/.build/").map { String(folder[..<$0.lowerBound]) } ?? folder
   }
 }

@@ -13,8 +13,8 @@ import Testing
     (["device", "--user", "a", "--open=yes"], "takes no value"),
     (["device", "--user", "a", "--count", "many"], "whole number"),
     (["device", "--user", "a", "--server", "ftp://x"], "http://"),
-    (["device", "--user", "a", "more"], "one word too many"),
-    (["notify", "--payload", "x", "m"], "nobody would get it"),
+    (["device", "--user", "a", "more"], "unexpected argument"),
+    (["notify", "--payload", "x", "m"], "no recipients"),
     (["notify", "--to", "a", "--tags", "b", "--payload", "x", "m"], "exclude"),
     (["notify", "--to", "a"], "MESSAGE is missing"),
     (["notify", "--to", "a", "--payload", "x", "--expires", "soon", "m"], "12h"),
@@ -41,10 +41,10 @@ import Testing
     (["user", "add", "b b"], "letters, digits"),
     (["plugin", "new", "cup", "--language", "cobol"], "sh, python"),
     (["plugin", "new", "Bad Name"], "a lowercase letter"),
-    (["plugin", "run", "cup", "--verb", "frob"], "render, validate or describe"),
+    (["plugin", "run", "cup", "--verb", "frob"], "validate, render or describe"),
     (["device", "--user", "a", "--profile", "toaster"], "ios, android"),
-    (["--version", "more"], "one word too many"),
-    (["help", "serve", "more"], "one word too many"),
+    (["--version", "more"], "unexpected argument"),
+    (["help", "serve", "more"], "unexpected argument"),
   ])
   func `refuses what it does not understand with a sentence and 64`(
     words: [String], sentence: String

@@ -1,15 +1,15 @@
-/// Reads server-sent events out of bytes that come in pieces (WHATWG HTML section 9.2.6).
+/// An incremental parser of server-sent events (WHATWG HTML section 9.2.6).
 struct EventStreamParser {
-  /// What a stream says: an event, or how long to wait before the next connection.
+  /// An event, or the delay before the next connection.
   enum Item: Equatable {
     case event(id: String, data: String)
     case retry(milliseconds: Int)
   }
 
-  /// A line or an event longer than this is no push.
+  /// The longest line or event, in bytes.
   static let limit = 1 << 20
 
-  /// The id of the last whole event; it stands until another replaces it.
+  /// The ID of the last complete event.
   private(set) var lastEventID: String
   private var nextEventID: String
   private var line: [UInt8] = []
@@ -23,7 +23,7 @@ struct EventStreamParser {
     nextEventID = lastEventID
   }
 
-  /// The items that these bytes complete, in order.
+  /// Parses bytes and returns the items that they complete.
   mutating func read(_ bytes: some Sequence<UInt8>) throws(RichPushError) -> [Item] {
     var items: [Item] = []
     for byte in bytes {
@@ -34,7 +34,7 @@ struct EventStreamParser {
       default: line.append(byte)
       }
       if line.count + data.count > Self.limit {
-        throw RichPushError(.malformed, "The event stream sent a line of more than a megabyte.")
+        throw RichPushError(.malformed, "The event stream sent an event of more than a megabyte.")
       }
     }
     return items

@@ -4,21 +4,21 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// A user's pushes, or a publisher's events, as they come; each iteration is a listener of its own.
+/// A user's pushes, or a publisher's events; each iteration has its own connection.
 public struct PushEvents: AsyncSequence, Sendable {
   let client: RichPushClient
   let lastEventID: String?
   let path: [String]
   let connected: @Sendable (String) -> Void
 
-  /// Starts to listen.
+  /// Creates an iterator, which connects at its first use.
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       client: client, path: path, parser: EventStreamParser(lastEventID: lastEventID ?? ""),
       connected: connected)
   }
 
-  /// One listener: it holds a connection, and opens another when that one ends.
+  /// Keeps a connection open, and reconnects when it ends.
   public struct Iterator: AsyncIteratorProtocol {
     private let client: RichPushClient
     private let path: [String]
@@ -26,8 +26,8 @@ public struct PushEvents: AsyncSequence, Sendable {
     private var parser: EventStreamParser
     private var pending: ArraySlice<PushEvent> = []
     private var connection: EventConnection?
-    private var pause = Pause()
-    private var isGreeted = false
+    private var delay = ReconnectDelay()
+    private var hasReported = false
 
     init(
       client: RichPushClient, path: [String], parser: EventStreamParser,
@@ -39,7 +39,7 @@ public struct PushEvents: AsyncSequence, Sendable {
       self.parser = parser
     }
 
-    /// The next push; waits, also over lost connections, until there is one.
+    /// Waits for the next event, also across lost connections.
     public mutating func next() async throws -> PushEvent? {
       while true {
         if let event = pending.popFirst() { return event }
@@ -50,26 +50,26 @@ public struct PushEvents: AsyncSequence, Sendable {
           throw error
         } catch {
           connection = nil
-          try await Task.sleep(for: pause.next(atLeast: (error as? RichPushError)?.retryAfter))
+          try await Task.sleep(for: delay.next(atLeast: (error as? RichPushError)?.retryAfter))
         }
       }
     }
 
-    /// Takes the next piece of the connection, which is opened first where there is none.
+    /// Processes the next part of the connection, after opening one if there is none.
     private mutating func receive() async throws {
       let connection = try connection ?? connect()
       guard let part = try await connection.next() else {
         throw RichPushError(.unreachable, "The server closed the event stream.")
       }
       switch part {
-      case .answer(_, let error?): throw error
-      case .answer:
-        pause.reset()
-        isGreeted = false
+      case .response(let error?): throw error
+      case .response:
+        delay.reset()
+        hasReported = false
       case .bytes(let data):
         try read(data)
-        if !isGreeted { connected(parser.lastEventID) }
-        isGreeted = true
+        if !hasReported { connected(parser.lastEventID) }
+        hasReported = true
       }
     }
 
@@ -77,12 +77,12 @@ public struct PushEvents: AsyncSequence, Sendable {
       for item in try parser.read(data) {
         switch item {
         case .event(let id, let text): pending.append(PushEvent(id: id, text: text))
-        case .retry(let milliseconds): pause.shortest = .milliseconds(milliseconds)
+        case .retry(let milliseconds): delay.shortest = .milliseconds(milliseconds)
         }
       }
     }
 
-    /// A half-received event is forgotten: the server sends it again.
+    /// Connects with a new parser: the server sends an incomplete event again.
     private mutating func connect() throws -> EventConnection {
       parser = EventStreamParser(lastEventID: parser.lastEventID)
       var request = try client.request("GET", path)
@@ -98,7 +98,7 @@ public struct PushEvents: AsyncSequence, Sendable {
 }
 
 extension RichPushError {
-  /// Whether waiting cannot mend it.
+  /// Whether trying again is useless.
   fileprivate var isFinal: Bool {
     switch code {
     case .unreachable, .unavailable, .malformed: false
@@ -106,3 +106,26 @@ extension RichPushError {
     }
   }
 }
+
+/// The delay before reconnecting: exponential backoff with jitter.
+struct ReconnectDelay {
+  /// The longest delay after the first failure; the server can set it.
+  var shortest = Duration.seconds(1)
+  private var failures = 0
+
+  /// The next delay: doubled up to 30 seconds, then reduced by up to half at random.
+  ///
+  /// The jitter keeps many phones from reconnecting in the same second after the server restarts.
+  mutating func next(atLeast seconds: Double? = nil) -> Duration {
+    let doubled = shortest * (1 << min(failures, 6))
+    failures += 1
+    let delay = min(doubled, max(.seconds(30), shortest)) * Double.random(in: 0.5...1)
+    return max(delay, .seconds(seconds ?? 0))
+  }
+
+  /// Starts over after a successful connection.
+  mutating func reset() { failures = 0 }
+}
+
+/// The events of a server's assets; each iteration has its own connection.
+public typealias AssetEvents = AsyncCompactMapSequence<PushEvents, AssetEvent>

@@ -1,41 +1,39 @@
-/// A named file that a notification's payload can name.
+/// A named file that payloads can refer to.
 public struct Asset: Sendable, Equatable, Decodable {
-  /// Whether it can be used.
-  public enum State: String, Sendable, Decodable {
-    /// It was checked and prepared.
+  /// Whether payloads can refer to it.
+  public enum State: String, Sendable, Decodable, CaseIterable {
+    /// It is checked, and its renditions are stored.
     case ready
-    /// It can be used by its name, and its renditions are being made.
+    /// It can be used already; its renditions are being made.
     case preparing
-    /// It cannot be used, for the reason beside it.
+    /// It cannot be used, see `reason`.
     case refused
   }
 
-  /// The kind of media it was filed under.
+  /// The kind of media.
   public let richType: String
-  /// Its name, as a payload writes it.
+  /// Its name, as payloads contain it.
   public let name: String
-  /// Whether it can be used.
+  /// Whether payloads can refer to it.
   public let state: State
   /// Why it was refused, in one sentence.
   public let reason: String?
-  /// What its author should know although it can be used, such as how small devices get it.
+  /// Advice for its author, such as the size that devices receive.
   public let advice: String?
-  /// Its media type, found out from its bytes.
+  /// Its media type, detected from its content.
   public let contentType: String?
   /// Its size in bytes.
   public let bytes: Int?
-  /// The SHA-256 of its content, in hexadecimal digits.
+  /// The SHA-256 of its content, in hexadecimal.
   public let sha256: String?
-  /// All that the server says of it, with what the plugin found out: width, height, duration and more.
+  /// Everything that the server knows about it: also width, height, duration and more.
   public let details: JSONValue
-}
 
-extension Asset {
   private enum CodingKeys: String, CodingKey {
     case richType, name, state, reason, advice, contentType, bytes, sha256
   }
 
-  /// Reads the server's JSON form; members it does not know are in `details`.
+  /// Decodes the server's JSON; unknown members are in `details`.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     richType = try members.decode(String.self, forKey: .richType)
@@ -48,18 +46,16 @@ extension Asset {
     sha256 = try members.decodeIfPresent(String.self, forKey: .sha256)
     details = try JSONValue(from: decoder)
   }
-}
 
-extension Asset {
-  /// How much of an asset's preparation is done.
+  /// The progress of an asset's preparation.
   public struct Progress: Sendable, Equatable {
-    /// The renditions that are made.
+    /// The number of renditions made.
     public let made: Int
-    /// All that are to be made.
+    /// The number of renditions to be made, including those.
     public let total: Int
   }
 
-  /// How far its preparation has come; nil when it is not being prepared.
+  /// The progress of its preparation; nil if it is not being prepared.
   public var progress: Progress? {
     guard let made = details.progress.made.integer, let total = details.progress.of.integer else {
       return nil
@@ -68,12 +64,12 @@ extension Asset {
   }
 }
 
-/// How far the drop folder has come.
+/// The number of assets in each state.
 public struct AssetCounts: Sendable, Equatable, Decodable {
-  /// How many assets were checked and prepared.
+  /// Checked, with all renditions.
   public let ready: Int
-  /// How many are being prepared.
+  /// Being prepared.
   public let preparing: Int
-  /// How many files were refused.
+  /// Refused.
   public let refused: Int
 }

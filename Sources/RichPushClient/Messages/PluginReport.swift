@@ -1,37 +1,37 @@
-/// The state of a server's plugins.
+/// The state and statistics of a server's plugins.
 public struct PluginReport: Sendable, Hashable, Codable {
   /// One plugin.
   public struct Plugin: Sendable, Hashable, Codable {
-    /// The processes of it that stay: at work, idle, and the most there may be.
+    /// The numbers of its resident processes: idle, busy, and the limit.
     public struct Processes: Sendable, Hashable, Codable {
       public let idle, busy, most: Int
     }
 
     /// The rich type it handles.
     public let richType: String
-    /// What its author calls this version; may be empty.
+    /// Its version; may be empty.
     public let version: String
     /// `cgi` or `fastcgi`.
     public let mode: String
-    /// What it can be asked.
+    /// The verbs it handles.
     public let verbs: [String]
     /// `ready` or `broken`.
     public let state: String
     /// Why it is broken, in one sentence.
     public let problem: String?
-    /// How it is isolated, in one line; nil from a server that does not say.
+    /// How it is isolated, in one line.
     public let confinement: String?
     /// Its processes.
     public let processes: Processes
-    /// How often it was asked since the server started.
+    /// The number of calls since the server started.
     public let calls: Int
-    /// How often that ended with 502, 503 or 504.
+    /// The number of those that ended with 502, 503 or 504.
     public let failures: Int
-    /// The cause of the last of these.
+    /// The cause of the last failure.
     public let lastFailure: String?
-    /// Half of its last calls were faster.
+    /// The median duration of recent calls.
     public let medianSeconds: Double?
-    /// Of its last calls, 95 in 100 were faster.
+    /// The 95th percentile of the durations of recent calls.
     public let slowestSeconds: Double?
   }
 
@@ -39,12 +39,12 @@ public struct PluginReport: Sendable, Hashable, Codable {
   public struct Sandbox: Sendable, Hashable, Codable {
     /// `standard`, `strict` or `off`.
     public let level: String
-    /// What plugins can do although they should not, each in a sentence.
+    /// What plugins can do although they should not, one sentence each.
     public let gaps: [String]
   }
 
   /// All plugins by name.
   public let plugins: [Plugin]
-  /// The same for all of them.
+  /// How all of them are isolated.
   public let sandbox: Sandbox
 }

@@ -1,11 +1,11 @@
 import Foundation
 import RichPushClient
 
-/// Assets on the terminal: a table for people, JSON lines for programs.
+/// Prints assets: as a table for people, or as JSON lines for programs.
 struct AssetReport {
   let isJSON: Bool
 
-  /// All of them, one a line.
+  /// Prints all assets, one per line.
   func list(_ assets: [Asset]) {
     guard !isJSON else { return assets.forEach(line) }
     let rows = assets.map { asset in
@@ -14,34 +14,34 @@ struct AssetReport {
         asset.contentType ?? "-", asset.note ?? "",
       ]
     }
-    Terminal.say(table([["STATE", "NAME", "SIZE", "CONTENT", "NOTE"]] + rows))
+    print([["STATE", "NAME", "SIZE", "CONTENT", "NOTE"]] + rows)
   }
 
-  private func table(_ rows: [[String]]) -> String {
-    Table.text(rows.map { $0.map(\.printable) })
-  }
-
-  /// One of them, in a line.
+  /// Prints an asset in one line.
   func line(_ asset: Asset) {
-    guard !isJSON else { return Terminal.say(asset.details.line) }
-    Terminal.say(
+    guard !isJSON else { return Terminal.print(asset.details.line) }
+    Terminal.print(
       "\(asset.state.rawValue) \(asset.richType)/\(asset.name.printable)"
         + (asset.note.map { ": " + $0.printable } ?? ""))
   }
 
-  /// One of them, with everything that is known, a member a line.
+  /// Prints everything that is known about an asset, one JSON member per line.
   func show(_ asset: Asset) {
     guard !isJSON, case .object(let members) = asset.details else { return line(asset) }
-    let rows = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
-    Terminal.say(table(rows.map { [$0.key, $0.value.text ?? $0.value.line] }))
+    let known = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
+    print(known.map { [$0.key, $0.value.text ?? $0.value.line] })
   }
 
-  /// Something that is no asset; programs read it nowhere, they have the exit code.
-  func note(_ text: String) { if !isJSON { Terminal.say(text) } }
+  /// Prints a text for people only.
+  func note(_ text: String) { if !isJSON { Terminal.print(text) } }
+
+  private func print(_ rows: [[String]]) {
+    Terminal.print(Table.text(rows.map { $0.map(\.printable) }))
+  }
 }
 
 extension String {
-  /// The text without what a terminal obeys: a title in a file can hold anything.
+  /// The text with escaped control characters, which a terminal would obey: a title in a file can contain any.
   var printable: String {
     unicodeScalars.map { scalar in
       scalar.properties.generalCategory == .control
@@ -51,28 +51,22 @@ extension String {
 }
 
 extension Asset {
-  /// What there is to say about it.
   fileprivate var note: String? {
     reason ?? advice ?? progress.map { "\($0.made) of \($0.total) made" }
   }
 
-  /// Its name, and how far its preparation has come.
+  /// Its name and the progress of its preparation.
   var preparation: String {
     "\(richType)/\(name.printable)" + (progress.map { ", \($0.made) of \($0.total) made" } ?? "")
   }
 
-  /// The size as people say it.
-  fileprivate var size: String { bytes.map { $0 == 0 ? "-" : ByteSize.text($0) } ?? "-" }
-}
-
-/// Bytes as people say them.
-enum ByteSize {
-  static func text(_ bytes: Int) -> String {
-    bytes < 1000
-      ? "\(bytes) B"
-      : bytes < 1_000_000
-        ? String(format: "%.1f kB", Double(bytes) / 1e3)
-        : String(format: "%.1f MB", Double(bytes) / 1e6)
+  fileprivate var size: String {
+    switch bytes ?? 0 {
+    case 0: "-"
+    case let bytes where bytes < 1000: "\(bytes) B"
+    case let bytes where bytes < 1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
+    case let bytes: String(format: "%.1f MB", Double(bytes) / 1e6)
+    }
   }
 }
 

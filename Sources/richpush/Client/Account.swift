@@ -1,19 +1,19 @@
 import Foundation
 import RichPushClient
 
-/// The flags by which a command that talks to a server says which one, and as whom.
+/// The server that a command talks to, and the user it signs in as.
 struct Account {
   let client: RichPushClient
 
-  /// The flags; a user who is not named is `user`.
+  /// The flags that name them; `user` is the default user name.
   static func options(user: String? = nil) -> [Option] {
     [
       .value("user", "NAME", "user to sign in as", default: user),
       .value(
         "password", "-",
-        "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD holds it for scripts; "
+        "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD sets it for scripts; "
           + "default: the user name, which --demo accepts"),
-      .value("server", "URL", "the server to talk to", default: "http://127.0.0.1:8080"),
+      .value("server", "URL", "the server's address", default: "http://127.0.0.1:8080"),
     ]
   }
 
@@ -26,16 +26,28 @@ struct Account {
       throw .usage("--server is an address such as http://127.0.0.1:8080, not '\(address)'")
     }
     guard url.user() == nil, url.password() == nil else {
-      throw .usage("--server holds no name and password; use --user and RICHPUSH_PASSWORD")
+      throw .usage("--server must not contain credentials; use --user and RICHPUSH_PASSWORD")
     }
-    client = RichPushClient(
-      endpoint: url, user: user, password: try Self.password(arguments) ?? user)
+    var password = arguments.string("password")
+    if arguments.isTyped("password"), password == "-" {
+      password = try Terminal.readPassword()
+    } else {
+      arguments.warnOfSecret(in: "password")
+    }
+    client = RichPushClient(endpoint: url, user: user, password: password ?? user)
   }
+}
 
-  private static func password(_ arguments: Arguments) throws(CommandLineError) -> String? {
-    let password = arguments.string("password")
-    if arguments.isTyped("password"), password == "-" { return try Terminal.readPassword() }
-    arguments.warnOfSecret(in: "password")
-    return password
+extension RichPushError {
+  /// The exit code, after `sysexits.h`, so that a script can tell a wrong password from a busy server.
+  var exitCode: Int32 {
+    switch code {
+    case .refused: 65  // EX_DATAERR
+    case .notFound, .unreadable: 66  // EX_NOINPUT
+    case .unreachable: 69  // EX_UNAVAILABLE
+    case .unavailable: 75  // EX_TEMPFAIL
+    case .malformed: 76  // EX_PROTOCOL
+    case .unauthorized: 77  // EX_NOPERM
+    }
   }
 }

@@ -1,9 +1,9 @@
-import Media
 import Foundation
-import Origin
+import Media
+import MediaTypes
 import RichPushClient
 
-/// A phone at work: it registers, listens, fetches, and keeps what came in a folder.
+/// A simulated phone: registers, listens, fetches, and saves the media in a folder.
 struct Device {
   let client: RichPushClient
   let folder: URL
@@ -20,29 +20,29 @@ struct Device {
     state = DeviceState(folder: folder)
   }
 
-  /// Registers and handles pushes, for ever or until so many have come.
+  /// Registers and handles pushes: `count` of them, or until the program ends.
   mutating func run(count: Int?) async throws {
-    state.register(as: try await client.register(handle: state.handle))
+    state.setRegistration(try await client.register(handle: state.handle))
     try state.save(to: folder)
     let greeting =
       "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)"
     let (start, folder) = (state, folder)
     let events = client.events(after: state.lastEvent) { id in
-      try? start.save(to: folder, resumingAfter: id)
-      Terminal.say(greeting)
+      try? start.saveStart(id, to: folder)
+      Terminal.print(greeting)
     }
-    var left = count ?? Int.max
+    var remaining = count ?? Int.max
     for try await event in events {
       await handle(event.push)
       state.lastEvent = event.id
       try state.save(to: folder)
-      left -= 1
-      if left == 0 { return }
+      remaining -= 1
+      if remaining == 0 { return }
     }
   }
 
   private func handle(_ push: PushEvent.Push) async {
-    guard let id = push.id else { return Terminal.say("alert \"\(push.alert ?? "")\"") }
+    guard let id = push.id else { return Terminal.print("alert \"\(push.alert ?? "")\"") }
     let title = "#\(id) \(push.richType ?? "?") \"\(push.message ?? "")\""
     let clock = ContinuousClock()
     let start = clock.now
@@ -51,16 +51,16 @@ struct Device {
       let file = folder.appending(path: received.fileName(id: id))
       try received.media.bytes.write(to: file, options: .atomic)
       let time = Int((clock.now - start) / .milliseconds(1))
-      Terminal.say(
+      Terminal.print(
         "\(title): \(received.summary), \(time) ms from push to \(received.noun), \(file.relativePath)"
       )
       viewer?.show(file)
     } catch {
-      Terminal.say("\(title): failed: \(error.logDescription)")
+      Terminal.print("\(title): failed: \(error.logDescription)")
     }
   }
 
-  /// A phone's link breaks often: what waiting can mend is tried again, three times.
+  /// Fetches the media, with three retries after temporary errors.
   private func fetch(_ id: Int) async throws -> Media {
     for seconds in [0.25, 1, 4] {
       do {
@@ -70,5 +70,96 @@ struct Device {
       }
     }
     return try await client.media(id, options: options)
+  }
+}
+
+/// The state of a simulated phone between two starts, in a hidden file of its folder.
+struct DeviceState: Codable {
+  /// The push token: 64 hexadecimal digits, like Apple's.
+  var handle: String
+  /// The ID of the registration for the handle.
+  var registration: String?
+  /// The ID of the last handled push, after which the next start resumes.
+  var lastEvent: String?
+
+  private static let fileName = ".device.json"
+
+  /// Reads the state from a folder; a new phone if there is none.
+  init(folder: URL) {
+    if let data = try? Data(contentsOf: folder.appending(path: Self.fileName)),
+      let state = try? JSONDecoder().decode(DeviceState.self, from: data)
+    {
+      self = state
+    } else {
+      handle = (0..<32).map { _ in String(format: "%02X", UInt8.random(in: 0...255)) }.joined()
+    }
+  }
+
+  /// Sets the registration's ID; a different one belongs to another server, with other events.
+  mutating func setRegistration(_ id: String) {
+    if id != registration { lastEvent = nil }
+    registration = id
+  }
+
+  /// Saves the position at which a phone starts to listen, unless a push was already handled.
+  func saveStart(_ id: String, to folder: URL) throws {
+    guard lastEvent == nil, DeviceState(folder: folder).lastEvent == nil else { return }
+    var state = self
+    state.lastEvent = id
+    try state.save(to: folder)
+  }
+
+  /// Saves the state atomically.
+  func save(to folder: URL) throws {
+    let data = try JSONEncoder().encode(self)
+    try data.write(to: folder.appending(path: Self.fileName), options: .atomic)
+  }
+}
+
+/// Fetched media, and what its bytes say about it.
+struct ReceivedMedia {
+  let media: Media
+  private let bytes: [UInt8]
+  private let type: MediaType
+
+  init(_ media: Media) {
+    self.media = media
+    bytes = [UInt8](media.bytes)
+    type = MediaType.sniff(bytes)
+  }
+
+  /// The file name for the notification's media.
+  func fileName(id: Int) -> String {
+    isCard ? "\(id).json" : "\(id).\(type.fileExtension)"
+  }
+
+  /// Type, dimensions and size: `image/png, 320x200, 18.4 kB`.
+  var summary: String {
+    let size =
+      bytes.count < 1000
+      ? "\(bytes.count) bytes" : String(format: "%.1f kB", Double(bytes.count) / 1000)
+    return ([media.contentType] + facts + [size]).joined(separator: ", ")
+  }
+
+  /// What it is, in one word.
+  var noun: String {
+    switch type.family {
+    case "image": "picture"
+    case "audio": "sound"
+    default: isCard ? "card" : "content"
+    }
+  }
+
+  private var isCard: Bool { media.contentType.hasPrefix("application/json") }
+
+  private var facts: [String] {
+    if let picture = PictureSize.read(bytes) { return ["\(picture)"] }
+    if type.family == "audio" || type.family == "video", let sound = try? Sound.read(bytes) {
+      return [String(format: "%.1f s", sound.duration)]
+    }
+    if isCard, let card = try? JSONDecoder().decode(JSONValue.self, from: media.bytes) {
+      return [card.title.text, card.url.text].compactMap { $0 }
+    }
+    return []
   }
 }

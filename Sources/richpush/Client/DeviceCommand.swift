@@ -1,14 +1,14 @@
 import Foundation
 import RichPushClient
 
-/// `richpush device`: a phone without the glass.
+/// `richpush device`: simulates a phone.
 enum DeviceCommand: Command {
   static let name = "device"
   static let summary = "simulates a phone: registers, listens, and fetches what each push names"
   static let help = """
-    Registers a device for a user, waits for pushes, and for each fetches the media, says what
-    came and how long it took, and saves it. It survives restarts of the server and its own:
-    what was pushed meanwhile is delivered then. Ctrl-C ends it.
+    Registers a device for a user and waits for pushes. For each, it fetches the media, saves it,
+    and prints what was received and how long it took. It resumes after restarts, its own and the
+    server's, and then receives what was pushed meanwhile. Ctrl-C ends it.
 
     Example:
       richpush device --user alice --profile ios --open
@@ -19,10 +19,10 @@ enum DeviceCommand: Command {
       .value("folder", "PATH", "where the media is saved (default received/NAME)"),
       .flag("open", "show each picture with this desktop's viewer"),
       .value("count", "N", "end after N pushes"),
-      .value("profile", "NAME", "fetch media cut for 'ios', 'android', 'watch', 'web' or 'thumb'"),
-      .value("width", "POINTS", "fetch pictures this wide, or the next size up there is"),
+      .value("profile", "NAME", "fetch media sized for ios, android, watch, web or thumb"),
+      .value("width", "POINTS", "fetch pictures this wide, or the next available size up"),
       .value("height", "POINTS", "fetch media at most this high"),
-      .value("fit", "HOW", "'contain' or 'cover' the box of width and height"),
+      .value("fit", "HOW", "contain or cover the box of width and height"),
       .value("dpr", "FACTOR", "pixels per point of the screen"),
     ]
 
@@ -31,30 +31,22 @@ enum DeviceCommand: Command {
     let path = arguments.string("folder") ?? "received/\(client.user)"
     let count = try arguments.integer("count")
     let options = try mediaOptions(arguments)
+    let viewer = arguments.flag("open") ? Viewer() : nil
+    if viewer == nil, arguments.flag("open") {
+      Terminal.printError("this machine has no picture viewer; --open is ignored")
+    }
     var device = try Device(
-      client: client, folder: URL(filePath: path), options: options,
-      viewer: arguments.flag("open") ? viewer() : nil)
+      client: client, folder: URL(filePath: path), options: options, viewer: viewer)
     try await device.run(count: count)
   }
 
-  private static let profiles = ["ios", "android", "watch", "web", "thumb"]
-
   private static func mediaOptions(_ arguments: Arguments) throws -> MediaOptions {
-    let edge = 1...65_535
-    let profile = arguments.string("profile")
-    if let profile, !profiles.contains(profile) {
-      let names = profiles.joined(separator: ", ")
-      throw CommandLineError.usage("--profile is one of \(names), not '\(profile)'")
-    }
-    var options = MediaOptions(profile: profile)
-    options.width = try arguments.integer("width", in: edge)
-    options.height = try arguments.integer("height", in: edge)
-    if let fit = arguments.string("fit") {
-      guard let fit = MediaOptions.Fit(rawValue: fit) else {
-        throw CommandLineError.usage("--fit is 'contain' or 'cover', not '\(fit)'")
-      }
-      options.fit = fit
-    }
+    var options = MediaOptions(
+      profile: try arguments.string(
+        "profile", among: ["ios", "android", "watch", "web", "thumb"]))
+    options.width = try arguments.integer("width", in: 1...65_535)
+    options.height = try arguments.integer("height", in: 1...65_535)
+    options.fit = try arguments.choice("fit")
     if let text = arguments.string("dpr") {
       guard let scale = Double(text), (0.5...8).contains(scale) else {
         throw CommandLineError.usage("--dpr is a number from 0.5 to 8, not '\(text)'")
@@ -63,10 +55,33 @@ enum DeviceCommand: Command {
     }
     return options
   }
+}
 
-  private static func viewer() -> Viewer? {
-    let viewer = Viewer(path: ProcessInfo.processInfo.environment["PATH"] ?? "")
-    if viewer == nil { Terminal.complain("this machine has no picture viewer; --open is ignored") }
-    return viewer
+/// The program of this desktop that shows pictures.
+struct Viewer {
+  private let program: URL
+
+  /// Searches `PATH`; nil if there is none, as on a machine without a screen.
+  init?() {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let folders = path.split(separator: ":").map { URL(filePath: String($0)) }
+    let programs = ["xdg-open", "open", "eog", "feh", "display"].flatMap { name in
+      folders.map { $0.appending(path: name) }
+    }
+    guard
+      let program = programs.first(where: {
+        FileManager.default.isExecutableFile(atPath: $0.path)
+      })
+    else { return nil }
+    self.program = program
+  }
+
+  /// Starts the viewer with a file, and does not wait for it.
+  func show(_ file: URL) {
+    do {
+      _ = try Process.run(program, arguments: [file.path])
+    } catch {
+      Terminal.printError("\(program.path) did not start: \(error.localizedDescription)")
+    }
   }
 }

@@ -1,13 +1,12 @@
-import Foundation
 import RichPushClient
 
-/// `richpush notify`: a publisher's one-liner.
+/// `richpush notify`: creates a notification.
 enum NotifyCommand: Command {
   static let name = "notify"
   static let summary = "sends a notification with a picture, a sound or a link"
   static let help = """
-    Creates a notification and prints its id. When it returns, the notification is stored for
-    good and its pushes are on their way.
+    Creates a notification and prints its ID. When it returns, the notification is stored durably
+    and its pushes are queued.
 
     Example, for a file in the server's assets/img:
       richpush notify --to alice --type img --payload beach.jpg "Look at this"
@@ -15,15 +14,15 @@ enum NotifyCommand: Command {
 
   static let options: [Option] =
     [
-      .list("to", "USER", "a user who gets it"),
-      .value("tags", "EXPRESSION", "instead of --to: all whose tags match, as 'news && !muted'"),
+      .list("to", "USER", "a recipient"),
+      .value("tags", "EXPRESSION", "instead of --to: users whose tags match, as 'news && !muted'"),
       .value("type", "NAME", "the rich type: img, sound, url, or a plugin's", default: "img"),
       .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
       .value(
         "not-before", "WHEN", "checked now, pushed then: 90s, 30m, 12h or 7d from now, or a time"),
-      .value("expires", "WHEN", "when the media goes away, written the same way"),
+      .value("expires", "WHEN", "when the media is removed, in the same format"),
       .value("form", "FORM", "what the push looks like: silent, alert, hybrid or legacy"),
-      .value("key", "WORD", "an idempotency key: sent again, it creates nothing"),
+      .value("key", "WORD", "an idempotency key: a second use creates nothing"),
     ] + Account.options(user: "publisher")
   static let operands = ["MESSAGE"]
 
@@ -31,18 +30,18 @@ enum NotifyCommand: Command {
     var notification = NewNotification(
       arguments.operands[0], richType: try arguments.required("type"),
       payload: try arguments.required("payload"), to: try audience(arguments),
-      expires: try arguments.moment("expires"), idempotencyKey: arguments.string("key"))
-    notification.notBefore = try arguments.moment("not-before")
-    notification.form = try form(arguments)
+      expires: try arguments.time("expires"), idempotencyKey: arguments.string("key"))
+    notification.notBefore = try arguments.time("not-before")
+    notification.form = try arguments.choice("form")
     let created = try await Account(arguments).client.create(notification)
     let to = created.to.joined(separator: ", ") + reach(of: created)
-    Terminal.say("#\(created.id) to \(to): \(created.media)")
+    Terminal.print("#\(created.id) to \(to): \(created.media)")
     for name in created.reach?.unknown ?? [] {
-      Terminal.complain("the server knows no user \(name) so far: is the name right?")
+      Terminal.printError("the server knows no user \(name) so far: is the name right?")
     }
   }
 
-  /// How many get it, in words: ` (2 users, no device yet)`.
+  /// The numbers of recipients: ` (2 users, no device yet)`.
   private static func reach(of created: RichNotification) -> String {
     guard let reach = created.reach else { return "" }
     let users = reach.users == 1 ? "1 user" : "\(reach.users) users"
@@ -58,13 +57,6 @@ enum NotifyCommand: Command {
     return " (\(users), \(devices)\(unreached))"
   }
 
-  private static func form(_ arguments: Arguments) throws(CommandLineError) -> PushForm? {
-    guard let text = arguments.string("form") else { return nil }
-    if let form = PushForm(rawValue: text) { return form }
-    let names = PushForm.allCases.map(\.rawValue).joined(separator: ", ")
-    throw .usage("--form is one of \(names), not '\(text)'")
-  }
-
   private static func audience(
     _ arguments: Arguments
   ) throws(CommandLineError) -> NewNotification.Audience {
@@ -72,8 +64,78 @@ enum NotifyCommand: Command {
     switch (users.isEmpty, arguments.string("tags")) {
     case (false, nil): return .users(users)
     case (true, let expression?): return .tags(expression)
-    case (true, nil): throw .usage("nobody would get it: --to USER or --tags EXPRESSION is missing")
+    case (true, nil): throw .usage("no recipients: --to USER or --tags EXPRESSION is missing")
     case (false, _): throw .usage("--to and --tags exclude each other")
     }
+  }
+}
+
+/// `richpush amend`: changes a notification.
+enum AmendCommand: Command {
+  static let name = "amend"
+  static let summary = "changes a notification that no device has fetched yet"
+  static let help = """
+    Changes only what the flags name. The new content is checked as notify checks it;
+    pushes not sent yet are cancelled, and those already sent are replaced on the device.
+    A notification that a device has fetched cannot be changed.
+
+    Example:
+      richpush amend 7 --message "Look at that" --not-before 2h
+    """
+  static let options: [Option] =
+    [
+      .value("message", "TEXT", "the text beside the media"),
+      .value("type", "NAME", "the rich type"),
+      .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
+      .value(
+        "not-before", "WHEN", "new push time, if not pushed yet: 90s, 30m, 12h, 7d, or a time"),
+      .value("expires", "WHEN", "when the media is removed"),
+    ] + Account.options(user: "publisher")
+  static let operands = ["ID"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let amendment = Amendment(
+      message: arguments.string("message"), richType: arguments.string("type"),
+      payload: arguments.string("payload"), notBefore: try arguments.time("not-before"),
+      expires: try arguments.time("expires"))
+    guard amendment != Amendment() else {
+      throw CommandLineError.usage("nothing to change: give --message, --payload or another flag")
+    }
+    let id = try arguments.notificationID()
+    let amended = try await Account(arguments).client.amend(id, amendment)
+    Terminal.print(
+      "#\(amended.id) is now \"\(amended.message)\": \(amended.richType) \(amended.payload)")
+  }
+}
+
+/// `richpush withdraw`: removes a notification.
+enum WithdrawCommand: Command {
+  static let name = "withdraw"
+  static let summary = "withdraws a notification"
+  static let help = """
+    The notification can no longer be fetched, and pushes not sent yet are cancelled. A phone that
+    already shows it keeps showing it.
+
+    Example:
+      richpush withdraw 7
+    """
+  static let options = Account.options(user: "publisher")
+  static let operands = ["ID"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let id = try arguments.notificationID()
+    try await Account(arguments).client.withdraw(id)
+    Terminal.print("#\(id) is withdrawn")
+  }
+}
+
+extension Arguments {
+  /// The first operand as a notification's ID, with or without `#`.
+  fileprivate func notificationID() throws(CommandLineError) -> Int {
+    let text = operands[0]
+    if let id = Int32(text.first == "#" ? String(text.dropFirst()) : text), id >= 0 {
+      return Int(id)
+    }
+    throw .usage("ID is a number as notify prints it, not '\(text)'")
   }
 }

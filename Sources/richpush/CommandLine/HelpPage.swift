@@ -1,6 +1,6 @@
-/// The pages that `--help` prints.
+/// The texts that `--help` prints.
 enum HelpPage {
-  /// The program's page: what it is, its commands, and what to type first.
+  /// The page of `richpush --help`: purpose, commands, first steps.
   static func text(of commands: [any Command.Type]) -> String {
     """
     richpush sends pictures, sounds and links to phones. The push carries only an ID; the phone
@@ -18,14 +18,14 @@ enum HelpPage {
       richpush notify --to alice --type img --payload logo.png "Look at this"
 
     'richpush COMMAND --help' explains a command. Every flag has an environment variable:
-    RICHPUSH_SERVER stands for --server. Exit code 64 means the command line was not understood.
+    RICHPUSH_SERVER for --server. Exit code 64 means that the command line is wrong.
     """
   }
 
-  /// A command's page: usage, explanation, flags.
+  /// The page of `richpush COMMAND --help`: usage, explanation, flags.
   static func text(of command: any Command.Type) -> String {
     let words = ["richpush", command.name] + (command.options.isEmpty ? [] : ["[flags]"])
-    let flags = command.options.map { (left(of: $0), explanation(of: $0)) }
+    let flags = command.options.map { (syntax(of: $0), explanation(of: $0)) }
     return """
       richpush \(command.name): \(command.summary)
 
@@ -35,13 +35,13 @@ enum HelpPage {
       """
   }
 
-  private static func left(of option: Option) -> String {
+  private static func syntax(of option: Option) -> String {
     option.kind == .flag ? "--\(option.name)" : "--\(option.name) \(option.placeholder)"
   }
 
   private static func explanation(of option: Option) -> String {
-    let several = option.kind == .list ? "; may be repeated" : ""
-    return option.explanation + several + (option.standard.map { " (default \($0))" } ?? "")
+    let repetition = option.kind == .list ? "; may be repeated" : ""
+    return option.explanation + repetition + (option.defaultValue.map { " (default \($0))" } ?? "")
   }
 
   private static func columns(_ rows: [(left: String, right: String)]) -> String {

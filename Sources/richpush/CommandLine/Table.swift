@@ -1,17 +1,17 @@
-/// Rows for people: columns as wide as their widest cell, within reason.
+/// Aligns the cells of rows in columns.
 enum Table {
-  /// A cell wider than this widens no other row.
-  private static let widest = 40
-  /// Below so many characters a last column is not worth wrapping, and goes below its row.
-  private static let narrowest = 30
+  /// Wider cells do not widen their column.
+  private static let maxColumnWidth = 40
+  /// If less space remains for the last cell, it starts on a line of its own.
+  private static let minLastWidth = 30
 
-  /// The rows as lines.
+  /// The rows as lines of text.
   ///
-  /// For a screen of a `width` the last cell, and one too wide for its column, are wrapped by words, and
-  /// what follows the latter begins a new line. Without a width each row is one line, for programs that read lines.
+  /// On a terminal of a `width`, the last cell and cells wider than their column are wrapped at spaces;
+  /// the cell after a wrapped one starts a new line. Without a width, each row is one line, for programs.
   static func text(_ rows: [[String]], width: Int? = Terminal.width) -> String {
     let widths = (rows.first ?? []).indices.map { column in
-      rows.map { $0[column].count }.filter { $0 <= widest }.max() ?? 0
+      rows.map { $0[column].count }.filter { $0 <= maxColumnWidth }.max() ?? 0
     }
     return rows.map { row(zip($0, widths).dropLast(), $0.last ?? "", width) }
       .joined(separator: "\n")
@@ -33,15 +33,15 @@ enum Table {
         text += cell + String(repeating: " ", count: max(0, columnWidth - cell.count) + 2)
       }
     }
-    guard let width else { return (text + last).withoutSpacesAtItsEnd }
-    let isBeside = start + min(narrowest, last.count) <= width
-    let indent = "\n" + String(repeating: " ", count: isBeside ? start : 4)
+    guard let width else { return (text + last).withoutTrailingSpaces }
+    let fits = start + min(minLastWidth, last.count) <= width
+    let indent = "\n" + String(repeating: " ", count: fits ? start : 4)
     let lines = wrapped(last, to: width - indent.count + 1)
-    let all = isBeside ? text : text.withoutSpacesAtItsEnd + (last.isEmpty ? "" : indent)
-    return (all + lines.joined(separator: indent)).withoutSpacesAtItsEnd
+    let all = fits ? text : text.withoutTrailingSpaces + (last.isEmpty ? "" : indent)
+    return (all + lines.joined(separator: indent)).withoutTrailingSpaces
   }
 
-  /// The lines of a text, as many words in each as fit; a word that is longer has a line of its own.
+  /// Breaks a text into lines at spaces; a word longer than `width` gets a line of its own.
   private static func wrapped(_ text: String, to width: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ") {
@@ -56,7 +56,7 @@ enum Table {
 }
 
 extension String {
-  fileprivate var withoutSpacesAtItsEnd: String {
+  fileprivate var withoutTrailingSpaces: String {
     String(self[..<(lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? startIndex)])
   }
 }

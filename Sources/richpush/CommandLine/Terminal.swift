@@ -1,21 +1,21 @@
 import Foundation
 
-/// The program's two outputs: results on standard output, everything else on standard error.
+/// Input and output: results on standard output, everything else on standard error.
 enum Terminal {
-  /// Prints a line at once, also into a pipe, where `print` would keep it back.
-  static func say(_ line: String) {
+  /// Prints a line, without the buffering of `Swift.print` into a pipe.
+  static func print(_ line: String) {
     write(line, to: .standardOutput)
   }
 
-  /// Shows a text on standard error that the next one replaces (ECMA-48: EL), on a terminal only.
+  /// Shows a text on standard error that replaces the previous one (ECMA-48: EL), on a terminal only.
   static func showProgress(_ text: String) {
     guard isatty(STDERR_FILENO) == 1 else { return }
-    // A text that went on in the next line would not be replaced as a whole.
+    // Cut to one line, because the next call replaces only one.
     let line = width(of: STDERR_FILENO).map { String(text.prefix($0 - 1)) } ?? text
     try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(line)".utf8))
   }
 
-  /// How many characters a line of standard output has; nil where it goes into a file or a pipe.
+  /// The number of columns of standard output; nil if it is a file or a pipe.
   static var width: Int? { width(of: STDOUT_FILENO) }
 
   private static func width(of descriptor: Int32) -> Int? {
@@ -24,39 +24,39 @@ enum Terminal {
     return Int(size.ws_col)
   }
 
-  /// Prints a line for the person at the keyboard, under the program's name.
-  static func complain(_ line: String) {
+  /// Prints a line with the program's name to standard error.
+  static func printError(_ line: String) {
     write("richpush: \(line)", to: .standardError)
   }
 
-  /// Asks for a password: one line on standard input.
+  /// Reads a password: one line on standard input, with a prompt on a terminal.
   static func readPassword() throws(CommandLineError) -> String {
-    if let line = readSecret("the password, then Enter:"), !line.isEmpty { return line }
+    if let line = readSecret("password:"), !line.isEmpty { return line }
     throw .usage("the password is one line on standard input")
   }
 
-  /// Asks for a password that is to be set: on a terminal twice, since nobody sees what is typed.
+  /// Reads a new password, on a terminal twice, because it is not displayed.
   static func readNewPassword() throws(CommandLineError) -> String {
     let password = try readPassword()
-    guard isatty(STDIN_FILENO) == 0 || readSecret("the same once more:") == password else {
-      throw .failed("these are two passwords; nothing was changed")
+    guard isatty(STDIN_FILENO) == 0 || readSecret("the same password again:") == password else {
+      throw .failed("the passwords differ; nothing was changed")
     }
     return password
   }
 
-  /// Reads a line that nobody should see: a terminal shows the prompt and echoes nothing.
+  /// Reads a line; on a terminal with a prompt and without echo.
   private static func readSecret(_ prompt: String) -> String? {
-    var usual = termios()
-    guard tcgetattr(STDIN_FILENO, &usual) == 0 else { return readLine() }
-    complain(prompt)
-    var silent = usual
+    var initial = termios()
+    guard tcgetattr(STDIN_FILENO, &initial) == 0 else { return readLine() }
+    printError(prompt)
+    var silent = initial
     silent.c_lflag &= ~tcflag_t(ECHO)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-    defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &usual) }
+    defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &initial) }
     return readLine()
   }
 
-  /// A reader that went away (`richpush device | head -1`) is no error of ours.
+  // Errors are ignored: the reader may have ended (`richpush device | head -1`).
   private static func write(_ line: String, to file: FileHandle) {
     try? file.write(contentsOf: Data("\(line)\n".utf8))
   }

@@ -1,39 +1,40 @@
 import Foundation
-import PluginTester
 import PluginHost
+import PluginTester
 
-/// `richpush plugin`: what handles the rich types.
+/// `richpush plugin`: creates, tests and lists plugins.
 enum PluginCommand: Command {
   static let name = "plugin"
-  static let summary = "lists plugins; makes, tries and checks one"
+  static let summary = "lists, creates, runs and checks plugins"
   static let help = """
       richpush plugin list              each plugin's state, processes and times
       richpush plugin new coupon --language python
-                                        a folder with a plugin that works, and its test
+                                        creates a folder with a working plugin and its test
       richpush plugin run coupon --payload SAVE10
-                                        what the server would send, and what comes back
+                                        shows what the server would send, and the response
       richpush plugin check plugins/coupon
                                         checks every plugin must pass, why, and how to fix failures
 
-    list asks the server that runs (as an admin) for what only it knows; without one it reads the
-    folder. run and check use the server's own launcher, limits and sandbox. docs/PLUGINS.md is the
-    contract.
+    list asks the running server (as an admin), which has statistics; without a server it reads
+    the folder. run and check use the server's own launcher, limits and sandbox. docs/PLUGINS.md
+    describes the interface.
     """
   static let options: [Option] =
     [
       PluginFolders.option,
       .value("language", "NAME", "new: sh, python, perl, php or swift", default: "sh"),
       .value("verb", "VERB", "run: render, validate or describe", default: "render"),
-      .list("payload", "TEXT", "run, check: literal content to ask about"),
-      .list("asset", "FILE", "run, check: a file to ask about"),
+      .list("payload", "TEXT", "run, check: literal content to call it with"),
+      .list("asset", "FILE", "run, check: a file to call it with"),
       .value("message", "TEXT", "run: the notification's message", default: "A message"),
-      .value("profile", "NAME", "run: the profile that is asked for"),
-      .value("width", "PIXELS", "run: the width that is asked for"),
-      .value("height", "PIXELS", "run: the height that is asked for"),
-      .list("query", "NAME=VALUE", "run: more of the query string, such as view=waveform"),
-      .value("output", "FILE", "run: where the content goes; else it is shown when it is text"),
+      .value("profile", "NAME", "run: the requested profile"),
+      .value("width", "PIXELS", "run: the requested width"),
+      .value("height", "PIXELS", "run: the requested height"),
+      .list("query", "NAME=VALUE", "run: another query parameter, such as view=waveform"),
+      .value("output", "FILE", "run: where to write the content; default: show it if it is text"),
       .value(
-        "assets", "FOLDER", "check: where its samples are, when it has none", default: "assets"),
+        "assets", "FOLDER", "check: the folder of samples, if the plugin has none",
+        default: "assets"),
       .value(
         "sandbox", "LEVEL", "run, check, list without a server: standard, strict or off",
         default: "standard"),
@@ -41,49 +42,68 @@ enum PluginCommand: Command {
   static let operands = ["list|new|run|check", "[TYPE-OR-PATH]"]
 
   static func run(_ arguments: Arguments) async throws {
-    switch (arguments.operands[0], arguments.operands.dropFirst().first) {
-    case ("list", nil): try await PluginList(arguments).show()
+    switch (arguments.operands[0], arguments.subject) {
+    case ("list", nil): try await list(arguments)
     case ("new", let type?): try create(type, arguments)
-    case ("run", let type?): try await PluginRun(type, arguments).show()
-    case ("check", let path?): try await PluginCheck(path, arguments).show()
+    case ("run", let type?): try await call(type, arguments)
+    case ("check", let path?): try await check(path, arguments)
     case ("new", nil), ("run", nil), ("check", nil):
       throw CommandLineError.usage("which plugin? 'richpush plugin --help' shows an example")
-    default: throw CommandLineError.usage("it is plugin list, new, run or check")
+    default: throw CommandLineError.usage("usage: plugin list, new, run or check")
     }
   }
 
   private static func create(_ type: String, _ arguments: Arguments) throws {
     let plugins = PluginFolders(arguments).own
     let language = try arguments.required("language")
-    let scaffold: Scaffold
-    do { scaffold = try Scaffold(type, language: language) } catch {
-      throw CommandLineError.usage(error.reason)
-    }
-    do {
-      for file in try scaffold.write(into: plugins) { Terminal.say(file) }
-    } catch { throw CommandLineError.failed(error.reason) }
-    Terminal.say(
+    let scaffold = try CommandLineError.usage { try Scaffold(type, language: language) }
+    for file in try scaffold.write(into: plugins) { Terminal.print(file) }
+    Terminal.print(
       """
 
-      It works as it stands. Next:
+      The plugin works already. Next:
         \(plugins)/\(type)/test.sh
         richpush plugin check \(plugins)/\(type)
-      A running server has taken it already:
+      A running server uses it at once:
         richpush notify --to alice --type \(type) --payload Hello "For you"
       """)
+  }
+
+  /// Prints the checks as TAP (Test Anything Protocol); the exit code is 1 if one fails.
+  private static func check(_ path: String, _ arguments: Arguments) async throws {
+    let tester = try PluginTester(
+      path, programs: Programs.folder, sandbox: try arguments.sandbox())
+    var samples = try arguments.samples()
+    if samples.isEmpty {
+      let assets = try arguments.required("assets") + "/" + tester.name
+      samples = Sample.all(ofPlugin: tester.path, assets: assets)
+    }
+    Terminal.print("1..\(Check.all.count)")
+    var failed = 0
+    for (index, check) in Check.all.enumerated() {
+      let line = "\(index + 1) - \(check.name)"
+      switch await check.finding(tester, samples) {
+      case .passes(let note): Terminal.print("ok \(line)" + (note.isEmpty ? "" : " (\(note))"))
+      case .doesNotApply(let reason): Terminal.print("ok \(line) # SKIP \(reason)")
+      case .fails(let fault):
+        failed += 1
+        Terminal.print("not ok \(line)")
+        Terminal.print("  found: \(fault)\n  why:   \(check.why)\n  fix:   \(check.fix)")
+      }
+    }
+    if failed > 0 {
+      throw CommandLineError.failed("\(failed) of \(Check.all.count) checks failed")
+    }
   }
 }
 
 extension Arguments {
   /// How plugins are isolated.
   func sandbox() throws(CommandLineError) -> SandboxReport.Level {
-    guard let level = SandboxReport.Level(rawValue: try required("sandbox")) else {
-      throw .usage("--sandbox is standard, strict or off")
-    }
-    return level
+    try choice("sandbox") ?? .standard
   }
 
-  /// What `--payload` and `--asset` name.
+  /// The samples that `--payload` and `--asset` name.
   func samples() throws(CommandLineError) -> [Sample] {
     var samples = list("payload").map { Sample(payload: $0) }
     for path in list("asset") {
@@ -93,5 +113,29 @@ extension Arguments {
       samples.append(sample)
     }
     return samples
+  }
+}
+
+/// The folders in which plugins are searched: the one that `--plugins` names, or else `plugins` and the
+/// plugins that ship.
+struct PluginFolders {
+  /// The folder of the author's or operator's own plugins.
+  let own: String
+  /// The folder of the plugins that ship, for rich types that ``own`` does not have; nil with `--plugins`.
+  let shipped: String?
+
+  /// The flag that names a folder.
+  static let option = Option.value(
+    "plugins", "FOLDER", "the folder of plugins; default: plugins, and those that ship")
+
+  init(_ arguments: Arguments) {
+    own = arguments.string("plugins") ?? "plugins"
+    shipped = arguments.string("plugins") == nil ? Programs.plugins : nil
+  }
+
+  /// The path of a rich type's file or folder; in ``own`` if there is none.
+  func path(of richType: String) -> String {
+    let paths = [own, shipped].compactMap { $0.map { "\($0)/\(richType)" } }
+    return paths.first(where: FileManager.default.fileExists(atPath:)) ?? paths[0]
   }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import PluginTester
 
-/// `richpush render`: one picture as a device would get it, by hand.
+/// `richpush render`: renders a picture as a device would receive it.
 ///
-/// This program links no image decoder, so the plugin does the work, in this process's place.
+/// This program links no image decoder, so the plugin's executable replaces this process (execve(2)).
 enum RenderCommand: Command {
   static let name = "render"
   static let summary = "renders a picture as a device would receive it"
@@ -13,31 +13,28 @@ enum RenderCommand: Command {
       richpush render assets/img/beach.jpg thumb.jpg --profile thumb --explain
       richpush render photo.png small.png --width 320 --dpr 2
 
-    --explain prints the steps that were taken, with sizes and times; docs/IMAGES.md has the
-    options. Exit code 65 means that the picture was refused, for the reason printed.
+    --explain prints the steps with sizes and times; docs/IMAGES.md explains the options. Exit
+    code 65 means that the picture was refused, for the reason printed.
     """
   static let options: [Option] = [
     .value("profile", "NAME", "ios, android, watch, web or thumb"),
-    .value("width", "PIXELS", "the widest it may be"),
-    .value("height", "PIXELS", "the highest it may be"),
+    .value("width", "PIXELS", "largest width"),
+    .value("height", "PIXELS", "largest height"),
     .value("fit", "HOW", "contain shows all of it, cover fills width and height"),
-    .value("focus", "X,Y", "what cover keeps in sight, as fractions such as 0.5,0.3"),
+    .value("focus", "X,Y", "the point that cover keeps visible, as fractions such as 0.5,0.3"),
     .value("dpr", "NUMBER", "device pixels per pixel of width and height, 0.5 to 4"),
-    .value("max-bytes", "BYTES", "the most bytes it may have"),
-    .flag("linear", "averages pixels as light"),
-    .flag("explain", "prints the steps taken"),
+    .value("max-bytes", "BYTES", "largest file size"),
+    .flag("linear", "resample in linear light"),
+    .flag("explain", "print the steps"),
     PluginFolders.option,
   ]
   static let operands = ["IN", "OUT"]
 
   static func run(_ arguments: Arguments) async throws {
-    let program: String
-    do {
-      let plugins = PluginFolders(arguments)
-      let installed = try InstalledPlugins(
-        folder: plugins.own, shipped: plugins.shipped, programs: Programs.folder)
-      program = try installed.executable(of: "img")
-    } catch { throw CommandLineError.failed(error.reason) }
+    let plugins = PluginFolders(arguments)
+    let installed = try InstalledPlugins(
+      folder: plugins.own, shipped: plugins.shipped, programs: Programs.folder)
+    let program = try installed.executable(of: "img")
     var words = [program, "render"] + arguments.operands
     for name in ["profile", "width", "height", "fit", "focus", "dpr", "max-bytes"] {
       if let value = arguments.string(name) { words += ["--\(name)", value] }

@@ -1,44 +1,45 @@
-import Media
 import Dispatch
 import Foundation
+import Media
 import Origin
+import PluginHost
 
 /// `richpush serve`: the server, until SIGTERM or SIGINT.
 enum ServeCommand: Command {
   static let name = "serve"
   static let summary = "runs the server"
   static let help = """
-    Listens for devices, back ends and content teams. The first line on standard output says
-    where; the log goes to standard error. SIGTERM finishes what was begun and ends with 0.
+    The first line on standard output is the server's address; the log goes to standard error.
+    SIGTERM completes the current requests and exits with 0.
 
       richpush serve --demo
       richpush serve --listen 10.0.0.5:8080 --data /var/lib/richpush --assets /srv/assets
 
-    With --demo any user name works, with the same word as password. So it listens on loopback
-    only, answers only to loopback's names and the host of --public-url, and refuses pages of other
-    origins. It makes the folders it needs, with sample files. Without it, users come from
-    `richpush user add`.
+    With --demo any user name works, with the same word as password. Therefore it listens on
+    loopback only, accepts only loopback's names and the host of --public-url, and refuses pages
+    of other origins. It creates the folders it needs, with sample files. Without --demo, add users
+    with `richpush user add`.
 
-    /metrics is for programs on this machine that connect directly, unless --metrics-allow adds
-    others; a token belongs into RICHPUSH_METRICS_ALLOW, where `ps` does not show it.
+    Only programs on this machine that connect directly can read /metrics, unless --metrics-allow
+    adds others; set a token in RICHPUSH_METRICS_ALLOW, where `ps` does not show it.
     """
   static let options: [Option] = [
     .value("listen", "HOST:PORT", "where to listen; port 0 picks one", default: "127.0.0.1:8080"),
-    .value("data", "FOLDER", "where the store is kept", default: "var"),
+    .data,
     .value("assets", "FOLDER", "drop folder, one subfolder per rich type", default: "assets"),
     PluginFolders.option,
     .value(
       "push", "LIST",
       "push services: embedded, apns, azure, webhook; docs/PUSH.md names their variables",
       default: "embedded"),
-    .value("public-url", "URL", "where phones reach this server: for the addresses in pushes"),
-    .value("access-log", "FILE", "a line of JSON for every answer; - is standard output"),
-    .list("cors-origin", "ORIGIN", "an origin whose pages may read answers; * means any"),
-    .list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded-For and -Proto are believed"),
+    .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
+    .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
+    .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
+    .list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded-For and -Proto are trusted"),
     .list(
       "metrics-allow", "WHO", "who else may read /metrics: an address, 10.0.0.0/8, token:SECRET"),
     .value(
-      "connections-per-address", "NUMBER", "connections one address may have open",
+      "connections-per-address", "NUMBER", "most open connections per address",
       default: "2000"),
     .value("tls-certificate", "FILE", "the certificate with its chain, PEM: serve HTTPS"),
     .value(
@@ -47,14 +48,14 @@ enum ServeCommand: Command {
     .value(
       "sandbox", "LEVEL", "how plugins are isolated: standard, strict (all or nothing) or off",
       default: "standard"),
-    .value("user", "NAME", "started by root: the user to run as, once the port and keys are read"),
+    .value("user", "NAME", "started by root: the user to run as once it listens"),
     .value(
       "plugin-uids", "FIRST-LAST",
-      "user IDs for plugins, one each, where the server may change users",
+      "user IDs for plugins, one each, if the server can change users",
       default: "60706-60961"),
-    .list("network", "TYPE", "a rich type whose plugin may open connections, such as url"),
-    .value("rendition-cache", "MIB", "the disk space that renditions may take", default: "10240"),
-    .value("publish-as", "USER", "send files with a .notify.json, or in outbox/, in this name"),
+    .list("network", "TYPE", "a rich type whose plugin may use the network, such as url"),
+    .value("rendition-cache", "MIB", "most disk space for renditions", default: "10240"),
+    .value("publish-as", "USER", "publish files with a .notify.json, or in outbox/, as this user"),
     .flag("demo", "any user name works, with the same word as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -63,27 +64,48 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     let address = try ListenAddress(arguments.required("listen"))
+    let configuration = try configuration(arguments, address)
+    if arguments.list("metrics-allow").contains(where: { $0.hasPrefix("token:") }) {
+      arguments.warnOfSecret(in: "metrics-allow")
+    }
+    try OriginConfiguration.prepareDescriptors()
+    if configuration.isDemo { SampleFiles.prepareDemo(configuration) }
+    let signals = Signals()
+    let origin = try Origin(configuration, log: .standardError)
+    let scheme = configuration.certificate == nil ? "http" : "https"
+    let url = "\(scheme)://\(address.text(port: origin.port))"
+    Terminal.print("richpush: listening on \(url)")
+    if configuration.isDemo { Terminal.print(firstSteps(url)) }
+    for await signal in signals.received {
+      guard signal == SIGHUP else { break }
+      do {
+        try origin.reload(configuration)
+      } catch { Terminal.printError("nothing was reloaded: \(error.logDescription)") }
+    }
+    await origin.stop()
+  }
+
+  private static func configuration(
+    _ arguments: Arguments, _ address: ListenAddress
+  ) throws -> OriginConfiguration {
     var configuration = try OriginConfiguration()
     configuration.host = address.host
     configuration.port = address.port
     configuration.data = try arguments.required("data")
     configuration.assets = try arguments.required("assets")
-    configuration.mask = RichPush.mask
+    configuration.mask = RichPush.initialUmask
     let plugins = PluginFolders(arguments)
     (configuration.plugins, configuration.shippedPlugins) = (plugins.own, plugins.shipped)
     configuration.programs = Programs.folder
     configuration.certificate = arguments.string("tls-certificate")
     configuration.key = arguments.string("tls-key")
-    configuration.version = version
+    configuration.version = RichPush.version
     configuration.accessLog = arguments.string("access-log")
     configuration.origins = Set(arguments.list("cors-origin"))
     configuration.proxies = arguments.list("trusted-proxy")
     configuration.connectionsPerAddress =
       try arguments.integer("connections-per-address", in: 1...1_000_000) ?? 2000
-    configuration.sandbox = try arguments.required("sandbox")
-    guard ["standard", "strict", "off"].contains(configuration.sandbox) else {
-      throw CommandLineError.usage("--sandbox is standard, strict or off")
-    }
+    configuration.sandbox = try arguments.sandbox().rawValue
     configuration.uids = try arguments.userIDs("plugin-uids")
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
@@ -92,81 +114,22 @@ enum ServeCommand: Command {
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
     configuration.standard.message = try arguments.required("default-message")
-    do {
+    try CommandLineError.usage {
       try configuration.usePush(
         arguments.required("push"), environment: ProcessInfo.processInfo.environment)
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.allowMetrics(arguments.list("metrics-allow"))
       try configuration.check()
-    } catch {
-      throw CommandLineError.usage(error.logDescription)
-    }
-    if arguments.list("metrics-allow").contains(where: { $0.hasPrefix("token:") }) {
-      arguments.warnOfSecret(in: "metrics-allow")
     }
     if configuration.isDemo, !address.isLoopback {
       throw CommandLineError.usage(
         "--demo accepts any user, so it only listens on 127.0.0.1, [::1] or localhost")
     }
-    do { try OriginConfiguration.prepareDescriptors() } catch {
-      throw CommandLineError.failed(error.logDescription)
-    }
-    if configuration.isDemo { bringSamples(configuration) }
-    let signals = Signals()
-    let origin: Origin
-    do {
-      origin = try Origin(configuration, log: .standardError)
-    } catch {
-      throw CommandLineError.failed(error.logDescription)
-    }
-    let scheme = configuration.certificate == nil ? "http" : "https"
-    Terminal.say("richpush: listening on \(scheme)://\(address.shown(port: origin.port))")
-    if configuration.isDemo {
-      Terminal.say(hint("\(scheme)://\(address.shown(port: origin.port))"))
-    }
-    for await signal in signals.arrivals {
-      guard signal == SIGHUP else { break }
-      do {
-        try origin.reload(configuration)
-      } catch { Terminal.complain("nothing was reloaded: \(error.logDescription)") }
-    }
-    await origin.stop()
+    return configuration
   }
 
-  /// Makes the folders of a demonstration that is started in an empty one: with all samples where there is
-  /// no drop folder, and with the picture of the tutorial's call in any case.
-  ///
-  /// A real server makes none: a disk that is not mounted must not look like an empty folder.
-  private static func bringSamples(_ configuration: OriginConfiguration) {
-    // Theirs to look into and write to, as if they had made it; and the server's, for what is uploaded.
-    let denied = umask(configuration.mask)
-    defer { umask(denied) }
-    let files = FileManager.default
-    let samples = SampleFiles(folder: Programs.samples)
-    let picture = "\(configuration.standard.richType)/\(configuration.standard.payload)"
-    let isNew = !files.fileExists(atPath: configuration.assets)
-    let hasPicture = files.fileExists(atPath: "\(configuration.assets)/\(picture)")
-    for place in samples.places where isNew || place == picture {
-      report("the sample \(place) is not copied") {
-        try samples.copy(place, into: configuration.assets)
-      }
-    }
-    for folder in [configuration.assets, configuration.plugins] {
-      report("\(folder) is not made") {
-        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      }
-    }
-    let made: String? = isNew ? "" : hasPicture ? nil : "/" + picture
-    if let made { configuration.user?.give(configuration.assets + made) }
-  }
-
-  /// Does something without which the server can start, and says why it failed.
-  private static func report(_ failure: String, _ body: () throws -> Void) {
-    do { try body() } catch { Terminal.complain("\(failure): \(error.logDescription)") }
-  }
-
-  private static func hint(_ address: String) -> String {
+  private static func firstSteps(_ address: String) -> String {
     let program = ProcessInfo.processInfo.arguments[0]
     let server = address == "http://127.0.0.1:8080" ? "" : " --server \(address)"
     return """
@@ -186,5 +149,61 @@ extension Arguments {
       last < Int(UInt32.max) - 1
     else { throw .usage("--\(name) is a range of user IDs such as 60706-60961, not '\(text)'") }
     return first...last
+  }
+}
+
+/// The value of `--listen`.
+struct ListenAddress {
+  let host: String
+  let port: UInt16
+
+  /// Parses `HOST:PORT`, with an IPv6 address in brackets.
+  init(_ text: String) throws(CommandLineError) {
+    guard let colon = text.lastIndex(of: ":"),
+      let port = UInt16(text[text.index(after: colon)...])
+    else { throw .usage("--listen is HOST:PORT, such as 127.0.0.1:8080, not '\(text)'") }
+    var host = text[..<colon]
+    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { throw .usage("--listen has no host: '\(text)'") }
+    let address = host == "localhost" ? "127.0.0.1" : String(host)
+    guard Self.isNumeric(address) else {
+      throw .usage("--listen takes a numeric address or localhost, not '\(host)'")
+    }
+    (self.host, self.port) = (address, port)
+  }
+
+  private static func isNumeric(_ host: String) -> Bool {
+    var hints = addrinfo()
+    hints.ai_flags = AI_NUMERICHOST
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &found) == 0 else { return false }
+    freeaddrinfo(found)
+    return true
+  }
+
+  /// Whether only this machine can connect to it.
+  var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+
+  /// The address in the form of a URL's authority.
+  func text(port: Int) -> String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+}
+
+/// Receives SIGTERM, SIGINT and SIGHUP as an asynchronous sequence; ignores SIGPIPE.
+struct Signals {
+  /// The numbers of the received signals.
+  let received: AsyncStream<Int32>
+  private let sources: [any DispatchSourceSignal]
+
+  init() {
+    signal(SIGPIPE, SIG_IGN)
+    let (received, continuation) = AsyncStream.makeStream(of: Int32.self)
+    self.received = received
+    sources = [SIGTERM, SIGINT, SIGHUP].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield(number) }
+      source.activate()
+      return source
+    }
   }
 }

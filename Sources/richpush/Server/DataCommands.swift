@@ -1,0 +1,118 @@
+import Foundation
+import Media
+import Origin
+
+// Commands that change the data folder, also while a server is running.
+
+/// `richpush user`: manages users.
+enum UserCommand: Command {
+  static let name = "user"
+  static let summary = "adds, lists and removes users, and changes passwords"
+  static let help = """
+      richpush user add alice --role publisher
+      richpush user password alice        the old password stops working within seconds
+      richpush user list
+      richpush user remove alice
+
+    The password is prompted for, or read from standard input: one line, at least 8 characters. A
+    role is device (its own notifications), publisher (can notify others and manage assets) or
+    admin. A running server notices changes.
+    """
+  static let options: [Option] = [
+    .data, .value("role", "ROLE", "device, publisher or admin", default: "device"),
+  ]
+  static let operands = ["add|password|list|remove", "[NAME]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    // Opened after the arguments are checked, because opening creates the data folder.
+    let users = { try UserAdmin(data: arguments.required("data")) }
+    switch (arguments.operands[0], arguments.subject) {
+    case ("add", let name?):
+      let role = try arguments.required("role")
+      try CommandLineError.usage { try UserAdmin.check(name, role: role) }
+      try await users().add(name, password: Terminal.readNewPassword(), role: role)
+      Terminal.print("added \(name)")
+    case ("password", let name?):
+      try await users().setPassword(of: name, to: Terminal.readNewPassword())
+      Terminal.print("changed the password of \(name)")
+    case ("list", nil):
+      for user in try users().list() { Terminal.print("\(user.name)\t\(user.role)") }
+    case ("remove", let name?):
+      try await users().remove(name)
+      Terminal.print("removed \(name)")
+    default:
+      throw CommandLineError.usage(
+        "usage: user add NAME, user password NAME, user list or user remove NAME")
+    }
+  }
+}
+
+/// `richpush key`: manages the keys of signed links.
+enum KeyCommand: Command {
+  static let name = "key"
+  static let summary = "lists, rotates and removes the keys that sign links to media"
+  static let help = """
+      richpush key list          lists the valid keys; the first one signs
+      richpush key rotate        creates a new signing key; links signed by older keys stay valid
+      richpush key remove 1      removes an older key and invalidates the links that it signed
+
+    A running server notices changes within seconds, or immediately after SIGHUP.
+    """
+  static let options: [Option] = [.data]
+  static let operands = ["list|rotate|remove", "[KEY]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    // Opened after the arguments are checked, because opening creates the data folder.
+    let keys = { try LinkKeyAdmin(data: arguments.required("data")) }
+    switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
+    case ("list", nil):
+      for key in try keys().list() {
+        Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
+      }
+    case ("rotate", nil): Terminal.print("key \(try await keys().rotate()) signs")
+    case ("remove", let id??):
+      try await keys().remove(id)
+      Terminal.print("removed key \(id)")
+    default: throw CommandLineError.usage("usage: key list, key rotate or key remove KEY")
+    }
+  }
+}
+
+/// `richpush store`: checks, backs up and restores the data folder.
+enum StoreCommand: Command {
+  static let name = "store"
+  static let summary = "checks, backs up and restores the data folder"
+  static let help = """
+      richpush store check [--repair]     verifies every blob's hash, and every reference
+      richpush store backup FOLDER        copies everything but the renditions
+      richpush store restore FOLDER       creates the data folder (--data) from a backup
+
+    check and backup work while a server is running; restore needs an empty data folder.
+    """
+  static let options: [Option] = [
+    .data, .flag("repair", "check: repair what can be derived again"),
+  ]
+  static let operands = ["check|backup|restore", "[FOLDER]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let data = try arguments.required("data")
+    switch (arguments.operands[0], arguments.subject) {
+    case ("check", nil):
+      let isRepairing = arguments.flag("repair")
+      let report = try await DataFolderAdmin(data: data).check(repairing: isRepairing)
+      for line in report.lines { Terminal.print(line) }
+      if !report.isSound {
+        throw CommandLineError.failed(
+          isRepairing ? "not everything could be repaired" : "something is wrong; try --repair")
+      }
+    case ("backup", let folder?):
+      try await DataFolderAdmin(data: data).backup(to: folder, programs: Programs.folder)
+      Terminal.print("backed up to \(folder)")
+    case ("restore", let folder?):
+      try DataFolderAdmin.restore(from: folder, to: data)
+      Terminal.print("restored \(data) from \(folder)")
+    default:
+      throw CommandLineError.usage("usage: store check, backup FOLDER or restore FOLDER")
+    }
+  }
+}
