@@ -67,9 +67,9 @@ import Testing
     for _ in 0..<2 { _ = try await store.blobs.add(bytes: Array("single".utf8)) }
     // Written before, so that the commits meet.
     let files = try (0..<40).map { number in
-      var file = try TemporaryFile(in: store.folder)
-      try file.write(Array("\(number)".utf8))
-      return file.finish()
+      var writer = try HashingWriter(in: store.folder)
+      try writer.write(Array("\(number)".utf8))
+      return writer.target
     }
     let group = try GroupCommit(store.folder.blobs)
     try await withThrowingTaskGroup(of: Void.self) { tasks in

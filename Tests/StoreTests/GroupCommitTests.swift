@@ -26,10 +26,10 @@ import Testing
     return calls
   }
 
-  private func written(_ text: String, in folder: DataFolder) throws -> WrittenFile {
-    var file = try TemporaryFile(in: folder)
-    try file.write(Array(text.utf8))
-    return file.finish()
+  private func written(_ text: String, in folder: DataFolder) throws -> TemporaryFile {
+    var writer = try HashingWriter(in: folder)
+    try writer.write(Array(text.utf8))
+    return writer.target
   }
 
   @Test(arguments: [1, 2, 60])
@@ -60,7 +60,7 @@ import Testing
       }
       try await tasks.waitForAll()
     }
-    #expect(FileSystem.names(in: folder.temporary).isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.temporary).isEmpty)
   }
 
   @Test func `synchronizes every file by itself when the file system reports a failure`()
@@ -131,7 +131,7 @@ private final class CallLog: Sendable {
   func lose(_ path: String) { lost.withLock { $0 = path } }
 
   func add(_ what: String, in folder: String) {
-    let names = Set(FileSystem.names(in: folder))
+    let names = Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     state.withLock { $0.append((what, names)) }
   }
 }

@@ -2,37 +2,6 @@ import CLinux
 import Glibc
 import Primitives
 
-/// The names in a folder, as the kernel has them: they need not be text.
-struct FolderListing {
-  /// Each ends with NUL; without `.` and `..`.
-  let names: [[CChar]]
-
-  /// Reads a folder; empty if that is not allowed.
-  init(_ folder: FileDescriptor) {
-    var names: [[CChar]] = []
-    if let stream = fdopendir(openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { start in
-            Array(UnsafeBufferPointer(start: start, count: strlen(start) + 1))
-          }
-        }
-        if name != [46, 0], name != [46, 46, 0] { names.append(name) }
-      }
-    }
-    self.names = names
-  }
-
-  /// The names that are text in the folder at `path`; none if it cannot be read.
-  static func texts(in path: String) -> [String] {
-    guard let folder = try? FileDescriptor(path, O_RDONLY | O_DIRECTORY) else { return [] }
-    return FolderListing(folder).names.compactMap {
-      String(validating: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-  }
-}
-
 /// Removes folders, however deep they are and whatever their permissions.
 ///
 /// Only a few descriptors are open at a time: an inner folder is moved to the top before it is read, so that

@@ -56,20 +56,24 @@ package final class Blobs: Sendable {
   package func addBlocking(
     copying descriptor: Int32, limit: Int = .max
   ) async throws -> (blob: Blob, isNew: Bool) {
-    var copy = try TemporaryFile(in: folder)
+    var copy = try HashingWriter(in: folder)
     try StoreFile.forEachChunk(of: descriptor) { chunk throws(StoreError) in
       guard chunk.count <= limit - copy.size else {
         throw StoreError(.tooLarge, "the content is larger than \(limit) bytes")
       }
       try copy.write(chunk)
     }
-    let file = copy.finish()
-    let (blob, path) = (file.blob, path(of: file.blob.digest))
+    let blob = Blob(digest: copy.digest(), size: copy.size)
     // A stored file of another size was cut short by a power cut; the new one replaces it.
     let isNew = size(of: blob.digest) != blob.size || !renew(blob.digest)
-    if isNew { file.setModified(now()) } else { file.discard() }
+    if isNew {
+      try copy.target.file.setMode(DataFolder.blobMode)
+      copy.target.setModified(now())
+    } else {
+      copy.target.remove()
+    }
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
-    try await groupCommit.commit(isNew ? file : nil, as: path)
+    try await groupCommit.commit(isNew ? copy.target : nil, as: path(of: blob.digest))
     return (blob, isNew)
   }
 

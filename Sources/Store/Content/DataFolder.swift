@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// The folder that holds everything the store keeps.
 ///
@@ -70,7 +71,7 @@ struct DataFolder: Sendable {
 
   /// Removes the unfinished files of earlier processes.
   func removeTemporaryFiles() {
-    for name in FileSystem.names(in: temporary) { unlink("\(temporary)/\(name)") }
+    for name in FolderListing.texts(in: temporary) { unlink("\(temporary)/\(name)") }
   }
 
   /// A new path in `tmp/`.
@@ -109,7 +110,7 @@ extension DataFolder {
         "other users may write to the data folder \(path), and its mode cannot be changed; "
           + "put it on a file system with owners and modes")
     }
-    for name in FileSystem.names(in: path) where name != "scratch" { try makePrivate(name) }
+    for name in FolderListing.texts(in: path) where name != "scratch" { try makePrivate(name) }
   }
 
   /// The store's own files: another user who could write to the folder may have planted them.

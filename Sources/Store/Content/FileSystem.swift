@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Primitives
 
 /// Operations on folders and names.
 enum FileSystem {
@@ -53,20 +54,6 @@ enum FileSystem {
   static func touch(_ path: String, _ time: Date) -> Bool {
     guard let status = stat(ofFile: path) else { return false }
     return abs(time.timeIntervalSince(status.modified)) < 1 || setModified(path, time)
-  }
-
-  /// The names in a folder, without `.` and `..`; empty if there is no such folder (`readdir`).
-  static func names(in path: String) -> [String] {
-    guard let stream = opendir(path) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
   }
 
   private static func parent(of path: String) -> String {
@@ -129,12 +116,12 @@ struct DigestFolder: Sendable {
   ///
   /// Corrects modes that an earlier version set.
   func forEachFile(_ body: (Entry) throws -> Void) rethrows {
-    for subfolder in FileSystem.names(in: path).sorted() {
+    for subfolder in FolderListing.texts(in: path).sorted() {
       let subfolder = "\(path)/\(subfolder)"
       if let status = stat(ofLink: subfolder), status.fileType == S_IFDIR {
         setMode(0o700, of: subfolder, status)
       }
-      for name in FileSystem.names(in: subfolder) {
+      for name in FolderListing.texts(in: subfolder) {
         let path = "\(subfolder)/\(name)"
         guard let status = stat(ofLink: path), status.fileType == S_IFREG else { continue }
         setMode(mode, of: path, status)

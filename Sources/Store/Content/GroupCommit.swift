@@ -26,12 +26,12 @@ final class GroupCommit: Sendable {
 
   private struct Request {
     /// Nil if the file has its final name already.
-    let file: WrittenFile?
+    let file: TemporaryFile?
     let target: String
     let continuation: CheckedContinuation<Void, any Error>
 
     func fail(_ error: any Error) {
-      file?.discard()
+      file?.remove()
       continuation.resume(throwing: error)
     }
   }
@@ -63,7 +63,7 @@ final class GroupCommit: Sendable {
   /// Renames a file to `target` and returns once its bytes and its name would survive a power cut.
   ///
   /// Without a file, returns once `target`, which another request may just have named, is durable.
-  func commit(_ file: WrittenFile?, as target: String) async throws {
+  func commit(_ file: TemporaryFile?, as target: String) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let request = Request(file: file, target: target, continuation: continuation)
       let (isSingle, isFirst) = state.withLock { state in

@@ -72,9 +72,11 @@ package final class Renditions: Sendable {
     _ key: Digest, bytes: [UInt8], contentType: String, fields: [Rendition.Field] = []
   ) async throws -> Rendition {
     try await queue.run { [self] in
-      var body = try TemporaryFile(in: folder)
+      var body = try HashingWriter(in: folder)
       try body.write(bytes)
-      return try publish(body.path, size: body.size, body.digest(), as: key, contentType, fields)
+      return try withExtendedLifetime(body.target) {
+        try publish($0.path, size: body.size, body.digest(), as: key, contentType, fields)
+      }
     }
   }
 
@@ -130,16 +132,19 @@ package final class Renditions: Sendable {
       throw StoreError(.failed, "header fields must not hold line breaks")
     }
     if let existing = self.rendition(key) { return existing }
-    var header = try TemporaryFile(in: folder)
-    try header.write(Array(rendition.header.utf8))
+    let header = try TemporaryFile(in: folder)
+    let text = rendition.header
+    try Array(text.utf8).span.bytes.withUnsafeBytes { bytes throws(StoreError) in
+      try header.file.write(bytes)
+    }
     return try renameLock.withLock { _ throws(StoreError) in
       if let existing = storedHeader(key), existing.hasSize { return existing }
       _ = FileSystem.setModified(file, now())
       // The header last: a rendition without one is not found.
       try FileSystem.rename(file, to: rendition.path)
-      try FileSystem.rename(header.path, to: rendition.path + ".head")
+      try header.rename(to: rendition.path + ".head")
       headers.withLock { $0.insert(rendition, for: key) }
-      bytes.withLock { $0 += rendition.size + header.size }
+      bytes.withLock { $0 += rendition.size + text.utf8.count }
       return rendition
     }
   }

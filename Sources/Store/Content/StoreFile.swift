@@ -112,84 +112,54 @@ extension Digest {
 
 // MARK: - Files being written
 
-/// A file being written in `tmp/`; it is removed on deinit unless ``finish()`` was called.
-struct TemporaryFile: ~Copyable {
-  private let name: TemporaryName
-  private let file: StoreFile
+/// A new file in `tmp/`, removed with the last reference unless it was renamed.
+final class TemporaryFile: Sendable {
+  let path: String
+  let file: StoreFile
+  private let isGone = Atomic(false)
+
+  init(in folder: DataFolder) throws(StoreError) {
+    path = folder.temporaryPath()
+    file = try StoreFile(path, O_WRONLY | O_CREAT | O_EXCL)
+  }
+
+  deinit { remove() }
+
+  /// Removes the file, unless it was removed or renamed before.
+  func remove() {
+    if !isGone.exchange(true, ordering: .relaxed) { unlink(path) }
+  }
+
+  /// Sets the file's time unless `time` is now: then it has just been written.
+  func setModified(_ time: Date) {
+    if abs(time.timeIntervalSinceNow) >= 1 { _ = FileSystem.setModified(path, time) }
+  }
+
+  /// Gives the file its final name (`rename`).
+  func rename(to target: String) throws(StoreError) {
+    try FileSystem.rename(path, to: target)
+    isGone.store(true, ordering: .relaxed)
+  }
+}
+
+/// Writes a temporary file, and computes its size and its digest.
+struct HashingWriter: ~Copyable {
+  let target: TemporaryFile
   private var hasher = SHA256Hasher()
   private(set) var size = 0
 
-  init(in folder: DataFolder) throws(StoreError) {
-    name = TemporaryName(path: folder.temporaryPath())
-    file = try StoreFile(name.path, O_WRONLY | O_CREAT | O_EXCL)
-  }
-
-  var path: String { name.path }
+  init(in folder: DataFolder) throws(StoreError) { target = try TemporaryFile(in: folder) }
 
   mutating func write(_ bytes: [UInt8]) throws(StoreError) {
     try bytes.span.bytes.withUnsafeBytes { chunk throws(StoreError) in try write(chunk) }
   }
 
   mutating func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    try file.write(bytes)
+    try target.file.write(bytes)
     hasher.update(bytes)
     size += bytes.count
   }
 
   /// The digest of what was written; nothing may be written after it.
   mutating func digest() -> Digest { hasher.finalize() }
-
-  /// The file, complete, but not yet durable and without its final name.
-  consuming func finish() -> WrittenFile {
-    let blob = Blob(digest: digest(), size: size)
-    return WrittenFile(blob, name, file)
-  }
-}
-
-/// A path in `tmp/`; the file there is removed on deinit.
-struct TemporaryName: ~Copyable {
-  let path: String
-  private let isRemoved = Atomic(false)
-
-  init(path: String) { self.path = path }
-
-  deinit { remove() }
-
-  /// Removes the file, unless it was removed or renamed before.
-  func remove() {
-    if !isRemoved.exchange(true, ordering: .relaxed) { unlink(path) }
-  }
-
-  /// Gives the file its final name (`rename`).
-  func rename(to target: String) throws(StoreError) {
-    try FileSystem.rename(path, to: target)
-    isRemoved.store(true, ordering: .relaxed)
-  }
-}
-
-/// A complete file in `tmp/` with known content, which may not have reached the disk.
-final class WrittenFile: Sendable {
-  let blob: Blob
-  let file: StoreFile
-  private let name: TemporaryName
-
-  init(_ blob: Blob, _ name: consuming TemporaryName, _ file: StoreFile) {
-    self.blob = blob
-    self.name = name
-    self.file = file
-  }
-
-  /// Removes the file now, even while other references to this object exist.
-  func discard() { name.remove() }
-
-  /// Sets the file's time unless `time` is now: then it has just been written.
-  func setModified(_ time: Date) {
-    if abs(time.timeIntervalSinceNow) >= 1 { _ = FileSystem.setModified(name.path, time) }
-  }
-
-  /// Makes the file a blob under its final name (`rename`).
-  func rename(to target: String) throws(StoreError) {
-    try file.setMode(DataFolder.blobMode)
-    try name.rename(to: target)
-  }
 }

@@ -193,11 +193,10 @@ extension SQLiteConnection {
   private func silentPushes(
     to registration: String?, _ audience: String?, since time: Date
   ) throws -> [Date] {
-    try all(
+    try column(
       """
       SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
         AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT ?
-      """, registration, audience, time, Self.silentPushHistory
-    ) { try $0.next() }
+      """, registration, audience, time, Self.silentPushHistory)
   }
 }

@@ -10,7 +10,7 @@ extension Outbox {
       SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
       WHERE job.id < ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR job.lane = ?3)
       ORDER BY job.id DESC LIMIT ?4
-      """, before ?? .max, state, lane, max(0, limit), read: JobRecord.init)
+      """, before ?? .max, state, lane, max(0, limit), as: JobRecord.init)
   }
 
   /// The jobs of a notification, oldest first.
@@ -19,7 +19,7 @@ extension Outbox {
       """
       SELECT \(JobRecord.columns) FROM push JOIN job ON job.push = push.id
       WHERE notification = ? ORDER BY job.id
-      """, notification, read: JobRecord.init)
+      """, notification, as: JobRecord.init)
   }
 
   /// The user and the device of the job with this number, token and notification; nil if there is none.
@@ -49,12 +49,11 @@ extension Outbox {
   private func replay(_ condition: String, _ value: some Column & Sendable) async throws -> Int {
     let now = now()
     let lanes = try await database.write { connection in
-      try connection.all(
+      try connection.column(
         """
         UPDATE job SET state = 'queued', attempts = 0, due = ?, updated = ?, owner = NULL
         WHERE state = 'failed' AND \(condition) RETURNING lane
-        """, now, now, value
-      ) { try $0.next(String.self) }
+        """, now, now, value, as: String.self)
     }
     notifyObserver(lanes)
     return lanes.count
@@ -74,21 +73,13 @@ extension Outbox {
   package func counts() throws -> [(lane: String, state: JobState, count: Int)] {
     try database.all(
       "SELECT lane, state, count(*) FROM job GROUP BY lane, state ORDER BY lane, state"
-    ) { row in (try row.next(), try row.next(), try row.next()) }
+    ) { ($0, $1, $2) }
   }
 }
 
 extension JobRecord {
-  /// The columns that `init(_:)` reads, in its order.
   fileprivate static let columns = """
     job.id, notification, job.lane, (SELECT name FROM user WHERE user.id = job.user), registration,
     state, attempts, due, updated, reference, reason
     """
-
-  fileprivate init(_ row: inout Row) throws {
-    try self.init(
-      job: row.next(), notificationID: row.next(), lane: row.next(), user: row.next(),
-      registration: row.next(), state: row.next(), attempts: row.next(), due: row.next(),
-      updated: row.next(), reference: row.next(), reason: row.next())
-  }
 }

@@ -205,24 +205,18 @@ extension Store {
   package func assetCounts(richType: String? = nil) throws -> [AssetRecord.State: Int] {
     // Without a condition SQLite counts the entries of the index on `state` and reads no row.
     let condition = richType == nil ? "?1 IS NULL" : "rich_type = ?1"
-    let pairs = try database.all(
-      "SELECT state, count(*) FROM asset WHERE \(condition) GROUP BY state", richType
-    ) { row in (try row.next(AssetRecord.State.self), try row.next(Int.self)) }
-    return Dictionary(uniqueKeysWithValues: pairs)
+    return try database.dictionary(
+      "SELECT state, count(*) FROM asset WHERE \(condition) GROUP BY state", richType)
   }
 
   /// The stamps of a rich type's assets by name, which a scan of the folder compares with.
   package func assetStamps(_ richType: String) throws -> [String: String] {
-    let pairs = try database.all("SELECT name, stamp FROM asset WHERE rich_type = ?", richType) {
-      row in
-      (try row.next(String.self), try row.next(String.self))
-    }
-    return Dictionary(uniqueKeysWithValues: pairs)
+    try database.dictionary("SELECT name, stamp FROM asset WHERE rich_type = ?", richType)
   }
 
   /// The rich types that have assets.
   package func assetTypes() throws -> [String] {
-    try database.all("SELECT DISTINCT rich_type FROM asset") { try $0.next(String.self) }
+    try database.column("SELECT DISTINCT rich_type FROM asset")
   }
 
   /// Assets with known content whose renditions are to be made, oldest first.

@@ -28,12 +28,7 @@ extension Store {
       FROM event
       WHERE sequence > ?1 AND (?2 IS NULL OR publisher IS NULL OR publisher = ?2)
       ORDER BY sequence LIMIT ?3
-      """, after, publisher, max(0, limit)
-    ) { row in
-      try StoredEvent(
-        sequence: row.next(), token: row.next(), type: row.next(), data: row.next(),
-        time: row.next())
-    }
+      """, after, publisher, max(0, limit), as: StoredEvent.init)
   }
 
   /// Adds a cursor for a reader of all events, after the latest event; an existing one is kept.

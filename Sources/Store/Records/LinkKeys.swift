@@ -13,9 +13,8 @@ package struct LinkKey: Sendable, Equatable {
 extension Store {
   /// The valid keys, newest first; there is always one.
   package func linkKeys() throws -> [LinkKey] {
-    try database.all("SELECT id, secret, created FROM link_key ORDER BY id DESC") { row in
-      try LinkKey(id: row.next(), secret: row.next(), created: row.next())
-    }
+    try database.all(
+      "SELECT id, secret, created FROM link_key ORDER BY id DESC", as: LinkKey.init)
   }
 
   /// Adds a key, which signs new links from now on, and returns its id; older ones stay valid.

@@ -48,10 +48,9 @@ extension Store {
       }
       guard let notification = try connection.update(id, with: new, at: now) else { return nil }
       try connection.cancelUnsent(id, at: now)
-      let recipients = try connection.all(
+      let recipients: [UserID] = try connection.column(
         "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
-        id
-      ) { try $0.next(UserID.self) }
+        id)
       try connection.announce(new, as: id, to: recipients, at: now)
       return (notification, recipients)
     }

@@ -37,11 +37,7 @@ extension Store {
       FROM push_event LEFT JOIN notification ON notification.id = push_event.notification
       WHERE user = ? AND sequence > ? AND (expires IS NULL OR expires > ?)
       ORDER BY sequence LIMIT ?
-      """, user, after, now(), max(0, limit)
-    ) { row in
-      StoredPushEvent(
-        sequence: try row.next(), notificationID: try row.next(), data: try row.next())
-    }
+      """, user, after, now(), max(0, limit), as: StoredPushEvent.init)
   }
 
   /// The sequence number of the latest push event, 0 before the first.
@@ -58,15 +54,14 @@ extension Store {
     let now = now()
     guard let next, next <= now else { return next }
     let recipients = try await database.write { connection in
-      let recipients = try connection.all(
+      let recipients: [UserID] = try connection.column(
         """
         INSERT INTO push_event(user, notification, data, created)
         SELECT user.id, held_event.notification, data, ?1
         FROM held_event JOIN recipient ON recipient.notification = held_event.notification
           JOIN user ON user.id = recipient.user
         WHERE due <= ?1 ORDER BY due, held_event.notification, user.id RETURNING user
-        """, now
-      ) { try $0.next(UserID.self) }
+        """, now)
       try connection.run("DELETE FROM held_event WHERE due <= ?", now)
       return recipients
     }

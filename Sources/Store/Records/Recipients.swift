@@ -83,12 +83,7 @@ extension Store {
       SELECT recipient.user, name, sent, fetched, read
       FROM recipient LEFT JOIN user ON user.id = recipient.user
       WHERE notification = ? ORDER BY name IS NULL, name, recipient.user
-      """, id
-    ) { row in
-      try Receipt(
-        userID: row.next(), user: row.next(), sent: row.next(), fetched: row.next(),
-        read: row.next())
-    }
+      """, id, as: Receipt.init)
   }
 
   /// The receipts of the devices that identified themselves, by user and registration.
@@ -98,11 +93,7 @@ extension Store {
       SELECT name, registration, fetched, read
       FROM device_receipt JOIN user ON user.id = device_receipt.user
       WHERE notification = ? ORDER BY name, registration
-      """, id
-    ) { row in
-      try DeviceReceipt(
-        user: row.next(), registration: row.next(), fetched: row.next(), read: row.next())
-    }
+      """, id, as: DeviceReceipt.init)
   }
 }
 
@@ -193,9 +184,8 @@ extension Store {
 
   /// The only recipient of a notification; nil if there are more, or none.
   package func soleRecipient(of id: Int) throws -> UserID? {
-    let users = try database.all("SELECT user FROM recipient WHERE notification = ? LIMIT 2", id) {
-      try $0.next(UserID.self)
-    }
+    let users: [UserID] = try database.column(
+      "SELECT user FROM recipient WHERE notification = ? LIMIT 2", id)
     return users.count == 1 ? users[0] : nil
   }
 

@@ -124,12 +124,8 @@ extension Store {
 
   /// The number of devices by platform; the cost grows with the devices.
   package func deviceCounts() throws -> [String: Int] {
-    try database.read { connection in
-      let counts: [(String, Int)] = try connection.all(
-        "SELECT platform, count(*) FROM registration WHERE platform IS NOT NULL GROUP BY platform"
-      ) { row in (try row.next(), try row.next()) }
-      return Dictionary(uniqueKeysWithValues: counts)
-    }
+    try database.dictionary(
+      "SELECT platform, count(*) FROM registration WHERE platform IS NOT NULL GROUP BY platform")
   }
 }
 
@@ -152,9 +148,7 @@ extension SQLiteConnection {
     for _ in others { sql += " AND " + hasTag }
     for _ in clause.without { sql += " AND NOT " + hasTag }
     let values = (rarest.map { [$0] } ?? []) + others + clause.without
-    return try all(sql, values: values) { row in
-      try AudienceDevice(registration: row.next(), user: row.next(), platform: row.next())
-    }
+    return try rows(sql, values: values, limit: .max) { try $0.decode(AudienceDevice.init) }
   }
 
   /// Enough to tell which tag is rare.

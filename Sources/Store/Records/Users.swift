@@ -69,15 +69,15 @@ extension Store {
 
   /// The user of that name, or nil.
   package func user(named name: String) throws -> User? {
-    try database.first(
-      "SELECT \(User.columns) FROM user WHERE name = ? AND hash IS NOT NULL", name,
-      read: User.init)
+    try database.all(
+      "SELECT \(User.columns) FROM user WHERE name = ? AND hash IS NOT NULL", name, as: User.init
+    ).first
   }
 
   /// All users by name, without passwordless ones.
   package func users() throws -> [User] {
     try database.all(
-      "SELECT \(User.columns) FROM user WHERE hash IS NOT NULL ORDER BY name", read: User.init)
+      "SELECT \(User.columns) FROM user WHERE hash IS NOT NULL ORDER BY name", as: User.init)
   }
 
   /// Whether a user with this number, passwordless or not, exists.
@@ -134,9 +134,7 @@ extension Store {
   package func removePasswordlessUsers() {
     let now = now()
     database.writeSoon { connection in
-      let users = try connection.all("SELECT id FROM user WHERE hash IS NULL") {
-        try $0.next(UserID.self)
-      }
+      let users: [UserID] = try connection.column("SELECT id FROM user WHERE hash IS NULL")
       for user in users { try connection.remove(user, at: now) }
     }
   }
@@ -144,11 +142,6 @@ extension Store {
 
 extension User {
   fileprivate static let columns = "id, name, hash, role, created"
-
-  fileprivate init(_ row: inout Row) throws {
-    try self.init(
-      id: row.next(), name: row.next(), hash: row.next(), role: row.next(), created: row.next())
-  }
 }
 
 extension SQLiteConnection {

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// The database file: any number of readers at once beside one writer (SQLite's WAL mode).
-final class Database: Sendable {
+final class Database: RowSource, Sendable {
   private let path: String
   private let writer: Writer
   private let idleReaders = Mutex<[Reader]>([])
@@ -37,25 +37,10 @@ final class Database: Sendable {
     return try reader.connection.withLock { try body($0) }
   }
 
-  /// The rows of one query, like ``SQLiteConnection/all(_:_:read:)``.
-  func all<T: Sendable>(
-    _ sql: String, _ values: any Column..., read: (inout Row) throws -> T
+  func rows<T: Sendable>(
+    _ sql: String, values: [any Column], limit: Int, read: (inout Row) throws -> T
   ) throws -> [T] {
-    try self.read { try $0.all(sql, values: values, read: read) }
-  }
-
-  /// The first row of one query, or nil.
-  func first<T: Sendable>(
-    _ sql: String, _ values: any Column..., read: (inout Row) throws -> T
-  ) throws -> T? {
-    try self.read { try $0.first(sql, values: values, read: read) }
-  }
-
-  /// The first column of the first row of one query, or nil.
-  func value<T: Column & Sendable>(
-    _ sql: String, _ values: any Column..., as type: T.Type = T.self
-  ) throws -> T? {
-    try read { try $0.first(sql, values: values) { try $0.next() } }
+    try self.read { try $0.rows(sql, values: values, limit: limit, read: read) }
   }
 
   /// Commits one statement and returns how many rows it changed.

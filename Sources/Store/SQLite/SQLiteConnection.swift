@@ -3,8 +3,8 @@ import Glibc
 
 /// One connection to a SQLite database, which one thread uses at a time.
 ///
-/// Prepared statements are cached. `?` in SQL stands for the next of the values, `?1` for the first.
-struct SQLiteConnection: ~Copyable {
+/// Prepared statements are cached. In SQL, `?` is the next of the values, and `?1` the first.
+struct SQLiteConnection: ~Copyable, RowSource {
   /// What a connection is for.
   enum Purpose {
     /// Queries only.
@@ -87,45 +87,17 @@ struct SQLiteConnection: ~Copyable {
     return Int(sqlite3_changes64(handle))
   }
 
-  /// Every row, in the order of the query.
-  func all<T>(_ sql: String, _ values: any Column..., read: (inout Row) throws -> T) throws -> [T] {
-    try all(sql, values: values, read: read)
-  }
-
-  func all<T>(
-    _ sql: String, values: [any Column], read: (inout Row) throws -> T
+  func rows<T>(
+    _ sql: String, values: [any Column], limit: Int, read: (inout Row) throws -> T
   ) throws -> [T] {
     try withStatement(sql, values) { statement in
       var rows: [T] = []
-      while try step(statement) {
+      while rows.count < limit, try step(statement) {
         var row = Row(statement)
         rows.append(try read(&row))
       }
       return rows
     }
-  }
-
-  /// The first row, or nil if there is none.
-  func first<T>(_ sql: String, _ values: any Column..., read: (inout Row) throws -> T) throws -> T?
-  {
-    try first(sql, values: values, read: read)
-  }
-
-  func first<T>(
-    _ sql: String, values: [any Column], read: (inout Row) throws -> T
-  ) throws -> T? {
-    try withStatement(sql, values) { statement in
-      guard try step(statement) else { return nil }
-      var row = Row(statement)
-      return try read(&row)
-    }
-  }
-
-  /// The first column of the first row, or nil if there is no row.
-  func value<T: Column>(_ sql: String, _ values: any Column..., as type: T.Type = T.self) throws
-    -> T?
-  {
-    try first(sql, values: values) { try $0.next() }
   }
 
   private func step(_ statement: OpaquePointer) throws(StoreError) -> Bool {
@@ -147,20 +119,6 @@ struct SQLiteConnection: ~Copyable {
       }
     }
     return try body(statement)
-  }
-}
-
-/// A row of a query, read column by column from the left.
-struct Row {
-  private let statement: OpaquePointer
-  private var index: Int32 = 0
-
-  init(_ statement: OpaquePointer) { self.statement = statement }
-
-  /// The next column, as the type the caller wants.
-  mutating func next<T: Column>(_ type: T.Type = T.self) throws(StoreError) -> T {
-    defer { index += 1 }
-    return try T.read(statement, at: index)
   }
 }
 

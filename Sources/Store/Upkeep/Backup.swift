@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Primitives
 
 extension Store {
   /// Copies everything but the renditions into a new folder, as of one moment, while the store is in use.
@@ -33,7 +34,7 @@ extension Store {
 private enum Backup {
   /// Fills `<path>.unfinished` and renames it once it is complete and durable.
   static func build(_ path: String, _ fill: (DataFolder) throws -> Void) throws {
-    guard FileSystem.names(in: path).isEmpty else {
+    guard FolderListing.texts(in: path).isEmpty else {
       throw StoreError(.conflict, "\(path) is not empty; name a folder that does not exist yet")
     }
     let unfinished = "\(path).unfinished"
@@ -69,12 +70,11 @@ private enum Backup {
       DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
       DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
     )
-    let digests = try SQLiteConnection.open(target.database, for: .reading).all(
+    let digests: [Digest] = try SQLiteConnection.open(target.database, for: .reading).column(
       """
       SELECT blob FROM notification WHERE blob IS NOT NULL
       UNION SELECT blob FROM asset WHERE blob IS NOT NULL
-      """
-    ) { try $0.next(Digest.self) }
+      """)
     for digest in digests where access(from.path(of: digest), R_OK) == 0 {
       if verifying, try Digest(ofFile: from.path(of: digest)) != digest {
         throw StoreError(.damaged, "\(from.path(of: digest)) is damaged; use another backup")

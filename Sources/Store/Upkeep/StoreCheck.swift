@@ -42,7 +42,7 @@ extension Store {
     }
     let assets = try database.all(
       "SELECT rich_type, name, blob FROM asset WHERE blob IS NOT NULL"
-    ) { row in (try row.next(String.self), try row.next(String.self), try row.next(Digest.self)) }
+    ) { ($0 as String, $1 as String, $2 as Digest) }
     for (richType, name, digest) in assets where blobs.size(of: digest) == nil {
       if repairing {
         // Without its stamp the next scan finds the file changed.
@@ -56,7 +56,7 @@ extension Store {
     }
     let notifications = try database.all(
       "SELECT id, blob FROM notification WHERE blob IS NOT NULL"
-    ) { row in (try row.next(Int.self), try row.next(Digest.self)) }
+    ) { ($0 as Int, $1 as Digest) }
     for (id, digest) in notifications where blobs.size(of: digest) == nil {
       report.add(
         "the content \(digest) of notification \(id) is gone; "
@@ -67,8 +67,8 @@ extension Store {
 
   private func checkDatabase(_ report: inout CheckReport) throws {
     let problems =
-      try database.all("PRAGMA integrity_check(20)") { try $0.next(String.self) }
-      + database.all("PRAGMA foreign_key_check") { "a dangling row in \(try $0.next(String.self))" }
+      try database.column("PRAGMA integrity_check(20)", as: String.self)
+      + database.column("PRAGMA foreign_key_check").map { "a dangling row in \($0 as String)" }
     for problem in problems where problem != "ok" { report.add("the database: \(problem)") }
   }
 
