@@ -9,16 +9,16 @@ package final class PluginHost: Sendable {
   private let folder: PluginFolder
   private let runtimes = Mutex<[String: PluginRuntime]>([:])
   private let watching = Mutex(Watching())
-  /// The problems that the log has, by rich type.
+  /// The problems already logged, by rich type.
   private let loggedProblems = Mutex<[String: String]>([:])
 
   private struct Watching {
-    /// Whether changes of the folder are acted on before a call needs the plugin.
+    /// Whether changes are handled at once, and not only when a call needs the plugin.
     var isOn = false
     var isScheduled = false
   }
 
-  /// An editor writes several files: they are acted on together.
+  /// Changes within this time are handled together, because an editor writes several files.
   private static let changeDelay = DispatchTimeInterval.milliseconds(100)
 
   /// Prepares a host; no process is started before the first call.
@@ -180,7 +180,7 @@ package final class PluginHost: Sendable {
     }
   }
 
-  /// Whether the plugin has an idle process and is known to answer faster than threads can be changed.
+  /// Whether the plugin has an idle process and usually answers before another thread could take over.
   ///
   /// Then ``respond(to:inline:transcript:)`` may be started on a thread that must not block (`Task.immediate`): it
   /// keeps the thread for at most five milliseconds.
@@ -188,9 +188,8 @@ package final class PluginHost: Sendable {
     runtimes.withLock { $0[plugin.richType] }?.answersInline ?? false
   }
 
-  /// Starts the processes that manifests want ready (`workers.min`), and acts on changes of the folder from now
-  /// on: the same is done for new plugins, the processes of removed ones are ended, and the log says which
-  /// plugins cannot be used.
+  /// Starts the minimum number of processes (`workers.min`), and handles changes of the folder from now on: it
+  /// does the same for new plugins, ends the processes of removed ones, and logs which plugins cannot be used.
   package func warmUp() {
     watching.withLock { $0.isOn = true }
     logProblems()
@@ -258,7 +257,7 @@ package final class PluginHost: Sendable {
 }
 
 extension PluginConfiguration {
-  /// The same, so that it holds wherever processes run.
+  /// The same with absolute paths, which are valid in any working directory.
   fileprivate var withAbsolutePaths: PluginConfiguration {
     func absolute(_ path: String) -> String {
       URL(fileURLWithPath: path).standardizedFileURL.path

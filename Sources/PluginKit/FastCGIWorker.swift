@@ -3,8 +3,7 @@ import Primitives
 
 /// One process for many requests, one after the other (FastCGI 1.0, the responder role).
 struct FastCGIWorker {
-  // The server sends a few kilobytes of parameters and payloads of at most 1 MiB; what is far larger is
-  // not from it.
+  // Far more than the server sends: a few kilobytes of parameters, and payloads of at most 1 MiB.
   private static let largestParameters = 1 << 20
   private static let largestBody = 1 << 28
   // Section 8 of the specification.

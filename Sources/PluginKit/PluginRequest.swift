@@ -6,7 +6,7 @@ public struct PluginRequest: Sendable {
   public enum Verb: String, Sendable, CaseIterable {
     /// Check a payload and return facts about it: a notification is being created, or a file was dropped.
     case validate
-    /// Render the notification's media: somebody fetches it, and no stored rendition fits.
+    /// Render the notification's media, because no stored rendition fits a request.
     case render
     /// Return the manifest as JSON; ``serve(_:)`` answers this one from `plugin.json`.
     case describe

@@ -15,7 +15,7 @@ package struct Errno: Error, Equatable, CustomStringConvertible {
   package var description: String { String(cString: strerror(rawValue)) }
 }
 
-/// An open file descriptor, closed when the last reference to it goes away.
+/// An open file descriptor, closed when the last reference to it is released.
 ///
 /// Every call that a signal interrupts (`EINTR`) is repeated.
 package final class FileDescriptor: Sendable {
@@ -106,7 +106,7 @@ package final class FileDescriptor: Sendable {
     }
   }
 
-  /// As much as a pipe holds (pipe(7)).
+  /// The capacity of a pipe (pipe(7)).
   private static let pieceSize = 65_536
 }
 

@@ -1,7 +1,7 @@
-/// A bounded dictionary that drops what has not been used lately (approximately LRU).
+/// A bounded dictionary that drops entries not used recently (approximately LRU).
 ///
-/// It has two generations. What is used moves to the young one; when that is full, the old one, which
-/// nothing has asked for since, is dropped, and the young one becomes old. A look-up costs one or two
+/// It has two generations. Used entries move to the young one; when that is full, the old one, whose entries
+/// were not used since, is dropped, and the young one becomes old. A look-up costs one or two
 /// hashes and no list to maintain, unlike an LRU cache.
 package struct GenerationalCache<Key: Hashable, Value> {
   @usableFromInline var young: [Key: Value] = [:]

@@ -1,4 +1,4 @@
-/// Wakes the one loop that waits for it; signals sent while it is busy are remembered as one.
+/// Wakes a waiting loop; signals sent while it is busy are combined into one.
 package struct WakeSignal: Sendable {
   private let signals: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation

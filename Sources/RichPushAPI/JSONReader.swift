@@ -1,6 +1,6 @@
-/// Reads a JSON text strictly (RFC 8259): one value, and no deeper than anybody means it.
+/// A strict JSON parser (RFC 8259) for one value with limited nesting.
 struct JSONReader {
-  /// There is something that is not JSON.
+  /// The text is not JSON.
   private struct Malformed: Error, CustomStringConvertible {
     var description: String { "the text is not JSON" }
   }
@@ -12,10 +12,10 @@ struct JSONReader {
 
   /// The value of a text in UTF-8; nil when it is not JSON.
   static func value(_ text: [UInt8]) -> JSON? {
-    // What stands in strings is taken over as it is.
+    // Strings are copied without further checks.
     guard String(validating: text, as: UTF8.self) != nil else { return nil }
     var reader = JSONReader(bytes: text)
-    // Editors of Windows put a byte order mark there, which section 8.1 lets us pass over.
+    // Windows editors add a byte order mark, which section 8.1 allows to ignore.
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { reader.next = 3 }
     do throws(Malformed) {
       let value = try reader.value()
@@ -27,7 +27,7 @@ struct JSONReader {
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The next byte that is no white space; nil at the end.
+  /// The next byte that is not white space; nil at the end.
   private mutating func peek() -> UInt8? {
     while next < bytes.count {
       switch bytes[next] {
@@ -158,7 +158,7 @@ struct JSONReader {
     }
   }
 
-  /// A character by its number, or by the two halves of it that UTF-16 needs.
+  /// The character of one `\u` escape, or of two (a UTF-16 surrogate pair).
   private mutating func scalar() throws(Malformed) -> Unicode.Scalar {
     let unit = try hexadecimal()
     if let scalar = Unicode.Scalar(unit) { return scalar }
@@ -173,7 +173,7 @@ struct JSONReader {
 
   private mutating func hexadecimal() throws(Malformed) -> UInt32 {
     let digits = bytes[next...].prefix(4)
-    // The radix takes a sign, too.
+    // `UInt32(_:radix:)` accepts a sign.
     guard digits.count == 4, digits.first != UInt8(ascii: "+"),
       let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw Malformed() }

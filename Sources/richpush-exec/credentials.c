@@ -28,7 +28,7 @@ void restore_file_owner(const struct launch_spec *spec) {
   setfsgid(getegid());
 }
 
-/* Lets one user more enter a folder; everybody where the file system has no access lists (acl(5)). */
+/* Lets another user enter a folder; all users if the file system has no access lists (acl(5)). */
 static bool admit(const char *folder, long uid) {
   enum { owner = 1, user = 2, group = 4, mask = 16, others = 32 };  // linux/posix_acl.h
   const struct {
@@ -43,7 +43,7 @@ static bool admit(const char *folder, long uid) {
 
 bool make_plugin_folders(const struct launch_spec *spec) {
   if (spec->uid <= 0) return true;
-  if (spec->lent && !admit(spec->lent, spec->uid)) return false;
+  if (spec->assets && !admit(spec->assets, spec->uid)) return false;
   bool is_made = true;
   // The group stays this process's own, because only that one may write to the parent folder.
   setfsuid((uid_t)spec->uid);

@@ -9,10 +9,10 @@
 void assume_file_owner(const struct launch_spec *spec);
 void restore_file_owner(const struct launch_spec *spec);
 
-/* Creates the folders that the plugin may write, owned by it, and lets it enter the one that it is lent. */
+/* Creates the folders that the plugin may write, owned by it, and lets it enter that of its assets. */
 bool make_plugin_folders(const struct launch_spec *spec);
 
-/* Changes this process's user and groups to the plugin's, for good. */
+/* Changes this process's user and groups to the plugin's, irrevocably. */
 bool become_plugin_user(long uid);
 
 /* Gives up all capabilities: plugins of a server that runs as root share its files, but none of its

@@ -14,10 +14,10 @@ int landlock_version(void);
  * version added are done by bubblewrap's namespaces and by the filter of system calls there. */
 bool landlock_prepare(const struct launch_spec *spec, int *ruleset);
 
-/* Applies the rules to this process and its descendants, for good. Needs no_new_privs. */
+/* Applies the rules to this process and its descendants, irrevocably. Needs no_new_privs. */
 bool landlock_enter(int ruleset);
 
-/* Room for the line of sandbox_describe. */
+/* The longest line of sandbox_describe. */
 enum { longest_description = 2048 };
 
 /* Prints which sandbox mechanisms this machine has, and returns the length:

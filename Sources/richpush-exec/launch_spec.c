@@ -28,9 +28,9 @@ static bool read_word(struct launch_spec *spec, const char *word) {
       {"cpu", 0, &spec->cpu},               {"files", 0, &spec->files},
       {"file-size", 0, &spec->file_size},   {"processes", 0, &spec->processes},
       {"network", 0, &spec->network},       {"space", 0, &spec->space},
-      {"calls", 0, &spec->per_call},        {"rest", 0, &spec->idle_cpu},
+      {"calls", 0, &spec->per_call},        {"idle-cpu", 0, &spec->idle_cpu},
       {"memory", 0, &spec->memory},         {"uid", 0, &spec->uid},
-      {"empty", 0, &spec->empty},           {"lent", &spec->lent, 0},
+      {"empty", 0, &spec->empty},           {"assets", &spec->assets, 0},
   };
   const char *value;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {

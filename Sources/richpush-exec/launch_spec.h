@@ -14,14 +14,14 @@
  *                        kill it when its descendants are more, or its writable folders hold more
  *   memory=BYTES         kill it when its descendants together use more anonymous and shared memory
  *                        (usage_limits.h has the tolerance)
- *   rest=MS              kill it when its descendants use more processor time while it is idle
+ *   idle-cpu=MS          kill it when its descendants use more processor time while it is idle
  *   uid=ID               run it as this user and group, which owns only what the plugin writes; its
  *                        writable folders are created for it (0: run it as this process's user)
  *   sandbox=off|standard|strict
  *                        none (the default); as much as the kernel has; that and bubblewrap, or do not run it
  *   read=PATH write=PATH what it may read and write, besides the system's programs and libraries;
  *                        can be repeated
- *   lent=PATH            a folder of this process's user that, of all others, only the user of `uid` may enter
+ *   assets=PATH          a folder of this process's user that, of all others, only the user of `uid` may enter
  *   network=1            allow sockets of the Internet families
  *   open=PATH            run nothing, but open that file in the folder of `write` (scratch_open)
  *   empty=1              run nothing, but empty the folder of `write` (scratch_empty)
@@ -30,7 +30,7 @@
 enum { most_paths = 32 };
 
 struct launch_spec {
-  const char *program, *folder, *open, *lent;
+  const char *program, *folder, *open, *assets;
   long deadline, grace;
   /* Limits: -1 where there is none. */
   long data, cpu, files, file_size, processes, space, idle_cpu, memory;

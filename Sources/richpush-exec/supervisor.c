@@ -95,14 +95,14 @@ static struct outcome monitor(const struct launch_spec *spec, pid_t plugin, int 
       cpu_limit = cpu_time_of_descendants() + spec->idle_cpu;
     if (command == command_busy) cpu_limit = -1;
     if (!cause && !exceeded && now() >= next_check) exceeded = check_limits(spec, cpu_limit);
-    if (exceeded) cause = "greedy", is_due = true;
+    if (exceeded) cause = "exceeded", is_due = true;
     if (command != command_stop && command != command_kill && !is_due) continue;
     if (cause) {
       kill_group(plugin);
       is_forced = has_ended(plugin, 0, &outcome);
       break;
     }
-    cause = is_due ? "late" : "stopped";
+    cause = is_due ? "timed-out" : "stopped";
     if (!is_due && command == command_stop && spec->grace) kill(-plugin, SIGTERM);
     until = now() + (is_due ? 0 : command == command_stop ? spec->grace : exit_allowance);
     channel = -1;

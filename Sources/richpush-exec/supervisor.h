@@ -9,12 +9,12 @@ enum control_message { message_kill = 1, message_idle, message_busy };
  * `channel` is a socket to the server, or -1. When its other end is shut, the plugin is asked to stop; a
  * byte on it is a control_message. When the plugin has ended, one line is written to it:
  *
- *   exited CODE | killed SIGNAL | late 0 | stopped 0 | greedy LIMIT | failed ERRNO,
+ *   exited CODE | killed SIGNAL | timed-out 0 | stopped 0 | exceeded LIMIT | failed ERRNO,
  *   then CPU-MICROSECONDS PEAK-KIB,
  *   then, after `failed`, the step that failed.
  *
  * LIMIT is an exceeded_limit (usage_limits.h). Returns the exit status to pass on: the plugin's,
- * 128 + signal, 124 for one that was late, stopped or greedy, 126 for one that failed to start. */
+ * 128 + signal, 124 if it timed out, was stopped or exceeded a limit, 126 if it failed to start. */
 int supervise(const struct launch_spec *spec, int channel, const int streams[3]);
 
 /* Runs the plugin once for each call, as Apache's mod_cgid does, without a new supervisor for each.

@@ -10,7 +10,7 @@ import Testing
       program: "/p/a", folder: "/p", memoryMiB: 3, fileMiB: 2, spaceMiB: 5,
       user: .server(reason: "it is a test"),
       sandbox: LaunchSpec.Sandbox(
-        level: .standard, readable: ["/r", "/s"], lent: "/s", writable: "/w", network: false))
+        level: .standard, readable: ["/r", "/s"], assets: "/s", writable: "/w", network: false))
   }
 
   private func words(_ spec: LaunchSpec) throws -> [String] {
@@ -35,7 +35,7 @@ import Testing
     spec.environment = [("A", "b"), ("C", "")]
     let words = try words(spec)
     for word in [
-      "uid=62001", "deadline=3000", "grace=2000", "rest=1500", "cpu=4", "network=1", "calls=1",
+      "uid=62001", "deadline=3000", "grace=2000", "idle-cpu=1500", "cpu=4", "network=1", "calls=1",
     ] {
       #expect(words.prefix { $0 != "--" }.contains(word), "\(word)")
     }
@@ -55,10 +55,10 @@ import Testing
 
   @Test(arguments: [
     ("exited 0 10 20\n", ProcessExit.exited(0)), ("exited 65 1 2 \n", .exited(65)),
-    ("killed 9 1 2 \n", .killed(signal: 9)), ("late 0 1 2 \n", .timedOut),
-    ("stopped 0 1 2 \n", .stopped), ("greedy 1 1 2 \n", .tooManyProcesses),
-    ("greedy 2 1 2 \n", .tooMuchSpace), ("greedy 3 1 2 \n", .tooMuchIdleCPUTime),
-    ("greedy 4 1 2 \n", .tooMuchMemory), ("greedy 5 1 2 \n", .supervisorLost),
+    ("killed 9 1 2 \n", .killed(signal: 9)), ("timed-out 0 1 2 \n", .timedOut),
+    ("stopped 0 1 2 \n", .stopped), ("exceeded 1 1 2 \n", .tooManyProcesses),
+    ("exceeded 2 1 2 \n", .tooMuchSpace), ("exceeded 3 1 2 \n", .tooMuchIdleCPUTime),
+    ("exceeded 4 1 2 \n", .tooMuchMemory), ("exceeded 5 1 2 \n", .supervisorLost),
     ("failed 2 0 0 execve\n", .notStarted(2, step: "execve")),
     ("failed 22 0 0 \n", .notStarted(22, step: "order")), ("", .supervisorLost),
     ("exited x 1 2", .supervisorLost), ("exited 0 1", .supervisorLost),

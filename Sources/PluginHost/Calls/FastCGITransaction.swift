@@ -36,7 +36,7 @@ final class FastCGITransaction: PollHandler {
     var isCancelled = false
     var token: Poller.Token?
     var waiter: CheckedContinuation<Outcome, Never>?
-    /// The outcome, if it was known before anybody waited.
+    /// The outcome, if it was known before the caller suspended.
     var outcome: Outcome?
     var pendingResume: PendingResume<Outcome>?
   }
@@ -107,7 +107,7 @@ final class FastCGITransaction: PollHandler {
           &state, isSpeaking ? .malformed(FastCGIResponseReader.afterEnd) : .disconnected)
         return state.outcome.take()
       }
-      // A thread that is there to wait has nothing to gain from yielding.
+      // A thread that has no other work gains nothing by yielding.
       let yieldsFirst = inlineTimeout < InlineWait.longest
       if state.unsent.isEmpty,
         socket.waitForInput(timeout: inlineTimeout, yieldsFirst: yieldsFirst)
@@ -350,7 +350,7 @@ struct FastCGIResponseReader {
   private static let endSize = 8
 }
 
-/// What is kept of a plugin's standard error.
+/// The part of a plugin's standard error that is logged.
 enum StandardError {
   /// For each call, in bytes.
   static let limit = 65_536

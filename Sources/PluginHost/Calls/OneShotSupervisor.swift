@@ -3,7 +3,7 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// A supervisor that stays, and starts a process of the plugin for each call (CGI), as Apache's mod_cgid does:
+/// A resident supervisor that starts a process of the plugin for each call (CGI), like Apache's mod_cgid:
 /// pipes, folder and sandbox are made once, and a call costs a `vfork`.
 ///
 /// It has one call at a time. When it reports the end of one, the process and all its descendants are
@@ -37,7 +37,7 @@ final class OneShotSupervisor: PooledProcess, PollHandler {
     var onEnd: (@Sendable () -> Void)?
   }
 
-  /// A supervisor that has not reported this long after the deadline is given up.
+  /// If a supervisor has not reported so long after the deadline, it counts as lost.
   private static let reportTimeout = Duration.seconds(10)
 
   let folder: ProcessFolder
@@ -61,7 +61,7 @@ final class OneShotSupervisor: PooledProcess, PollHandler {
   ) throws(PluginError) {
     guard let channel = ProcessChannel.sockets(SOCK_SEQPACKET), let output = ProcessChannel.pipe(),
       let errors = ProcessChannel.pipe(), let input = ProcessChannel.input()
-    else { throw Self.noDescriptors }
+    else { throw .noDescriptors }
     try launcher.launch(spec, [channel.theirs, input, output.theirs, errors.theirs])
     (self.folder, self.variables, self.poller) = (folder, variables, poller)
     (self.channel, self.output, self.errors) = (channel.ours, output.ours, errors.ours)
@@ -72,9 +72,6 @@ final class OneShotSupervisor: PooledProcess, PollHandler {
       }
     }
   }
-
-  private static let noDescriptors = PluginError.busy(
-    "The server has no descriptors left for the plugin.")
 
   var scratch: ScratchFolder { folder.scratch }
   var requests: Int { state.withLock { $0.requests } }
@@ -89,7 +86,7 @@ final class OneShotSupervisor: PooledProcess, PollHandler {
     _ environment: [UInt8], body: [UInt8], response: CGIResponseBuffer
   ) async throws(PluginError) -> Outcome {
     let input = body.isEmpty ? nil : ProcessChannel.input(body)
-    guard body.isEmpty || input != nil else { throw Self.noDescriptors }
+    guard body.isEmpty || input != nil else { throw .noDescriptors }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         change { state in

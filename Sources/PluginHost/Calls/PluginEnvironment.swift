@@ -1,7 +1,7 @@
 import Glibc
 import Primitives
 
-/// What processes and calls of plugins are given: users, folders, sandboxes and environment variables.
+/// Prepares users, folders, sandboxes and environment variables for processes and calls.
 struct PluginEnvironment: Sendable {
   let configuration: PluginConfiguration
   let launcher: PluginLauncher
@@ -16,9 +16,7 @@ struct PluginEnvironment: Sendable {
   init(
     _ configuration: PluginConfiguration, _ launcher: PluginLauncher?
   ) throws(PluginError) {
-    guard let poller = Poller() else {
-      throw .busy("The server has no descriptors left for plugins.")
-    }
+    guard let poller = Poller() else { throw .noDescriptors }
     self.configuration = configuration
     self.launcher = launcher ?? PluginLauncher(startingLater: configuration)
     self.poller = poller
@@ -35,7 +33,7 @@ struct PluginEnvironment: Sendable {
 
   private func removeLeftovers() {
     let (scratch, answers) = (configuration.scratchFolder, configuration.temporaryFolder)
-    // Listed now: later the folders hold what this server's own calls have made.
+    // Listed now, because later the folders contain files of this server's own calls.
     let leftAnswers = FolderListing.texts(in: answers).filter { $0.hasPrefix("answer-") }
     let leftFolders = FolderListing.texts(in: scratch).filter { $0.hasPrefix("plugin-") }
     Task.detached(priority: .utility) { [launcher, configuration] in
@@ -106,13 +104,13 @@ struct PluginEnvironment: Sendable {
     }
     let limits = plugin.manifest.limits
     let readable =
-      plugin.roots + [folder.lent] + configuration.readablePaths + SharedLibraries.folders
+      plugin.roots + [folder.assets] + configuration.readablePaths + SharedLibraries.folders
       + (plugin.isPHP ? [preparePHPSettings()] : [])
     let spec = LaunchSpec(
       program: plugin.executable, folder: plugin.folder, memoryMiB: limits.memoryMiB,
       fileMiB: limits.outputMiB, spaceMiB: LaunchSpec.spaceMiB(for: limits), user: user,
       sandbox: LaunchSpec.Sandbox(
-        level: configuration.sandbox, readable: readable, lent: folder.lent,
+        level: configuration.sandbox, readable: readable, assets: folder.assets,
         writable: folder.scratch.path,
         network: hasNetwork(plugin)))
     return (folder, spec)

@@ -40,7 +40,7 @@ final class PluginRuntime: Sendable {
   /// Whether a call is likely to have ended before another thread could have taken it over.
   private var isFast: Bool { isResident && inlineWait.isWorthwhile }
 
-  /// Whether it is, and there is an idle process for it.
+  /// Whether the plugin is fast and has an idle process.
   var answersInline: Bool { isFast && residents.count.idle > 0 }
 
   /// Waits for admission, then calls the plugin.
@@ -77,7 +77,7 @@ final class PluginRuntime: Sendable {
       try await queue.admit((), reserving: isFast ? queue.width / 2 : 0)
     } catch {
       let error = PluginError.busy(
-        "The plugin has more to do than it can; try again.", cause: "its queue is full")
+        "The plugin is overloaded; try again later.", cause: "its queue is full")
       statistics.count(call.verb, nil, error)
       throw error
     }
@@ -114,7 +114,7 @@ final class PluginRuntime: Sendable {
 
   // MARK: - Resident calls (FastCGI)
 
-  /// Asks a process, and a second one if the first ended before a byte of its response.
+  /// Calls a process, and another one if the first ended before a byte of its response.
   private func callResident(
     _ call: PluginCall, inlineTimeout: Duration, _ log: CallLog, _ transcript: Transcript?
   ) async throws(PluginError) -> PluginReply {
@@ -125,7 +125,7 @@ final class PluginRuntime: Sendable {
           call, to: process, until: deadline, inlineTimeout: inlineTimeout, log, transcript)
         guard let outcome, case .complete(let status, let protocolStatus) = outcome.ending else {
           let exit = await process.kill()
-          // A process whose caller has gone away did not fail.
+          // A cancelled call is no failure of the process.
           if case .cancelled = outcome?.ending {} else { residents.recordFailure() }
           transcript?.recordResponse(
             outcome?.response ?? .none, outcome?.standardError ?? [], exit)
@@ -222,17 +222,17 @@ final class PluginRuntime: Sendable {
 /// Decides how long a caller waits for a resident process on its own thread, without suspending: a plugin that
 /// answers in 50 microseconds does so before another thread could have taken the call over.
 package final class InlineWait: Sendable {
-  /// Set on threads that are there to wait: they wait for any answer, and spare two changes of threads.
+  /// Set on threads that may block: they wait for every answer, which saves two changes of threads.
   @TaskLocal package static var isUnbounded = false
 
-  /// More than any answer is waited for in this way.
+  /// The longest wait on such threads.
   static let longest = Duration.milliseconds(50)
 
   private struct State {
-    /// How many calls were waited for, and how long, in microseconds (an exponential moving average).
+    /// The number of calls that were waited for, and their moving average in microseconds.
     var waits = 0
     var average = 0.0
-    /// How many calls were not waited for, because those before were slow.
+    /// The number of calls that were not waited for, because previous ones were slow.
     var skipped = 0
 
     var isFast: Bool { average < InlineWait.bearable }
@@ -243,7 +243,7 @@ package final class InlineWait: Sendable {
   /// A wait that ended before the kernel's next tick (4 ms) would have to set
   /// the hardware's timer, which costs as much as a fast plugin does.
   private static let timeout = Duration.milliseconds(5)
-  /// A thread that others wait for may be kept this long on average, in microseconds.
+  /// The longest average, in microseconds, for which a thread that must not block is kept.
   private static let bearable = 400.0
   /// A single slow answer counts as no more than this.
   private static let worst = Duration.milliseconds(1)
@@ -251,7 +251,7 @@ package final class InlineWait: Sendable {
   private static let retryInterval = 256
   /// The weight of the last wait in the average.
   private static let weight = 0.125
-  /// Fewer waits are no evidence.
+  /// The number of waits before the average counts.
   private static let minimumWaits = 4
 
   private let state = Mutex(State())

@@ -54,7 +54,7 @@ final class ResidentProcess: PooledProcess, PollHandler {
   ) throws(PluginError) {
     guard let status = ProcessChannel.sockets(SOCK_STREAM), let errors = ProcessChannel.pipe(),
       let listener = UnixSocket.listener(in: folder.path)
-    else { throw .busy("The server has no descriptors left for the plugin.") }
+    else { throw .noDescriptors }
     try launcher.launch(spec, [status.theirs, listener, errors.theirs, errors.theirs])
     (self.folder, self.variables, self.poller) = (folder, variables, poller)
     parameters = FastCGIRecord.encode(variables)

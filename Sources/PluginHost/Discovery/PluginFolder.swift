@@ -65,7 +65,7 @@ final class PluginFolder: Sendable {
   /// Whether anything has changed since the last call; must be called before plugins are looked up.
   func noticeChanges() -> Bool {
     guard let changeQueue else { return false }
-    // Under the lock: whoever finds the queue empty must see the count of whoever emptied it.
+    // Under the lock, so that a thread that finds the queue empty sees the count of the thread that emptied it.
     return entries.withLock { _ in
       let hasChanged = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { buffer in
         (try? changeQueue.read(into: buffer)) != nil

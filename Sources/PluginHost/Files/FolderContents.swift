@@ -55,13 +55,13 @@ enum FolderRemoval {
 }
 
 extension FileDescriptor {
-  /// A folder as a mere place (`O_PATH`), which needs no permission on it; nil if there is none.
+  /// A folder opened as a path only (`O_PATH`), which needs no permission on it; nil if there is none.
   static func place(_ path: String) -> FileDescriptor? {
     FileDescriptor(owning: clinux_open_place(AT_FDCWD, path))
   }
 }
 
 extension String {
-  /// A file name that nobody can guess.
+  /// A random file name.
   static func random() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 }

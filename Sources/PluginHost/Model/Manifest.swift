@@ -72,7 +72,7 @@ extension Manifest {
   init(json: [UInt8], name: String, maximum: Limits) throws(PluginProblem) {
     do {
       let data = Data(json)
-      if let member = try JSONDecoder().decode(UnknownMember.self, from: data).name {
+      if let member = Manifest.unknownMember(in: data) {
         throw PluginProblem("\"\(member)\" is not a member it can have")
       }
       try self.init(
@@ -202,35 +202,20 @@ private struct ManifestText: Decodable {
   }
 }
 
-/// The first member of `plugin.json` that the format does not have: a typing error, mostly.
-private struct UnknownMember: Decodable {
-  let name: String?
-
-  private struct Key: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  init(from decoder: any Decoder) throws {
-    let top = try decoder.container(keyedBy: Key.self)
-    func unknown(
-      in container: KeyedDecodingContainer<Key>, _ known: [any CodingKey], prefix: String = ""
-    ) -> [String] {
-      container.allKeys.map(\.stringValue)
-        .filter { name in !known.contains { $0.stringValue == name } }.map { prefix + $0 }
+extension Manifest {
+  /// The first member of `plugin.json` that the format does not have: a typing error, mostly.
+  fileprivate static func unknownMember(in json: Data) -> String? {
+    guard let members = try? JSONSerialization.jsonObject(with: json) as? [String: Any] else {
+      return nil
     }
-    func unknown(in group: ManifestText.CodingKeys, _ known: [any CodingKey]) throws -> [String] {
-      let key = Key(stringValue: group.stringValue)
-      guard top.contains(key) else { return [] }
-      return unknown(
-        in: try top.nestedContainer(keyedBy: Key.self, forKey: key), known,
-        prefix: "\(group.stringValue).")
+    func unknown(_ group: String?, _ known: [any CodingKey]) -> [String] {
+      let found = group.map { members[$0] as? [String: Any] ?? [:] } ?? members
+      return found.keys.filter { name in !known.contains { $0.stringValue == name } }
+        .map { (group.map { $0 + "." } ?? "") + $0 }
     }
-    name = try
-      (unknown(in: top, ManifestText.CodingKeys.allCases)
-      + unknown(in: .limits, ManifestText.Limits.CodingKeys.allCases)
-      + unknown(in: .workers, ManifestText.Workers.CodingKeys.allCases)).min()
+    return
+      (unknown(nil, ManifestText.CodingKeys.allCases)
+      + unknown("limits", ManifestText.Limits.CodingKeys.allCases)
+      + unknown("workers", ManifestText.Workers.CodingKeys.allCases)).min()
   }
 }

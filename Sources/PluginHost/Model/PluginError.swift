@@ -51,6 +51,9 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   static let environmentTooLarge = Self(
     .contentTooLarge, "The message and payload are too long for a plugin's environment.")
 
+  /// The process has no descriptors left.
+  static let noDescriptors = busy("The server has no descriptors left for plugins.")
+
   static func busy(_ reason: String, cause: String? = nil) -> Self {
     Self(.busy, reason, cause: cause)
   }

@@ -2,16 +2,13 @@ import Synchronization
 
 /// The state of one plugin in this server.
 package struct PluginStatus: Sendable {
-  /// The processes that stay between calls.
+  /// The processes that are kept between calls.
   package struct Processes: Sendable, Hashable {
-    package var idle = 0
-    package var busy = 0
-    /// How many there may be.
-    package var maximum = 0
+    package var idle, busy: Int
+    /// The limit.
+    package var maximum: Int
 
-    package init() {}
-
-    init(idle: Int, busy: Int, maximum: Int) {
+    package init(idle: Int = 0, busy: Int = 0, maximum: Int = 0) {
       (self.idle, self.busy, self.maximum) = (idle, busy, maximum)
     }
   }

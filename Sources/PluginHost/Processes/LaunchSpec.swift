@@ -32,8 +32,8 @@ struct LaunchSpec {
     var level: SandboxReport.Level
     /// Files and folders.
     var readable: [String]
-    /// The one of these that only its user may enter.
-    var lent: String
+    /// The one of these that only its user may enter: the folder of its calls' assets.
+    var assets: String
     /// Its TMPDIR.
     var writable: String
     var network: Bool
@@ -60,9 +60,9 @@ struct LaunchSpec {
       "files=\(Self.maximumFiles)", "processes=\(Self.maximumProcesses)",
       "space=\(spaceMiB << 20)",
     ]
-    if user.isDedicated { words += ["uid=\(user.id)", "lent=\(sandbox.lent)"] }
+    if user.isDedicated { words += ["uid=\(user.id)", "assets=\(sandbox.assets)"] }
     if let deadline { words.append("deadline=\(deadline.milliseconds)") }
-    if let idleCPUTime { words.append("rest=\(idleCPUTime.milliseconds)") }
+    if let idleCPUTime { words.append("idle-cpu=\(idleCPUTime.milliseconds)") }
     if let cpuSeconds { words.append("cpu=\(cpuSeconds)") }
     words += ["sandbox=\(sandbox.level.rawValue)", "write=\(sandbox.writable)"]
     words += sandbox.readable.map { "read=\($0)" }
@@ -137,12 +137,12 @@ enum ProcessExit: Sendable, Hashable {
       switch (words[0], value) {
       case ("exited", _): .exited(value)
       case ("killed", _): .killed(signal: value)
-      case ("late", _): .timedOut
+      case ("timed-out", _): .timedOut
       case ("stopped", _): .stopped
-      case ("greedy", 1): .tooManyProcesses
-      case ("greedy", 2): .tooMuchSpace
-      case ("greedy", 3): .tooMuchIdleCPUTime
-      case ("greedy", 4): .tooMuchMemory
+      case ("exceeded", 1): .tooManyProcesses
+      case ("exceeded", 2): .tooMuchSpace
+      case ("exceeded", 3): .tooMuchIdleCPUTime
+      case ("exceeded", 4): .tooMuchMemory
       case ("failed", _): .notStarted(value, step: words.count > 4 ? String(words[4]) : "order")
       default: .supervisorLost
       }

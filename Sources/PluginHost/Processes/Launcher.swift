@@ -19,11 +19,6 @@ package final class PluginLauncher: Sendable {
     let greeting: String
   }
 
-  /// The answer to a request that runs nothing.
-  private struct Reply {
-    let file: FileDescriptor?
-  }
-
   private struct State {
     var running: Running?
     /// What the last one reported.
@@ -71,35 +66,32 @@ package final class PluginLauncher: Sendable {
 
   /// A regular file in the TMPDIR of a plugin that has a user of its own, opened by the launcher.
   func open(_ file: String, in folder: String, of user: PluginUser) async -> FileDescriptor? {
-    await request(["open=\(file)", "write=\(folder)", "uid=\(user.id)"])?.file
+    await request(["open=\(file)", "write=\(folder)", "uid=\(user.id)"]).file
   }
 
   /// Removes the content of the TMPDIR of a plugin that has a user of its own.
   ///
   /// - Returns: Whether the folder is empty now.
   func empty(_ folder: String, of user: PluginUser) async -> Bool {
-    await request(["empty=1", "write=\(folder)", "uid=\(user.id)"]) != nil
+    await request(["empty=1", "write=\(folder)", "uid=\(user.id)"]).isDone
   }
 
-  /// Sends a request that runs nothing, and waits off the caller's thread; nil if it failed.
-  private func request(_ words: [String]) async -> Reply? {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global(qos: .userInitiated).async { [self] in
-        continuation.resume(returning: reply(to: LaunchSpec.encoded(words)))
-      }
-    }
+  /// Sends a request that runs nothing, and waits off the caller's thread.
+  private func request(_ words: [String]) async -> (isDone: Bool, file: FileDescriptor?) {
+    await offThread(.userInitiated) { [self] in reply(to: LaunchSpec.encoded(words)) }
   }
 
-  private func reply(to words: [UInt8]) -> Reply? {
+  private func reply(to words: [UInt8]) -> (isDone: Bool, file: FileDescriptor?) {
     guard let channel = ProcessChannel.sockets(SOCK_SEQPACKET), let null = ProcessChannel.input(),
       (try? send(words, [channel.theirs, null, null, null])) != nil,
       channel.ours.waitForInput(timeout: Self.replyTimeout)
-    else { return nil }
+    else { return (false, nil) }
     var word = [UInt8](repeating: 0, count: 16)
     var number: Int32 = -1
     let count = clinux_receive(channel.ours.number, &word, word.count, &number)
     let file = FileDescriptor(owning: number)
-    return count > 0 && word.prefix(count).elementsEqual("done".utf8) ? Reply(file: file) : nil
+    let isDone = count > 0 && word.prefix(count).elementsEqual("done".utf8)
+    return (isDone, isDone ? file : nil)
   }
 
   private func send(_ words: [UInt8], _ descriptors: [FileDescriptor]) throws(PluginError) {

@@ -12,7 +12,7 @@ import Synchronization
 struct ProcessFolder: Sendable {
   let path: String
   /// Where the assets of its calls are.
-  var lent: String { path + "/in" }
+  var assets: String { path + "/in" }
   private let parent: String
   private let name: String
   /// Where the process can write.
@@ -24,7 +24,7 @@ struct ProcessFolder: Sendable {
     name = "plugin-" + .random()
     path = "\(parent)/\(name)"
     scratch = ScratchFolder(in: path, of: user, launcher)
-    guard mkdir(path, 0o700) == 0, mkdir(lent, 0o700) == 0 else { return nil }
+    guard mkdir(path, 0o700) == 0, mkdir(assets, 0o700) == 0 else { return nil }
     guard user.isDedicated else {
       if mkdir(scratch.path, 0o700) != 0 { return nil }
       return
@@ -90,7 +90,7 @@ struct ScratchFolder: Sendable {
   }
 }
 
-/// Checks again and again whether a folder is empty: one system call as long as nothing changes in it.
+/// Checks repeatedly whether a folder is empty: one system call as long as nothing changes in it.
 private final class EmptinessCheck: Sendable {
   private let path: String
   /// Opened by the first check: before, the launcher may not have made the folder yet.
@@ -157,11 +157,11 @@ struct AssetLink {
       asset = nil
       return
     }
-    linked.path = "\(folder.lent)/" + .random()
+    linked.path = "\(folder.assets)/" + .random()
     asset = linked
     if link(original.path, linked.path) == 0 { return }
     guard (try? AssetLink.copy(original.path, to: linked.path)) != nil else {
-      throw .busy("The asset cannot be given to the plugin.")
+      throw .busy("The asset cannot be passed to the plugin.")
     }
   }
 
@@ -183,9 +183,11 @@ struct AssetLink {
   }
 }
 
-/// Runs `body`, which waits for the disk, on a thread where nobody else waits.
-private func offThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+/// Runs `body`, which blocks, on a thread of Dispatch.
+func offThread<R: Sendable>(
+  _ priority: DispatchQoS.QoSClass = .utility, _ body: @escaping @Sendable () -> R
+) async -> R {
   await withCheckedContinuation { continuation in
-    DispatchQueue.global(qos: .utility).async { continuation.resume(returning: body()) }
+    DispatchQueue.global(qos: priority).async { continuation.resume(returning: body()) }
   }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A process that stays between calls: a resident process, or the supervisor of one-shot processes.
+/// A process that is kept between calls: a resident process, or the supervisor of one-shot processes.
 protocol PooledProcess: AnyObject, Sendable {
   /// Whether it still runs, as far as is known.
   var isAlive: Bool { get }
-  /// How many calls it was given.
+  /// The number of calls it was given.
   var requests: Int { get }
-  /// Whether it is to be replaced when it has ended, even if no call needs it.
+  /// Whether to replace it when it has ended, even without a call.
   var isReplaceable: Bool { get }
   /// Where calls can write; emptied after each.
   var scratch: ScratchFolder { get }
@@ -15,7 +15,7 @@ protocol PooledProcess: AnyObject, Sendable {
     until deadline: ContinuousClock.Instant, then action: @escaping @Sendable () -> Void)
   /// Calls `action` when it has ended, or now if it has.
   func onEnd(_ action: @escaping @Sendable () -> Void)
-  /// Lets it finish and end by itself.
+  /// Lets it finish its call and end.
   func retire()
 }
 
@@ -23,7 +23,7 @@ protocol PooledProcess: AnyObject, Sendable {
 ///
 /// How many run at once is limited by the runtime's queue. The pool starts a process when none is idle, prefers
 /// the one used last so that the others become idle for long enough to be ended, keeps a minimum ready, and
-/// waits longer and longer before it starts one while they end without having answered.
+/// delays starts more and more while processes end without having answered.
 final class ProcessPool<Member: PooledProcess>: Sendable {
   private struct State {
     /// The one used last is last.
@@ -48,7 +48,7 @@ final class ProcessPool<Member: PooledProcess>: Sendable {
     (self.limits, self.start) = (limits, start)
   }
 
-  /// How many processes are idle, and how many have a call.
+  /// The number of idle processes, and of those with a call.
   var count: (idle: Int, busy: Int) {
     state.withLock { state in
       (state.idle.count, max(0, state.living - state.idle.count))

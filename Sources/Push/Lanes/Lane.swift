@@ -10,7 +10,7 @@ package final class Lane: Sendable {
   /// How long leased jobs belong to this process: longer than a provider takes to send one, so that a
   /// lease ends only after a crash.
   private static let leaseDuration: TimeInterval = 120
-  /// How often to look for jobs without being woken: those that another process committed.
+  /// How often to look for jobs that another process committed.
   private static let pollInterval: TimeInterval = 5
   /// With the backoff below, the last of 16 attempts is made after about an hour and a half.
   private static let maximumAttempts = 16

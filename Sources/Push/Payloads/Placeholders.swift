@@ -7,7 +7,7 @@ import Glibc
 extension PushPayload {
   // MARK: The unread count
 
-  /// Stands for the unread count; also the highest count that is sent.
+  /// The placeholder for the unread count; also the highest count that is sent.
   static let badgePlaceholder = 999_999
 
   /// The member of `aps` that sets the app icon's badge.

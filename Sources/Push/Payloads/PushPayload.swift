@@ -28,8 +28,8 @@ package struct PushPayload: Sendable, Hashable {
     let empty = template("\"\"").utf8.count
     // A template may contain the message more than once.
     let one = template("\"x\"").utf8.count
-    let room = max(0, Self.limit - empty) / max(1, one - empty)
-    self.init(kind, json: template(JSONText.quoted(Self.shorten(message, to: room))))
+    let space = max(0, Self.limit - empty) / max(1, one - empty)
+    self.init(kind, json: template(JSONText.quoted(Self.shorten(message, to: space))))
   }
 
   /// A plain alert without media: `{"aps":{"alert":"From alice: hi"}}`.

@@ -81,7 +81,7 @@ extension TagExpression.Node {
 private struct TagParser {
   /// The most characters of an expression: 20 tags of full length with operators between them.
   private static let maximumLength = 4096
-  /// The maximumDepth nesting of parentheses and negations, so that no input can exhaust the stack.
+  /// The deepest nesting of parentheses and negations, so that no input can exhaust the stack.
   private static let maximumDepth = 32
 
   private let text: [Character]

@@ -27,7 +27,7 @@ package struct TagPlan: Sendable, Hashable {
   /// The clauses; empty if no device can match (`a && !a`).
   package let clauses: [Clause]
 
-  /// Makes the clauses, without contradictions and those that another covers.
+  /// Makes the clauses, without contradictory and redundant ones.
   package init(_ expression: TagExpression) {
     clauses = Self.clauses(of: expression.root, negated: false)
       .sorted { $0.order.lexicographicallyPrecedes($1.order) }

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// The transfers of one curl thread: those that wait, and those given to libcurl.
+/// The waiting and the active transfers of one curl thread.
 ///
 /// Used by the curl thread only.
 struct EasyHandles {
@@ -203,9 +203,9 @@ final class EasyHandle {
   }
 
   fileprivate func append(_ bytes: UnsafeRawBufferPointer) -> Int {
-    let room = ServiceResponse.bodyLimit - response.body.count
-    response.body += bytes.prefix(room)
-    isTruncated = bytes.count > room
+    let space = ServiceResponse.bodyLimit - response.body.count
+    response.body += bytes.prefix(space)
+    isTruncated = bytes.count > space
     // Any other number than all bytes makes libcurl end the transfer.
     return isTruncated ? 0 : bytes.count
   }

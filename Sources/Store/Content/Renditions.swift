@@ -49,7 +49,7 @@ package final class Renditions: Sendable {
     return rendition
   }
 
-  /// The bytes on the disk: those that the last collection left, and those stored since.
+  /// The bytes on the disk: the result of the last collection, and what was stored since.
   package var size: Int { bytes.withLock { $0 } }
 
   /// Stores a file of `Store.temporaryFolder` by moving it; nothing is left at `file`.

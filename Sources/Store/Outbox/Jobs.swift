@@ -91,10 +91,10 @@ package enum JobOutcome: Sendable, Equatable {
   case retry(at: Date, reason: String)
   /// Not attempted; the job is due again at that time.
   case released(until: Date, reason: String)
-  /// Failed for good; the registration is removed unless it was renewed after `since`, or, if that is
+  /// Failed permanently; the registration is removed unless it was renewed after `since`, or, if that is
   /// nil, after the job was leased.
   case deadToken(since: Date?, reason: String)
-  /// Failed for good.
+  /// Failed permanently.
   case rejected(reason: String)
   /// It expired before it could be sent.
   case expired

@@ -117,7 +117,7 @@ extension Store {
 
   private func removeUnreferencedBlobs(olderThan limit: Date) throws -> (count: Int, bytes: Int) {
     var (count, bytes) = (0, 0)
-    // A backup copies the database first and then the blobs it refers to: none may vanish meanwhile.
+    // A backup copies the database and then the blobs it refers to: none may be removed meanwhile.
     try folder.collecting {
       try blobs.files.forEachFile { file in
         guard file.modified < limit, let digest = Digest(hex: file.name),
