@@ -73,8 +73,8 @@ package struct PushConfiguration: Sendable {
   /// The services that need a lane: all but the embedded gateway.
   package func providers(
     clock: any PushClock = SystemClock()
-  ) throws(PushError) -> [any PushProvider & PushCheckable] {
-    var providers: [any PushProvider & PushCheckable] = []
+  ) throws(PushError) -> [any PushProvider] {
+    var providers: [any PushProvider] = []
     if let azure {
       providers += [try AzureProvider(connection: azure, trustAnchor: trustAnchor, clock: clock)]
     }

@@ -11,6 +11,9 @@ package protocol PushProvider: Sendable {
   /// Whether silent pushes through this service are kept within Apple's budget (`SilentPushBudget`).
   var limitsSilentPushes: Bool { get }
 
+  /// Sends a probe that reaches no device, which shows whether key, clock and address are right.
+  func check() async -> [PushFinding]
+
   /// Sends one push; returns well within a lane's lease of two minutes, and at once when its task is
   /// cancelled.
   func send(_ push: OutgoingPush) async -> PushOutcome
@@ -24,6 +27,9 @@ package protocol PushProvider: Sendable {
 }
 
 extension PushProvider {
+  /// Checks nothing.
+  package func check() async -> [PushFinding] { [] }
+
   /// Sends each on its own.
   package func send(
     _ pushes: [OutgoingPush], then: @escaping @Sendable (_ index: Int, PushOutcome) -> Void
@@ -60,6 +66,15 @@ package enum PushOutcome: Sendable, Equatable {
       reason
     }
   }
+}
+
+/// A result of checking a push service.
+package struct PushFinding: Sendable, Equatable {
+  /// The service's name, as in `--push`.
+  package let service: String
+  package let isGood: Bool
+  /// What is right, or what is wrong and how to fix it.
+  package let sentence: String
 }
 
 /// A push as it is sent.

@@ -164,7 +164,7 @@ package struct APNsProvider: PushProvider {
   }
 }
 
-extension APNsProvider: PushCheckable {
+extension APNsProvider {
   /// Sends a push to a token that can't exist: APNs reports that only if everything else is right.
   package func check() async -> [PushFinding] {
     let push = OutgoingPush.probe(

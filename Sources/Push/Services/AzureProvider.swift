@@ -118,7 +118,7 @@ extension PushOutcome {
   }
 }
 
-extension AzureProvider: PushCheckable {
+extension AzureProvider {
   /// Sends a push to a tag that no device has.
   package func check() async -> [PushFinding] {
     do {

@@ -1,20 +1,5 @@
 import FoundationEssentials
 
-/// A result of checking a push service.
-package struct PushFinding: Sendable, Equatable {
-  /// The service's name, as in `--push`.
-  package let service: String
-  package let isGood: Bool
-  /// What is right, or what is wrong and how to fix it.
-  package let sentence: String
-}
-
-/// A push service whose settings can be checked without reaching any device.
-package protocol PushCheckable: Sendable {
-  /// Sends a probe to the service, which shows whether key, clock and address are right.
-  func check() async -> [PushFinding]
-}
-
 extension PushFinding {
   /// The finding for the outcome of a probe: `sentence` if it was delivered, otherwise why it was not.
   init(service: String, _ outcome: PushOutcome, isGood sentence: String) {

@@ -1,5 +1,6 @@
 import CGnuTLS
 import FoundationEssentials
+import Synchronization
 
 /// The signatures that push services ask for.
 enum Signing {
@@ -24,5 +25,73 @@ enum Signing {
   /// Base64 without padding for URLs (RFC 4648 section 5), as JSON Web Tokens use it.
   static func base64URL(_ bytes: [UInt8]) -> String {
     base64(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+}
+
+/// The token that authenticates a team to APNs (a JSON Web Token, ES256), shared by all connections.
+///
+/// APNs rejects tokens older than an hour, and throttles a team that makes new ones within 20 minutes
+/// (developer.apple.com, "Establishing a token-based connection to APNs").
+final class ProviderToken: Sendable {
+  /// The age at which a new token is made.
+  static let renewalAge: TimeInterval = 40 * 60
+  /// The age below which no new token may be made.
+  static let minimumAge: TimeInterval = 20 * 60
+
+  /// A token and when it was made.
+  struct Issue: Sendable, Equatable {
+    let text: String
+    let time: Date
+  }
+
+  private let key: APNsKey
+  private let current = Mutex<Issue?>(nil)
+
+  init(_ key: APNsKey) { self.key = key }
+
+  /// The token to use now; a new one once the old is 40 minutes old.
+  func issue(at now: Date) throws(PushError) -> Issue {
+    try issue(at: now) { abs(now.timeIntervalSince($0.time)) < Self.renewalAge }
+  }
+
+  /// A token other than the rejected one; nil if it is too early for a new one.
+  func replacement(for rejected: Issue, at now: Date) throws(PushError) -> Issue? {
+    let issue = try issue(at: now) {
+      $0 != rejected || abs(now.timeIntervalSince($0.time)) < Self.minimumAge
+    }
+    return issue == rejected ? nil : issue
+  }
+
+  private func issue(at now: Date, keepIf isGood: (Issue) -> Bool) throws(PushError) -> Issue {
+    try current.withLock { current throws(PushError) in
+      if let current, isGood(current) { return current }
+      let issue = Issue(text: try key.token(issued: now), time: now)
+      current = issue
+      return issue
+    }
+  }
+}
+
+/// A signing key of an Apple developer team.
+package struct APNsKey: Sendable {
+  private let pem: String
+  private let keyID: String
+  private let teamID: String
+
+  /// Takes the text of the `.p8` file and Apple's ten-character ids of key and team; signs once to check it.
+  package init(pem: String, keyID: String, teamID: String) throws(PushError) {
+    (self.pem, self.keyID, self.teamID) = (pem, keyID, teamID)
+    _ = try token(issued: Date())
+  }
+
+  /// A signed token (RFC 7519) with the claims `iss` and `iat`.
+  func token(issued: Date) throws(PushError) -> String {
+    let header = #"{"alg":"ES256","kid":\#(JSONText.quoted(keyID))}"#
+    let seconds = Int(issued.timeIntervalSince1970)
+    let claims = #"{"iss":\#(JSONText.quoted(teamID)),"iat":\#(seconds)}"#
+    let unsigned = [header, claims].map { Signing.base64URL(Array($0.utf8)) }
+      .joined(separator: ".")
+    let signature = try Signing.es256(pem: pem, Array(unsigned.utf8))
+    return unsigned + "." + Signing.base64URL(signature)
   }
 }

@@ -113,7 +113,7 @@ package struct WebhookProvider: PushProvider {
   }
 }
 
-extension WebhookProvider: PushCheckable {
+extension WebhookProvider {
   /// Posts a push for the platform `check`, which the receiver accepts with 2xx and ignores.
   package func check() async -> [PushFinding] {
     let outcome = await send(.probe(to: .device(handle: "check", platform: "check")))
