@@ -19,20 +19,15 @@ struct PluginFiles {
     var stamps: [FileStamp] = []
     var lines: [String] = []
     for root in roots {
-      var pending = [root]
-      while let path = pending.popLast() {
-        guard let stamp = FileStamp(path) else { continue }
+      for stamp in FileTree(root) {
         stamps.append(stamp)
         try PluginProblem.require(
           stamps.count <= Self.maximumCount, "it has more than \(Self.maximumCount) files")
-        if stamp.isFolder {
-          pending += Self.names(in: path).map { "\(path)/\($0)" }
-        } else if stamp.isRegularFile {
-          guard let digest = SHA256.hex(ofFile: path) else {
-            throw PluginProblem("\(path) cannot be read")
-          }
-          lines.append("\(path.dropFirst(root.utf8.count)) \(stamp.mode) \(digest)")
+        guard stamp.isRegularFile else { continue }
+        guard let digest = SHA256.hex(ofFile: stamp.path) else {
+          throw PluginProblem("\(stamp.path) cannot be read")
         }
+        lines.append("\(stamp.path.dropFirst(root.utf8.count)) \(stamp.mode) \(digest)")
       }
     }
     self.stamps = stamps
@@ -42,6 +37,22 @@ struct PluginFiles {
   /// The names in a plugin's folder, without hidden files (editors' copies) and Python's compiled ones.
   static func names(in folder: String) -> [String] {
     FolderListing.texts(in: folder).filter { !$0.hasPrefix(".") && $0 != "__pycache__" }
+  }
+}
+
+/// The stamps of a file, or of a plugin's folder and everything in it, read one by one.
+struct FileTree: Sequence, IteratorProtocol {
+  private var pending: [String]
+
+  init(_ root: String) { pending = [root] }
+
+  mutating func next() -> FileStamp? {
+    while let path = pending.popLast() {
+      guard let stamp = FileStamp(path) else { continue }
+      if stamp.isFolder { pending += PluginFiles.names(in: path).map { "\(path)/\($0)" } }
+      return stamp
+    }
+    return nil
   }
 }
 

@@ -70,14 +70,10 @@ final class PluginUsers: Sendable {
   /// The first file or folder in `root` that others may not read.
   private static func obstacle(below root: String) -> String? {
     if let obstacle = obstacle(to: root, needing: .read) { return obstacle }
-    var pending = [root]
-    while let path = pending.popLast() {
-      guard let stamp = FileStamp(path) else { continue }
+    return FileTree(root).first { stamp in
       let needed = (stamp.isFolder ? OthersMode.readExecute : .read).rawValue
-      guard stamp.mode & needed == needed else { return path }
-      if stamp.isFolder { pending += PluginFiles.names(in: path).map { "\(path)/\($0)" } }
-    }
-    return nil
+      return stamp.mode & needed != needed
+    }?.path
   }
 }
 

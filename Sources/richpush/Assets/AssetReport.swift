@@ -60,14 +60,7 @@ extension Asset {
     "\(richType)/\(name.printable)" + (progress.map { ", \($0.made) of \($0.total) made" } ?? "")
   }
 
-  fileprivate var size: String {
-    switch bytes ?? 0 {
-    case 0: "-"
-    case let bytes where bytes < 1000: "\(bytes) B"
-    case let bytes where bytes < 1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
-    case let bytes: String(format: "%.1f MB", Double(bytes) / 1e6)
-    }
-  }
+  fileprivate var size: String { bytes.map { $0 == 0 ? "-" : Table.size(of: $0) } ?? "-" }
 }
 
 extension JSONValue {

@@ -135,10 +135,7 @@ struct ReceivedMedia {
 
   /// Type, dimensions and size: `image/png, 320x200, 18.4 kB`.
   var summary: String {
-    let size =
-      bytes.count < 1000
-      ? "\(bytes.count) bytes" : String(format: "%.1f kB", Double(bytes.count) / 1000)
-    return ([media.contentType] + facts + [size]).joined(separator: ", ")
+    ([media.contentType] + facts + [Table.size(of: bytes.count)]).joined(separator: ", ")
   }
 
   /// What it is, in one word.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Aligns the cells of rows in columns.
 enum Table {
   /// Wider cells do not widen their column.
@@ -15,6 +17,15 @@ enum Table {
     }
     return rows.map { row(zip($0, widths).dropLast(), $0.last ?? "", width) }
       .joined(separator: "\n")
+  }
+
+  /// A number of bytes with its unit.
+  static func size(of bytes: Int) -> String {
+    switch bytes {
+    case ..<1000: "\(bytes) B"
+    case ..<1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
+    default: String(format: "%.1f MB", Double(bytes) / 1e6)
+    }
   }
 
   private static func row(
