@@ -66,7 +66,7 @@ let package = Package(
     module(
       "PluginTester", on: ["PluginHost", "MediaTypes"],
       resources: [.embedInCode("Templates")]),
-    module("RichPushAPI"),
+    module("RichPushAPI", on: ["Primitives"]),
     module(
       "Media",
       on: ["Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"]),

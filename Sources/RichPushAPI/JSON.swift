@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Primitives
 
 /// Any JSON value (RFC 8259).
 package enum JSON: Sendable, Hashable {
@@ -50,11 +51,11 @@ struct JSONWriter {
     case .null: bytes += "null".utf8
     case .bool(let value): bytes += (value ? "true" : "false").utf8
     case .number(let value): bytes += Self.text(of: value).utf8
-    case .string(let text): write(text)
+    case .string(let text): JSONText.append(text, to: &bytes)
     case .array(let items): list(items, "[", "]") { writer, item in writer.write(item) }
     case .object(let members):
       list(members.sorted { $0.key < $1.key }, "{", "}") { writer, member in
-        writer.write(member.key)
+        JSONText.append(member.key, to: &writer.bytes)
         writer.bytes.append(UInt8(ascii: ":"))
         writer.write(member.value)
       }
@@ -71,23 +72,6 @@ struct JSONWriter {
       write(&self, item)
     }
     bytes.append(UInt8(ascii: end))
-  }
-
-  private mutating func write(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0x0A: bytes += "\\n".utf8
-      case 0x0D: bytes += "\\r".utf8
-      case 0x09: bytes += "\\t".utf8
-      case ..<0x20:
-        bytes += (byte < 0x10 ? "\\u000" : "\\u00").utf8
-        bytes += String(byte, radix: 16).utf8
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 
   /// A whole number without a decimal point; a number that JSON cannot express as `null`.

@@ -23,7 +23,7 @@ import Testing
       "RichPushClient", "MediaTypes"),
     Module("Sources/PluginTester", "PluginHost", "MediaTypes"),
     Module("Sources/Primitives"),
-    Module("Sources/RichPushAPI"),
+    Module("Sources/RichPushAPI", "Primitives"),
     Module(
       "Sources/Origin", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
       "RichPushAPI", "Primitives", "CLibraries"),

@@ -1,9 +1,9 @@
+import Primitives
 import RichPushAPI
 import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
-import Push
 import Synchronization
 
 /// A line of JSON for every response, written by a thread of its own.

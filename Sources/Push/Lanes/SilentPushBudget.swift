@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 /// Keeps the pushes that wake an app without showing anything within what Apple delivers.
 ///

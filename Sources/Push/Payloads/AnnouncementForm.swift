@@ -1,3 +1,5 @@
+import Primitives
+
 /// The forms of the push that announces a notification; each is exact JSON text.
 package enum AnnouncementForm: String, Sendable, CaseIterable {
   /// Wakes the app in the background, shows nothing: the id, the message and the type.

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The payload of a push, and how the push service has to treat it.
 package struct PushPayload: Sendable, Hashable {
   /// The most bytes: 4 KB, the limit of APNs and of Azure alike.
@@ -42,44 +44,15 @@ package struct PushPayload: Sendable, Hashable {
   /// Counts the bytes of a JSON string literal without its quotes, and cuts between characters as a reader
   /// sees them (grapheme clusters).
   static func shorten(_ message: String, to limit: Int) -> String {
-    guard JSONText.length(of: message) > limit else { return message }
+    func length(_ text: String) -> Int { JSONText.quoted(text).utf8.count - 2 }
+    guard length(message) > limit else { return message }
     let ellipsis = "…"
     var left = limit - ellipsis.utf8.count
     guard left >= 0 else { return "" }
     let kept = message.prefix { character in
-      left -= JSONText.length(of: String(character))
+      left -= length(String(character))
       return left >= 0
     }
     return kept + ellipsis
-  }
-}
-
-/// JSON without an encoder, for texts whose order and spacing are a contract, and where encoding would be
-/// too slow.
-package enum JSONText {
-  /// A JSON string literal with its quotes: only what RFC 8259 section 7 demands is escaped.
-  package static func quoted(_ text: String) -> String {
-    var literal = "\""
-    literal.reserveCapacity(text.utf8.count + 2)
-    for scalar in text.unicodeScalars { escape(scalar, into: &literal) }
-    literal += "\""
-    return literal
-  }
-
-  /// The bytes that a text takes inside a string literal, without the quotes.
-  static func length(of text: String) -> Int { quoted(text).utf8.count - 2 }
-
-  private static func escape(_ scalar: Unicode.Scalar, into literal: inout String) {
-    switch scalar {
-    case "\"": literal += "\\\""
-    case "\\": literal += "\\\\"
-    case "\n": literal += "\\n"
-    case "\r": literal += "\\r"
-    case "\t": literal += "\\t"
-    case "\0"..<" ":
-      let digits = String(scalar.value, radix: 16)
-      literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    default: literal.unicodeScalars.append(scalar)
-    }
   }
 }

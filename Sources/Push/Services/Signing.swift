@@ -1,5 +1,6 @@
 import CGnuTLS
 import FoundationEssentials
+import Primitives
 import Synchronization
 
 /// The signatures that push services ask for.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 /// An HTTP endpoint of the operator that takes signed JSON.
 ///

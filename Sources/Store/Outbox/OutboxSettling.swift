@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 extension SQLiteConnection {
   /// Records the outcomes of jobs leased to `owner`, and ends their leases.
@@ -11,7 +12,8 @@ extension SQLiteConnection {
     var delivered: [String: [String]] = [:]
     for (job, outcome) in outcomes {
       if case .delivered(let kind, let reference, let note) = outcome {
-        delivered[kind, default: []].append("[\(job),\(json(reference)),\(json(note))]")
+        let texts = [reference, note].map { $0.map(JSONText.quoted) ?? "null" }
+        delivered[kind, default: []].append("[\(job),\(texts[0]),\(texts[1])]")
       } else if try settle(job, outcome, owner: owner, at: now) == 0 {
         // The job was cancelled while it was sent; only its lease ends.
         try run("UPDATE job SET owner = NULL WHERE id = ? AND owner = ?", job, owner)
@@ -54,12 +56,5 @@ extension SQLiteConnection {
         reason = coalesce(?, reason), updated = ?, owner = NULL
       WHERE id = ? AND owner = ? AND state = 'queued'
       """, state, due, attempts, reason, now, job, owner)
-  }
-
-  private func json(_ text: String?) -> String {
-    guard let text else { return "null" }
-    // Nearly all need no escape, and the encoder is slow.
-    let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
-    return isPlain ? "\"\(text)\"" : String(StringList([text]).rawValue.dropFirst().dropLast())
   }
 }
