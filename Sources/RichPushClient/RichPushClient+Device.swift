@@ -60,13 +60,7 @@ extension RichPushClient {
   /// The caller moves or removes the file.
   public func download(_ id: Int, options: MediaOptions = .original) async throws -> MediaFile {
     let request = try request("GET", ["api", "notifications", String(id)], query: options.query)
-    let url: URL
-    let response: URLResponse
-    do {
-      (url, response) = try await session.download(for: request)
-    } catch {
-      throw RichPushError(transfer: error, to: endpoint)
-    }
+    let (url, response) = try await transfer { try await $0.download(for: request) }
     guard let error = RichPushError(response, bodyAt: url) else {
       return MediaFile(url: url, response: response)
     }

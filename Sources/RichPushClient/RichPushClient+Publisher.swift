@@ -42,12 +42,8 @@ extension RichPushClient {
     let source = file.resolvingSymlinksInPath()
     if let problem = source.problem { throw RichPushError(.unreadable, problem) }
     let request = try request("PUT", ["api", "assets", richType, name ?? file.lastPathComponent])
-    let data: Data
-    let response: URLResponse
-    do {
-      (data, response) = try await session.upload(for: request, fromFile: source)
-    } catch {
-      throw RichPushError(transfer: error, to: endpoint)
+    let (data, response) = try await transfer {
+      try await $0.upload(for: request, fromFile: source)
     }
     if let error = RichPushError(response, body: data) { throw error }
     return try JSONCoding.value(in: data)

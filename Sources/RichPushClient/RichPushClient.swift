@@ -25,11 +25,11 @@ public struct RichPushClient: Sendable {
   private let connections = Connections()
   private let authorization: String
 
-  var session: URLSession { connections.session }
-
   /// Creates a client that signs in with a password (HTTP Basic, RFC 7617) and stores nothing on disk.
   public init(endpoint: URL, user: String, password: String) {
-    self.endpoint = endpoint.absoluteString.hasSuffix("/") ? endpoint.withoutSlash : endpoint
+    let text = endpoint.absoluteString
+    let withoutSlash = text.hasSuffix("/") ? URL(string: String(text.dropLast())) : nil
+    self.endpoint = withoutSlash ?? endpoint
     self.user = user
     authorization = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
@@ -39,7 +39,12 @@ public struct RichPushClient: Sendable {
     _ method: String, _ segments: [String], query: [(name: String, value: String)] = [],
     json: (any Encodable)? = nil
   ) throws(RichPushError) -> URLRequest {
-    var request = try request(method, address: address(segments, query: query))
+    let path = segments.map { "/" + $0.escapedForURL }.joined()
+    let pairs = query.map { $0.name.escapedForURL + "=" + $0.value.escapedForURL }
+    var request = try request(
+      method,
+      address: endpoint.absoluteString + path
+        + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))
     guard let json else { return request }
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     do {
@@ -54,15 +59,20 @@ public struct RichPushClient: Sendable {
   /// Sends a request and returns the response's body; throws an error for any status but 2xx.
   @discardableResult
   func send(_ request: URLRequest) async throws(RichPushError) -> Data {
-    let data: Data
-    let response: URLResponse
+    let (data, response) = try await transfer { try await $0.data(for: request) }
+    if let error = RichPushError(response, body: data) { throw error }
+    return data
+  }
+
+  /// Runs a request of the session, and converts its errors.
+  func transfer<Body>(
+    _ request: (URLSession) async throws -> (Body, URLResponse)
+  ) async throws(RichPushError) -> (Body, URLResponse) {
     do {
-      (data, response) = try await session.data(for: request)
+      return try await request(connections.session)
     } catch {
       throw RichPushError(transfer: error, to: endpoint)
     }
-    if let error = RichPushError(response, body: data) { throw error }
-    return data
   }
 
   /// Sends a request and decodes the response's JSON.
@@ -81,21 +91,10 @@ public struct RichPushClient: Sendable {
     if let device { request.setValue(device, forHTTPHeaderField: "Richpush-Device") }
     return request
   }
-
-  private func address(_ segments: [String], query: [(name: String, value: String)]) -> String {
-    let path = segments.map { "/" + $0.escapedForURL }.joined()
-    let pairs = query.map { $0.name.escapedForURL + "=" + $0.value.escapedForURL }
-    return endpoint.absoluteString + path
-      + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
-  }
-}
-
-extension URL {
-  fileprivate var withoutSlash: URL { URL(string: String(absoluteString.dropLast())) ?? self }
 }
 
 extension String {
-  /// Escaped as RFC 3986 section 2.3 has it: what is not unreserved, also `/`, `+` and `%`.
+  /// Percent-encodes everything but unreserved characters (RFC 3986 section 2.3).
   fileprivate var escapedForURL: String {
     let unreserved = CharacterSet(
       charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

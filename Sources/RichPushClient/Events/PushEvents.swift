@@ -13,30 +13,20 @@ public struct PushEvents: AsyncSequence, Sendable {
 
   /// Creates an iterator, which connects at its first use.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(
-      client: client, path: path, parser: EventStreamParser(lastEventID: lastEventID ?? ""),
-      connected: connected)
+    Iterator(source: self, parser: EventStreamParser(lastEventID: lastEventID ?? ""))
   }
 
   /// Keeps a connection open, and reconnects when it ends.
   public struct Iterator: AsyncIteratorProtocol {
-    private let client: RichPushClient
-    private let path: [String]
-    private let connected: @Sendable (String) -> Void
-    private var parser: EventStreamParser
+    let source: PushEvents
+    var parser: EventStreamParser
     private var pending: ArraySlice<PushEvent> = []
     private var connection: EventConnection?
     private var delay = ReconnectDelay()
     private var hasReported = false
 
-    init(
-      client: RichPushClient, path: [String], parser: EventStreamParser,
-      connected: @escaping @Sendable (String) -> Void
-    ) {
-      self.client = client
-      self.path = path
-      self.connected = connected
-      self.parser = parser
+    init(source: PushEvents, parser: EventStreamParser) {
+      (self.source, self.parser) = (source, parser)
     }
 
     /// Waits for the next event, also across lost connections.
@@ -68,7 +58,7 @@ public struct PushEvents: AsyncSequence, Sendable {
         hasReported = false
       case .bytes(let data):
         try read(data)
-        if !hasReported { connected(parser.lastEventID) }
+        if !hasReported { source.connected(parser.lastEventID) }
         hasReported = true
       }
     }
@@ -85,7 +75,7 @@ public struct PushEvents: AsyncSequence, Sendable {
     /// Connects with a new parser: the server sends an incomplete event again.
     private mutating func connect() throws -> EventConnection {
       parser = EventStreamParser(lastEventID: parser.lastEventID)
-      var request = try client.request("GET", path)
+      var request = try source.client.request("GET", source.path)
       request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
       if !parser.lastEventID.isEmpty {
         request.setValue(parser.lastEventID, forHTTPHeaderField: "Last-Event-ID")

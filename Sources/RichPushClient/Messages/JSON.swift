@@ -87,24 +87,22 @@ enum JSONCoding {
     do {
       return try decoder.decode(Value.self, from: data)
     } catch {
-      let what = (error as? DecodingError).map(sentence) ?? error.localizedDescription
-      throw RichPushError(.malformed, "The server's response is not as expected: \(what)")
+      let reason = (error as? DecodingError).map(reason) ?? error.localizedDescription
+      throw RichPushError(.malformed, "The server's response is not as expected: \(reason)")
     }
   }
 
-  private static func sentence(for error: DecodingError) -> String {
-    switch error {
-    case .keyNotFound(let key, let context): "\(place(context)) has no “\(key.stringValue)”."
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(place(context)) has an unexpected type."
-    case .dataCorrupted(let context): "\(place(context)) is not valid."
-    @unknown default: "it is not valid."
-    }
-  }
-
-  private static func place(_ context: DecodingError.Context) -> String {
+  private static func reason(for error: DecodingError) -> String {
+    let (context, problem) =
+      switch error {
+      case .keyNotFound(let key, let context): (context, "has no “\(key.stringValue)”")
+      case .typeMismatch(_, let context), .valueNotFound(_, let context):
+        (context, "has an unexpected type")
+      case .dataCorrupted(let context): (context, "is not valid")
+      @unknown default: (.init(codingPath: [], debugDescription: ""), "is not valid")
+      }
     let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-    return path.isEmpty ? "it" : path
+    return "\(path.isEmpty ? "it" : path) \(problem)."
   }
 
   private static func date(_ decoder: any Decoder) throws -> Date {
