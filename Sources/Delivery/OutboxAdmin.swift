@@ -37,11 +37,9 @@ package struct OutboxAdmin: Sendable {
 
   /// Makes one dead letter due again, or all of them, and returns how many.
   package func replay(_ job: Int?) async throws -> Int {
-    guard let job else { return try await outbox.replayAll() }
-    guard try await outbox.replay(job: job) else {
-      throw OutboxAdminError("there is no dead letter \(job)")
-    }
-    return 1
+    let count = try await outbox.replay(job)
+    if let job, count == 0 { throw OutboxAdminError("there is no dead letter \(job)") }
+    return count
   }
 
   /// Cancels a push that has not been sent.

@@ -18,7 +18,7 @@ import Testing
     let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
     let job = try #require(jobs.first).id
     try await store.outbox.settle([(job, .rejected(reason: "no"))])
-    _ = try await store.outbox.replay(job: job)
+    _ = try await store.outbox.replay(job)
     store.recordFetched(0, user: alice)
     store.recordFetched(0, user: alice)
     _ = try await store.markRead(0, user: alice)

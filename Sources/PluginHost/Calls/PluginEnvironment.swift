@@ -137,8 +137,8 @@ struct PluginEnvironment: Sendable {
         + phpVariables(of: plugin) : []
     return [
       ("GATEWAY_INTERFACE", "CGI/1.1"), ("SERVER_PROTOCOL", "HTTP/1.1"),
-      ("SERVER_SOFTWARE", "richpush"), ("SERVER_NAME", configuration.serverName),
-      ("SERVER_PORT", String(configuration.serverPort)), ("REMOTE_ADDR", "127.0.0.1"),
+      ("SERVER_SOFTWARE", "richpush"), ("SERVER_NAME", "localhost"), ("SERVER_PORT", "80"),
+      ("REMOTE_ADDR", "127.0.0.1"),
       ("SCRIPT_NAME", "/" + plugin.richType), ("RICH_TYPE", plugin.richType),
       ("RICH_DEADLINE_MS", String(plugin.manifest.limits.seconds * 1000)),
       ("TMPDIR", scratch.path), ("HOME", scratch.path),

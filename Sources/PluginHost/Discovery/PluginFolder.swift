@@ -38,7 +38,6 @@ final class PluginFolder: Sendable {
   /// The operator's folder, then the one with the plugins that ship; the first that has a name wins.
   private let folders: [String]
   private let executables: String?
-  private let maximumLimits: Manifest.Limits
   private let secretPaths: [String]
   private let entries = Mutex<[String: Entry]>([:])
   private let changes = Atomic(0)
@@ -48,7 +47,7 @@ final class PluginFolder: Sendable {
 
   init(_ configuration: PluginConfiguration) {
     folders = [configuration.folder] + [configuration.bundledFolder].compactMap(\.self)
-    (executables, maximumLimits) = (configuration.executables, configuration.maximumLimits)
+    executables = configuration.executables
     secretPaths = configuration.sandbox == .off ? [] : configuration.secretPaths
     for folder in folders { watch(folder) }
   }
@@ -144,7 +143,7 @@ final class PluginFolder: Sendable {
       let json = try? FileDescriptor(file, O_RDONLY | O_NONBLOCK).readAll(limit: limit + 1),
       json.count <= limit
     else { throw PluginProblem("it cannot be read, or has more than \(limit) bytes") }
-    return try Manifest(json: json, name: name, maximum: maximumLimits)
+    return try Manifest(json: json, name: name, maximum: .maximum)
   }
 
   /// Whether a problem is that the plugin overlaps with what no plugin may read.

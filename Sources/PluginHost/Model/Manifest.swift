@@ -12,6 +12,9 @@ package struct Manifest: Sendable, Hashable {
     package var seconds: Int
     package var memoryMiB: Int
     package var outputMiB: Int
+
+    /// The highest limits that a manifest can ask for.
+    static let maximum = Limits(seconds: 30, memoryMiB: 1024, outputMiB: 64)
   }
 
   /// How many resident processes there are, and for how long.

@@ -22,8 +22,6 @@ package struct PluginConfiguration: Sendable {
   package var queueLength = 64
   /// How long a call waits before it is rejected.
   package var queueTimeout = Duration.seconds(2)
-  /// The highest limits that a manifest can ask for.
-  package var maximumLimits = Manifest.Limits(seconds: 30, memoryMiB: 1024, outputMiB: 64)
   /// How strictly plugins are isolated.
   package var sandbox = SandboxReport.Level.standard
   /// Files and folders that plugins may read beside the system's programs and libraries.
@@ -32,9 +30,6 @@ package struct PluginConfiguration: Sendable {
   package var secretPaths: [String] = []
   /// The rich types whose plugins get the network if their manifest asks for it.
   package var network: Set<String> = []
-  /// The public name and port of the server (SERVER_NAME, SERVER_PORT).
-  package var serverName = "localhost"
-  package var serverPort = 80
   /// Writes a line of the log: one for each failure, and one for each line of a plugin's standard error.
   package var log: @Sendable (String) -> Void = { _ in }
 

@@ -91,8 +91,8 @@ package struct PushConfiguration: Sendable {
   }
 
   /// The webhook for receipts and other events, or nil.
-  package func eventWebhook(clock: any PushClock = SystemClock()) throws(PushError) -> Webhook? {
-    try events?.webhook(trustAnchor: trustAnchor, clock: clock)
+  package func eventWebhook() throws(PushError) -> Webhook? {
+    try events?.webhook(trustAnchor: trustAnchor, clock: SystemClock())
   }
 
   private static func azure(_ settings: EnvironmentSettings) throws(PushError) -> AzureConnection {

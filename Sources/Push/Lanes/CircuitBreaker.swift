@@ -19,8 +19,6 @@ struct CircuitBreaker: Sendable {
 
   /// When the pause ends; nil while the breaker is closed.
   private(set) var openUntil: Date?
-  /// Why it opened, for the operator.
-  private(set) var reason: String?
 
   /// The number of pushes that may start now; a probe does not wait for those from before the pause.
   func available(capacity: Int, inFlight: Int, at now: Date) -> Int {
@@ -40,21 +38,19 @@ struct CircuitBreaker: Sendable {
     switch outcome {
     case .delivered, .retry, .deadToken, .rejected:
       self = CircuitBreaker()
-    case .unavailable(let after, let reason):
+    case .unavailable(let after, _):
       failures += 1
       guard after != nil || openUntil != nil || failures >= Self.threshold else { return }
-      open(Self.outageBackoff, atLeast: after ?? .zero, from: now, random, because: reason)
-    case .laneStopped(let reason):
-      open(Self.operatorBackoff, from: now, random, because: reason)
+      open(Self.outageBackoff, atLeast: after ?? .zero, from: now, random)
+    case .laneStopped:
+      open(Self.operatorBackoff, from: now, random)
     }
   }
 
   private mutating func open(
-    _ backoff: Backoff, atLeast minimum: Duration = .zero, from now: Date, _ random: Double,
-    because reason: String
+    _ backoff: Backoff, atLeast minimum: Duration = .zero, from now: Date, _ random: Double
   ) {
     trips += 1
     openUntil = now + max(minimum, backoff.delay(after: trips, random: random)).seconds
-    self.reason = reason
   }
 }

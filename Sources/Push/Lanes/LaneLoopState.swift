@@ -66,8 +66,6 @@ package struct LaneStatus: Sendable, Equatable {
   package private(set) var inFlight = 0
   /// When the lane tries again while the service is down; nil otherwise.
   package private(set) var pausedUntil: Date?
-  /// Why it pauses.
-  package private(set) var pauseReason: String?
 
   mutating func count(_ settlements: [Settlement]) {
     for settlement in settlements {
@@ -82,6 +80,6 @@ package struct LaneStatus: Sendable, Equatable {
 
   mutating func update(_ state: LaneLoopState) {
     inFlight = state.inFlight
-    (pausedUntil, pauseReason) = (state.breaker.openUntil, state.breaker.reason)
+    pausedUntil = state.breaker.openUntil
   }
 }

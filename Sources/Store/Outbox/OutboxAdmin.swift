@@ -1,16 +1,15 @@
 import FoundationEssentials
 
 extension Outbox {
-  /// Jobs, newest first, at most `limit`, with numbers below `before`.
+  /// Jobs, newest first, at most `limit`.
   package func jobs(
-    in state: JobState? = nil, lane: String? = nil, limit: Int, before: Int? = nil
+    in state: JobState? = nil, limit: Int
   ) throws -> [JobRecord] {
     try database.all(
       """
       SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
-      WHERE job.id < ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR job.lane = ?3)
-      ORDER BY job.id DESC LIMIT ?4
-      """, before ?? .max, state, lane, max(0, limit), as: JobRecord.init)
+      WHERE ?1 IS NULL OR state = ?1 ORDER BY job.id DESC LIMIT ?2
+      """, state, max(0, limit), as: JobRecord.init)
   }
 
   /// The jobs of a notification, oldest first.
@@ -36,24 +35,15 @@ extension Outbox {
     ) { row in (try row.next(), try row.next()) }
   }
 
-  /// Queues a dead letter again with no attempts; false if there is no such dead letter.
-  package func replay(job: Int) async throws -> Bool {
-    try await replay("id = ?", job) == 1
-  }
-
-  /// Queues all dead letters of a lane again, or of every lane, and returns how many.
-  package func replayAll(lane: String? = nil) async throws -> Int {
-    try await replay("lane = coalesce(?, lane)", lane)
-  }
-
-  private func replay(_ condition: String, _ value: some Column & Sendable) async throws -> Int {
+  /// Queues one dead letter again with no attempts, or all of them, and returns how many.
+  package func replay(_ job: Int? = nil) async throws -> Int {
     let now = now()
     let lanes = try await database.write { connection in
       try connection.column(
         """
         UPDATE job SET state = 'queued', attempts = 0, due = ?, updated = ?, owner = NULL
-        WHERE state = 'failed' AND \(condition) RETURNING lane
-        """, now, now, value, as: String.self)
+        WHERE state = 'failed' AND id = coalesce(?, id) RETURNING lane
+        """, now, now, job, as: String.self)
     }
     notifyObserver(lanes)
     return lanes.count
