@@ -58,7 +58,7 @@ import Testing
       let told = added.errors.split(separator: "\n")
       #expect(told.count == 6 && told.last == "richpush: 5 of 7 not added", "\(added.errors)")
       #expect(
-        told.first == "richpush: \(folder) is not added: It is a folder: name the files in it.")
+        told.first == "richpush: \(folder) is not added: It is a folder; name the files in it.")
       for (line, file) in zip(told.dropLast(), files) { #expect(line.contains(file)) }
     }
   }

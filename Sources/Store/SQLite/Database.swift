@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// The database file: any number of readers at once beside one writer (SQLite's WAL mode).
-final class Database: RowSource, Sendable {
+final class Database: Queryable, Sendable {
   private let path: String
   private let writer: Writer
   private let idleReaders = Mutex<[Reader]>([])

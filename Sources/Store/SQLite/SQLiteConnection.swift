@@ -4,7 +4,7 @@ import Glibc
 /// One connection to a SQLite database, which one thread uses at a time.
 ///
 /// Prepared statements are cached. In SQL, `?` is the next of the values, and `?1` the first.
-struct SQLiteConnection: ~Copyable, RowSource {
+struct SQLiteConnection: ~Copyable, Queryable {
   /// What a connection is for.
   enum Purpose {
     /// Queries only.

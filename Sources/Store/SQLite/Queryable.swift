@@ -2,15 +2,15 @@
 ///
 /// Columns are read in the order of the query, as the types that the caller expects:
 ///
-///     try source.all("SELECT id, name FROM user WHERE role = ?", role, as: Person.init)
-protocol RowSource: ~Copyable {
+///     try database.all("SELECT id, name FROM user WHERE role = ?", role, as: Person.init)
+protocol Queryable: ~Copyable {
   /// The first `limit` rows.
   func rows<T: Sendable>(
     _ sql: String, values: [any Column], limit: Int, read: (inout Row) throws -> T
   ) throws -> [T]
 }
 
-extension RowSource where Self: ~Copyable {
+extension Queryable where Self: ~Copyable {
   /// All rows, each as the result of `make` for its columns.
   func all<each C: Column, T: Sendable>(
     _ sql: String, _ values: any Column..., as make: (repeat each C) -> T
