@@ -4,9 +4,7 @@ import CSQLite
 ///
 /// To change a table, append a migration to ``steps``. Never change the effect of a released one. `MigrationTests` shows how to test one against a database of the version before.
 ///
-/// To add a column to notifications: a step here, the member in `NotificationInsert` and
-/// `StoredNotification`, its name in both lists of `StoredNotification+columns` order, and the values in
-/// `insert` and `update` (Records/Notifications.swift).
+/// docs/CONTRIBUTING.md lists what else a new column of notifications needs.
 enum Schema {
   /// Applies the missing migrations and `initialize`, all of it or nothing.
   ///
