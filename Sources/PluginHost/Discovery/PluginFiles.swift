@@ -59,7 +59,7 @@ struct FileTree: Sequence, IteratorProtocol {
 /// Who else can change a plugin: through its files, the hidden ones included, and the folders on the way to
 /// them.
 struct PluginAccess {
-  /// The folders on the way to the files, with their modes.
+  /// The modes of the folders on the way to the files, and of the files that have no stamp.
   private let modes: [String: mode_t]
   /// The first file or folder through which every user can change the plugin.
   let firstWorldWritable: String?
@@ -68,10 +68,13 @@ struct PluginAccess {
   init(of files: PluginFiles, roots: [String]) {
     var open = files.stamps.first(where: \.isWorldWritable)?.path
     var parents = Set(files.stamps.map(\.parent))
+    var modes: [String: mode_t] = [:]
+    let stamped = Set(files.stamps.map(\.path))
     var pending = roots
     while let path = pending.popLast() {
       guard let stamp = FileStamp(path) else { continue }
       if stamp.isWorldWritable { open = open ?? path }
+      if !stamp.isFolder, !stamped.contains(path) { modes[path] = stamp.mode }
       let (isRoot, isLink) = (roots.contains(path), FileStamp.isLink(path))
       parents.insert(stamp.parent)
       if isRoot || isLink { parents.insert(path.realPath.parentPath) }
@@ -80,7 +83,6 @@ struct PluginAccess {
         pending += FolderListing.texts(in: path).map { "\(path)/\($0)" }
       }
     }
-    var modes: [String: mode_t] = [:]
     for parent in parents.sorted() {
       var folder = parent
       while modes[folder] == nil, let stamp = FileStamp(folder) {
@@ -94,7 +96,7 @@ struct PluginAccess {
     (self.modes, firstWorldWritable) = (modes, open)
   }
 
-  /// Whether the folders have the same modes as before.
+  /// Whether these have the same modes as before.
   var isCurrent: Bool { modes.allSatisfy { FileStamp($0.key)?.mode == $0.value } }
 }
 
