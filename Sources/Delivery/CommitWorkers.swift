@@ -24,7 +24,7 @@ package final class CommitWorkers: Sendable {
       return nil
     }
     workers = [announcements, streams, CommitWorker { await webhook.deliver() }]
-    store.observeCommits { [workers] in
+    store.onCommit.set { [workers] in
       for worker in workers { worker.signal.send() }
     }
   }

@@ -13,7 +13,7 @@ package final class PushLanes: Sendable {
   package init(_ providers: [any PushProvider], store: Store, log: Log) {
     let queue = StoredPushQueue(store: store)
     lanes = providers.map { Lane(provider: $0, outbox: queue) { log($0) } }
-    store.outbox.observe { [lanes] names in
+    store.outbox.onJobs.set { [lanes] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
     }
   }

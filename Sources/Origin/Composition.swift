@@ -43,7 +43,7 @@ struct IntakeServices: Sendable {
       validator: media.validator, foreground: media.foreground, log: log)
     preparer = Preparer(
       store: store, renderer: media.renderer, validator: media.validator, log: log)
-    store.observeAssets { [preparer] in preparer.notify() }
+    store.onAssetEvent.set { [preparer] in preparer.notify() }
   }
 
   /// Monitors of the drop folder and, if publishing is enabled, of the publish folder.
@@ -106,7 +106,7 @@ struct DeliveryServices: Sendable {
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
     pushes = EventStreams(of: PushFeed(store: store))
     events = EventStreams(of: PublisherFeed(store: store))
-    store.observePushEvents { [pushes] in pushes.notify($0) }
+    store.onPushEvents.set { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,
       webhook: WebhookDelivery(store: store, webhook: try push.eventWebhook(), log: log), log: log
@@ -131,7 +131,7 @@ struct RouteServices: Sendable {
       store: store, host: media.host, renderer: media.renderer,
       fetches: FetchRecorder(store: store), versions: PluginVersionCache(host: media.host))
     let signed = SignedMediaRoutes(media: mediaRoutes, links: media.links)
-    store.observeChanges { [own = mediaRoutes.resolved, shared = signed.resolved] id in
+    store.onChange.set { [own = mediaRoutes.resolved, shared = signed.resolved] id in
       own.end(id)
       shared.end(id)
     }

@@ -29,14 +29,23 @@ package final class Store: Sendable {
   /// The pushes that wait to be sent to devices.
   package let outbox: Outbox
 
+  // Hints: what they announce is read from the database.
+
+  /// Called with the users for whom push events were committed.
+  package let onPushEvents = Callback<[UserID]>()
+  /// Called with the id of a notification whose content or expiry was changed, after the commit and before
+  /// the change returns to its caller.
+  package let onChange = Callback<Int>()
+  /// Called after this process committed an event about an asset.
+  package let onAssetEvent = Callback<Void>()
+  /// Called after every commit of this process.
+  package var onCommit: Callback<Void> { database.onCommit }
+
   let folder: DataFolder
   let database: Database
   let now: @Sendable () -> Date
   let upkeep = BlockingQueue("store.upkeep")
   let pendingFetches = PendingFetches()
-  let onChange = Callback<Int>()
-  let onAssetEvent = Callback<Void>()
-  private let onPushEvents = Callback<[UserID]>()
   private let lock: StoreFile?
 
   /// Opens the store in a folder, which is created if needed.
@@ -71,19 +80,6 @@ package final class Store: Sendable {
 
   /// The folder for files to be moved into `blobs` or `renditions`; emptied at every start.
   package var temporaryFolder: String { folder.temporary }
-
-  /// Calls `body` with the users for whom push events were committed.
-  ///
-  /// A hint: delivery reads the database. A later observer replaces an earlier one.
-  package func observePushEvents(_ body: @escaping @Sendable ([UserID]) -> Void) {
-    onPushEvents.set(body)
-  }
-
-  /// Calls `body` with the id of a notification whose content or expiry was changed, after the commit and
-  /// before the change returns to its caller.
-  package func observeChanges(_ body: @escaping @Sendable (_ id: Int) -> Void) {
-    onChange.set(body)
-  }
 
   func notifyPushObserver(_ users: [UserID]) {
     if !users.isEmpty { onPushEvents(users) }

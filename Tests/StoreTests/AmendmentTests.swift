@@ -39,7 +39,7 @@ import Testing
   @Test func `notifies the observer of every change, and of nothing else`() async throws {
     let store = try scratch.open()
     let changes = Mutex<[Int]>([])
-    store.observeChanges { id in changes.withLock { $0.append(id) } }
+    store.onChange.set { id in changes.withLock { $0.append(id) } }
     _ = try await store.create(new("first"))
     let id = try await store.create(new("second")).notification.id
     _ = try await store.amend(id, with: new("other"))

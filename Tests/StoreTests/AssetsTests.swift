@@ -67,7 +67,7 @@ import Testing
   {
     let store = try scratch.open()
     let told = Mutex(0)
-    store.observeAssets { told.withLock { $0 += 1 } }
+    store.onAssetEvent.set { told.withLock { $0 += 1 } }
     var asset = asset("img", "a.png")
     (asset.state, asset.stamp) = (.preparing, "1")
     try await store.putAsset(asset, event: "{}")

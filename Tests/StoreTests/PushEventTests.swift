@@ -33,7 +33,7 @@ import Testing
   @Test func `tells the observer after the events were committed`() async throws {
     let store = try scratch.open()
     let told = Mutex<[[[Int]]]>([])
-    store.observePushEvents { [weak store] users in
+    store.onPushEvents.set { [weak store] users in
       let counts = users.map { (try? store?.pushEvents(for: $0, after: 0, limit: 9).count) ?? 0 }
       told.withLock { $0.append(zip(users, counts).map { [$0.rawValue, $1] }) }
     }

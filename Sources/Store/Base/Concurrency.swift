@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// A function that one thread may replace while others call it.
-final class Callback<Value: Sendable>: Sendable {
+package final class Callback<Value: Sendable>: Sendable {
   // A closure that is read directly from a `Mutex` is wrapped in another at every read.
   private struct Function {
     let body: @Sendable (Value) -> Void
@@ -11,7 +11,7 @@ final class Callback<Value: Sendable>: Sendable {
   private let function = Mutex<Function?>(nil)
 
   /// Sets the function; it replaces the one set before.
-  func set(_ body: @escaping @Sendable (Value) -> Void) {
+  package func set(_ body: @escaping @Sendable (Value) -> Void) {
     function.withLock { $0 = Function(body: body) }
   }
 

@@ -10,18 +10,12 @@ package final class Outbox: Sendable {
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner = UUID().uuidString
-  private let onJobs = Callback<Set<String>>()
+  /// Called with the names of lanes for which this process committed jobs: a hint, lanes lease from the database.
+  package let onJobs = Callback<Set<String>>()
 
   init(_ database: Database, now: @escaping @Sendable () -> Date) {
     self.database = database
     self.now = now
-  }
-
-  /// Calls `body` with the names of lanes for which this process committed jobs.
-  ///
-  /// A hint: lanes lease from the database. A later observer replaces an earlier one.
-  package func observe(_ body: @escaping @Sendable (Set<String>) -> Void) {
-    onJobs.set(body)
   }
 
   func notifyObserver(_ lanes: some Sequence<String>) {

@@ -142,13 +142,6 @@ extension Store {
     if isChanged, event != nil { onAssetEvent(()) }
     return isChanged
   }
-
-  /// Calls `body` after this process committed an event about an asset.
-  ///
-  /// A hint: readers read the database. A later observer replaces an earlier one.
-  package func observeAssets(_ body: @escaping @Sendable () -> Void) {
-    onAssetEvent.set(body)
-  }
 }
 
 extension SQLiteConnection {

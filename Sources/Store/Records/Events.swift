@@ -63,9 +63,4 @@ extension Store {
         "INSERT INTO counter(name, next) VALUES (?, ?)", "events of " + reader, sequence)
     }
   }
-
-  /// Calls `body` after every commit of this process: a hint to read the database.
-  package func observeCommits(_ body: @escaping @Sendable () -> Void) {
-    database.observeCommits(body)
-  }
 }

@@ -70,10 +70,8 @@ final class Database: Queryable, Sendable {
     writer.writeSoon(body)
   }
 
-  /// Calls `body` after every commit, on the thread that made it.
-  func observeCommits(_ body: @escaping @Sendable () -> Void) {
-    writer.onCommit.set(body)
-  }
+  /// Called after every commit, on the thread that made it.
+  var onCommit: Callback<Void> { writer.onCommit }
 }
 
 /// The thread that changes the database; changes that wait at the same time share one commit.
