@@ -116,7 +116,11 @@ soak: build tools ## the long proofs, with the program as it is used: chaos, her
 	RICHPUSH_SOAK=1 RICHPUSH_PROGRAMS=$$PWD/$(RELEASE) swift test --skip-build --disable-xctest --no-parallel --filter SoakTests </dev/null
 
 fuzz: deps ## hostile bytes into every parser for SECONDS=60 each
-	for program in Tests/Fuzz/*.sh; do SECONDS_EACH=$(or $(SECONDS),60) $$program; done
+	failed=
+	for program in Tests/Fuzz/*.sh; do
+	  SECONDS_EACH=$(or $(SECONDS),60) $$program || failed="$$failed $$program"
+	done
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 install: build ## copy the program and its plugins to PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins
