@@ -69,6 +69,28 @@ import Testing
     await stop
   }
 
+  @Test func `waits for no client that closed its connection before the response`() async throws {
+    let (started, starting) = AsyncStream<Void>.makeStream()
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    let server = try Self.server { _ in
+      .asynchronous(deadline: .seconds(60)) {
+        starting.yield()
+        for await _ in gate { break }
+        return .text(200, "nobody reads this")
+      }
+    }
+    var client: RawClient? = RawClient(server.port)
+    client?.send(Self.request)
+    for await _ in started { break }
+    client = nil
+    let began = ContinuousClock.now
+    async let stop: Void = server.stop(grace: .seconds(3600))
+    opener.finish()
+    await stop
+    // The kernel keeps what it cannot deliver, and progress is checked after 30 s.
+    #expect(.now - began < .seconds(15))
+  }
+
   @Test func `closes idle connections and streams, and accepts no more`() async throws {
     let (opened, opening) = AsyncStream<Void>.makeStream()
     struct Source: EventSource {

@@ -227,7 +227,8 @@ final class Connection {
       transport.tls?.finish()
       return close()
     }
-    transport.finish()
+    // What a peer that has gone did not acknowledge stays in the kernel's queue for ever.
+    guard transport.finish() else { return close() }
     (phase, unparsed) = (.lingering, [])
     if hasUnacknowledged {
       setDeadline(min(context.timeouts.checkInterval, Self.firstLingerCheck))

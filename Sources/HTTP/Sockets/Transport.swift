@@ -56,10 +56,12 @@ struct Transport {
     return sent
   }
 
-  /// Tells the peer that nothing more will be sent; it may still send.
-  func finish() {
+  /// Tells the peer, which may still send, that nothing more will be sent.
+  ///
+  /// - Returns: false if the peer has reset the connection.
+  func finish() -> Bool {
     tls?.finish()
-    shutdown(descriptor, Int32(SHUT_WR))
+    return shutdown(descriptor, Int32(SHUT_WR)) == 0
   }
 
   /// The bytes in the kernel that the peer has not acknowledged.
