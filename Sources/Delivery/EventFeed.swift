@@ -8,8 +8,6 @@ package protocol EventFeed: Sendable {
   func latest() throws -> Int
   /// The user's events after a sequence number, in order, at most `limit`.
   func events(for user: UserID, role: Role, after: Int, limit: Int) throws -> [FeedEvent]
-  /// Whether the user still exists.
-  func isUser(_ id: UserID) throws -> Bool
   /// Records that events were sent to the user.
   func recordSent(_ events: [FeedEvent], to user: UserID)
 }
@@ -29,8 +27,6 @@ package struct PushFeed: EventFeed {
 
   /// Reads the store's pushes.
   package init(store: Store) { self.store = store }
-
-  package func isUser(_ id: UserID) throws -> Bool { try store.isUser(id) }
 
   package func latest() throws -> Int { try store.latestPushEvent() }
 
@@ -56,8 +52,6 @@ package struct PublisherFeed: EventFeed {
 
   /// Reads the store's events.
   package init(store: Store) { self.store = store }
-
-  package func isUser(_ id: UserID) throws -> Bool { try store.isUser(id) }
 
   package func latest() throws -> Int { try store.latestEvent() }
 

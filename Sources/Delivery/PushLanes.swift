@@ -25,6 +25,9 @@ package final class PushLanes: Sendable {
     }
   }
 
+  /// Looks for pushes that are due: another process may have changed the outbox.
+  package func wake() { for lane in lanes { lane.wake() } }
+
   /// Stops; waits for pushes that are being sent.
   package func stop() async {
     for lane in lanes { lane.stop() }

@@ -47,9 +47,14 @@ package final class MediaLinks: Sendable {
   }
 
   /// Reads the keys again: another process may have changed them.
-  package func reload() throws {
+  ///
+  /// - Returns: Whether a key was removed, so that links that were valid may not be any more.
+  package func reload() throws -> Bool {
     let fresh = try store.linkKeys()
-    keys.withLock { $0 = fresh }
+    return keys.withLock { keys in
+      defer { keys = fresh }
+      return !Set(keys.map(\.id)).isSubset(of: fresh.map(\.id))
+    }
   }
 
   /// When a link that is signed now expires, in seconds since 1970.

@@ -104,8 +104,8 @@ struct DeliveryServices: Sendable {
         admitsGuests: configuration.isDemo))
     lanes = PushLanes(try push.providers(), store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
-    pushes = EventStreams(of: PushFeed(store: store))
-    events = EventStreams(of: PublisherFeed(store: store))
+    pushes = EventStreams(of: PushFeed(store: store), store)
+    events = EventStreams(of: PublisherFeed(store: store), store)
     store.onPushEvents.set { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,

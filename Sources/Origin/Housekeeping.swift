@@ -1,8 +1,9 @@
-import Media
+import Delivery
 import FoundationEssentials
+import Media
 import Store
 
-/// Periodic work: removes what is no longer needed, and notices users and keys that another process changed.
+/// Removes what is no longer needed, periodically; applies what another process changed, when told.
 struct Housekeeping: Sendable {
   let store: Store
   let retention: Retention
@@ -10,16 +11,19 @@ struct Housekeeping: Sendable {
   let authenticator: Authenticator
   let streams: [EventStreams]
   let links: MediaLinks
+  let signed: SignedMediaRoutes
+  let lanes: PushLanes
   let counts: RenditionCounts
   private static let interval = Duration.seconds(900)
   private static let renditionInterval = Duration.seconds(5)
-  private static let storeInterval = Duration.seconds(2)
 
   init(
     store: Store, renditionBytes: Int, authenticator: Authenticator, streams: [EventStreams],
-    links: MediaLinks, counts: RenditionCounts, log: Log
+    links: MediaLinks, signed: SignedMediaRoutes, lanes: PushLanes, counts: RenditionCounts,
+    log: Log
   ) {
-    (self.store, self.links, self.counts, self.log) = (store, links, counts, log)
+    (self.store, self.counts, self.log) = (store, counts, log)
+    (self.links, self.signed, self.lanes) = (links, signed, lanes)
     (self.authenticator, self.streams) = (authenticator, streams)
     var retention = Retention()
     retention.renditionBytes = renditionBytes
@@ -30,24 +34,18 @@ struct Housekeeping: Sendable {
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await collect() }
-      group.addTask { await watchStore() }
       group.addTask { await watchRenditions() }
     }
   }
 
   /// Applies what another process changed: closes the streams of users who were removed or have
-  /// another password, and signs with new keys.
+  /// another password, signs with new keys, ends the links of removed ones, and looks for pushes that
+  /// are due again.
   func reload() throws {
     let isCurrent = try authenticator.forgetChanged()
     for streams in streams { streams.close(unless: isCurrent) }
-    try links.reload()
-  }
-
-  private func watchStore() async {
-    while !Task.isCancelled {
-      do { try reload() } catch { log("users and keys could not be read: \(error.logDescription)") }
-      try? await Task.sleep(for: Self.storeInterval)
-    }
+    if try links.reload() { signed.resolved.endAll() }
+    lanes.wake()
   }
 
   /// Removes renditions beyond the limit within seconds: a whole folder can be dropped at once.

@@ -10,7 +10,7 @@ import Synchronization
 package final class Origin: Sendable {
   /// The routes, with their handlers.
   let routes: RouteServices
-  /// Notices removed users and changed keys.
+  /// Removes what is no longer needed; applies changes to users and keys.
   let housekeeping: Housekeeping
   private let media: MediaServices
   private let intake: IntakeServices
@@ -18,6 +18,7 @@ package final class Origin: Sendable {
   private let monitors: [FolderMonitor]
   private let server: Server
   private let accessLog: AccessLog?
+  private let control: ControlSocket
   private let housekeepingTask: Mutex<Task<Void, Never>>
 
   /// Opens the store, finds the plugins and listens.
@@ -51,7 +52,11 @@ package final class Origin: Sendable {
     housekeeping = Housekeeping(
       store: store, renditionBytes: configuration.renditionBytes,
       authenticator: routes.authenticator, streams: [delivery.pushes, delivery.events],
-      links: media.links, counts: media.counts, log: log)
+      links: media.links, signed: routes.table.signed, lanes: delivery.lanes,
+      counts: media.counts, log: log)
+    control = try ControlSocket(in: configuration.data) { [housekeeping] in
+      try housekeeping.reload()
+    }
     housekeepingTask = Mutex(
       Task.detached(priority: .background) { [housekeeping] in await housekeeping.run() })
     start()
@@ -81,6 +86,7 @@ package final class Origin: Sendable {
 
   /// Stops listening, completes what was started, and ends.
   package func stop() async {
+    control.stop()
     housekeepingTask.withLock { $0.cancel() }
     for monitor in monitors { monitor.stop() }
     intake.preparer.stop()

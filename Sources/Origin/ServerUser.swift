@@ -26,6 +26,24 @@ package struct ServerUser: Sendable {
     for path in [path] + inner.map({ "\(path)/\($0)" }) { lchown(path, id, group) }
   }
 
+  /// Changes a process of root to the owner of a data folder, for good: otherwise it could leave files there
+  /// that the server cannot open.
+  ///
+  /// Changes nothing for another user, and if there is no folder or it is root's own.
+  ///
+  /// - Throws: `ConfigurationError` when the kernel refuses.
+  package static func becomeOwner(of folder: String) throws {
+    var status = stat()
+    guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
+    let entry = getpwuid(status.st_uid)?.pointee
+    let group = entry?.pw_gid ?? status.st_gid
+    // A user without an entry has no further groups.
+    let hasGroups = entry.map { initgroups($0.pw_name, group) } ?? setgroups(1, [group])
+    guard hasGroups == 0, setgid(group) == 0, setuid(status.st_uid) == 0, setuid(0) != 0 else {
+      throw ConfigurationError("cannot change to the owner of the data folder \(folder)")
+    }
+  }
+
   /// Changes this process to the user, for good.
   ///
   /// - Parameter folder: The data folder: made for the user where it is missing, and the user's own.

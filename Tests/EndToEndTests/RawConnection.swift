@@ -61,10 +61,13 @@ final class RawConnection {
     return try answer().status == 200
   }
 
-  /// All that comes until the server closes.
-  func rest() -> [UInt8] {
+  /// All that comes until the server closes, or until these bytes.
+  func rest(until end: String? = nil) -> [UInt8] {
+    let end = end.map { Array($0.utf8) }
     var piece = [UInt8](repeating: 0, count: 65_536)
-    while case let count = recv(socket, &piece, piece.count, 0), count > 0 {
+    while end.map({ received.suffix($0.count) != $0[...] }) ?? true,
+      case let count = recv(socket, &piece, piece.count, 0), count > 0
+    {
       received += piece[..<count]
     }
     return received

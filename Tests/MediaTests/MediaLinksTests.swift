@@ -37,7 +37,7 @@ import Testing
     let old = try #require(links.url(to: place))
     #expect(old.hasPrefix("https://push.example/media/7/ios?expires=1800000060&key=1&signature="))
     #expect(try await store.addLinkKey() == 2)
-    try links.reload()
+    #expect(try !links.reload(), "no key was removed")
     #expect(links.path(to: place).contains("key=2"))
     let address = String(old.dropFirst("https://push.example".count))
     func verdict(_ link: String) -> String {
@@ -48,7 +48,7 @@ import Testing
     #expect(verdict(address + "&x=1") == "forged")
     #expect(try await store.removeLinkKey(1))
     #expect(try await !store.removeLinkKey(2), "the newest signs")
-    try links.reload()
+    #expect(try links.reload(), "a key was removed")
     #expect(verdict(address) == "forged", "its key is gone")
   }
 

@@ -62,13 +62,41 @@ import Testing
     let store = try scratch.store()
     try await store.addUser("alice", hash: "", role: .device)
     let alice = try #require(try store.user(named: "alice")).id
-    let streams = EventStreams(of: PushFeed(store: store))
+    let streams = EventStreams(of: PushFeed(store: store), store)
     let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
       caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: [])
     #expect(throws: Never.self) { try streams.get(context) }
+    #expect(try await store.setPassword(of: "alice", hash: "another"))
+    #expect(throws: ServiceError.self) { try streams.get(context) }
+    #expect(try await store.setPassword(of: "alice", hash: ""))
+    #expect(throws: Never.self) { try streams.get(context) }
     _ = try await store.removeUser("alice")
     #expect(throws: ServiceError.self) { try streams.get(context) }
+  }
+
+  @Test(arguments: [false, true])
+  func `a stream that was being opened while its user was changed is closed`(
+    isRemoved: Bool
+  ) async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    try await store.addUser("alice", hash: "", role: .device)
+    let alice = try #require(try store.user(named: "alice")).id
+    let streams = EventStreams(of: PushFeed(store: store), store)
+    let response = try streams.get(
+      RequestContext(
+        request: try Request("GET", "/api/push/stream"),
+        caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: []))
+    // A reload now does not find the stream: it is opened when its response is sent.
+    if isRemoved {
+      _ = try await store.removeUser("alice")
+    } else {
+      #expect(try await store.setPassword(of: "alice", hash: "another"))
+    }
+    streams.close { _ in false }
+    let stream = try #require(try TestResponse(response).stream)
+    while try await stream.next() != nil {}
   }
 
   private func isKnown(_ authenticator: Authenticator) -> Bool {

@@ -146,7 +146,8 @@ package struct TestResponse: Sendable {
   /// Whether the request was answered by what an earlier one found.
   package let isCached: Bool
 
-  init(_ response: Response, isCached: Bool = false) throws {
+  /// Reads the body that a response names.
+  package init(_ response: Response, isCached: Bool = false) throws {
     (status, fields, self.isCached) = (response.status, response.fields, isCached)
     var (bytes, content, stream): ([UInt8], Content?, TestStream?) = ([], nil, nil)
     var problem: (code: String?, detail: String?)

@@ -46,3 +46,12 @@ package struct Caller: Sendable, Hashable {
   /// Whether the role allows notifications for others, uploads and asset lists.
   var mayPublish: Bool { role != .device }
 }
+
+extension Store {
+  /// Whether a caller whose credentials were verified before is still that user, with that password and role.
+  func isCurrent(_ caller: Caller) throws -> Bool {
+    guard let hash = caller.hash else { return try isUser(caller.id) }
+    let user = try user(named: caller.name)
+    return user?.id == caller.id && user?.hash == hash && user?.role == caller.role
+  }
+}

@@ -38,8 +38,6 @@ final class Authenticator: Sendable {
     var callers: [String: Remembered] = [:]
     /// The count of user changes (``Store/userChanges()``) at the last check.
     var changes = 0
-    /// Whether the last check found changes: a stream that was being opened then is seen by the next one.
-    var isUnsettled = false
   }
 
   private let store: Store
@@ -135,9 +133,6 @@ final class Authenticator: Sendable {
   ///   Open streams must use it: a caller may be forgotten here before its stream is closed.
   func forgetChanged() throws -> @Sendable (Caller) -> Bool {
     let changes = try store.userChanges()
-    guard remembered.withLock({ $0.changes != changes || $0.isUnsettled }) else {
-      return { _ in true }
-    }
     let known = Dictionary(try store.users().map { ($0.id, $0) }) { $1 }
     let isCurrent: @Sendable (Caller) -> Bool = { [store] caller in
       guard let hash = caller.hash else { return (try? store.isUser(caller.id)) == true }
@@ -145,9 +140,7 @@ final class Authenticator: Sendable {
       return user?.hash == hash && user?.role == caller.role
     }
     remembered.withLock { table in
-      // A stream that is being opened meanwhile is seen by the next check.
-      table.isUnsettled = table.changes != changes
-      table.changes = changes
+      table.changes = max(changes, table.changes)
       let stale = table.callers.filter { !isCurrent($0.value.caller) }
       for authorization in stale.keys { table.callers[authorization] = nil }
     }

@@ -10,9 +10,10 @@ import Synchronization
 /// A notification is only a hint: events are read from the store, so that none is lost.
 final class EventStreams: Sendable {
   private let feed: any EventFeed
+  private let store: Store
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
-  init(of feed: any EventFeed) { self.feed = feed }
+  init(of feed: any EventFeed, _ store: Store) { (self.feed, self.store) = (feed, store) }
 
   /// `GET /api/push/stream`, `GET /api/events/stream`: the caller's events as they happen.
   ///
@@ -27,13 +28,14 @@ final class EventStreams: Sendable {
       // An ID beyond the last one is another store's.
       last = min(sequence, last)
     }
-    // The user may have been removed after the credentials were verified.
-    guard try feed.isUser(context.caller.id) else {
-      throw ServiceError(.unauthorized, "The user was removed.")
+    // The user may have been removed or changed after the credentials were verified.
+    guard try store.isCurrent(context.caller) else {
+      throw ServiceError(.unauthorized, "The user was removed or changed.")
     }
     return .events(
       EventStream(
         of: feed, for: context.caller, after: last, opened: { [weak self] in self?.add($0) },
+        isValid: { [store] in try store.isCurrent(context.caller) },
         closed: { [weak self] in self?.remove($0) }))
   }
 
@@ -84,6 +86,7 @@ final class EventStream: EventSource {
   private let feed: any EventFeed
   private let state: Mutex<State>
   private let opened: @Sendable (EventStream) -> Void
+  private let isValid: @Sendable () throws -> Bool
   private let closed: @Sendable (EventStream) -> Void
   private static let queue = DispatchQueue(label: "richpush.streams", attributes: .concurrent)
   private static let batch = 100
@@ -91,10 +94,11 @@ final class EventStream: EventSource {
   init(
     of feed: any EventFeed, for caller: Caller, after last: Int,
     opened: @escaping @Sendable (EventStream) -> Void,
+    isValid: @escaping @Sendable () throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
     (self.feed, self.caller) = (feed, caller)
-    (self.opened, self.closed) = (opened, closed)
+    (self.opened, self.isValid, self.closed) = (opened, isValid, closed)
     state = Mutex(State(last: last))
   }
 
@@ -113,7 +117,11 @@ final class EventStream: EventSource {
     sink.onDrain { [weak self] in self?.pump() }
     // An id without data: a listener that is cut off before its first push can resume all the same.
     sink.send(Array("id: \(last)\n\n".utf8))
-    pump()
+    // Only now: a reload before `opened` did not close it, and a later one will.
+    Self.queue.async { [self] in
+      guard (try? isValid()) == true else { return close() }
+      pump()
+    }
   }
 
   /// Ends the stream.

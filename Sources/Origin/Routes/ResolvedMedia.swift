@@ -70,6 +70,14 @@ final class ResolvedMediaCache: Sendable {
       for media in state.media.removeAll(where: { $0.rendition.source.id == id }) { media.end() }
     }
   }
+
+  /// Ends all media.
+  func endAll() {
+    state.withLock { state in
+      state.changes += 1
+      for media in state.media.removeAll(where: { _ in true }) { media.end() }
+    }
+  }
 }
 
 /// What one address gives to everybody who may open it.

@@ -10,13 +10,14 @@ enum UserCommand: Command {
   static let summary = "adds, lists and removes users, and changes passwords"
   static let help = """
       richpush user add alice --role publisher
-      richpush user password alice        the old password stops working within seconds
+      richpush user password alice        the old password stops working
       richpush user list
       richpush user remove alice
 
     The password is prompted for, or read from standard input: one line, at least 8 characters. A
     role is device (its own notifications), publisher (can notify others and manage assets) or
-    admin. A running server notices changes.
+    admin. When the command ends, a running server has applied the change. Root acts as the owner of
+    the folder --data.
     """
   static let options: [Option] = [
     .data, .value("role", "ROLE", "device, publisher or admin", default: "device"),
@@ -25,21 +26,24 @@ enum UserCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
-    let users = { try UserAdmin(data: arguments.required("data")) }
+    let users = { try UserAdmin(data: arguments.dataFolder()) }
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
       try CommandLineError.usage { try UserAdmin.check(name, role: role) }
       try await users().add(name, password: Terminal.readNewPassword(), role: role)
       Terminal.print("added \(name)")
+      try await arguments.notifyServer()
     case ("password", let name?):
       try await users().setPassword(of: name, to: Terminal.readNewPassword())
       Terminal.print("changed the password of \(name)")
+      try await arguments.notifyServer()
     case ("list", nil):
       for user in try users().list() { Terminal.print("\(user.name)\t\(user.role)") }
     case ("remove", let name?):
       try await users().remove(name)
       Terminal.print("removed \(name)")
+      try await arguments.notifyServer()
     default:
       throw CommandLineError.usage(
         "usage: user add NAME, user password NAME, user list or user remove NAME")
@@ -56,23 +60,27 @@ enum KeyCommand: Command {
       richpush key rotate        creates a new signing key; links signed by older keys stay valid
       richpush key remove 1      removes an older key and invalidates the links that it signed
 
-    A running server notices changes within seconds, or immediately after SIGHUP.
+    When the command ends, a running server has applied the change. Root acts as the owner of the
+    folder --data.
     """
   static let options: [Option] = [.data]
   static let operands = ["list|rotate|remove", "[KEY]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
-    let keys = { try LinkKeyAdmin(data: arguments.required("data")) }
+    let keys = { try LinkKeyAdmin(data: arguments.dataFolder()) }
     switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
     case ("list", nil):
       for key in try keys().list() {
         Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
       }
-    case ("rotate", nil): Terminal.print("key \(try await keys().rotate()) signs")
+    case ("rotate", nil):
+      Terminal.print("key \(try await keys().rotate()) signs")
+      try await arguments.notifyServer()
     case ("remove", let id??):
       try await keys().remove(id)
       Terminal.print("removed key \(id)")
+      try await arguments.notifyServer()
     default: throw CommandLineError.usage("usage: key list, key rotate or key remove KEY")
     }
   }
@@ -87,7 +95,8 @@ enum StoreCommand: Command {
       richpush store backup FOLDER        copies everything but the renditions
       richpush store restore FOLDER       creates the data folder (--data) from a backup
 
-    check and backup work while a server is running; restore needs an empty data folder.
+    check and backup work while a server is running; restore needs an empty data folder. Root acts
+    as the data folder's owner, who must then be able to create or read FOLDER.
     """
   static let options: [Option] = [
     .data, .flag("repair", "check: repair what can be derived again"),
@@ -95,7 +104,7 @@ enum StoreCommand: Command {
   static let operands = ["check|backup|restore", "[FOLDER]"]
 
   static func run(_ arguments: Arguments) async throws {
-    let data = try arguments.required("data")
+    let data = try arguments.dataFolder()
     switch (arguments.operands[0], arguments.subject) {
     case ("check", nil):
       let isRepairing = arguments.flag("repair")
@@ -113,6 +122,29 @@ enum StoreCommand: Command {
       Terminal.print("restored \(data) from \(folder)")
     default:
       throw CommandLineError.usage("usage: store check, backup FOLDER or restore FOLDER")
+    }
+  }
+}
+
+extension Arguments {
+  /// The data folder. Root first takes on its owner, so that it leaves no file that the server cannot open.
+  func dataFolder() throws -> String {
+    let folder = try required("data")
+    try ServerUser.becomeOwner(of: folder)
+    return folder
+  }
+
+  /// Returns once the server on the data folder has applied what this command changed; prints if none runs.
+  func notifyServer() async throws(CommandLineError) {
+    let folder = try required("data")
+    switch await ControlSocket.reload(in: folder) {
+    case .applied: break
+    case .noServer:
+      Terminal.printError("no server is running on \(folder); the change applies when one starts")
+    case .failed(let reason):
+      throw .failed(
+        "the change is stored, but the running server has not applied it (\(reason)); "
+          + "send it SIGHUP, or restart it")
     }
   }
 }

@@ -13,7 +13,7 @@ enum PushCommand: Command {
       richpush push cancel JOB               cancels a push that has not been sent
 
     The services' settings come from the environment; docs/PUSH.md lists them. list, replay and
-    cancel work while a server is running.
+    cancel work while a server is running. Root acts as the owner of the folder --data.
     """
   static let options: [Option] = [
     .data,
@@ -30,7 +30,7 @@ enum PushCommand: Command {
       }
       return job
     }
-    let outbox = { try OutboxAdmin(data: arguments.required("data")) }
+    let outbox = { try OutboxAdmin(data: arguments.dataFolder()) }
     switch (arguments.operands[0], job) {
     case ("check", nil): try await check(arguments)
     case ("list", nil):
@@ -39,7 +39,9 @@ enum PushCommand: Command {
       let head = ["JOB", "NOTIFICATION", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"]
       let lines = try outbox().list(state: state, limit: limit)
       Terminal.print(Table.text([head] + lines.map { [String($0.job)] + $0.cells }))
-    case ("replay", _): Terminal.print("\(try await outbox().replay(job)) due again")
+    case ("replay", _):
+      Terminal.print("\(try await outbox().replay(job)) due again")
+      try await arguments.notifyServer()
     case ("cancel", let job?):
       try await outbox().cancel(job)
       Terminal.print("cancelled \(job)")
@@ -55,7 +57,7 @@ enum PushCommand: Command {
     for finding in findings {
       Terminal.print("\(finding.isGood ? "good" : "bad ") \(finding.service): \(finding.sentence)")
     }
-    for sentence in try OutboxAdmin.devicesWithoutLane(services, data: arguments.required("data")) {
+    for sentence in try OutboxAdmin.devicesWithoutLane(services, data: arguments.dataFolder()) {
       Terminal.print("note devices: \(sentence)")
     }
     if findings.contains(where: { !$0.isGood }) {

@@ -48,6 +48,32 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: getuid() == 0, "the owner is another user"))
+  func `a command that root runs on another user's folder leaves only files of that user`()
+    async throws
+  {
+    try await RunningServer.lend(flags: [], unprivileged: true) { server in
+      let data = server.scratch.folder.path + "/var"
+      func run(_ words: String..., input: String = "") async throws -> Child.Result {
+        let result = try await Child.run(
+          "richpush", words + ["--data", data], input: input + "\n")
+        #expect(result.exitCode == 0 && result.errors.isEmpty, "\(words): \(result)")
+        return result
+      }
+      let secret = "a good secret"
+      _ = try await run("user", "add", "alice", "--role", "publisher", input: secret)
+      _ = try await run("key", "rotate")
+      _ = try await run("store", "check", "--repair")
+      _ = try await run("push", "list")
+      #expect(try await run("user", "list").output == ["alice\tpublisher"])
+      let others = try await Child.run("/usr/bin/find", [data, "!", "-user", "65534"])
+      #expect(others.exitCode == 0 && others.output.isEmpty, "\(others)")
+      try await server.restart(by: SIGTERM)
+      #expect(
+        try await server.client("alice", password: secret).inbox().notifications.isEmpty)
+    }
+  }
+
   /// Names each file that could be read.
   private static let attempts =
     "for file; do cat \"$file\" > /dev/null 2>&1 && echo \"$file\"; done"

@@ -26,8 +26,8 @@ import Testing
 
       try await Self.user(["remove", "alice"], in: server.scratch)
       try await Self.user(["add", "alice"], in: server.scratch, password: "another secret")
-      // The open stream ends, and the old password opens nothing more.
-      let said = String(decoding: listening.rest(), as: UTF8.self)
+      // The open stream has ended, and the old password opens nothing more.
+      let said = String(decoding: listening.rest(until: "\r\n0\r\n\r\n"), as: UTF8.self)
       #expect(said.contains("200 OK") && said.hasSuffix("0\r\n\r\n"), "\(said)")
       await #expect(throws: RichPushError.self) { try await old.inbox() }
 

@@ -31,7 +31,8 @@ import Testing
       let changed = try await Self.user(
         "password", "alice", in: server.scratch, password: "the second secret")
       #expect(changed.exitCode == 0 && changed.output == ["changed the password of alice"])
-      let said = String(decoding: listening.rest(), as: UTF8.self)
+      #expect(changed.errors.isEmpty, "the server has applied it: \(changed.errors)")
+      let said = String(decoding: listening.rest(until: "\r\n0\r\n\r\n"), as: UTF8.self)
       #expect(said.contains("200 OK") && said.hasSuffix("0\r\n\r\n"), "\(said)")
       let error = await #expect(throws: RichPushError.self) { try await old.inbox() }
       #expect(error?.status == 401)
