@@ -8,6 +8,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),  // an import leaks if it says so (SE-0409)
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // async stays with caller (SE-0461)
 ]
+/// For what handles every pixel: hundreds of tests wait for it, and it takes ten times longer without.
+let optimized = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 let strictC: [CSetting] = [
   .treatAllWarnings(as: .error),
   .unsafeFlags(["-Wall", "-Wextra"]),
@@ -15,25 +17,27 @@ let strictC: [CSetting] = [
 
 /// A library of the graph in `docs/ARCHITECTURE.md`, and what it depends on.
 func module(
-  _ name: String, on dependencies: [Target.Dependency] = [], resources: [Resource] = []
+  _ name: String, on dependencies: [Target.Dependency] = [], resources: [Resource] = [],
+  settings: [SwiftSetting] = strict
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+    name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 /// A plugin: an executable of its own, in `plugins/<richType>/` beside its manifest.
 func plugin(_ name: String, on dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "plugins/\(name)", exclude: ["plugin.json"],
-    swiftSettings: strict)
+    swiftSettings: optimized)
 }
 
 func tests(
-  of name: String, on dependencies: [Target.Dependency] = [], exclude: [String] = []
+  of name: String, on dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  settings: [SwiftSetting] = strict
 ) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, exclude: exclude,
-    swiftSettings: strict)
+    swiftSettings: settings)
 }
 
 let package = Package(
@@ -86,7 +90,7 @@ let package = Package(
     module(
       "RichPushClient", on: [.target(name: "CLibraries", condition: .when(platforms: [.linux]))]),
     module("PluginKit", on: ["Primitives"]),
-    module("Imaging", on: ["CCodecs"]),
+    module("Imaging", on: ["CCodecs"], settings: optimized),
     .executableTarget(
       name: "richpush",
       dependencies: [
@@ -132,7 +136,7 @@ let package = Package(
       ]),
     tests(of: "RichPushClient"),
     tests(of: "PluginKit", on: ["Primitives"]),
-    tests(of: "Imaging", on: ["img"], exclude: ["Fixtures/pngs.py"]),
+    tests(of: "Imaging", on: ["img"], exclude: ["Fixtures/pngs.py"], settings: optimized),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

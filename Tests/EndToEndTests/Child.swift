@@ -1,7 +1,10 @@
+import Dispatch
 import Foundation
 import Synchronization
 
 /// A program while it runs, one of ours or one with a whole path: its lines, its end.
+///
+/// It is killed with this process, also when that crashes.
 final class Child: Sendable {
   /// What a program left behind.
   struct Result: Sendable {
@@ -12,11 +15,14 @@ final class Child: Sendable {
 
   let lines: AsyncStream<String>
   private let process: Process
+  private let end = ChildEnd()
   private let errorFile: URL
   private let scratch: Scratch
 
-  /// Starting a child while another's pipe is half set up hands it the pipe: one at a time.
-  private static let spawning = Mutex(())
+  /// Starts every child, one at a time: a child started while another's pipe is half set up inherits the pipe.
+  ///
+  /// The kernel kills a child when the thread that started it ends, which those of the pool do.
+  private static let starter = Starter()
 
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
@@ -24,16 +30,20 @@ final class Child: Sendable {
   ) throws {
     let scratch = try Scratch()
     let process = Process()
-    process.executableURL =
-      program.hasPrefix("/") ? URL(filePath: program) : try Package.program(program)
-    process.arguments = arguments
+    let path = program.hasPrefix("/") ? program : try Package.program(program).path
+    process.executableURL = URL(filePath: "/usr/bin/setpriv")
+    process.arguments = ["--pdeathsig", "KILL", "--", path] + arguments
     process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
     process.currentDirectoryURL = scratch.folder
+    process.terminationHandler = { [end] process in
+      let code = process.terminationStatus
+      end.come(with: process.terminationReason == .exit ? code : -code)
+    }
     let errorFile = try scratch.drop([], as: "errors")
     process.standardError = try FileHandle(forWritingTo: errorFile)
     let inputFile = try scratch.drop(input.map { Array($0.utf8) } ?? inputBytes, as: "input")
     process.standardInput = try FileHandle(forReadingFrom: inputFile)
-    let output = try Self.spawning.withLock { _ in
+    let output = try Self.starter.run {
       let pipe = Pipe()
       process.standardOutput = pipe
       try process.run()
@@ -55,27 +65,44 @@ final class Child: Sendable {
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Waits for the end; the exit code, or minus the signal that ended it.
-  func exitCode() async -> Int32 {
-    await withCheckedContinuation { continuation in
-      // waitUntilExit must not run on the main thread, nor hold one of Swift's few.
-      Thread.detachNewThread { [process] in
-        process.waitUntilExit()
-        let code = process.terminationStatus
-        continuation.resume(returning: process.terminationReason == .exit ? code : -code)
-      }
-    }
+  func exitCode() async -> Int32 { await end.exitCode() }
+
+  /// Kills it with all its descendants, which may hold its output open.
+  private func killAll() {
+    for process in ProcessFacts.family(of: process.processIdentifier) { kill(process.pid, SIGKILL) }
   }
 
-  /// Runs a program to its end.
+  /// Runs a program to its end, which is forced after a time limit, or when the test's is over.
+  ///
+  /// - Throws: `TimeLimitReached` if it was.
   static func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
-    input: String? = nil, inputBytes: [UInt8] = []
+    input: String? = nil, inputBytes: [UInt8] = [], limit: Duration = .seconds(200)
   ) async throws -> Result {
     let child = try Child(
       program, arguments, environment: environment, input: input, inputBytes: inputBytes)
-    var output: [String] = []
-    for await line in child.lines { output.append(line) }
-    return Result(exitCode: await child.exitCode(), output: output, errors: child.errors)
+    let timer = Task.detached {
+      try await Task.sleep(for: limit)
+      child.killAll()
+      throw TimeLimitReached(program: program, arguments: arguments)
+    }
+    let result = await withTaskCancellationHandler {
+      var output: [String] = []
+      for await line in child.lines { output.append(line) }
+      return Result(exitCode: await child.exitCode(), output: output, errors: child.errors)
+    } onCancel: {
+      child.killAll()
+    }
+    timer.cancel()
+    if case .failure(let error as TimeLimitReached) = await timer.result { throw error }
+    try Task.checkCancellation()
+    return result
+  }
+
+  /// A program that had to be killed.
+  struct TimeLimitReached: Error {
+    let program: String
+    let arguments: [String]
   }
 
   private static func lines(of file: FileHandle) -> AsyncStream<String> {
@@ -93,5 +120,66 @@ final class Child: Sendable {
       continuation.finish()
     }
     return lines
+  }
+}
+
+/// The end of a program, which any number may wait for; `waitUntilExit` occupies a processor meanwhile.
+private final class ChildEnd: Sendable {
+  private struct State {
+    var exitCode: Int32?
+    var waiting: [CheckedContinuation<Int32, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  func come(with exitCode: Int32) {
+    let waiting = state.withLock { state in
+      state.exitCode = exitCode
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: exitCode) }
+  }
+
+  func exitCode() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      let exitCode = state.withLock { state in
+        if state.exitCode == nil { state.waiting.append(continuation) }
+        return state.exitCode
+      }
+      if let exitCode { continuation.resume(returning: exitCode) }
+    }
+  }
+}
+
+/// A thread that lasts as long as the process and runs one closure after another.
+private final class Starter: Sendable {
+  private let waiting = Mutex<[@Sendable () -> Void]>([])
+  private let arrived = DispatchSemaphore(value: 0)
+
+  init() {
+    Thread.detachNewThread { [self] in
+      while true {
+        arrived.wait()
+        waiting.withLock { $0.removeFirst() }()
+      }
+    }
+  }
+
+  /// Runs the closure on the thread, and waits for it.
+  func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) throws -> R {
+    let result = Mutex<Result<R, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    waiting.withLock {
+      $0.append {
+        let outcome = Result { try body() }
+        result.withLock { $0 = outcome }
+        done.signal()
+      }
+    }
+    arrived.signal()
+    done.wait()
+    guard let outcome = result.withLock({ $0 }) else { throw CancellationError() }
+    return try outcome.get()
   }
 }

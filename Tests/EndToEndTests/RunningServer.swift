@@ -48,7 +48,9 @@ final class RunningServer: Sendable {
   /// The folder of `richpush` and what it starts; nil for the one they were built in.
   private let programs: URL?
   private static let asNobody =
+    // Another user's process has to ask once more to end with its parent.
     ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    + ["--pdeathsig", "KILL"]
 
   private init(
     scratch: Scratch, flags: [String], environment: [String: String], wrapper: [String],

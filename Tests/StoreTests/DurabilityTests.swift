@@ -71,7 +71,12 @@ import Testing
       try writer.write(Array("\(number)".utf8))
       return writer.target
     }
-    let group = try GroupCommit(store.folder.blobs)
+    var calls = GroupCommit.Calls()
+    calls.fsync = { [fsync = calls.fsync] file throws(StoreError) in
+      usleep(50_000)  // in which the others arrive, however busy the machine is
+      try fsync(file)
+    }
+    let group = try GroupCommit(store.folder.blobs, calls: calls)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       for (number, file) in files.enumerated() {
         tasks.addTask { try await group.commit(file, as: "\(store.folder.blobs)/file-\(number)") }
