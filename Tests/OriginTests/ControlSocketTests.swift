@@ -127,8 +127,8 @@ struct ControlSocketSystemTests {
     try:
       clients = [socket.socket(socket.AF_UNIX) for _ in range(50)]
       for client in clients:
-        client.settimeout(5)
         client.connect(sys.argv[1])
+        client.settimeout(5)
         client.send(b"reload\\n")
       print(set(client.recv(9) for client in clients))
     except OSError as error: print(type(error).__name__)

@@ -127,7 +127,7 @@ enum StoreCommand: Command {
 }
 
 extension Arguments {
-  /// The data folder. Root first takes on its owner, so that it leaves no file that the server cannot open.
+  /// The data folder, whose owner root takes on first, so that it leaves no file that the server cannot open.
   func dataFolder() throws -> String {
     let folder = try required("data")
     try ServerUser.becomeOwner(of: folder)
