@@ -4,18 +4,18 @@ package import Media
 package import Push
 package import Store
 
-/// Addresses a notification: the users who may fetch it, and a push for each of their devices.
+/// Finds the recipients of a notification, and creates the pushes to their devices.
 package struct Announcement: Sendable {
   let store: Store
-  /// Which lane sends to a device.
+  /// The lanes of the devices' platforms.
   package let lanes: PlatformLanes
   /// Whether the embedded gateway is one of the services.
   let isEmbedded: Bool
   let links: MediaLinks
-  /// Whether an unknown name becomes a guest when something is addressed to it.
+  /// Whether unknown names become guests when they are addressed (demo mode).
   let admitsGuests: Bool
 
-  /// Creates the announcer of a server's notifications.
+  /// Creates the pushes of a server with these lanes.
   package init(
     store: Store, lanes: PlatformLanes, isEmbedded: Bool, links: MediaLinks, admitsGuests: Bool
   ) {
@@ -23,24 +23,24 @@ package struct Announcement: Sendable {
     (self.links, self.admitsGuests) = (links, admitsGuests)
   }
 
-  /// Who an expression of tags means.
+  /// The users and devices that match a tag expression.
   package struct Addressees: Sendable {
     package var users: Set<UserID> = []
-    /// The names of those who were named.
+    /// The names of users whom the expression names.
     var names: [UserID: String] = [:]
-    /// The names among them that no user had.
+    /// Names in the expression that no user has.
     package var unknown: [String] = []
     package var devices: Set<AudienceDevice> = []
 
-    /// How many of the devices no push service sends to.
+    /// The number of devices that no push service reaches.
     package func unreached(by lanes: PlatformLanes) -> Int {
       devices.count { $0.platform.map { lanes.service(of: $0) == nil } ?? true }
     }
 
-    /// Users without a registered device; all of them were named.
+    /// Users without a registered device; the expression names all of them.
     var unregistered: Set<UserID> { users.subtracting(devices.map(\.user)) }
 
-    /// Those among certain users.
+    /// The addressees among these users.
     func among(_ users: Set<UserID>) -> Addressees {
       Addressees(
         users: self.users.intersection(users), names: names, unknown: unknown,
@@ -50,15 +50,15 @@ package struct Announcement: Sendable {
 
   /// Finds the addressees.
   ///
-  /// A `username:` tag on its own means that user, whether or not a device is registered, and nobody
-  /// who gets the name later; the cost grows with the devices that match.
+  /// A `username:` tag on its own addresses the user who has the name now, even without a registered
+  /// device. The cost grows with the number of matching devices.
   func addressees(_ expression: TagExpression) async throws -> Addressees {
     var found = Addressees()
     let clauses = TagPlan(expression).clauses.map { TagClause(with: $0.with, without: $0.without) }
     let named = clauses.filter { $0.with.count == 1 && $0.without.isEmpty }
-    let claimed = Set(named.compactMap { Self.user(of: $0.with[0]) })
-    let names = claimed.filter(UserName.isValid)
-    found.unknown = try claimed.filter { name in
+    let usernames = Set(named.compactMap { Self.user(of: $0.with[0]) })
+    let names = usernames.filter(UserName.isValid)
+    found.unknown = try usernames.filter { name in
       try !names.contains(name) || store.userID(of: name, allowingPasswordless: admitsGuests) == nil
     }.sorted()
     for (name, id) in try await store.userIDs(of: names, allowingPasswordless: admitsGuests) {
@@ -69,7 +69,7 @@ package struct Announcement: Sendable {
     return found
   }
 
-  /// Adds the embedded gateway's event and a push for each lane.
+  /// Adds the event of the embedded gateway, and the pushes of each lane.
   func announce(
     _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
     in new: inout NotificationInsert
@@ -89,7 +89,7 @@ package struct Announcement: Sendable {
     }
   }
 
-  /// Sends a user's devices a text that announces no notification; when this returns it is stored.
+  /// Stores pushes with a text, which belongs to no notification, to a user's devices.
   package func announce(_ text: PushPayload, to user: String) async throws {
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
     try await store.push(
@@ -97,10 +97,10 @@ package struct Announcement: Sendable {
       pushes: pushes(text.kind, to: addressees) { _ in text.json })
   }
 
-  /// A push of this text to the devices, each by the one lane that sends to it.
+  /// Pushes with this text to the devices, each through the lane of its platform.
   ///
-  /// Of users who have registered none here Azure's hub may know some, by the tag that the tutorial's
-  /// back end gives them.
+  /// Users without a registered device may have devices in Azure's hub, with the tag that the tutorial's
+  /// back end sets.
   func pushes(
     _ kind: PushPayload.Kind, to addressees: Addressees, text: @escaping @Sendable (Int) -> String
   ) -> [PushInsert] {
@@ -126,19 +126,19 @@ package struct Announcement: Sendable {
   }
 }
 
-/// The media that a push carries an address of, so that a service extension needs no password.
+/// The media that a push has a link to, so that a notification service extension needs no password.
 struct PushedMedia: Sendable {
   /// The profile whose rendition the extension shows.
   static let profile = "ios"
 
   let type: String
   let size: Int
-  /// What names the content in the address.
+  /// ``RenditionSource/content``.
   let content: String
   /// Whole seconds since 1970.
   let expires: Int
 
-  /// The rendition of a source that a draft announces.
+  /// The rendition of a draft's source.
   init(_ rendition: StoredMedia, of source: RenditionSource, for draft: Draft, now: Date) {
     (type, size, content) = (rendition.mediaType, rendition.size, source.content)
     expires = MediaLinks.expiry(of: draft.expires, now: max(now, draft.notBefore ?? now))
@@ -146,7 +146,8 @@ struct PushedMedia: Sendable {
 
   /// The signed link; nil if the server's public URL is not configured.
   ///
-  /// In a push over a lane it ends with a placeholder of the job, so that a fetch is recorded for its device.
+  /// In a push over a lane it ends with a placeholder for the job, so that a fetch is recorded for its
+  /// device.
   func link(of id: Int, by links: MediaLinks, overLane: Bool) -> MediaLink? {
     let target = MediaLinks.Target(
       id: id, rendition: Self.profile, content: content, expires: expires)

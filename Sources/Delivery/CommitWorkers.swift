@@ -4,7 +4,7 @@ import Primitives
 package import Store
 import Synchronization
 
-/// Work that is done after commits: announcing due notifications, publishers' event streams, the webhook.
+/// Work after commits: announcing due notifications, publishers' event streams, and the webhook.
 package final class CommitWorkers: Sendable {
   private let workers: [CommitWorker]
   private let tasks = Mutex<[Task<Void, Never>]>([])
@@ -15,7 +15,7 @@ package final class CommitWorkers: Sendable {
   ) {
     let announcements = CommitWorker {
       do { return try await store.releaseHeldEvents() } catch {
-        log("what is due could not be announced: \(error.logDescription)")
+        log("due notifications could not be announced: \(error.logDescription)")
         return nil
       }
     }
@@ -36,7 +36,7 @@ package final class CommitWorkers: Sendable {
     }
   }
 
-  /// Stops; what was not delivered stays in the store.
+  /// Stops; undelivered events stay in the store.
   package func stop() {
     tasks.withLock { tasks in
       for task in tasks { task.cancel() }
@@ -45,13 +45,13 @@ package final class CommitWorkers: Sendable {
   }
 }
 
-/// Works after every commit, when more is due, and every few seconds, since another process may commit too.
+/// Works after every commit, when more is due, and every few seconds for commits of other processes.
 private struct CommitWorker: Sendable {
   let signal = WakeSignal()
   private let work: @Sendable () async -> Date?
   private static let pollInterval: TimeInterval = 5
 
-  /// `work` does what there is to do, and returns when more is due, if it knows.
+  /// `work` does all work that is due, and returns when more will be due, if known.
   init(_ work: @escaping @Sendable () async -> Date?) { self.work = work }
 
   func run() async {

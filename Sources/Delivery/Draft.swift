@@ -4,19 +4,19 @@ import Push
 package import RichPushAPI
 package import Store
 
-/// A request for a notification, parsed and checked as far as its own text goes.
+/// A request for a notification, parsed and checked without the store and plugins.
 package struct Draft: Sendable {
   package var message: String
   var richType: String
   var payload: String
-  /// Tags, any of which a device must have; or one expression of tags.
+  /// Tags, of which a device must have at least one; or one tag expression.
   var audience: TagExpression
-  /// The audience as its sender wrote it.
+  /// The audience as the sender wrote it.
   package var to: [String]
-  /// When its recipients first learn of it, if not at once.
+  /// When it is announced, if not at once.
   var notBefore: Date?
   var expires: Date?
-  /// What makes a repeated request the same (`Idempotency-Key`); nil if there is none.
+  /// Identifies repetitions of a request (`Idempotency-Key`).
   package var idempotencyKey: String?
   /// The form of the push that announces it.
   var form = AnnouncementForm.silent
@@ -28,7 +28,7 @@ package struct Draft: Sendable {
   /// The longest literal payload, in bytes.
   static let longestPayload = 65_536
 
-  /// What the JSON form may hold.
+  /// The members of the JSON form.
   private static let fields = [
     "message", "richType", "payload", "to", "notBefore", "expires", "form", "badge",
     "idempotencyKey",
@@ -57,15 +57,16 @@ package struct Draft: Sendable {
     try check(now: now)
   }
 
-  /// A notification with the changes of a JSON merge patch (RFC 7396).
+  /// A notification, changed by a JSON merge patch (RFC 7396).
   package init(_ old: StoredNotification, changedBy body: [UInt8], now: Date) throws(ServiceError) {
     var members = try JSONMembers(body, known: Self.fields)
     guard !members.holds("to"), !members.holds("idempotencyKey") else {
       throw ServiceError(
-        .invalidRequest, "The recipients of a notification and its key cannot change.")
+        .invalidRequest,
+        "The recipients and the idempotency key of a notification cannot be changed.")
     }
     if let name = ["message", "richType", "payload"].first(where: members.isNull) {
-      throw ServiceError(.invalidRequest, "\(name) can be changed and not removed.")
+      throw ServiceError(.invalidRequest, "\(name) can be changed, but not removed.")
     }
     message = try members.string("message") ?? old.message
     richType = try members.string("richType") ?? old.richType
@@ -74,11 +75,12 @@ package struct Draft: Sendable {
     audience = try Self.expression(to)
     let isMoved = members.holds("notBefore")
     guard !isMoved || old.isHeld(at: now) else {
-      throw ServiceError(.conflict, "notBefore cannot change any more: the pushes have left.")
+      throw ServiceError(
+        .conflict, "notBefore cannot be changed any more: the pushes have been sent.")
     }
     notBefore = isMoved ? try members.time("notBefore") : old.notBefore
     expires = members.holds("expires") ? try members.time("expires") : old.expires
-    let words = old.form.split(separator: " ")
+    let words = old.form.split(separator: " ")  // see storedForm
     form =
       try Self.form(&members) ?? words.first.flatMap { AnnouncementForm(rawValue: String($0)) }
       ?? form
@@ -86,7 +88,7 @@ package struct Draft: Sendable {
     try check(now: now)
   }
 
-  /// Describes one by hand: for the server's own defaults.
+  /// A notification for one user.
   package init(message: String, richType: String, payload: String, user: String)
     throws(ServiceError)
   {
@@ -95,8 +97,8 @@ package struct Draft: Sendable {
     audience = try Self.expression(to)
   }
 
-  /// Takes the `Idempotency-Key` field, bare or as a quoted string (RFC 8941 section 3.3.3).
-  package mutating func takeKey(_ field: String?) throws(ServiceError) {
+  /// Sets the key to the field's value, bare or a quoted string (RFC 8941, section 3.3.3).
+  package mutating func setIdempotencyKey(_ field: String?) throws(ServiceError) {
     guard let field else { return }
     let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
     let key = isQuoted ? String(field.dropFirst().dropLast()) : field
@@ -119,7 +121,7 @@ package struct Draft: Sendable {
     }
     guard form == .silent || form == .legacy || message.contains(where: { !$0.isWhitespace }) else {
       throw ServiceError(
-        .rejected, "message is empty, and the form \(form.rawValue) would show it.")
+        .rejected, "message is empty, but the form \(form.rawValue) shows it.")
     }
     guard payload.utf8.count <= Self.longestPayload else {
       throw ServiceError(.tooLarge, "payload has more than \(Self.longestPayload) bytes.")
@@ -155,10 +157,10 @@ package struct Draft: Sendable {
     case .string(let expression): return [expression]
     case .array(let items):
       let tags = try JSONMembers.strings(items, "to")
-      guard !tags.isEmpty else { throw ServiceError(.invalidRequest, "to names nobody.") }
+      guard !tags.isEmpty else { throw ServiceError(.invalidRequest, "to is empty.") }
       return tags
-    case nil: throw ServiceError(.invalidRequest, "to is missing: such as [\"username:alice\"].")
-    default: throw ServiceError(.invalidRequest, "to is an array of tags, or a tag expression.")
+    case nil: throw ServiceError(.invalidRequest, "to is missing, such as [\"username:alice\"].")
+    default: throw ServiceError(.invalidRequest, "to is an array of tags or a tag expression.")
     }
   }
 
@@ -171,8 +173,8 @@ package struct Draft: Sendable {
     return form
   }
 
-  /// The error if `to` matches nobody; `unknown` are the users that it names and that do not exist.
-  func isForNobody(_ unknown: [String]) -> ServiceError {
+  /// The error if `to` matches nobody; `unknown` are the users in it that do not exist.
+  func noRecipientsError(_ unknown: [String]) -> ServiceError {
     if let user = unknown.first {
       return ServiceError(.noRecipients, "There is no user \(user.quoted).")
     }
@@ -181,7 +183,7 @@ package struct Draft: Sendable {
     return ServiceError(.noRecipients, "Nobody matches \(tags)." + (hint ?? ""))
   }
 
-  /// The form and the badge, as the store keeps them.
+  /// The form and the badge, as stored.
   var storedForm: String { form.rawValue + (badge ? " badge" : "") }
 
   /// The content of the push for the notification with this ID.
@@ -195,7 +197,20 @@ package struct Draft: Sendable {
       return to.count == 1
         ? try TagExpression(to[0]) : try TagExpression(anyOf: to.map { tag in try Tag(tag) })
     } catch {
-      throw ServiceError(.rejected, "to cannot be read: \(error)")
+      throw ServiceError(.rejected, "to is not valid: \(error)")
     }
+  }
+}
+
+extension StoredNotification {
+  /// The notification in every JSON response.
+  package func json(isRead: Bool) -> JSON {
+    .object([
+      "id": .number(Double(id)), "message": .string(message), "richType": .string(richType),
+      "payload": .string(payload), "to": .array(to.map(JSON.string)), "read": .bool(isRead),
+      "created": .time(created), "notBefore": .time(notBefore), "expires": .time(expires),
+      "media": .string("/api/notifications/\(id)"),
+      "details": details.flatMap { JSON($0.utf8) } ?? .object([:]),
+    ])
   }
 }

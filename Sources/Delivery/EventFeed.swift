@@ -4,6 +4,7 @@ package import Store
 
 /// The events of a stream of server-sent events, read from the store.
 package protocol EventFeed: Sendable {
+  var store: Store { get }
   /// The sequence number of the latest event for anybody; 0 before the first.
   func latest() throws -> Int
   /// The user's events after a sequence number, in order, at most `limit`.
@@ -12,18 +13,23 @@ package protocol EventFeed: Sendable {
   func recordSent(_ events: [FeedEvent], to user: UserID)
 }
 
+extension EventFeed {
+  /// Records nothing.
+  package func recordSent(_ events: [FeedEvent], to user: UserID) {}
+}
+
 /// One event; a client resumes after its sequence number (`Last-Event-ID`).
 package struct FeedEvent: Sendable {
   package let sequence: Int
   package let name: String
   package let data: String
-  /// The notification that it announces, if any.
+  /// The notification that the event announces, if any.
   var notificationID: Int?
 }
 
 /// The embedded push gateway: a user's pushes.
 package struct PushFeed: EventFeed {
-  private let store: Store
+  package let store: Store
 
   /// Reads the store's pushes.
   package init(store: Store) { self.store = store }
@@ -46,9 +52,9 @@ package struct PushFeed: EventFeed {
   }
 }
 
-/// What happened to a publisher's notifications and to the assets; an admin gets everybody's.
+/// Receipts of a publisher's notifications, and asset events; an admin gets the events of all publishers.
 package struct PublisherFeed: EventFeed {
-  private let store: Store
+  package let store: Store
 
   /// Reads the store's events.
   package init(store: Store) { self.store = store }
@@ -62,8 +68,6 @@ package struct PublisherFeed: EventFeed {
       FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
     }
   }
-
-  package func recordSent(_ events: [FeedEvent], to user: UserID) {}
 }
 
 extension StoredEvent {

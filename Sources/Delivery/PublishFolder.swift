@@ -14,7 +14,7 @@ package struct PublishFolder: FolderProcessor {
   /// The rich types' folders.
   package var watchedFolders: [String] { (try? folder.richTypes().types) ?? [] }
 
-  /// Sends files whose names changed.
+  /// Publishes files whose names changed.
   package func process(
     _ names: [PendingChanges.Location: Bool], retry: @escaping Retry
   ) async {
@@ -23,7 +23,7 @@ package struct PublishFolder: FolderProcessor {
     }
   }
 
-  /// Sends all files that have not been sent.
+  /// Publishes all files that have not been sent.
   package func processAll(retry: @escaping Retry) async -> String? {
     do throws(ServiceError) {
       for richType in try folder.richTypes().types { try await publishAll(richType, retry) }

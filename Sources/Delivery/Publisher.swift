@@ -6,13 +6,13 @@ import Push
 import RichPushAPI
 package import Store
 
-/// Creates notifications from drafts: validated, pinned, rendered, and only then pushed.
+/// Creates notifications from drafts: validates and pins the content, renders it, and only then pushes.
 package struct Publisher: Sendable {
   let store: Store
   let assets: AssetIntake
   let validator: PayloadValidator
   let renderer: Renderer
-  /// Addresses the pushes.
+  /// Finds the recipients and creates the pushes.
   package let announcement: Announcement
 
   /// Creates a publisher.
@@ -24,10 +24,10 @@ package struct Publisher: Sendable {
     (self.renderer, self.announcement) = (renderer, announcement)
   }
 
-  /// Creates the notification; when this returns, it and its pushes survive a power cut.
+  /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
-  /// `request` is what makes two uses of an idempotency key the same; `asset` is what the payload
-  /// names, when the caller has looked at it already.
+  /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
+  /// caller has examined it already.
   package func publish(
     _ draft: Draft, sender: UserID, request: [UInt8], asset: AssetRecord? = nil
   ) async throws -> Published {
@@ -36,7 +36,7 @@ package struct Publisher: Sendable {
     if let key, let known = try store.notification(for: key, sender: sender) {
       return Published(notification: known, isNew: false, addressees: addressees)
     }
-    guard !addressees.users.isEmpty else { throw draft.isForNobody(addressees.unknown) }
+    guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
     var (new, media) = try await content(of: draft, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     new.idempotencyKey = key
@@ -52,12 +52,12 @@ package struct Publisher: Sendable {
     package let addressees: Announcement.Addressees
   }
 
-  /// Changes the content of a notification that nobody has fetched, and pushes it again.
+  /// Changes the content of a notification that no device has fetched, and pushes it again.
   ///
-  /// The recipients stay; pushes go to the devices that are registered now. A file that the
-  /// draft names as before stays the one that was pinned.
+  /// The recipients stay the same; pushes are sent to the devices that are registered now. If the payload
+  /// is unchanged, the pinned content stays, too.
   ///
-  /// - Throws: `ServiceError` 409 when a device has fetched it already.
+  /// - Throws: `alreadyFetched` if a device has fetched it.
   package func amend(_ old: StoredNotification, as draft: Draft) async throws -> StoredNotification
   {
     var (new, media) = try await content(of: draft, insteadOf: old)
@@ -66,12 +66,12 @@ package struct Publisher: Sendable {
     announcement.announce(draft, with: media, to: addressees, in: &new)
     guard let amended = try await store.amend(old.id, with: new) else {
       throw ServiceError(
-        .alreadyFetched, "A device has fetched it already: send another notification.")
+        .alreadyFetched, "A device has already fetched it; send another notification.")
     }
     return amended
   }
 
-  /// The draft as the store takes it, validated by its plugin and with every profile rendered.
+  /// The draft for the store, validated by its plugin, and with every profile rendered.
   private func content(
     of draft: Draft, insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
@@ -88,8 +88,7 @@ package struct Publisher: Sendable {
       guard asset.state != .refused, let digest = asset.blob, let type = asset.type else {
         throw ServiceError(
           .assetNotReady,
-          "The asset \(asset.name.quoted) is not usable. \(asset.reason ?? "It is not ready.")"
-        )
+          "The asset \(asset.name.quoted) is not usable. \(asset.reason ?? "It is not ready.")")
       }
       source.pinned = PinnedAsset(
         digest: digest, size: asset.bytes, type: type, path: store.blobs.path(of: digest))
@@ -100,16 +99,15 @@ package struct Publisher: Sendable {
     }
     guard plugin.manifest.isShared else { return (new, nil) }
     let rendition = try await prepare(source, plugin)
-    return (
-      new, rendition.map { PushedMedia($0, of: source, for: draft, now: Date()) }
-    )
+    return (new, rendition.map { PushedMedia($0, of: source, for: draft, now: Date()) })
   }
 
-  /// Renders what the devices will request, so that none waits for it after the push.
+  /// Renders every profile, so that no device has to wait after the push.
   ///
-  /// A profile that cannot be met is no reason not to send the others; a plugin that fails is.
+  /// A plugin may reject a profile, but not the original.
   ///
   /// - Returns: the rendition that pushes have a link to.
+  /// - Throws: why the plugin failed, or rejected the original.
   private func prepare(_ source: RenditionSource, _ plugin: Plugin) async throws(ServiceError)
     -> StoredMedia?
   {
@@ -118,7 +116,7 @@ package struct Publisher: Sendable {
       do throws(ServiceError) {
         let rendered = try await renderer.rendition(
           RenditionRequest(source: source, options: options, plugin: plugin))
-        // What is rendered for each request cannot be rendered in advance.
+        // A rendition that is not stored is made for each request, so not in advance.
         guard let content = rendered.stored else { return pushed }
         if options.profile?.name == PushedMedia.profile { pushed = content }
       } catch {
@@ -128,26 +126,27 @@ package struct Publisher: Sendable {
     return pushed
   }
 
-  /// The asset that the payload names; nil when the payload is literal content.
+  /// The payload's asset; nil if the payload is literal content.
   ///
-  /// Literal content is text, so a plugin that does not accept `text/plain` takes files only.
+  /// Literal content is text: a plugin that does not accept `text/plain` accepts only files.
   private func asset(_ draft: Draft, _ plugin: Plugin) async throws(ServiceError) -> AssetRecord? {
-    let takesText = plugin.accepts("text/plain")
+    let acceptsText = plugin.accepts("text/plain")
     guard let name = AssetName(draft.payload) else {
-      if takesText { return nil }
+      if acceptsText { return nil }
       let problem = AssetName.problem(with: draft.payload) ?? "It is not a file's name."
-      throw ServiceError(.rejected, "\(draft.payload.quoted) names no asset. \(problem)")
+      throw ServiceError(
+        .rejected, "\(draft.payload.quoted) names no asset. \(problem)")
     }
     do throws(ServiceError) {
       return try await assets.examine(draft.richType, name).asset
     } catch {
       guard error.code == .notFound else { throw error }
-      if takesText { return nil }
-      let like = try? store.assetName(like: name.value, richType: draft.richType)
+      if acceptsText { return nil }
+      let similar = try? store.assetName(like: name.value, richType: draft.richType)
       throw ServiceError(
         .rejected,
         "There is no asset \(name.value.quoted) in assets/\(draft.richType)"
-          + (like.map { "; there is \($0.quoted)." } ?? "."))
+          + (similar.map { "; there is \($0.quoted)." } ?? "."))
     }
   }
 }

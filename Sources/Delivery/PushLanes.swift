@@ -4,10 +4,10 @@ package import Push
 package import Store
 import Synchronization
 
-/// The lanes of the configured push services; each works by itself.
+/// The lanes of the configured push services.
 package final class PushLanes: Sendable {
   private let lanes: [Lane]
-  private let work = Mutex<[Task<Void, Never>]>([])
+  private let tasks = Mutex<[Task<Void, Never>]>([])
 
   /// Creates lanes that have not started.
   package init(_ providers: [any PushProvider], store: Store, log: Log) {
@@ -18,10 +18,10 @@ package final class PushLanes: Sendable {
     }
   }
 
-  /// Starts to send what is in the outbox.
+  /// Starts to send the pushes in the outbox.
   package func start() {
-    work.withLock { work in
-      work += lanes.map { lane in Task { await lane.run() } }
+    tasks.withLock { tasks in
+      tasks += lanes.map { lane in Task { await lane.run() } }
     }
   }
 
@@ -31,7 +31,7 @@ package final class PushLanes: Sendable {
   /// Stops; waits for pushes that are being sent.
   package func stop() async {
     for lane in lanes { lane.stop() }
-    for task in work.withLock({ $0 }) { await task.value }
+    for task in tasks.withLock({ $0 }) { await task.value }
   }
 
   /// The status of each lane.
@@ -63,18 +63,18 @@ struct StoredPushQueue: PushQueue {
 }
 
 extension PushJob {
-  /// Nil for a job that a newer version of this program wrote; `fill` completes texts.
-  fileprivate init?(_ job: LeasedJob, fill: (String) throws -> String) rethrows {
+  /// Nil for a job of a newer version of this program; `complete` replaces placeholders in texts.
+  fileprivate init?(_ job: LeasedJob, complete: (String) throws -> String) rethrows {
     guard let kind = PushPayload.Kind(rawValue: job.kind),
       let target = OutgoingPush.Target(job.target)
     else { return nil }
     self.init(
       id: job.id,
       push: OutgoingPush(
-        id: job.token, target: target, text: PushPayload(kind, json: try fill(job.text)),
+        id: job.token, target: target, text: PushPayload(kind, json: try complete(job.text)),
         collapseID: job.collapseID, expires: job.expires),
       attempts: job.attempts,
-      fallback: try job.fallback.map { PushPayload(.alert, json: try fill($0)) },
+      fallback: try job.fallback.map { PushPayload(.alert, json: try complete($0)) },
       recentSilentPushes: job.recentSilentPushes)
   }
 }

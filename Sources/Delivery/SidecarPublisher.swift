@@ -5,17 +5,17 @@ import Primitives
 import RichPushAPI
 import Store
 
-/// Turns a dropped file with a sidecar into a notification, exactly once.
+/// Creates a notification from a dropped file with a sidecar, exactly once.
 ///
-/// Its idempotency key is made of the file's content and the sidecar, and is stored with the notification:
-/// a server that was killed in between finds it, and only writes the result again.
+/// Its idempotency key, a hash of the file's content and the sidecar, is stored with the notification. If
+/// the server is killed before it writes the result, it finds the notification later by that key.
 package struct SidecarPublisher: SidecarPublishing {
   let assets: AssetIntake
   private let publisher: Publisher
-  /// The user in whose name files are sent.
+  /// The user in whose name files are published.
   private let sender: String
   private let isDemo: Bool
-  /// Whether the files are in the publish folder: they need no sidecar of their own and are no assets.
+  /// Whether the files are in the publish folder, where they are not assets and may share a sidecar.
   private let isPublishFolder: Bool
   private let names = KeyedSemaphore<String>()
 
@@ -28,7 +28,8 @@ package struct SidecarPublisher: SidecarPublishing {
     (self.isDemo, self.isPublishFolder) = (isDemo, isPublishFolder)
   }
 
-  /// Sends a file as its sidecar says, and writes the result beside it; true if it must be tried again.
+  /// Publishes a file as its sidecar specifies, and writes the result next to it; true if it must be
+  /// retried.
   package func publish(_ richType: String, _ file: String) async -> Bool {
     let names = names
     let work = Task(executorPreference: BlockingExecutor.intake) {
@@ -45,7 +46,7 @@ package struct SidecarPublisher: SidecarPublishing {
     }
     let stamps = [file, sidecar].map { folder.stamp(richType, named: $0) ?? "-" }
     if stamps[0] == "-" && isPublishFolder || stamps[1] == "-" && !isPublishFolder { return false }
-    // A result with this mark was written for just this state of file and sidecar.
+    // A result with this mark was written for exactly this state of file and sidecar.
     let mark = String(Digest(of: stamps.joined(separator: "\n")).hex.prefix(16))
     let (sent, failed) = (NotifySidecar.sent(for: file), NotifySidecar.error(for: file))
     for result in [sent, failed] {
@@ -54,7 +55,7 @@ package struct SidecarPublisher: SidecarPublishing {
     }
     do throws(ServiceError) {
       let (answer, isNew) = try await notification(richType, file, sidecar)
-      // A file that was merely touched was sent, and logged, before.
+      // A file that was only touched was sent and logged before.
       let isLogged = !isNew && folder.stamp(richType, named: sent) != nil
       try folder.put(text: answer.with("mark", .string(mark)).text + "\n", richType, sent)
       folder.removeResult(richType, failed)
@@ -74,7 +75,7 @@ package struct SidecarPublisher: SidecarPublishing {
     let text = """
       \(reason)
 
-      Nothing was sent. Change the file or its .notify.json, or delete this note, to try again.
+      Nothing was sent. To try again, change the file or its .notify.json, or delete this note.
       [\(mark)]
 
       """
@@ -101,14 +102,14 @@ package struct SidecarPublisher: SidecarPublishing {
     guard asset.state != .refused, !asset.isUnchecked, let blob = asset.blob else {
       throw ServiceError(.rejected, asset.reason ?? "The file cannot be used.")
     }
-    // Previous content stays usable while new content arrives, but the sidecar is not meant for it.
+    // The sidecar is not meant for previous content, which stays usable while new content is written.
     let stamp = assets.folder.stamp(richType, name, spelling: file) ?? ""
     guard asset.stamp.hasPrefix(stamp + " ") else { throw .incompleteFile }
     let text = "\(richType)\n\(blob.hex)\n\(Digest(of: sidecar).hex)"
     let key = "drop:" + Digest(of: text).hex
     let request = Array(text.utf8)
     let sender = try await senderID()
-    // Before the sidecar is read: what was sent stays sent, even if its `expires` is over by now.
+    // Before the sidecar is parsed: it was valid when it was sent, but its `expires` may be past now.
     if let sent = try ServiceError.mapping({
       try assets.store.notification(for: IdempotencyKey(key, request: request), sender: sender)
     }) {
@@ -123,7 +124,7 @@ package struct SidecarPublisher: SidecarPublishing {
     return (published.notification.json(isRead: false), true)
   }
 
-  /// The sender's ID now: since the start, the name may have been given to another user.
+  /// The sender's ID now: the name may belong to another user than at the start.
   private func senderID() async throws(ServiceError) -> UserID {
     let id = try await ServiceError.mapping {
       guard isDemo else {
@@ -133,7 +134,8 @@ package struct SidecarPublisher: SidecarPublishing {
     }
     if let id { return id }
     throw ServiceError(
-      .rejected, "\(sender.quoted), in whose name files are sent, is no publisher any more.")
+      .rejected, "\(sender.quoted), in whose name files are published, is not a publisher any more."
+    )
   }
 
   private func read(_ sidecar: String, _ richType: String) throws(ServiceError) -> [UInt8] {
@@ -142,7 +144,7 @@ package struct SidecarPublisher: SidecarPublishing {
     }
     throw ServiceError(
       .rejected,
-      "Nothing says to whom it goes: put a .notify.json beside it, or \(NotifySidecar.standard).")
+      "There are no recipients: add a .notify.json for the file, or \(NotifySidecar.standard).")
   }
 }
 
@@ -159,7 +161,7 @@ extension NotifySidecar {
     }
     for name in ["richType", "payload", "idempotencyKey"] where members[name] != nil {
       throw ServiceError(
-        .invalidRequest, "\(name) does not belong into a .notify.json: the file says it.")
+        .invalidRequest, "\(name) must not be in a .notify.json: it is determined by the file.")
     }
     let stem = file.split(separator: ".").dropLast().joined(separator: ".")
     members["message"] = members["message"] ?? .string(stem.isEmpty ? file : stem)

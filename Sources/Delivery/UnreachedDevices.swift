@@ -11,7 +11,7 @@ package final class UnreachedDevices: Sendable {
   /// When a platform was logged last.
   private let lastLogged = Mutex<[String: ContinuousClock.Instant]>([:])
 
-  /// Reports by way of the log.
+  /// Reports to this log.
   package init(
     lanes: PlatformLanes, log: Log,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -19,7 +19,7 @@ package final class UnreachedDevices: Sendable {
     (self.lanes, self.log, self.now) = (lanes, log, now)
   }
 
-  /// A device has registered for a platform: logged at most once an hour if it gets no pushes.
+  /// Logs, at most once an hour, that a device has registered for a platform without pushes.
   package func registered(_ platform: String) {
     guard lanes.service(of: platform) == nil else { return }
     let now = now()
@@ -31,7 +31,7 @@ package final class UnreachedDevices: Sendable {
     if isDue { log("push: a device has registered for \(platform). \(lanes.gap(of: platform))") }
   }
 
-  /// The number of devices of each such platform.
+  /// The number of devices of each platform that gets no pushes.
   package func counts(in store: Store) throws -> [(platform: String, count: Int)] {
     let unreached = lanes.unreached
     guard !unreached.isEmpty else { return [] }

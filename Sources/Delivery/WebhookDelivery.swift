@@ -5,8 +5,8 @@ package import Store
 
 /// Posts every event to the operator's webhook: at least once, roughly in order, with retries.
 ///
-/// Its position is kept in the store. Events that the webhook has not accepted for a week are dropped, as
-/// are those that it rejects permanently.
+/// Its position is kept in the store. Events that the webhook has not accepted for a week, or rejects
+/// permanently, are dropped.
 package actor WebhookDelivery {
   private let store: Store
   private let webhook: Webhook?
@@ -14,14 +14,14 @@ package actor WebhookDelivery {
   private var waiting: [StoredEvent] = []
   private var failures = 0
   private var resumes = Date(timeIntervalSince1970: 0)
-  private var place: Int?
+  private var position: Int?
 
   private static let reader = "webhook"
   private static let batch = 128
   private static let backoff = Backoff(first: .seconds(1), longest: .seconds(300))
 
-  /// Without a webhook no events are kept for a later one; a new webhook gets those from its first
-  /// start on.
+  /// Without a webhook, no events are kept for a later one; a new webhook gets events from its first
+  /// start.
   package init(store: Store, webhook: Webhook?, log: Log) {
     (self.store, self.webhook, self.log) = (store, webhook, log)
     if webhook != nil { store.createCursor(of: Self.reader) }
@@ -30,7 +30,7 @@ package actor WebhookDelivery {
   /// Delivers all events; returns the time of the next attempt if the webhook did not accept them.
   func deliver() async -> Date? {
     guard let webhook else {
-      if place == nil { await forget() }
+      if position == nil { await forget() }
       return nil
     }
     guard Date() >= resumes else { return resumes }
@@ -40,25 +40,25 @@ package actor WebhookDelivery {
         waiting = waiting.filter { left[$0.sequence] != nil && !Self.isStale($0) }
         guard waiting.isEmpty else { return pause(left.values) }
         failures = 0
-        try await store.setCursor(place, of: Self.reader)
+        try await store.setCursor(position, of: Self.reader)
       }
       return nil
     } catch {
-      log("events: the store does not answer: \(error.logDescription)")
+      log("events: the store does not respond: \(error.logDescription)")
       return nil
     }
   }
 
-  /// Reads the next events if none are waiting; false if there are none.
+  /// Reads the next events if no others are waiting; false if there are none.
   private func fetch() throws -> Bool {
     if !waiting.isEmpty { return true }
-    guard let start = try place ?? store.cursor(of: Self.reader) else { return false }
+    guard let start = try position ?? store.cursor(of: Self.reader) else { return false }
     waiting = try store.events(after: start, limit: Self.batch)
-    place = waiting.last?.sequence ?? start
+    position = waiting.last?.sequence ?? start
     return !waiting.isEmpty
   }
 
-  /// Posts events concurrently; returns those that have to be posted again, with their outcomes.
+  /// Posts events concurrently; returns the outcomes of events that must be posted again.
   private func post(_ events: [StoredEvent], to webhook: Webhook) async -> [Int: PushOutcome] {
     await withTaskGroup(of: (StoredEvent, PushOutcome).self) { group in
       for event in events {
@@ -69,7 +69,7 @@ package actor WebhookDelivery {
         switch outcome {
         case .delivered: break
         case .rejected(let reason), .deadToken(_, let reason):
-          log("events: \(event.type) \(event.token) is given up. \(reason)")
+          log("events: \(event.type) \(event.token) was dropped. \(reason)")
         case .retry, .unavailable, .laneStopped: left[event.sequence] = outcome
         }
       }
@@ -94,9 +94,9 @@ package actor WebhookDelivery {
   }
 
   private func forget() async {
-    place = 0
+    position = 0
     do { try await store.setCursor(nil, of: Self.reader) } catch {
-      log("events: the store does not answer: \(error.logDescription)")
+      log("events: the store does not respond: \(error.logDescription)")
     }
   }
 

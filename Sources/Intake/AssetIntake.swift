@@ -7,16 +7,17 @@ import Primitives
 package import RichPushAPI
 package import Store
 
-/// Checks files of the drop folder with their plugin, and records the result in the catalogue.
+/// Examines files of the drop folder with their plugins, and records the results in the catalogue.
 package struct AssetIntake: Sendable {
   package let store: Store
   package var folder: DropFolder
   package let validator: PayloadValidator
   package let foreground: ForegroundLoad
   package let log: Log
-  /// One examination of a name at a time.
+  /// Limits examinations to one at a time for each name.
   private let names = KeyedSemaphore<String>()
-  private let checks = KeyedSemaphore<String>()
+  /// Limits calls of each plugin.
+  private let calls = KeyedSemaphore<String>()
 
   /// Creates the intake of a drop folder.
   package init(
@@ -29,34 +30,34 @@ package struct AssetIntake: Sendable {
 
   /// The largest file, in bytes.
   package static let largestFile = 1 << 30
-  /// Disk space that content leaves for the database, in bytes.
+  /// Disk space that is reserved for the database, in bytes.
   private static let reservedSpace = 16 << 20
-  /// Calls of one plugin by the intake at a time; the rest is left to devices.
-  private static let checksPerType = 4
+  /// Concurrent calls of one plugin; its other processes are left to devices' requests.
+  private static let callsPerPlugin = 4
 
-  /// What was found out about a file.
+  /// The result of examining a file.
   package struct Examination: Sendable {
     package var asset: AssetRecord
-    /// Why it must be examined again soon: it is `incomplete`, or there was no space for it.
+    /// Why it must be examined again soon: it is incomplete, or the disk is full.
     package var pending: ServiceError?
   }
 
-  /// Examines the file and records the result; its bytes are read only if it has changed.
+  /// Examines a file and records the result; reads its bytes only if it has changed.
   ///
-  /// `spelling` is its name on the disk, where known; with `closed` its writer is known to have closed it.
-  /// A file whose content cannot be used is an asset in the state `refused`.
+  /// `spelling` is its name on disk, if known; `closed` tells whether its writer is known to have closed
+  /// it. A file whose content cannot be used becomes an asset in the state `refused`.
   ///
-  /// - Throws: `notFound` if there is no such file; another error if nothing can be said now.
+  /// - Throws: `notFound` if there is no such file; another error if it cannot be examined now.
   package func examine(
     _ richType: String, _ name: AssetName, spelling: String? = nil, closed: Bool = false
   ) async throws(ServiceError) -> Examination {
     try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
-      try await examineHere(richType, name, spelling: spelling, closed: closed)
+      try await examineInline(richType, name, spelling: spelling, closed: closed)
     }
   }
 
-  /// The same on the calling thread, which is one of the intake's and is not cancelled.
-  func examineHere(
+  /// The same on the calling thread, which must be one of the intake's, in a task that is not cancelled.
+  func examineInline(
     _ richType: String, _ name: AssetName, spelling: String?, closed: Bool
   ) async throws(ServiceError) -> Examination {
     try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
@@ -82,7 +83,7 @@ package struct AssetIntake: Sendable {
         return Examination(
           asset: Self.refused(richType, name.value, error.reason), pending: error)
       case .internalError, .pluginFailed, .pluginTimedOut:
-        // Without a stamp, the plugin is called again at the next scan.
+        // Without a stamp, the next scan calls the plugin again.
         let asset =
           known.flatMap { $0.blob == nil ? nil : $0.unchecked(error.reason) }
           ?? Self.refused(richType, name.value, error.reason)
@@ -94,14 +95,14 @@ package struct AssetIntake: Sendable {
           asset: Self.refused(
             richType, name.value, error.reason, stamp: stamp + " " + identity))
       default:
-        // What is known stays usable while the folder cannot be read.
+        // The known content stays usable while the folder cannot be read.
         if let known, known.blob != nil { return Examination(asset: known) }
         throw error
       }
     }
   }
 
-  /// Checks a file without recording anything; for a dry run and for files that are no assets.
+  /// Examines a file without recording the result: for a dry run, and in the publish folder.
   package func check(
     _ richType: String, _ name: AssetName, spelling: String?
   ) async throws(ServiceError) -> Examination {
@@ -120,12 +121,16 @@ package struct AssetIntake: Sendable {
     if let known, known.stamp == stamp { return Examination(asset: known) }
     guard file.size <= Self.largestFile else {
       throw ServiceError(
-        .rejected, "The file is larger than \(Self.largestFile >> 20) MiB, which is the most.")
+        .rejected, "The file is larger than the limit of \(Self.largestFile >> 20) MiB.")
     }
     if file.isBeingWritten(closed: closed) {
-      // The content that was there before stays usable; closing the file is reported.
+      // The previous content stays usable; the kernel reports when the file is closed.
       if let known, known.blob != nil { return Examination(asset: known) }
-      return Examination(asset: .incomplete(richType, name.value, file), pending: .incompleteFile)
+      var asset = AssetRecord(
+        richType: richType, name: name.value, state: .preparing, bytes: file.size,
+        modified: file.modified, stamp: "")
+      asset.reason = ServiceError.incompleteFile.reason
+      return Examination(asset: asset, pending: .incompleteFile)
     }
     guard file.size > 0 else { throw ServiceError(.rejected, "The file is empty.") }
     let (pinned, isNew) = try await pin(file)
@@ -133,7 +138,7 @@ package struct AssetIntake: Sendable {
       richType: richType, name: name.value, state: .ready, bytes: pinned.size,
       modified: file.modified, stamp: stamp)
     (asset.blob, asset.type) = (pinned.digest, pinned.type)
-    // The same content was checked by the same plugin before, under this or another name.
+    // The same plugin has validated the same content before, under this or another name.
     if !isNew,
       let twin = try? store.asset(richType, with: pinned.digest, stampEnding: plugin.identity)
     {
@@ -144,12 +149,12 @@ package struct AssetIntake: Sendable {
       asset.details = try await details(
         RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned),
         plugin)
-      // A whole folder must not displace from the page cache what devices request.
+      // Many new files must not evict from the page cache what devices request.
       if names.count > 1 { store.blobs.dropFromPageCache(pinned.digest) }
       if plugin.manifest.isShared { asset.state = .preparing }
     } catch {
       guard error.code.isPermanent else { throw error }
-      // Content that nobody can use need not be kept.
+      // Unusable content need not be kept.
       (asset.state, asset.reason, asset.blob) = (.refused, error.reason, nil)
     }
     return Examination(asset: asset)
@@ -158,23 +163,23 @@ package struct AssetIntake: Sendable {
   private func details(
     _ source: RenditionSource, _ plugin: Plugin
   ) async throws(ServiceError) -> String? {
-    let width = min(Self.checksPerType, plugin.manifest.workers.max ?? Self.checksPerType)
-    return try await checks.withPermit(source.richType, width: width) {
+    let width = min(Self.callsPerPlugin, plugin.manifest.workers.max ?? Self.callsPerPlugin)
+    return try await calls.withPermit(source.richType, width: width) {
       () async throws(ServiceError) in
       try await foreground.track { () async throws(ServiceError) in try await validate(source) }
     }
   }
 
-  /// The plugin's details; the calling thread, which is one of the intake's, waits for them.
+  /// The plugin's details; blocks the calling thread, which is one of the intake's.
   private func validate(_ source: RenditionSource) async throws(ServiceError) -> String? {
     try await ServiceError.mapping {
       try await InlineWait.$isUnbounded.withValue(true) { try await validator.details(source) }
     }
   }
 
-  /// Puts the file at `path` into the drop folder if its plugin accepts it.
+  /// Puts the file at `path` into the drop folder if the plugin accepts it.
   ///
-  /// - Throws: The plugin's reason; then nothing has changed.
+  /// - Throws: the plugin's reason; nothing has changed then.
   package func put(
     _ path: String, _ richType: String, _ name: AssetName
   ) async throws(ServiceError) -> AssetRecord {
@@ -189,15 +194,14 @@ package struct AssetIntake: Sendable {
 
   /// Copies the file's bytes into the store and detects their type; blocks while copying.
   ///
-  /// - Returns: The blob, and whether no file had the same content.
+  /// - Returns: the blob, and whether its content is new.
   private func pin(
-    _ file: borrowing AssetFile
+    _ file: AssetFile
   ) async throws(ServiceError) -> (pinned: PinnedAsset, isNew: Bool) {
     try checkSpace(for: file.size)
     let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
-    let descriptor = file.descriptor
     let (blob, isNew) = try await ServiceError.mapping {
-      try await store.blobs.addBlocking(copying: descriptor, limit: Self.largestFile)
+      try await store.blobs.addBlocking(copying: file.descriptor.number, limit: Self.largestFile)
     }
     let pinned = PinnedAsset(
       digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
@@ -210,7 +214,7 @@ package struct AssetIntake: Sendable {
     let free = Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
     guard free - Self.reservedSpace < bytes else { return }
     throw ServiceError(
-      .diskFull, "The server's disk is full: the file is taken as soon as there is room for it.")
+      .diskFull, "The server's disk is full. The file will be accepted when there is enough space.")
   }
 
   /// Records a name that cannot be an asset's as refused.
@@ -219,9 +223,9 @@ package struct AssetIntake: Sendable {
     try? await record(Self.refused(richType, name, reason, stamp: stamp), insteadOf: known)
   }
 
-  /// Removes a name whose file is gone from the catalogue; notifications keep its content.
+  /// Removes an asset whose file does not exist any more; notifications keep its content.
   ///
-  /// With a stamp, only if it was recorded under that.
+  /// With a stamp, only if the asset has that stamp.
   package func forget(
     _ richType: String, _ name: String, stamp: String? = nil
   ) async throws(ServiceError) {
@@ -255,31 +259,21 @@ package struct AssetIntake: Sendable {
 }
 
 extension ServiceError {
-  /// Of a file that is still being written.
-  package static let incompleteFile = ServiceError(.incomplete, "Its bytes are still coming.")
+  /// For a file that is still being written.
+  package static let incompleteFile = ServiceError(.incomplete, "The file is still being written.")
 }
 
 extension AssetRecord {
-  /// Whether a reader of the catalogue would see a difference.
+  /// Whether it differs from the known record for readers of the catalogue.
   fileprivate func differs(from known: AssetRecord?) -> Bool {
     known?.state != state || known?.reason != reason || known?.blob != blob
   }
 
-  fileprivate static func incomplete(
-    _ richType: String, _ name: String, _ file: borrowing AssetFile
-  ) -> AssetRecord {
-    var asset = AssetRecord(
-      richType: richType, name: name, state: .preparing, bytes: file.size,
-      modified: file.modified, stamp: "")
-    asset.reason = ServiceError.incompleteFile.reason
-    return asset
-  }
-
-  /// The asset while the plugin fails on new content of its file.
+  /// The asset with its previous content, while the plugin fails on new content.
   fileprivate func unchecked(_ reason: String) -> AssetRecord {
     var asset = self
     asset.stamp = ""
-    asset.reason = "Its new content is not used: \(reason) What was there before still is."
+    asset.reason = "The new content is not used: \(reason) The previous content still is."
     return asset
   }
 

@@ -5,7 +5,7 @@ extension AssetRecord {
   /// The asset in every JSON response, with its plugin's details.
   package var json: JSON {
     var members: [String: JSON] = [:]
-    if let details, case .object(let said)? = JSON(details.utf8) { members = said }
+    if let details, case .object(let details)? = JSON(details.utf8) { members = details }
     members["richType"] = .string(richType)
     members["name"] = .string(name)
     members["state"] = .string(state.rawValue)
@@ -17,14 +17,14 @@ extension AssetRecord {
     return .object(members)
   }
 
-  /// What the log says about it.
+  /// The line about it in the log.
   var logLine: String {
     "\(richType)/\(name) is \(state.rawValue)" + (reason.map { ": " + $0 } ?? "")
   }
 
   /// The data of the event that publishers receive.
   ///
-  /// The members that every event has are not overwritten by those of the plugin.
+  /// The plugin's details do not override members that every event has.
   var event: String {
     guard case .object(let members) = json else { return "{}" }
     return JSON.object(members.filter { !["type", "id", "time"].contains($0.key) }).text
@@ -37,13 +37,13 @@ extension AssetRecord {
     ]).text
   }
 
-  /// What its author should know although it is usable: the advice of the plugin and of the server.
+  /// Advice for the author of a usable asset, by the plugin and the server.
   private func advice(of plugin: JSON?) -> String? {
     var sentences = (plugin?.sentences ?? []).map(\.ended)
     if state == .ready, let reason { sentences.append(reason) }
     if let twin = caseVariant {
       sentences.append(
-        "\(twin.quoted) differs from it in capital letters only: on a Mac or a PC they are one file."
+        "\(twin.quoted) differs only in upper and lower case: on a Mac or a PC they are one file."
       )
     }
     return sentences.isEmpty ? nil : sentences.joined(separator: " ")

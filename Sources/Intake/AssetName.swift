@@ -1,21 +1,21 @@
-import Media
 import Foundation
+import Media
 
-/// A file's name in the drop folder, as people and programs may spell it.
+/// The name of an asset: of a file in the drop folder.
 package struct AssetName: Sendable, Hashable {
-  /// The name in Unicode's composed form, which is how the catalogue knows it.
+  /// The name in Unicode's composed form, as in the catalogue.
   package let value: String
 
-  /// Takes a name of one path component; nil for one that could leave the folder or fool a reader.
+  /// Nil if the name is not a single path component, or could mislead a reader.
   package init?(_ name: String) {
     let composed = name.isPrintableASCII ? name : name.precomposedStringWithCanonicalMapping
     guard Self.problem(with: composed) == nil else { return nil }
     value = composed
   }
 
-  /// Why a text cannot be an asset's name, in a sentence; nil when it can.
+  /// Why a text cannot be an asset's name, in a sentence; nil if it can.
   package static func problem(with name: String) -> String? {
-    // Of printable ASCII no character needs to be looked up.
+    // Printable ASCII needs no look-up of Unicode properties.
     let scalars = name.isPrintableASCII ? "".unicodeScalars : name.unicodeScalars
     if name.isEmpty || name == "." || name == ".." || name.contains("/") {
       return "It is not a file's name."
@@ -24,20 +24,21 @@ package struct AssetName: Sendable, Hashable {
     if scalars.contains(where: { $0.properties.generalCategory == .control }) {
       return "The name contains a line break or another control character. Rename the file."
     }
-    if scalars.contains(where: EscapedName.turnsText) {
-      return "The name contains a mark that turns the direction of text and hides what it says. "
+    if scalars.contains(where: EscapedName.changesDirection) {
+      return
+        "The name contains a mark that changes the direction of text, which makes it misleading. "
         + "Rename the file."
     }
-    return EscapedName.looksLikeOne(name)
-      ? "The name looks like one that was escaped. Rename the file." : nil
+    return EscapedName.looksEscaped(name)
+      ? "The name looks like an escaped one. Rename the file." : nil
   }
 
-  /// Whether the name is one that editors, browsers, rsync, Office or macOS use for a moment.
+  /// Whether the name is of a temporary file of editors, browsers, rsync, Office or macOS.
   package static func isTemporary(_ text: String) -> Bool {
     let name = text.lowercased()
     return name.hasPrefix(".") || name.hasPrefix("~$") || name.hasPrefix("#")
-      || endings.contains { name.hasSuffix($0) } || litter.contains(name)
-      // macOS writes logo.png.sb-1a2b3c4d-XyZ123 before it renames.
+      || endings.contains { name.hasSuffix($0) } || temporaryNames.contains(name)
+      // macOS writes logo.png.sb-1a2b3c4d-XyZ123 and then renames it.
       || name.utf8.contains(UInt8(ascii: "-")) && name.contains(".sb-")
   }
 
@@ -45,14 +46,14 @@ package struct AssetName: Sendable, Hashable {
     "~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".download", ".opdownload", ".aria2",
     ".filepart", ".swp", ".swx", ".bak", ".wbk", ".lock",
   ]
-  private static let litter: Set<String> = [
+  private static let temporaryNames: Set<String> = [
     "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "4913",
   ]
 }
 
-/// Shows names that cannot be assets, so that no two look the same and none is misleading.
+/// Escapes names that cannot be assets, so that no two look the same and none is misleading.
 enum EscapedName {
-  /// The name's bytes with `\u{A}` for what must not be shown and `\x{E9}` for what is no UTF-8.
+  /// The name with `\u{A}` for characters that must not be shown, and `\x{E9}` for bytes if it is not UTF-8.
   static func text(_ bytes: [UInt8]) -> String {
     guard let name = String(validating: bytes, as: UTF8.self) else {
       return bytes.map { byte in
@@ -60,10 +61,10 @@ enum EscapedName {
           ? String(Unicode.Scalar(byte)) : "\\x{\(String(byte, radix: 16, uppercase: true))}"
       }.joined()
     }
-    let isAmbiguous = looksLikeOne(name)
+    let isAmbiguous = looksEscaped(name)
     return name.unicodeScalars.map { scalar in
       let mustHide =
-        scalar.properties.generalCategory == .control || turnsText(scalar)
+        scalar.properties.generalCategory == .control || changesDirection(scalar)
         || isAmbiguous && scalar == "\\"
       return mustHide
         ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
@@ -78,12 +79,12 @@ enum EscapedName {
   }
 
   /// Whether an unescaped name could be mistaken for another one's escaped form.
-  static func looksLikeOne(_ name: String) -> Bool {
+  static func looksEscaped(_ name: String) -> Bool {
     name.utf8.contains(UInt8(ascii: "\\")) && (name.contains("\\u{") || name.contains("\\x{"))
   }
 
-  /// Marks that reorder what a person reads: `gpj.exe` can look like `exe.jpg`.
-  static func turnsText(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether it is a mark that reorders text: `gpj.exe` can look like `exe.jpg`.
+  static func changesDirection(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x200E, 0x200F, 0x061C, 0x202A...0x202E, 0x2066...0x2069: true
     default: false

@@ -1,32 +1,32 @@
 import Media
 import MediaTypes
 
-/// Advice for the author of a usable asset, derived from the renditions that were made.
+/// Advice for the author of a usable asset, derived from its renditions.
 struct DeviceAdvice: Sendable {
   private let original: Int
-  private let moving: DeviceRendition?
+  private let animation: DeviceRendition?
   private var served: [(rendition: DeviceRendition, profile: Profile)] = []
   private var sentences: [String] = []
 
-  /// From this size in bytes on, the advice says how large the renditions are.
+  /// From this size in bytes, the advice includes the size of the renditions.
   private static let large = 2_000_000
-  /// The largest picture that Firebase shows on Android, in bytes.
+  /// The largest picture that Firebase displays on Android, in bytes.
   private static let firebasePicture = 1_000_000
-  /// What iOS attaches, in bytes (UNNotificationAttachment).
+  /// The largest attachments of iOS, in bytes (UNNotificationAttachment).
   private static let applePicture = 10_000_000
   private static let appleMovie = 50_000_000
   private static let applePictures: Set = ["image/jpeg", "image/png", "image/gif"]
 
-  /// `moving` is the cleaned original where it is an animation: a device that gets the same bytes shows it moving.
-  init(original: Int, moving: DeviceRendition? = nil) {
-    self.original = original
-    self.moving = moving
+  /// `original` is the size of the file; `animation` is the rendition of the original if it is animated:
+  /// devices that get the same bytes play it.
+  init(original: Int, animation: DeviceRendition? = nil) {
+    (self.original, self.animation) = (original, animation)
   }
 
-  /// Whether nothing can be served at all.
+  /// Whether there is no rendition for any device.
   var isEmpty: Bool { served.isEmpty }
 
-  /// Notes what a profile's devices get.
+  /// Adds the rendition for a profile's devices.
   mutating func add(_ rendition: DeviceRendition, for profile: Profile) {
     served.append((rendition, profile))
     let isPicture = rendition.type.hasPrefix("image/")
@@ -47,14 +47,14 @@ struct DeviceAdvice: Sendable {
     sentences.append(Self.excess(rendition.bytes, over: limit, purpose))
   }
 
-  /// Notes that there is nothing for a profile.
+  /// Adds that there is no rendition for a profile.
   mutating func addMissing(_ profile: Profile, _ reason: String) {
     sentences.append("There is no version for \(profile.devices): \(reason)")
   }
 
   /// The advice; nil if there is none.
   var text: String? {
-    var all = motion + sentences
+    var all = playback + sentences
     let largest = served.map(\.rendition.bytes).max() ?? 0
     if original >= Self.large, largest < original / 2 {
       all.insert("\(Self.size(original)) original; devices get \(Self.size(largest)).", at: 0)
@@ -62,15 +62,15 @@ struct DeviceAdvice: Sendable {
     return all.isEmpty ? nil : all.joined(separator: " ")
   }
 
-  /// Where an animation moves, and where it is too large for that.
-  private var motion: [String] {
-    guard let moving else { return [] }
+  /// Which devices play an animation, and for which it is too large.
+  private var playback: [String] {
+    guard let animation else { return [] }
     let players = served.filter { $0.profile.plays }
-    func moves(_ player: (rendition: DeviceRendition, profile: Profile)) -> Bool {
-      !moving.tag.isEmpty && player.rendition.tag == moving.tag
+    func plays(_ player: (rendition: DeviceRendition, profile: Profile)) -> Bool {
+      !animation.tag.isEmpty && player.rendition.tag == animation.tag
     }
-    let places = players.filter(moves).map { $0.profile.place }.joined(separator: " and ")
-    let excesses = players.filter { !moves($0) && original > $0.profile.maxBytes }.map {
+    let places = players.filter(plays).map { $0.profile.place }.joined(separator: " and ")
+    let excesses = players.filter { !plays($0) && original > $0.profile.maxBytes }.map {
       Self.excess(original, over: $0.profile.maxBytes, "to move \($0.profile.place)")
     }
     return excesses + [
@@ -86,7 +86,7 @@ struct DeviceAdvice: Sendable {
     return "Too big \(purpose): \(excess) \(most)."
   }
 
-  /// Bytes as people say them.
+  /// A size in bytes for people.
   static func size(_ bytes: Int) -> String {
     let text =
       switch bytes {
@@ -96,5 +96,23 @@ struct DeviceAdvice: Sendable {
       default: "\((bytes + 500_000) / 1_000_000) MB"
       }
     return text.replacing(".0 MB", with: " MB")
+  }
+}
+
+/// The rendition of an asset for a device.
+struct DeviceRendition: Sendable {
+  let type: String
+  let bytes: Int
+  /// Equal for equal bytes; empty if the rendition is not kept.
+  let tag: String
+
+  var isKept: Bool { !tag.isEmpty }
+}
+
+extension DeviceRendition {
+  /// A rendition that is not kept has no reliable size.
+  init(_ media: RenderedMedia) {
+    self.init(
+      type: media.mediaType, bytes: media.stored?.size ?? 0, tag: media.stored?.etag ?? "")
   }
 }

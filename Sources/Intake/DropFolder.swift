@@ -1,40 +1,41 @@
-import Foundation
+import FoundationEssentials
 package import Glibc
 import PluginHost
+import Primitives
 package import RichPushAPI
 
-/// The folder content teams drop files into: `<richType>/<name>`, read by descriptor only.
+/// The folder into which content teams drop files, as `<richType>/<name>`.
+///
+/// Files are only accessed relative to descriptors of their folders, so links cannot redirect it.
 package struct DropFolder: Sendable {
   /// The folder's path, as the operator gave it.
   package let path: String
-  /// The rich type that the folder itself holds the files of; nil when it has a folder for each.
+  /// The rich type of all files in the folder; nil if there is a folder for each rich type.
   let only: String?
-  /// What the files and folders that the server makes there deny (`umask`): people read them, so it is
-  /// the operator's, not that of the data folder.
+  /// The permissions that new files and folders must not have (umask(2)); people read them, so the
+  /// data folder's strict ones do not apply.
   let mask: mode_t
 
-  /// Describes a drop folder; with `only` it holds the files of that one rich type.
+  /// Describes a drop folder; with `only`, all its files have that rich type.
   package init(path: String, only: String? = nil, mask: mode_t = 0o022) {
     (self.path, self.only, self.mask) = (path, only, mask)
   }
 
-  /// The publish folder's name in the drop folder: files in it are sent.
+  /// The name of the publish folder in the drop folder.
   package static let publishFolderName = "outbox"
 
-  /// The rich types that have a folder, and everything else in it, by name.
+  /// The rich types that have a folder, and all other entries.
   ///
-  /// - Throws: `ServiceError` 503 when the folder cannot be read.
+  /// - Throws: `unavailable` if the folder cannot be read.
   package func richTypes() throws(ServiceError) -> (types: [String], others: [FolderEntry]) {
-    let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard root >= 0 else { throw Self.unreadable(path) }
-    defer { close(root) }
+    let root = try openRoot()
     if let only { return ([only], []) }
     var (types, others): ([String], [FolderEntry]) = ([], [])
-    for entry in try Self.entries(of: dup(root), path) where !entry.isTemporary {
+    for entry in try Self.entries(of: root, path) where !entry.isTemporary {
       var status = Glibc.stat()
       let name = entry.spelling ?? ""
       let isFolder =
-        Plugin.isValidName(name) && fstatat(root, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        Plugin.isValidName(name) && fstatat(root.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
         && status.st_mode & S_IFMT == S_IFDIR
       if isFolder, name != Self.publishFolderName { types.append(name) }
       if !isFolder { others.append(entry) }
@@ -42,58 +43,52 @@ package struct DropFolder: Sendable {
     return (types.sorted(), others)
   }
 
-  /// The names in a rich type's folder with the stamps of their files.
+  /// The entries of a rich type's folder, with the stamps of their files.
   ///
-  /// - Throws: `ServiceError` 404 when there is no such folder, 503 when it cannot be read.
+  /// - Throws: `notFound` if there is no such folder, `unavailable` if it cannot be read.
   package func entries(_ richType: String) throws(ServiceError) -> [(
     entry: FolderEntry, stamp: String
   )] {
     let folder = try openFolder(richType)
-    defer { close(folder) }
-    return try Self.entries(of: dup(folder), richType).compactMap { entry in
+    return try Self.entries(of: folder, richType).compactMap { entry in
       entry.stamp(in: folder).map { (entry, $0) }
     }
   }
 
-  /// Opens an asset's file; `spelling` is its name on the disk where that is known.
+  /// Opens an asset's file; `spelling` is its name on disk, if known.
   func open(
     _ richType: String, _ name: AssetName, spelling: String? = nil
   ) throws(ServiceError) -> AssetFile {
     let folder = try openFolder(richType)
-    defer { close(folder) }
     return try AssetFile(
-      folder: folder, name: spelling ?? Self.spelling(of: name, in: folder, richType))
+      folder: folder.number, name: spelling ?? Self.spelling(of: name, in: folder, richType))
   }
 
-  /// The stamp of whatever has the name, also of what is no file.
+  /// The stamp of the entry for an asset's name, also if it is not a file; nil if there is none.
   package func stamp(_ richType: String, _ name: AssetName, spelling: String?) -> String? {
     guard let folder = try? openFolder(richType) else { return nil }
-    defer { close(folder) }
     let found = spelling ?? Self.spelling(of: name, in: folder, richType)
     return FolderEntry(Array(found.utf8)).stamp(in: folder)
   }
 
-  /// The stamp of whatever the disk has under this very name; nil when there is nothing.
+  /// The stamp of the entry with exactly this name; nil if there is none.
   package func stamp(_ richType: String, named name: String) -> String? {
     stamp(richType, FolderEntry(Array(name.utf8)))
   }
 
-  /// The stamp of an entry; nil when it is gone.
+  /// The stamp of an entry; nil if it does not exist any more.
   package func stamp(_ richType: String, _ entry: FolderEntry) -> String? {
-    guard let folder = try? openFolder(richType) else { return nil }
-    defer { close(folder) }
-    return entry.stamp(in: folder)
+    (try? openFolder(richType)).flatMap { entry.stamp(in: $0) }
   }
 
-  /// The bytes of a small file; nil when there is none.
+  /// The bytes of a small file; nil if there is none.
   ///
-  /// - Throws: `ServiceError` 413 when it is too large, 503 when somebody still writes to it.
+  /// - Throws: `tooLarge`, or `incomplete` if a process is still writing to it.
   package func read(_ richType: String, _ name: String, limit: Int) throws(ServiceError) -> [UInt8]?
   {
     let folder = try openFolder(richType)
-    defer { close(folder) }
     do throws(ServiceError) {
-      let file = try AssetFile(folder: folder, name: name)
+      let file = try AssetFile(folder: folder.number, name: name)
       guard file.size <= limit else {
         throw ServiceError(.tooLarge, "\(name.quoted) is larger than \(limit) bytes.")
       }
@@ -105,33 +100,38 @@ package struct DropFolder: Sendable {
     }
   }
 
-  /// How the disk spells a name: macOS stores the decomposed form of what it is given.
-  static func spelling(of name: AssetName, in folder: Int32, _ path: String) -> String {
+  /// The spelling of a name on disk: files copied from macOS can have the decomposed form.
+  static func spelling(of name: AssetName, in folder: FileDescriptor, _ path: String) -> String {
     let isASCII = name.value.utf8.allSatisfy { $0 < 0x80 }
-    if isASCII || faccessat(folder, name.value, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
+    if isASCII || faccessat(folder.number, name.value, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
       return name.value
     }
-    let entries = (try? Self.entries(of: dup(folder), path)) ?? []
+    let entries = (try? Self.entries(of: folder, path)) ?? []
     return entries.first { $0.name == name }?.spelling ?? name.value
   }
 
-  /// A descriptor of the rich type's folder.
+  /// Opens the drop folder itself.
+  func openRoot() throws(ServiceError) -> FileDescriptor {
+    do throws(Errno) {
+      return try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
+    } catch { throw Self.unreadable(path) }
+  }
+
+  /// Opens a rich type's folder.
   ///
-  /// - Throws: `ServiceError` 404 when there is no such folder, 503 when it cannot be read.
-  func openFolder(_ richType: String) throws(ServiceError) -> Int32 {
-    let isWhole = only != nil && only == richType
-    guard isWhole || Plugin.isValidName(richType) else { throw Self.missing(richType) }
-    let folder = Glibc.open(
-      isWhole ? path : path + "/" + richType,
-      O_RDONLY | O_DIRECTORY | O_CLOEXEC | (isWhole ? 0 : O_NOFOLLOW))
-    if folder >= 0 { return folder }
-    let isMissing = !isWhole && [ENOENT, ELOOP, ENOTDIR].contains(errno)
-    guard isMissing else { throw Self.unreadable(isWhole ? path : richType) }
-    // Or is the drop folder itself missing?
-    let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard root >= 0 else { throw Self.unreadable(path) }
-    close(root)
-    throw Self.missing(richType)
+  /// - Throws: `notFound` if there is no such folder, `unavailable` if it cannot be read.
+  func openFolder(_ richType: String) throws(ServiceError) -> FileDescriptor {
+    if let only, only == richType { return try openRoot() }
+    guard Plugin.isValidName(richType) else { throw Self.missing(richType) }
+    do throws(Errno) {
+      return try FileDescriptor(path + "/" + richType, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    } catch {
+      guard [ENOENT, ELOOP, ENOTDIR].contains(error.rawValue) else {
+        throw Self.unreadable(richType)
+      }
+      _ = try openRoot()  // if the drop folder itself is missing, that is the error
+      throw Self.missing(richType)
+    }
   }
 
   private static func missing(_ richType: String) -> ServiceError {
@@ -144,12 +144,13 @@ package struct DropFolder: Sendable {
       .unavailable, "The folder \(path) cannot be read: \(reason).", retryAfter: 5)
   }
 
-  /// The names in an open folder, which is closed with that.
+  /// The entries of an open folder; `path` is for error messages.
   private static func entries(
-    of descriptor: Int32, _ path: String
+    of descriptor: FileDescriptor, _ path: String
   ) throws(ServiceError) -> [FolderEntry] {
-    guard descriptor >= 0, let folder = fdopendir(descriptor) else {
-      close(descriptor)
+    let copy = dup(descriptor.number)
+    guard copy >= 0, let folder = fdopendir(copy) else {
+      close(copy)
       throw unreadable(path)
     }
     defer { closedir(folder) }
@@ -159,9 +160,78 @@ package struct DropFolder: Sendable {
       errno = 0
       guard let entry = readdir(folder) else { break }
       let name = withUnsafeBytes(of: entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      if name != [0x2E], name != [0x2E, 0x2E] { entries.append(FolderEntry(name)) }
+      if name != Array(".".utf8), name != Array("..".utf8) { entries.append(FolderEntry(name)) }
     }
     guard errno == 0 else { throw unreadable(path) }
     return entries
+  }
+}
+
+/// A regular file of the drop folder, opened without following any link.
+struct AssetFile {
+  let descriptor: FileDescriptor
+  let size: Int
+  let modified: Date
+  /// Identifies the state of the file without reading it.
+  let stamp: String
+
+  /// Opens a file; `folder` is the descriptor of its folder, or `AT_FDCWD`.
+  ///
+  /// - Throws: `notFound` if there is no such name, `rejected` if it is not a readable file.
+  init(folder: Int32, name: String) throws(ServiceError) {
+    var before = Glibc.stat()
+    guard fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) == 0 else {
+      throw ServiceError(.notFound, "There is no file \(name.quoted).")
+    }
+    if let problem = Self.problem(with: before.st_mode) { throw ServiceError(.rejected, problem) }
+    // O_NONBLOCK: opening must not block if the file was replaced by a pipe since fstatat.
+    let opened = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard let descriptor = FileDescriptor(owning: opened) else {
+      throw errno == ENOENT
+        ? ServiceError(.notFound, "There is no file \(name.quoted).")
+        : ServiceError(.rejected, "The file cannot be read: \(String(cString: strerror(errno))).")
+    }
+    guard let status = try? descriptor.status(), Self.problem(with: status.st_mode) == nil else {
+      throw ServiceError(.rejected, "The file changed while it was being opened.")
+    }
+    self.descriptor = descriptor
+    size = Int(status.st_size)
+    modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
+    stamp = status.stamp
+  }
+
+  /// Whether a process is still writing to the file.
+  ///
+  /// The kernel grants a read lease only on a file that no process has open for writing (fcntl(2)).
+  /// Where there are no leases, as on a network share, a file is complete if it was not changed for two
+  /// seconds, or if the kernel has reported that its writer `closed` it.
+  func isBeingWritten(closed: Bool) -> Bool {
+    // The kernel signals a writer that opens the file during the lease; SIGURG is ignored by default.
+    _ = fcntl(descriptor.number, 10 /* F_SETSIG */, SIGURG)
+    if fcntl(descriptor.number, 1024 /* F_SETLEASE */, F_RDLCK) == 0 {
+      _ = fcntl(descriptor.number, 1024 /* F_SETLEASE */, F_UNLCK)
+      return false
+    }
+    if errno == EAGAIN { return true }
+    return !closed && (0..<2).contains(Date().timeIntervalSince(modified))
+  }
+
+  /// The first bytes, for detecting the type.
+  func prefix(_ count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = max(0, pread(descriptor.number, buffer.baseAddress, count, 0))
+    }
+  }
+
+  /// Why something that is not a regular file cannot be an asset.
+  private static func problem(with mode: mode_t) -> String? {
+    switch mode & S_IFMT {
+    case S_IFREG: nil
+    case S_IFDIR: "It is a folder: put its files into the folder above it."
+    case S_IFLNK: "It is a symbolic link: copy the file itself into the folder."
+    case S_IFIFO: "It is a pipe, not a file."
+    case S_IFSOCK: "It is a socket, not a file."
+    default: "It is a device, not a file."
+    }
   }
 }

@@ -5,28 +5,28 @@ package import RichPushAPI
 import Store
 import Synchronization
 
-/// Checks every file of a folder as a server would, without one: a dry run.
+/// Checks every file of a folder as a server would, without a server: a dry run.
 ///
-/// It runs the server's own code over a temporary store, so that both give the same result.
+/// It uses the server's own code with a temporary store, so that both have the same result.
 package final class FolderCheck: Sendable {
   private let assets: AssetIntake
   private let renderer: Renderer
   private let data: String
-  /// Files checked concurrently; a copy of each is kept meanwhile.
+  /// Files checked concurrently; the store has a copy of each.
   private static let width = 8
 
   /// Prepares to check a drop folder, or a folder with the files of one rich type.
   ///
-  /// `programs` holds `richpush-exec` and the executables of the plugins that ship; `shipped` is used for
-  /// rich types that have no plugin in `plugins`.
+  /// `programs` is the folder of `richpush-exec` and the built-in plugins' executables; `shipped` is the
+  /// folder of the built-in plugins, for rich types that have no plugin in `plugins`.
   ///
-  /// - Throws: `ServiceError` with `invalidRequest` when `richType` cannot be the name of one.
+  /// - Throws: `invalidRequest` if `richType` cannot be a rich type.
   package init(
     folder: String, richType: String?, plugins: String, shipped: String?, programs: String
   ) throws {
     guard richType.map(Plugin.isValidName) != false else {
       throw ServiceError(
-        .invalidRequest, "--type is a rich type such as img, not \((richType ?? "").quoted)")
+        .invalidRequest, "--type must be a rich type such as img, not \((richType ?? "").quoted)")
     }
     data = FileManager.default.temporaryDirectory.path + "/richpush-check-" + UUID().uuidString
     let store = try Store(folder: data)
@@ -47,17 +47,17 @@ package final class FolderCheck: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: data) }
 
-  /// Calls `report` with each asset as the API would show it, by rich type and name.
+  /// Calls `report` with the JSON of each asset, by rich type and name.
   ///
-  /// - Throws: Why the folder cannot be read.
+  /// - Throws: why the folder cannot be read.
   package func run(
     _ report: @Sendable (_ asset: [UInt8]) -> Void
   ) async throws(ServiceError) {
     let found = try assets.folder.richTypes()
     for entry in found.others { report(Reconciliation.misplaced(entry).json.bytes) }
     let unsent = assets.folder.unsentWithoutPublisher.sorted { $0.key < $1.key }
-    for (place, reason) in unsent {
-      report(AssetIntake.refused(DropFolder.publishFolderName, place, reason).json.bytes)
+    for (name, reason) in unsent {
+      report(AssetIntake.refused(DropFolder.publishFolderName, name, reason).json.bytes)
     }
     for richType in found.types { try await check(richType, report) }
   }
@@ -96,9 +96,9 @@ package final class FolderCheck: Sendable {
         report(asset.json.bytes)
       }
       // The copies are removed after each batch: the disk may be smaller than the folder.
-      var nothing = Retention()
-      (nothing.blobGrace, nothing.renditionGrace, nothing.renditionBytes) = (0, 0, 0)
-      try await ServiceError.mapping { _ = try await assets.store.collect(nothing) }
+      var retention = Retention()
+      (retention.blobGrace, retention.renditionGrace, retention.renditionBytes) = (0, 0, 0)
+      try await ServiceError.mapping { _ = try await assets.store.collect(retention) }
     }
   }
 

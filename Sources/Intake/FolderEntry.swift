@@ -1,15 +1,16 @@
 import Foundation
 import Glibc
+import Primitives
 
-/// A name in a rich type's folder, exactly as the disk has it.
+/// A name in a rich type's folder, exactly as it is on disk.
 package struct FolderEntry: Sendable, Hashable {
   /// The name's bytes, without the NUL.
   package let bytes: [UInt8]
   /// The name that the catalogue shows.
   package let shown: String
-  /// Its name as an asset; nil if it cannot be one.
+  /// The asset's name; nil if it cannot be an asset.
   package let name: AssetName?
-  /// Whether it looks like a program's temporary file, which is ignored.
+  /// Whether it looks like a temporary file, which is ignored.
   package let isTemporary: Bool
 
   /// Describes a name as `readdir` returns it.
@@ -33,15 +34,11 @@ package struct FolderEntry: Sendable, Hashable {
     return AssetName.problem(with: spelling.precomposedStringWithCanonicalMapping) ?? ""
   }
 
-  /// Identifies the state of the file without reading it; nil if it is gone.
-  func stamp(in folder: Int32) -> String? {
+  /// Identifies the state of the file without reading it; nil if it does not exist any more.
+  func stamp(in folder: FileDescriptor) -> String? {
     var status = Glibc.stat()
-    let isThere = (bytes + [0]).withUnsafeBytes { name in
-      name.withMemoryRebound(to: CChar.self) { name in
-        name.baseAddress.map { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) == 0 } ?? false
-      }
-    }
-    return isThere ? status.stamp : nil
+    let name = bytes.map { CChar(bitPattern: $0) } + [0]
+    return fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.stamp : nil
   }
 }
 
@@ -55,11 +52,11 @@ extension stat {
   }
 }
 
-/// What a name in a rich type's folder means, for the server and for a dry run alike.
+/// What a name in a rich type's folder means.
 package enum EntryKind {
   /// An asset's file.
   case asset(AssetName)
-  /// Not usable as an asset; listed under this name with the reason.
+  /// Not usable as an asset; listed under a name with the reason.
   case refused(as: String, reason: String)
   /// The sidecar of a file, or the result of publishing it.
   case sidecar(of: String)
@@ -77,7 +74,7 @@ package enum EntryKind {
 }
 
 extension DropFolder {
-  /// What a name means; `publishes` is whether files with sidecars are sent.
+  /// What a name means; `publishes` tells whether files with sidecars are sent.
   package func kind(of entry: FolderEntry, _ richType: String, publishes: Bool) -> EntryKind {
     if entry.isTemporary { return .ignored }
     if let file = NotifySidecar.file(for: entry) {
@@ -93,5 +90,40 @@ extension DropFolder {
     return .refused(
       as: EscapedName.plain(entry.spelling ?? entry.shown),
       reason: "Another file here has the same name, with accents stored differently. Remove one.")
+  }
+}
+
+/// The names of sidecars, which make a dropped file a notification: `logo.png.notify.json` contains the
+/// recipients, `logo.png.notify.sent.json` or `logo.png.notify.error.txt` the result.
+package enum NotifySidecar {
+  /// The sidecar that a person writes.
+  package static func name(for file: String) -> String { file + ".notify.json" }
+  /// The result after the notification was created.
+  package static func sent(for file: String) -> String { file + ".notify.sent.json" }
+  /// The result if no notification was created.
+  package static func error(for file: String) -> String { file + ".notify.error.txt" }
+  /// In the publish folder: the sidecar of every file without one.
+  package static let standard = "default.notify.json"
+
+  /// The size limit of sidecars and results, in bytes.
+  package static let largest = 64 << 10
+
+  /// Why files are not sent where the operator has not enabled publishing.
+  package static let isDisabled =
+    "Publishing dropped files is disabled; the server's operator can enable it with --publish-as."
+
+  /// The file to which a sidecar or a result belongs; nil for any other name.
+  package static func file(for entry: FolderEntry) -> String? {
+    guard let name = entry.spelling else { return nil }
+    return endings.first { name.hasSuffix($0) && name.utf8.count > $0.utf8.count }
+      .map { String(name.dropLast($0.count)) }
+  }
+
+  private static let endings = [name(for: ""), sent(for: ""), error(for: "")]
+
+  /// Whether the server writes files with this name.
+  package static func isResult(_ entry: FolderEntry) -> Bool {
+    guard let name = entry.spelling else { return false }
+    return name.hasSuffix(sent(for: "")) || name.hasSuffix(error(for: ""))
   }
 }

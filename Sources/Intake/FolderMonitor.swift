@@ -6,13 +6,13 @@ import Synchronization
 
 /// Processes the names of a drop folder.
 package protocol FolderProcessor: Sendable {
-  /// Examines a name again in two seconds: it is incomplete, or something that is needed is unavailable.
+  /// Processes a name again in two seconds, because it is incomplete or a service is unavailable.
   typealias Retry = @Sendable (PendingChanges.Location) -> Void
 
   var folder: DropFolder { get }
   /// The folders in it that are watched, by their paths relative to it.
   var watchedFolders: [String] { get }
-  /// Processes names that changed; the values tell whether their writers are known to have closed them.
+  /// Processes changed names; the values tell whether their writers are known to have closed them.
   func process(_ names: [PendingChanges.Location: Bool], retry: @escaping Retry) async
   /// Processes all names; returns why the folder could not be read, or nil.
   func processAll(retry: @escaping Retry) async -> String?
@@ -38,14 +38,13 @@ package final class FolderMonitor: Sendable {
     watch.withLock {
       $0 = FolderWatch(processor.folder.path) { [changes, processor, log] events in
         if events.contains(.overflow) {
-          log("\(processor.folder.path): too many changes for inotify; all of it is examined")
+          log("\(processor.folder.path): too many changes for inotify; scanning the whole folder")
         }
         changes.add(events)
       }
     }
     let processing = Task.detached(executorPreference: BlockingExecutor.intake, priority: .utility)
-    {
-      [self] in
+    { [self] in
       for richType in (try? processor.folder.richTypes().types) ?? [] {
         processor.folder.removeUnfinishedUploads(richType)
       }
@@ -76,19 +75,19 @@ package final class FolderMonitor: Sendable {
 
   private func processAll() async {
     let start = ContinuousClock.now
-    // Watched before it is read: a change in between is seen twice rather than missed.
+    // Watched before it is read: a change in between is processed twice rather than missed.
     let isWatched = watch.withLock { $0?.watch(processor.watchedFolders) ?? false }
-    let trouble = await processor.processAll(retry: retry)
+    let problem = await processor.processAll(retry: retry)
     let before = rescan.withLock { rescan in
-      // A folder that does not exist cannot be watched either, which is not the kernel's limit.
+      // A folder that cannot be read cannot be watched either; that is not a limit of the kernel.
       defer {
         rescan.update(
-          ContinuousClock.now - start, isWatched: isWatched || trouble != nil, trouble: trouble)
+          ContinuousClock.now - start, isWatched: isWatched || problem != nil, problem: problem)
       }
       return rescan
     }
-    if let trouble, trouble != before.trouble { log(trouble) }
-    if !isWatched, before.isWatched, trouble == nil {
+    if let problem, problem != before.problem { log(problem) }
+    if !isWatched, before.isWatched, problem == nil {
       log("\(processor.folder.path) cannot be watched; scanning it instead, at most once a second")
     }
   }
@@ -96,25 +95,25 @@ package final class FolderMonitor: Sendable {
 
 /// How often the whole folder is scanned although no change was reported.
 ///
-/// Where the kernel reports every change, a scan is a safeguard; on a network share, where it does not,
-/// scans are all there is. Either way they take at most 5% of one processor.
+/// Where the kernel reports every change, scans are only a safeguard; on a network share they are the
+/// only way to find changes. They take at most 5% of one processor.
 struct RescanInterval {
   private let isShare: Bool
   private(set) var isWatched = true
   /// Why the folder could not be read the last time.
-  private(set) var trouble: String?
+  private(set) var problem: String?
   private var cost = Duration.zero
 
   init(isShare: Bool) { self.isShare = isShare }
 
   /// Records what the last scan cost, and whether the folder is watched.
-  mutating func update(_ cost: Duration, isWatched: Bool, trouble: String?) {
-    (self.cost, self.isWatched, self.trouble) = (cost, isWatched, trouble)
+  mutating func update(_ cost: Duration, isWatched: Bool, problem: String?) {
+    (self.cost, self.isWatched, self.problem) = (cost, isWatched, problem)
   }
 
   /// The time until the next scan.
   var interval: Duration {
-    if isShare || !isWatched || trouble != nil { return max(.seconds(1), cost * 20) }
+    if isShare || !isWatched || problem != nil { return max(.seconds(1), cost * 20) }
     return max(.seconds(30), min(cost * 1000, .seconds(3600)))
   }
 
@@ -123,9 +122,9 @@ struct RescanInterval {
     var status = statfs()
     guard statfs(path, &status) == 0 else { return false }
     // NFS, SMB1, CIFS, SMB2, FUSE, 9p, Ceph, overlayfs (linux/magic.h).
-    let silent: [UInt32] = [
+    let types: [UInt32] = [
       0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x794C_7630,
     ]
-    return silent.contains(UInt32(truncatingIfNeeded: status.f_type))
+    return types.contains(UInt32(truncatingIfNeeded: status.f_type))
   }
 }

@@ -4,7 +4,7 @@ import Glibc
 import PluginHost
 import Synchronization
 
-/// Reports names in the drop folder that are created, completed or removed (inotify(7)).
+/// Reports names that are created, completed or removed in the drop folder (inotify(7)).
 final class FolderWatch: Sendable {
   /// A change.
   enum Event: Sendable, Hashable {
@@ -12,7 +12,7 @@ final class FolderWatch: Sendable {
     case complete(PendingChanges.Location)
     /// A name was created; its writer may not have closed it.
     case created(PendingChanges.Location)
-    /// A change, such as a new folder, for which everything must be examined.
+    /// Another change, such as a new folder; everything must be examined.
     case unknown
     /// The kernel's queue overflowed; everything must be examined.
     case overflow
@@ -36,9 +36,9 @@ final class FolderWatch: Sendable {
     source.activate()
   }
 
-  /// Watches the folder and these folders in it; false if the kernel refuses one.
+  /// Watches the folder and these folders in it; false if one cannot be watched.
   ///
-  /// In a rich type's folder each name is reported; in any other one only that something changed.
+  /// In rich types' folders each name is reported, elsewhere only that something changed.
   func watch(_ paths: [String]) -> Bool {
     folders.withLock { folders in
       var isWhole = true

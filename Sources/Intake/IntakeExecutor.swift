@@ -3,7 +3,7 @@ package import Primitives
 import Synchronization
 
 extension BlockingExecutor {
-  /// Examines dropped files: two threads may wait for plugins while the others keep all processors busy.
+  /// Examines dropped files; has two threads more than processors, since some wait for plugins.
   package static let intake = BlockingExecutor(
     threads: ProcessInfo.processInfo.activeProcessorCount + 2)
 
@@ -26,7 +26,7 @@ extension Array where Element: Sendable {
   ) async {
     let queue = ElementQueue(self)
     let width = Swift.min(width, count)
-    // Each worker starts the next, so that the first ones make progress meanwhile.
+    // Each worker starts the next one, so that the first ones make progress at once.
     @Sendable func startWorker(_ number: Int) -> Task<Void, Never>? {
       if number == width { return nil }
       return Task(executorPreference: BlockingExecutor.intake) {

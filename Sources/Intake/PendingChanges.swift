@@ -32,9 +32,9 @@ package final class PendingChanges: Sendable {
   /// Sent when there is something to examine.
   let signal = WakeSignal()
   private let state = Mutex(State())
-  /// Most files are complete after this time; a link or a pipe, which is never closed, is reported then.
+  /// Most new files are complete after this time; links and pipes, which are never closed, are examined then.
   private static let completionTime = Duration.milliseconds(500)
-  /// How often a file is retried that is incomplete or does not fit on the disk.
+  /// How often incomplete files, and those that do not fit on the disk, are retried.
   private static let retryInterval = Duration.seconds(2)
 
   /// Adds what the kernel reported, in order.

@@ -1,12 +1,13 @@
 package import Media
+import PluginHost
 import Primitives
-import RichPushAPI
+package import RichPushAPI
 package import Store
 import Synchronization
 
 /// Makes the renditions of new assets in the background, one asset at a time.
 ///
-/// The store knows which assets are not prepared yet, so a server that was killed continues where it was.
+/// The store has the list of unprepared assets, so work continues after the server was killed.
 package final class Preparer: Sendable {
   private let store: Store
   private let renderer: Renderer
@@ -21,7 +22,7 @@ package final class Preparer: Sendable {
     var due = ContinuousClock.now
   }
 
-  /// After so many failures on a file the plugin is not called again until the file or the plugin changes.
+  /// After this number of failures the plugin is not called again until the file or the plugin changes.
   private static let maximumAttempts = 4
 
   /// Creates a preparer that has not started.
@@ -42,7 +43,7 @@ package final class Preparer: Sendable {
     }
   }
 
-  /// Stops; a rendition that is being made is kept.
+  /// Stops after the current rendition.
   package func stop() { work.withLock { $0 }?.cancel() }
 
   /// Looks for unprepared assets.
@@ -72,11 +73,11 @@ package final class Preparer: Sendable {
     }
   }
 
-  /// Makes the renditions; returns what the asset's author should know.
+  /// Makes the renditions; returns advice for the asset's author.
   private func advice(on asset: AssetRecord) async throws(ServiceError) -> String? {
     let preparation = try Preparation(asset, in: store, validator)
     return try await preparation.advice { request async throws(ServiceError) in
-      guard !Task.isCancelled else { throw ServiceError(.unavailable, "The server stops.") }
+      guard !Task.isCancelled else { throw ServiceError(.unavailable, "The server is stopping.") }
       return DeviceRendition(try await renderer.renditionInBackground(request))
     }
   }
@@ -86,7 +87,7 @@ package final class Preparer: Sendable {
     if Task.isCancelled { return true }
     let pause = Duration.seconds(error.retryAfter ?? 1)
     let count = failures.withLock { failures in
-      // That a plugin is busy says nothing about the file.
+      // A busy plugin is not a failure on the file.
       let isFailure = ![.busy, .unavailable].contains(error.code)
       failures[asset.stamp, default: Failure()].count += isFailure ? 1 : 0
       failures[asset.stamp]?.due = .now + pause
@@ -97,5 +98,69 @@ package final class Preparer: Sendable {
       self.signal.send()
     }
     return count < Self.maximumAttempts
+  }
+}
+
+/// The renditions of an asset that are made before a device requests them: of the original without
+/// metadata, and of every profile.
+package struct Preparation: Sendable {
+  let source: RenditionSource
+  let plugin: Plugin
+  /// Whether it is animated, according to its plugin.
+  private let isAnimated: Bool
+
+  /// Makes all renditions; returns advice for the asset's author.
+  ///
+  /// - Throws: why no device can show the asset, or why the plugin failed.
+  func advice(
+    render: (RenditionRequest) async throws(ServiceError) -> DeviceRendition
+  ) async throws(ServiceError) -> String? {
+    guard plugin.manifest.isShared else { return nil }
+    let cleaned = try await render(request(.none))
+    guard cleaned.isKept else { return nil }
+    var advice = DeviceAdvice(
+      original: source.pinned?.size ?? 0, animation: isAnimated ? cleaned : nil)
+    var rejection: ServiceError?
+    for profile in Profile.all {
+      do throws(ServiceError) {
+        advice.add(try await render(request(RenditionOptions(profile))), for: profile)
+      } catch {
+        guard error.code == .rejected else { throw error }
+        advice.addMissing(profile, error.reason)
+        rejection = error
+      }
+    }
+    if let rejection, advice.isEmpty { throw rejection }
+    return advice.text
+  }
+
+  /// How many renditions are made, as `{"made":2,"of":6}`.
+  package func progress(in store: Store) -> JSON {
+    let requests = [request(.none)] + Profile.all.map { request(RenditionOptions($0)) }
+    let made = requests.count { store.renditions.rendition($0.key) != nil }
+    return .object(["made": .number(Double(made)), "of": .number(Double(requests.count))])
+  }
+
+  /// The renditions to be made of an asset.
+  ///
+  /// - Throws: `rejected` if its plugin or its content is missing.
+  package init(_ asset: AssetRecord, in store: Store, _ validator: PayloadValidator)
+    throws(ServiceError)
+  {
+    plugin = try validator.plugin(asset.richType)
+    let details = asset.details.flatMap { JSON($0.utf8) }
+    isAnimated =
+      if case .object(let members)? = details { members["animated"] == .bool(true) } else { false }
+    guard let digest = asset.blob, let type = asset.type else {
+      throw ServiceError(.rejected, "Its content is missing. Drop the file again.")
+    }
+    source = RenditionSource(
+      richType: asset.richType, message: "", payload: asset.name,
+      pinned: PinnedAsset(
+        digest: digest, size: asset.bytes, type: type, path: store.blobs.path(of: digest)))
+  }
+
+  private func request(_ options: RenditionOptions) -> RenditionRequest {
+    RenditionRequest(source: source, options: options, plugin: plugin)
   }
 }

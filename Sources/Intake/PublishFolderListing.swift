@@ -2,7 +2,7 @@ import Glibc
 package import RichPushAPI
 import Store
 
-// Files of the publish folder that are not sent are shown in the catalogue, with the reason.
+// The catalogue lists files of the publish folder that are not sent, with the reason.
 extension DropFolder {
   /// The publish folder in this drop folder; nil if there is none.
   package var publishFolder: DropFolder? {
@@ -14,7 +14,7 @@ extension DropFolder {
     return DropFolder(path: path, mask: mask)
   }
 
-  /// The files in the publish folder of a server that publishes none of them, with the reason.
+  /// All files in the publish folder if publishing is disabled, with that reason.
   var unsentWithoutPublisher: [String: String] {
     let unsent = try? publishFolder?.unsent { _, _ in NotifySidecar.isDisabled }
     return (unsent ?? [:]).mapValues { _ in NotifySidecar.isDisabled }
@@ -22,7 +22,7 @@ extension DropFolder {
 
   /// The files of this publish folder that are not sent, such as `img/logo.png`, with the reason.
   ///
-  /// `reason` is asked for each file; nil if it was sent, or may still be.
+  /// `reason` is called for each file; nil if it was sent, or may still be.
   package func unsent(
     _ reason: (_ richType: String, FolderEntry) -> String?
   ) throws(ServiceError) -> [String: String] {

@@ -4,7 +4,7 @@ import Store
 
 /// Publishes dropped files that have a sidecar.
 package protocol SidecarPublishing: Sendable {
-  /// Publishes a file as its sidecar says; true if it must be tried again.
+  /// Publishes a file as its sidecar specifies; true if it must be retried.
   func publish(_ richType: String, _ file: String) async -> Bool
 }
 
@@ -22,7 +22,7 @@ package struct Reconciliation: FolderProcessor {
   /// The drop folder.
   package var folder: DropFolder { assets.folder }
 
-  /// The rich types' folders; without a publisher also the publish folder, whose files are shown as not
+  /// The rich types' folders; without a publisher also the publish folder, to list its files as not
   /// sent.
   package var watchedFolders: [String] {
     let types = (try? folder.richTypes().types) ?? []
@@ -31,12 +31,12 @@ package struct Reconciliation: FolderProcessor {
     return types + [name] + ((try? publishFolder.richTypes().types) ?? []).map { name + "/" + $0 }
   }
 
-  /// The rich type under which the catalogue lists what lies in the drop folder itself.
+  /// The rich type under which the catalogue lists files in the drop folder itself.
   package static let root = "."
   /// Files examined concurrently: more than threads, since most wait for fsync.
   package static let width = 256
 
-  /// Examines every name, and forgets those whose files are gone.
+  /// Examines every name, and removes assets whose files do not exist any more.
   package func processAll(retry: @escaping Retry) async -> String? {
     let found: (types: [String], others: [FolderEntry])
     do throws(ServiceError) {
@@ -49,8 +49,8 @@ package struct Reconciliation: FolderProcessor {
     for richType in found.types { await reconcile(richType, retry) }
     if publisher == nil { await assets.recordUnsent(folder.unsentWithoutPublisher) }
     let kept = Set(found.types + [Self.root, DropFolder.publishFolderName])
-    for gone in (try? assets.store.assetTypes()) ?? [] where !kept.contains(gone) {
-      await forget(gone, (try? assets.store.assetStamps(gone)) ?? [:], except: [])
+    for type in (try? assets.store.assetTypes()) ?? [] where !kept.contains(type) {
+      await forget(type, (try? assets.store.assetStamps(type)) ?? [:], except: [])
     }
     return nil
   }
@@ -61,11 +61,11 @@ package struct Reconciliation: FolderProcessor {
   ) async {
     let files = names.keys.filter { !$0.entry.isTemporary }
     for (richType, locations) in Dictionary(grouping: files, by: \.richType) {
-      assets.validator.prepare(richType, calls: locations.count)
+      assets.validator.prestart(richType, calls: locations.count)
     }
-    // Somebody waits for the files; renditions for devices are made after all have been examined.
+    // The author waits for the result; background renditions are made after all have been examined.
     await assets.foreground.track {
-      // Neighbours in the catalogue are recorded together, which costs fewer pages of the database.
+      // Recorded in the order of the catalogue, which changes fewer pages of the database.
       let sorted = names.sorted { $0.key.entry.shown > $1.key.entry.shown }
       await sorted.forEachConcurrently(Self.width) { location, closed in
         await examine(location, closed: closed, retry)
@@ -74,7 +74,7 @@ package struct Reconciliation: FolderProcessor {
   }
 
   private func reconcile(_ richType: String, _ retry: @escaping Retry) async {
-    // Read before the folder: a file added in between is unknown, and so is not forgotten.
+    // Read before the folder: a file that is added in between is not known, so it is not removed.
     guard let known = try? assets.store.assetStamps(richType) else { return }
     let entries: [(entry: FolderEntry, stamp: String)]
     do throws(ServiceError) {
@@ -116,7 +116,7 @@ package struct Reconciliation: FolderProcessor {
   ) async {
     let (richType, entry) = (location.richType, location.entry)
     do throws(ServiceError) {
-      let found = try await assets.examineHere(
+      let found = try await assets.examineInline(
         richType, name, spelling: entry.spelling, closed: closed)
       if found.pending != nil { return retry(location) }
       guard let publisher, let file = entry.spelling,
@@ -126,7 +126,7 @@ package struct Reconciliation: FolderProcessor {
     } catch {
       switch error.code {
       case .notFound:
-        // A file whose name is another Unicode form of this one may exist, and becomes the asset.
+        // A file with another Unicode form of the name may exist, which becomes the asset.
         let isASCII = entry.bytes.allSatisfy { $0 < 0x80 }
         if closed, !isASCII { await reconcile(richType, retry) }
       case .busy, .unavailable, .incomplete: retry(location)
@@ -135,7 +135,7 @@ package struct Reconciliation: FolderProcessor {
     }
   }
 
-  /// Records a name that cannot be an asset; forgets it if its file is gone.
+  /// Records a name that cannot be an asset; removes it if its file does not exist any more.
   private func refuse(
     _ richType: String, _ entry: FolderEntry, _ shown: String, _ reason: String
   ) async {
@@ -146,11 +146,11 @@ package struct Reconciliation: FolderProcessor {
       richType, shown, reason, stamp: stamp + " " + assets.validator.identity(richType))
   }
 
-  /// A file beside the rich types' folders, as the catalogue shows it.
+  /// A file in the drop folder itself, as the catalogue lists it.
   static func misplaced(_ entry: FolderEntry) -> AssetRecord {
     AssetIntake.refused(
       root, entry.shown,
-      "Files go into the folder of a rich type. Move it into one, such as img.")
+      "Files must be in the folder of a rich type. Move it into one, such as img.")
   }
 
   private func refuseMisplaced(_ others: [FolderEntry]) async {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 extension Error {
-  /// What went wrong, for the log: the sentence of our own errors, or the system's text.
+  /// A description for the log: the sentence of richpush's own errors, or the system's text.
   package var logDescription: String {
     switch self {
     case is CancellationError: "it was cancelled"
@@ -23,14 +23,25 @@ extension CocoaError {
   }
 }
 
+/// An error that the operator can fix: in the configuration, or in a command's arguments.
+package struct OperatorError: Error, CustomStringConvertible {
+  /// A sentence that says what is wrong.
+  package let reason: String
+
+  package var description: String { reason }
+
+  /// Describes what is wrong.
+  package init(_ reason: String) { self.reason = reason }
+}
+
 /// The operator's log: one line at a time, on standard error.
 package struct Log: Sendable {
   private let sink: @Sendable (String) -> Void
 
-  /// Creates a log that hands each line to `sink`.
+  /// Creates a log that passes each line to `sink`.
   package init(_ sink: @escaping @Sendable (String) -> Void) { self.sink = sink }
 
-  /// The process's standard error; each line is written in one call, so that lines do not mix.
+  /// The process's standard error; one system call per line, so that lines do not mix.
   package static let standardError = Log { line in
     var text = "richpush: " + line + "\n"
     text.withUTF8 { bytes in
@@ -38,7 +49,7 @@ package struct Log: Sendable {
     }
   }
 
-  /// Writes a line; control characters in it are replaced, so that it cannot forge another.
+  /// Writes a line; replaces control characters, so that a line cannot imitate another one.
   package func callAsFunction(_ line: String) {
     if line.isPrintableASCII { return sink(line) }
     sink(

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Signs and verifies links to media that need no password.
 ///
-/// `/media/<id>/<rendition>?expires=<seconds since 1970>&key=<id>&signature=<HMAC-SHA-256>`: it gives
-/// access to that rendition of that content until then, and to nothing else.
+/// A link, `/media/<id>/<rendition>?expires=<seconds since 1970>&key=<id>&signature=<HMAC-SHA-256>`,
+/// gives access only to that rendition of that content, until it expires.
 package final class MediaLinks: Sendable {
   /// What a link leads to.
   package struct Target: Sendable, Equatable {
@@ -27,7 +27,7 @@ package final class MediaLinks: Sendable {
 
   /// The result of verifying a link.
   package enum Verdict: Sendable {
-    /// Valid for so many more seconds.
+    /// Valid for this number of seconds.
     case valid(secondsLeft: Int)
     case expired
     case forged
@@ -81,7 +81,7 @@ package final class MediaLinks: Sendable {
 
   /// Verifies a link, byte for byte and in constant time.
   ///
-  /// Another spelling of the same link is forged: each would be another entry in every cache.
+  /// Another spelling of the same link counts as forged: each would be another entry in every cache.
   package func verify(_ target: Target, key id: Int, link: String, now: Date) -> Verdict {
     guard let key = keys.withLock({ $0.first { $0.id == id } }) else { return .forged }
     let expected = Self.path(to: target, by: key)
@@ -102,49 +102,7 @@ package final class MediaLinks: Sendable {
 
   /// Base64 for URLs, without padding (RFC 4648, section 5).
   private static func text(of code: [UInt8]) -> String {
-    String(
-      Data(code).base64EncodedString().compactMap { character -> Character? in
-        switch character {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: character
-        }
-      })
+    Data(code).base64EncodedString()
+      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
-}
-
-/// Manages the keys that sign media links, for the command line; works beside a running server.
-package struct LinkKeyAdmin: Sendable {
-  private let store: Store
-
-  /// Opens the data folder.
-  package init(data: String) throws { store = try Store(folder: data, access: .shared) }
-
-  /// Every valid key; the first one signs.
-  package func list() throws -> [(id: Int, created: Date)] {
-    try store.linkKeys().map { ($0.id, $0.created) }
-  }
-
-  /// Creates the key that signs from now on, and returns its ID.
-  package func rotate() async throws -> Int { try await store.addLinkKey() }
-
-  /// Removes an older key, which invalidates every link that it signed.
-  ///
-  /// - Throws: `LinkKeyError` for the key that signs, and for one that does not exist.
-  package func remove(_ id: Int) async throws {
-    guard try await store.removeLinkKey(id) else {
-      throw LinkKeyError(
-        reason: "there is no older key \(id); the newest signs, so rotate before you remove it")
-    }
-  }
-}
-
-/// Why the keys could not be changed.
-package struct LinkKeyError: Error, CustomStringConvertible {
-  /// A sentence for the person at the keyboard.
-  package let reason: String
-
-  /// The reason.
-  package var description: String { reason }
 }

@@ -3,16 +3,16 @@ import MediaTypes
 package import PluginHost
 package import RichPushAPI
 
-/// Asks the plugin of a rich type whether a payload can be sent.
+/// Validates payloads with the plugins of their rich types.
 package struct PayloadValidator: Sendable {
   private let host: PluginHost
 
   /// Creates a validator over the plugins of a host.
   package init(host: PluginHost) { self.host = host }
 
-  /// The plugin's details of the payload, as the text of a JSON object; nil if it gave none.
+  /// The plugin's details of the payload, as the text of a JSON object; nil if there are none.
   ///
-  /// - Throws: The plugin's reason if it rejects the payload, or why it did not answer.
+  /// - Throws: the plugin's reason if it rejects the payload, or why the call failed.
   package func details(_ source: RenditionSource) async throws(ServiceError) -> String? {
     let plugin = try plugin(source.richType)
     if let pinned = source.pinned, !plugin.accepts(pinned.type) {
@@ -30,18 +30,18 @@ package struct PayloadValidator: Sendable {
     }
   }
 
-  /// What the file is, and what its owner can do with it.
+  /// What kind of file it is, and what its author can do.
   private func advice(on pinned: PinnedAsset, for plugin: Plugin) -> String {
     let kind = OpenFile.reading(pinned.path) { $0.map { FileKind($0) } }
-    guard let kind else { return "The file cannot be read any more." }
+    guard let kind else { return "The file can no longer be read." }
     let isMedia = ["image", "audio"].contains(MediaType(pinned.type)?.family)
-    // A plugin that accepts any type would be no better advice than none.
+    // A plugin that accepts every type would be no useful advice.
     let other = host.plugins().first { isMedia && $0.accepts(pinned.type) && !$0.accepts("x/x") }
     return kind.refusal(accepting: plugin.manifest.accepts, folder: other?.richType)
   }
 
-  /// Starts processes of the plugin for so many expected calls.
-  package func prepare(_ richType: String, calls: Int) { host.prestart(richType, calls: calls) }
+  /// Starts processes of the plugin for this number of expected calls.
+  package func prestart(_ richType: String, calls: Int) { host.prestart(richType, calls: calls) }
 
   /// The identity of the rich type's plugin, which changes with its version; `-` if there is no plugin.
   package func identity(_ richType: String) -> String { host.plugin(richType)?.identity ?? "-" }

@@ -9,7 +9,7 @@ package struct Profile: Sendable, Hashable {
   /// The largest rendition, in bytes.
   package let maxBytes: Int
 
-  /// The devices it is meant for, for people.
+  /// The devices that it is for, as text for people.
   package var devices: String {
     switch name {
     case "ios": "iPhones"
@@ -20,7 +20,7 @@ package struct Profile: Sendable, Hashable {
     }
   }
 
-  /// Where it is shown, for people.
+  /// Where it is shown, as text for people.
   package var place: String { name == "web" ? "in browsers" : "on \(devices)" }
 
   /// Whether its devices play animations.
@@ -39,7 +39,7 @@ package struct Profile: Sendable, Hashable {
   package static func named(_ name: String) -> Profile? { all.first { $0.name == name } }
 }
 
-/// How a picture fills the size asked for.
+/// How a picture fills the requested size.
 package enum Fit: String, Sendable {
   /// The whole picture, inside the size.
   case contain

@@ -3,13 +3,13 @@ import Primitives
 import RichPushAPI
 import Synchronization
 
-/// A queue of renders in front of each plugin: first what the most callers have waited for the longest.
+/// A queue of renders for each plugin; the largest total waiting time of callers comes first.
 package final class RenderQueues: Sendable {
   private let queues = Mutex<[String: AdmissionQueue<InFlightRender>]>([:])
   private let concurrency: Int
   private let timeout: Duration
 
-  /// A first estimate of what a render takes.
+  /// A first estimate of the duration of a render.
   private static let initialDuration = Duration.milliseconds(5)
 
   /// The time that all callers of a render have waited together.
@@ -19,7 +19,8 @@ package final class RenderQueues: Sendable {
 
   /// Creates queues that admit at most `concurrency` calls of one plugin at a time.
   ///
-  /// A phone's request gives up after 30 s; what could only be served after `timeout` is rejected at once.
+  /// A phone's request times out after 30 s, so a render that would wait longer than `timeout` is rejected
+  /// at once.
   package init(concurrency: Int, timeout: Duration = .seconds(20)) {
     (self.concurrency, self.timeout) = (concurrency, timeout)
   }
@@ -41,14 +42,14 @@ package final class RenderQueues: Sendable {
       let wait = if case .full(let wait) = error { wait } else { timeout }
       return .failure(
         ServiceError(
-          .busy, "The plugin has more to do than it can; try again.",
+          .busy, "The plugin is overloaded; try again.",
           retryAfter: max(1, Int(wait / .seconds(1)))))
     }
   }
 
   private subscript(_ plugin: Plugin) -> AdmissionQueue<InFlightRender> {
-    // One call more than the plugin takes is admitted: it waits in the plugin host, which notices by it
-    // when no call ends any more.
+    // One more call than the plugin can run is admitted: it waits in the plugin host, which needs a
+    // waiting call to detect that the plugin is stuck.
     let width = min(plugin.manifest.workers.max ?? .max, concurrency) + 1
     return queues.withLock { queues in
       if let queue = queues[plugin.richType], queue.width == width { return queue }
@@ -58,5 +59,54 @@ package final class RenderQueues: Sendable {
       queues[plugin.richType] = queue
       return queue
     }
+  }
+}
+
+/// A rendition that is being rendered; all requests for it share the outcome.
+final class InFlightRender: Sendable {
+  typealias Outcome = Result<RenderedMedia, ServiceError>
+
+  private struct State {
+    var waiters: [CheckedContinuation<Outcome, Never>] = []
+    /// Nil until the render is complete.
+    var outcome: Outcome?
+    var isHandedOver = false
+  }
+
+  private let state = Mutex(State())
+
+  /// The number of waiting callers.
+  var subscribers: Int { state.withLock { $0.waiters.count } }
+
+  /// Whether ``outcomeOrHandOver()`` has returned nil, so that its caller will wait for the outcome.
+  var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
+
+  /// The outcome; nil if it is not complete, after which the caller waits for it with ``outcome()``.
+  func outcomeOrHandOver() -> Outcome? {
+    state.withLock { state in
+      if state.outcome == nil { state.isHandedOver = true }
+      return state.outcome
+    }
+  }
+
+  /// Waits for the outcome.
+  func outcome() async -> Outcome {
+    await withCheckedContinuation { continuation in
+      let outcome = state.withLock { state in
+        if state.outcome == nil { state.waiters.append(continuation) }
+        return state.outcome
+      }
+      if let outcome { continuation.resume(returning: outcome) }
+    }
+  }
+
+  /// Completes the render and resumes every waiter with its outcome.
+  func complete(_ outcome: Outcome) {
+    let waiters = state.withLock { state in
+      state.outcome = outcome
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume(returning: outcome) }
   }
 }

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// What a device gets for a rendition request.
+/// The outcome of a rendition request.
 package enum RenderedMedia: Sendable {
-  /// A file that is kept, and is the same for everybody who requests it.
+  /// A stored file, which is the same for all requests.
   case stored(StoredMedia)
-  /// An answer for the callers that waited for this one render; it is not kept.
+  /// Only for the callers that waited for this render; it is not stored.
   case transient(TransientMedia)
   /// The address of the content (302).
   case redirect(location: String)
@@ -22,7 +22,7 @@ package enum RenderedMedia: Sendable {
   }
 }
 
-/// A rendition's file with what is sent along with it.
+/// A rendition's file and its metadata.
 package struct StoredMedia: Sendable {
   /// The file, which never changes.
   package let path: String
@@ -32,7 +32,7 @@ package struct StoredMedia: Sendable {
   /// The content's SHA-256 in hexadecimal.
   package let etag: String
   package let created: Date
-  /// The name under which a device may save it.
+  /// The suggested file name for a device that saves it.
   package let fileName: String
   /// Further fields that the plugin set, with lowercase names.
   package let fields: [(name: String, value: String)]

@@ -4,19 +4,19 @@ package import RichPushAPI
 package import Store
 import Synchronization
 
-/// Provides renditions: from the store, or made once by their plugin for all who request them.
+/// Provides renditions: from the store, or rendered once for all concurrent requests.
 package final class Renderer: Sendable {
   private let store: Store
   private let host: PluginHost
   /// Rendition requests by outcome.
   package let counts: RenditionCounts
-  /// Counts callers that wait, so that background work can yield to them.
+  /// Counts waiting callers, so that background work can yield to them.
   package let foreground: ForegroundLoad
   private let queues: RenderQueues
   private let inFlight = Mutex<[Digest: InFlightRender]>([:])
-  /// The name under which a stored rendition notes that it is the asset itself.
+  /// The field that marks a stored rendition as the asset itself.
   private static let sendfile = "X-Sendfile"
-  /// How long a completed render waits for the caller that handed it over.
+  /// How long a completed render is kept for the caller that handed it over.
   private static let handOverTime = Duration.seconds(1)
 
   /// Creates a renderer.
@@ -28,7 +28,7 @@ package final class Renderer: Sendable {
     (self.foreground, self.counts) = (foreground, counts)
   }
 
-  /// The rendition if it is stored; one system call, no waiting.
+  /// The rendition if it is stored; takes one system call.
   package func stored(_ request: RenditionRequest) -> StoredMedia? {
     guard let media = lookUp(request) else { return nil }
     counts.count(.hit)
@@ -39,17 +39,17 @@ package final class Renderer: Sendable {
     store.renditions.rendition(request.key).flatMap { media($0, for: request) }
   }
 
-  /// The rendition, made now if it is not stored.
+  /// The rendition, rendered if it is not stored.
   ///
-  /// - Throws: The plugin's reason, or why it did not answer.
+  /// - Throws: the plugin's reason, or why the call failed.
   package func rendition(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
     if let media = stored(request) { return .stored(media) }
     return try await foreground.track { () async throws(ServiceError) in try await share(request) }
   }
 
-  /// The rendition, made when no caller waits for another.
+  /// The rendition, rendered when no device is waiting.
   ///
-  /// - Throws: The plugin's reason, or why it did not answer.
+  /// - Throws: the plugin's reason, or why the call failed.
   package func renditionInBackground(
     _ request: RenditionRequest
   ) async throws(ServiceError) -> RenderedMedia {
@@ -58,18 +58,18 @@ package final class Renderer: Sendable {
     return try await share(request)
   }
 
-  /// The rendition made on the calling thread, by a plugin that usually answers faster than a task could
-  /// be switched.
+  /// The rendition, rendered on the calling thread, if its plugin usually responds faster than a task
+  /// switch.
   ///
-  /// - Returns: Nil if it is not complete yet; ``rendition(_:)`` then waits for it.
-  /// - Throws: The plugin's reason, or why it did not answer.
+  /// - Returns: nil if it is not complete yet; ``rendition(_:)`` then waits for it.
+  /// - Throws: the plugin's reason, or why the call failed.
   package func renditionInline(_ request: RenditionRequest) throws(ServiceError) -> RenderedMedia? {
     guard host.answersInline(request.plugin) else { return nil }
     let (render, isNew) = join(request.key)
     guard isNew else { return nil }
     Task.immediate {
       render.complete(await callPlugin(request, inline: true))
-      // The caller returns through `rendition(_:)` in a moment, unless its client has hung up.
+      // Its caller is about to call `rendition(_:)`, unless the client has disconnected.
       if render.isHandedOver { try? await Task.sleep(for: Self.handOverTime) }
       remove(render, request.key)
     }
@@ -82,7 +82,7 @@ package final class Renderer: Sendable {
       Task {
         render.complete(
           await queues.run(render, of: request.plugin) {
-            // Another render may have been completed between the look-up above and `join`.
+            // Another render may have completed between `stored` and `join`.
             if let media = lookUp(request) { return .success(.stored(media)) }
             return await callPlugin(request, inline: false)
           })
@@ -147,12 +147,12 @@ package final class Renderer: Sendable {
     }
     guard let media = media(rendition, for: request) else {
       throw ServiceError(
-        .pluginFailed, "The plugin sends the asset of a notification that has none.")
+        .pluginFailed, "The plugin responded with the asset of a notification that has none.")
     }
     return media
   }
 
-  /// What is sent for a stored rendition; nil if that is an asset which the request does not have.
+  /// A stored rendition as it is sent; nil if it is the asset and the request has none.
   private func media(_ rendition: Rendition, for request: RenditionRequest) -> StoredMedia? {
     let isAsset = rendition.fields.contains { $0.name == Self.sendfile }
     let asset = isAsset ? request.source.pinned : nil

@@ -6,9 +6,9 @@ package final class RenditionCounts: Sendable {
   package enum Outcome: String, CaseIterable, Sendable {
     /// The rendition was stored.
     case hit
-    /// Its plugin made it.
+    /// It was rendered.
     case made
-    /// It waited for the same rendition, which was being made already.
+    /// It waited for a render that was in progress.
     case coalesced
     /// Not a request: a stored rendition was removed to free disk space.
     case evicted
@@ -36,27 +36,27 @@ package final class RenditionCounts: Sendable {
   }
 }
 
-/// Counts work that somebody waits for, so that background work can yield to it.
+/// Counts work that a person or device is waiting for, so that background work can yield to it.
 package final class ForegroundLoad: Sendable {
   private let count = Mutex(0)
-  /// The longest that background work yields before each step: it makes progress under any load.
+  /// The longest time that background work yields before each step, so that it always makes progress.
   private static let longestYield = Duration.seconds(1)
   private static let pollInterval = Duration.milliseconds(20)
 
   /// Creates a count of zero.
   package init() {}
 
-  /// Runs work that somebody waits for.
+  /// Runs work that a person or device is waiting for.
   package func track<R, E>(_ body: () async throws(E) -> R) async throws(E) -> R {
     count.withLock { $0 += 1 }
     defer { count.withLock { $0 -= 1 } }
     return try await body()
   }
 
-  /// Returns when nobody waits for tracked work, or after a second.
+  /// Returns when no tracked work is running, or after a second.
   package func waitUntilIdle() async {
     let deadline = ContinuousClock.now + Self.longestYield
-    // Polled rather than signalled at zero: between two of many requests the count is zero for a moment.
+    // Polled rather than signalled at zero, since the count is briefly zero between two requests.
     while count.withLock({ $0 > 0 }), ContinuousClock.now < deadline, !Task.isCancelled {
       try? await Task.sleep(for: Self.pollInterval)
     }

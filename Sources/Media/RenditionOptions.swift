@@ -20,9 +20,8 @@ package struct RenditionOptions: Sendable, Hashable {
 
   /// Reads the parameters of a query, in order.
   ///
-  /// Sizes are device pixels: they are multiplied by `dpr` and rounded up to the next step of
-  /// ``steps``. Of the options that the plugin declares (`keys`), those equal to their default are
-  /// left out.
+  /// Sizes are device pixels: they are multiplied by `dpr` and rounded up to the next of ``steps``.
+  /// Options that the plugin declares (`keys`) are left out if they are equal to their default.
   package init(
     _ query: [(name: String, value: String)], declaring keys: [String],
     defaults: [String: String] = [:]
@@ -31,14 +30,14 @@ package struct RenditionOptions: Sendable, Hashable {
     var seen: Set<String> = []
     for (name, value) in query {
       guard seen.insert(name).inserted else {
-        throw ServiceError(.invalidRequest, "The option \(name) is given twice.")
+        throw ServiceError(.invalidRequest, "The option \(name) is repeated.")
       }
       switch name {
       case "profile":
         guard let profile = Profile.named(value) else {
           let names = Profile.all.map(\.name).joined(separator: ", ")
           throw ServiceError(
-            .invalidRequest, "There is no profile \(value.quoted): it is one of \(names).")
+            .invalidRequest, "There is no profile \(value.quoted); there are: \(names).")
         }
         self.profile = profile
       case "width": width = try Self.pixels(name, value)
@@ -69,14 +68,14 @@ package struct RenditionOptions: Sendable, Hashable {
     if !isSized || fit == .contain { fit = nil }
   }
 
-  /// The widths and heights of renditions: few, so that the cache stays bounded.
+  /// The widths and heights of renditions: only a few, so that the cache stays small.
   ///
-  /// They are those of devices' screens, and of `srcset` in common use.
+  /// They are common widths of screens and of `srcset`.
   private static let steps = [
     64, 96, 128, 160, 240, 320, 400, 480, 512, 640, 750, 828, 1080, 1170, 1440, 1920, 2560,
   ]
 
-  /// The first step that is not below `pixels`, or the last.
+  /// The first step that is at least `pixels`, or the last one.
   private static func snap(_ pixels: Int) -> Int {
     steps.first { $0 >= pixels } ?? steps[steps.count - 1]
   }
@@ -84,12 +83,12 @@ package struct RenditionOptions: Sendable, Hashable {
   private static func pixels(_ name: String, _ value: String) throws(ServiceError) -> Int {
     guard let pixels = Int(value), (1...100_000).contains(pixels) else {
       throw ServiceError(
-        .invalidRequest, "\(name) is a whole number of pixels from 1 up, not \(value.quoted).")
+        .invalidRequest, "\(name) is a whole number of pixels, at least 1, not \(value.quoted).")
     }
     return pixels
   }
 
-  /// The canonical parameters: the query string that a plugin gets, and part of the rendition's key.
+  /// The canonical parameters: the plugin's query string, and a part of the rendition's key.
   package var items: [(name: String, value: String)] {
     var items: [(name: String, value: String)] = []
     if let profile { items.append(("profile", profile.name)) }
@@ -100,7 +99,7 @@ package struct RenditionOptions: Sendable, Hashable {
     return items + declared.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// The options as a plugin gets them, with the profile's limits filled in.
+  /// The options for the plugin, with the limits of the profile.
   package var limits: PluginOptions {
     let sized = width != nil || height != nil
     return PluginOptions(
@@ -110,10 +109,10 @@ package struct RenditionOptions: Sendable, Hashable {
   }
 }
 
-// Options as one segment of a path: `original`, a profile, or sizes such as `w640`, `w320h240-cover`,
-// followed by what the plugin declares, such as `original;view=waveform`.
+// Options as a path segment: `original`, a profile, or a size such as `w640` or `w320h240-cover`,
+// followed by options that the plugin declares, such as `original;view=waveform`.
 extension RenditionOptions {
-  /// Reads the name that ``name`` gives.
+  /// Parses a ``name``.
   package init(name: String, declaring keys: [String]) throws(ServiceError) {
     let parts = name.split(separator: ";", omittingEmptySubsequences: false)
     var items: [(name: String, value: String)] = []
@@ -129,7 +128,8 @@ extension RenditionOptions {
       else {
         throw ServiceError(
           .invalidRequest,
-          "\(String(part).quoted) cannot stand in an address: it is not declared, or not plain.")
+          "\(String(part).quoted) cannot be in a link: the plugin does not declare it, or it has other "
+            + "characters than letters, digits and ._-")
       }
       items.append((String(pair.1), String(pair.2)))
     }
@@ -143,13 +143,10 @@ extension RenditionOptions {
     else {
       throw ServiceError(
         .invalidRequest,
-        "\(text.quoted) is no rendition: it is original, a profile, or a size such as w640.")
+        "\(text.quoted) is not a rendition: use original, a profile, or a size such as w640.")
     }
-    let items = [
-      sizes.1.map { ("width", String($0)) }, sizes.2.map { ("height", String($0)) },
-      sizes.3.map { _ in ("fit", "cover") },
-    ]
-    return items.compactMap { $0 }.map { (name: $0.0, value: $0.1) }
+    let items = [("width", sizes.1), ("height", sizes.2), ("fit", sizes.3.map { _ in "cover" })]
+    return items.compactMap { name, value in value.map { (name, String($0)) } }
   }
 
   /// The options as a path segment.
@@ -163,14 +160,14 @@ extension RenditionOptions {
 }
 
 extension PluginCall {
-  /// Sets the options from a query, as the server would.
+  /// Sets the options from a query, as the server does.
   ///
-  /// - Throws: The error that a phone would get.
+  /// - Throws: the error that a device would get.
   package mutating func setOptions(
     _ query: [(name: String, value: String)], for plugin: Plugin
   ) throws(ServiceError) {
-    let wanted = try RenditionOptions(
+    let parsed = try RenditionOptions(
       query, declaring: plugin.manifest.query, defaults: plugin.manifest.queryDefaults)
-    (options, self.query) = (wanted.limits, wanted.items)
+    (options, self.query) = (parsed.limits, parsed.items)
   }
 }

@@ -3,14 +3,14 @@ import MediaTypes
 package import PluginHost
 package import Store
 
-/// A source with one set of options, for one version of its plugin.
+/// A request for a rendition: a source, options, and the version of the plugin.
 package struct RenditionRequest: Sendable {
   package let source: RenditionSource
   package let options: RenditionOptions
   package let plugin: Plugin
-  /// The name of the caller; empty if the rendition is the same for all.
+  /// The caller's name; empty if the rendition is the same for all users.
   package let user: String
-  /// The key under which the rendition is stored: a hash of everything that its content may depend on.
+  /// The key of the stored rendition: a hash of everything that its content may depend on.
   package let key: Digest
 
   /// Creates a request; `owner` is the caller's ID for plugins that render for each user.
@@ -26,7 +26,7 @@ package struct RenditionRequest: Sendable {
     key = Digest(of: parts.joined(separator: "\u{1}"))
   }
 
-  /// The call of the plugin that makes the rendition.
+  /// The plugin call that renders it.
   var call: PluginCall {
     PluginCall(
       verb: .render, richType: source.richType, id: source.id.map(String.init),
@@ -34,16 +34,15 @@ package struct RenditionRequest: Sendable {
       options: options.limits, query: options.items, user: user)
   }
 
-  /// The name under which a device may save the content, with the extension of its media type.
+  /// The suggested file name for a device that saves it, with the extension of its media type.
   func fileName(_ mediaType: String) -> String {
     let stem = source.pinned == nil ? source.richType : source.payload
     let name = stem.lastIndex(of: ".").map { String(stem[..<$0]) } ?? stem
-    guard let ending = MediaType(mediaType)?.fileExtension else { return name }
-    return name + "." + ending
+    return MediaType(mediaType).map { "\(name).\($0.fileExtension)" } ?? name
   }
 }
 
-/// What a rendition is made of: a notification, or one that is about to be created.
+/// What a rendition is made of: the content of a notification, which may not exist yet.
 package struct RenditionSource: Sendable {
   package let richType: String
   package let message: String
@@ -72,10 +71,10 @@ package struct RenditionSource: Sendable {
     }
   }
 
-  /// Identifies the content; literal content includes the message, since a plugin may show both.
+  /// Identifies the content; for literal content with the message, since a plugin may show both.
   package var content: String { pinned?.digest.hex ?? payload + "\0" + message }
 
-  /// The file as a plugin gets it.
+  /// The file for the plugin.
   var asset: PluginCall.Asset? {
     pinned.map {
       PluginCall.Asset(path: $0.path, type: $0.type, sha256: $0.digest.hex, size: $0.size)
@@ -83,7 +82,7 @@ package struct RenditionSource: Sendable {
   }
 }
 
-/// A blob with the media type that its bytes have.
+/// A blob with its detected media type.
 package struct PinnedAsset: Sendable, Hashable {
   package let digest: Digest
   /// In bytes.

@@ -3,13 +3,13 @@ package import RichPushAPI
 import Store
 
 extension ServiceError {
-  /// The same for an error of a lower module.
+  /// Maps an error of a lower module.
   package init(any error: any Error) {
     switch error {
     case let error as ServiceError: self = error
     case let error as PluginError: self.init(error)
     case let error as StoreError: self.init(error)
-    default: self.init(.internalError, "The server could not do it; its log says why.")
+    default: self.init(.internalError, "Internal error; the server's log has the reason.")
     }
   }
 

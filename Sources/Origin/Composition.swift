@@ -6,7 +6,7 @@ import PluginHost
 import Push
 import Store
 
-/// Renditions: the plugins, what makes and signs media, and what it counts.
+/// Plugins, renditions and signed links.
 struct MediaServices: Sendable {
   let host: PluginHost
   let validator: PayloadValidator
@@ -16,14 +16,14 @@ struct MediaServices: Sendable {
   let renderer: Renderer
   let links: MediaLinks
 
-  /// Finds the plugins; `launcher` was started before the server gave up its privileges.
+  /// Finds the plugins; a `launcher` was started before the server gave up its privileges.
   init(
     _ configuration: OriginConfiguration, launcher: PluginLauncher?, store: Store, log: Log
   ) throws {
     let plugins = configuration.plugins(log: log)
     host = try PluginHost(configuration: plugins, launcher: launcher)
-    try configuration.announceSandbox(of: host, log: log)
-    configuration.warn(ofTypesBeside: host.plugins(), log: log)
+    try configuration.checkSandbox(of: host, log: log)
+    configuration.warn(ofTypesMissingIn: host.plugins(), log: log)
     validator = PayloadValidator(host: host)
     queues = RenderQueues(concurrency: plugins.concurrency)
     renderer = Renderer(
@@ -32,7 +32,7 @@ struct MediaServices: Sendable {
   }
 }
 
-/// The drop folder: what checks its files, publishes them, and prepares their renditions.
+/// The drop folder: validating its files, and preparing their renditions.
 struct IntakeServices: Sendable {
   let assets: AssetIntake
   let preparer: Preparer
@@ -46,9 +46,9 @@ struct IntakeServices: Sendable {
     store.onAssetEvent.set { [preparer] in preparer.notify() }
   }
 
-  /// Monitors of the drop folder and, if publishing is enabled, of the publish folder.
+  /// The monitors of the drop folder and, if publishing is enabled, of the publish folder.
   ///
-  /// - Throws: `ConfigurationError` if the sender does not exist or may not publish.
+  /// - Throws: `OperatorError` if the sender does not exist or may not publish.
   func monitors(
     _ configuration: OriginConfiguration, _ publisher: Publisher, log: Log
   ) throws -> [FolderMonitor] {
@@ -57,14 +57,14 @@ struct IntakeServices: Sendable {
     }
     let role = try assets.store.user(named: sender)?.role ?? .device
     guard configuration.isDemo || role != .device else {
-      throw ConfigurationError(
+      throw OperatorError(
         "--publish-as \(sender): there is no such publisher; "
-          + "make one with richpush user add \(sender) --role publisher")
+          + "create it with richpush user add \(sender) --role publisher")
     }
     var unpublished = assets
     unpublished.folder = DropFolder(
       path: assets.folder.path + "/" + DropFolder.publishFolderName, mask: configuration.mask)
-    // Created at the start, so that people find it, and so that it can be watched.
+    // Created now, so that people find it and it can be watched.
     unpublished.folder.create()
     func sidecars(_ assets: AssetIntake, isPublishFolder: Bool) -> SidecarPublisher {
       SidecarPublisher(
@@ -81,12 +81,12 @@ struct IntakeServices: Sendable {
   }
 }
 
-/// Notifications: what creates and announces them, and what sends pushes and events.
+/// Notifications, pushes and event streams.
 struct DeliveryServices: Sendable {
   let publisher: Publisher
   let lanes: PushLanes
   let unreached: UnreachedDevices
-  /// The pushes, for devices.
+  /// Pushes, for devices.
   let pushes: EventStreams
   /// Receipts and asset events, for publishers.
   let events: EventStreams
@@ -114,7 +114,7 @@ struct DeliveryServices: Sendable {
   }
 }
 
-/// Routes: what finds the handler and the caller of a request.
+/// The routes and their handlers, authentication and metrics.
 struct RouteServices: Sendable {
   let table: RouteTable
   let dispatcher: RequestDispatcher
@@ -132,8 +132,8 @@ struct RouteServices: Sendable {
       fetches: FetchRecorder(store: store), versions: PluginVersionCache(host: media.host))
     let signed = SignedMediaRoutes(media: mediaRoutes, links: media.links)
     store.onChange.set { [own = mediaRoutes.resolved, shared = signed.resolved] id in
-      own.end(id)
-      shared.end(id)
+      own.remove(notification: id)
+      shared.remove(notification: id)
     }
     let metrics = MetricsReport(
       version: configuration.version, requests: requests, renditions: media.counts,
@@ -141,8 +141,7 @@ struct RouteServices: Sendable {
       streams: [
         ("push", { [pushes = delivery.pushes] in pushes.count }),
         ("events", { [events = delivery.events] in events.count }),
-      ], lanes: delivery.lanes,
-      logins: logins)
+      ], lanes: delivery.lanes, logins: logins)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, report: metrics,
@@ -156,7 +155,6 @@ struct RouteServices: Sendable {
       assets: AssetRoutes(store: store, assets: intake.assets),
       plugins: PluginRoutes(host: media.host), pushes: delivery.pushes, events: delivery.events)
     dispatcher = RequestDispatcher(
-      router: Router(table.routes), authenticator: authenticator,
-      temporaryFolder: store.temporaryFolder, media: mediaRoutes, signed: signed, log: log)
+      table, authenticator: authenticator, temporaryFolder: store.temporaryFolder, log: log)
   }
 }

@@ -4,9 +4,9 @@ import Glibc
 import Media
 import Primitives
 
-/// The socket in the data folder on which a running server is told what a command changed beside it.
+/// The socket in the data folder through which commands notify a running server of their changes.
 ///
-/// A client sends the line `reload`. The server applies the change, and answers with the line `ok` or with
+/// A client sends the line `reload`. The server applies the changes, and responds with the line `ok` or with
 /// a sentence about the failure. Only the folder's owner and root can connect (mode 0600), and the kernel
 /// confirms who did (SO_PEERCRED). Clients are served one after another.
 package final class ControlSocket: Sendable {
@@ -31,7 +31,7 @@ package final class ControlSocket: Sendable {
   ///
   /// A socket that a killed server left there is replaced.
   ///
-  /// - Throws: `ConfigurationError` if there can be no socket in the folder.
+  /// - Throws: `OperatorError` if there can be no socket in the folder.
   init(in folder: String, reload: @escaping @Sendable () async throws -> Void) throws {
     do {
       let folder = try FileDescriptor(folder, O_RDONLY | O_DIRECTORY)
@@ -44,7 +44,7 @@ package final class ControlSocket: Sendable {
       else { throw Errno.current }
       listener = socket
     } catch {
-      throw ConfigurationError("cannot create the socket \(folder)/\(Self.name): \(error)")
+      throw OperatorError("cannot create the socket \(folder)/\(Self.name): \(error)")
     }
     (self.path, self.reload) = ("\(folder)/\(Self.name)", reload)
     source = DispatchSource.makeReadSource(

@@ -1,16 +1,21 @@
+package import FoundationEssentials
+package import Media
 import PluginHost
-import Store
+import RichPushAPI
+package import Store
 
-/// A data folder's upkeep, for the command line.
+/// Manages a data folder for the command line, with or without a running server.
 package struct DataFolderAdmin: Sendable {
   private let store: Store
 
-  /// Opens the data folder beside a running server, or without one.
+  /// Opens the data folder.
   package init(data: String) throws { store = try Store(folder: data, access: .shared) }
 
-  /// Verifies every blob, rendition and reference; repairs what can be derived again.
+  // MARK: - Maintenance
+
+  /// Verifies every blob, rendition and reference; repairs what can be derived from other data.
   ///
-  /// - Returns: lines for people, and whether nothing is wrong any more.
+  /// - Returns: lines for people, and whether no problem is left.
   package func check(repairing: Bool) async throws -> (lines: [String], isSound: Bool) {
     let report = try await store.check(repairing: repairing)
     var lines = report.findings.map { ($0.isRepaired ? "repaired: " : "wrong: ") + $0.sentence }
@@ -18,22 +23,94 @@ package struct DataFolderAdmin: Sendable {
     return (lines, report.isSound)
   }
 
-  /// Copies everything but the renditions into a new folder, while the server runs.
+  /// Copies everything except the renditions into a new folder, while the server runs.
   ///
   /// - Parameters:
-  ///   - path: The folder to make.
+  ///   - path: The folder to create.
   ///   - programs: The folder of `richpush-exec`, which knows what plugins may read.
-  /// - Throws: `ConfigurationError` if plugins may read the new folder.
+  /// - Throws: `OperatorError` if plugins may read the new folder.
   package func backup(to path: String, programs: String) async throws {
     let launcher = programs + "/richpush-exec"
     if let readable = try PluginHost.readableFolder(holding: path, launcher: launcher) {
-      throw ConfigurationError("plugins may read \(readable): back up to another folder")
+      throw OperatorError("plugins may read \(readable): back up to another folder")
     }
     try await store.backup(to: path)
   }
 
-  /// Makes a data folder from a backup; there must be nothing at `path`, or an empty folder.
+  /// Creates a data folder from a backup; `path` must not exist, or be an empty folder.
   package static func restore(from backup: String, to path: String) throws {
     try Store.restore(from: backup, to: path)
+  }
+
+  // MARK: - Users
+
+  /// Checks the name and the role of a new user, and returns the role.
+  ///
+  /// - Throws: `OperatorError` for an invalid name or role.
+  @discardableResult
+  package static func check(user name: String, role: String) throws(OperatorError) -> Role {
+    guard UserName.isValid(name) else {
+      throw OperatorError(
+        "a user's name has from 1 to 64 letters, digits and “-_.@”, not \(name.quoted)")
+    }
+    guard let role = Role(rawValue: role) else {
+      throw OperatorError("a role is device, publisher or admin, not \(role.quoted)")
+    }
+    return role
+  }
+
+  /// Adds a user.
+  ///
+  /// - Throws: `OperatorError` for an invalid name, password or role, or a name that is taken.
+  package func addUser(_ name: String, password: String, role: String) async throws {
+    let role = try Self.check(user: name, role: role)
+    let hash = try NewPassword(password, of: name).hash
+    do {
+      try await store.addUser(name, hash: hash, role: role)
+    } catch let error as StoreError where error.code == .conflict {
+      throw OperatorError(error.reason)
+    }
+  }
+
+  /// Changes a user's password; within seconds, a running server ends sessions with the old one.
+  ///
+  /// - Throws: `OperatorError` for an invalid password, or if there is no such user.
+  package func setPassword(of name: String, to password: String) async throws {
+    let hash = try NewPassword(password, of: name).hash
+    guard try await store.setPassword(of: name, hash: hash) else {
+      throw OperatorError("there is no user \(name.quoted)")
+    }
+  }
+
+  /// All users, by name.
+  package func users() throws -> [(name: String, role: String)] {
+    try store.users().map { ($0.name, $0.role.rawValue) }
+  }
+
+  /// Removes a user with all registrations.
+  package func removeUser(_ name: String) async throws {
+    guard try await store.removeUser(name) else {
+      throw OperatorError("there is no user \(name.quoted)")
+    }
+  }
+
+  // MARK: - Keys that sign media links
+
+  /// Every valid key; the first one signs.
+  package func linkKeys() throws -> [(id: Int, created: Date)] {
+    try store.linkKeys().map { ($0.id, $0.created) }
+  }
+
+  /// Creates the key that signs from now on, and returns its ID.
+  package func rotateLinkKey() async throws -> Int { try await store.addLinkKey() }
+
+  /// Removes an older key, which invalidates every link that it signed.
+  ///
+  /// - Throws: `OperatorError` for the key that signs, and for one that does not exist.
+  package func removeLinkKey(_ id: Int) async throws {
+    guard try await store.removeLinkKey(id) else {
+      throw OperatorError(
+        "there is no older key \(id); the newest signs, so rotate before you remove it")
+    }
   }
 }

@@ -6,11 +6,11 @@ import PluginHost
 import Store
 import Synchronization
 
-/// The application: all services, connected, and the server in front of them.
+/// The application: all services and the HTTP server.
 package final class Origin: Sendable {
   /// The routes, with their handlers.
   let routes: RouteServices
-  /// Removes what is no longer needed; applies changes to users and keys.
+  /// Removes expired data, and applies changes by commands.
   let housekeeping: Housekeeping
   private let media: MediaServices
   private let intake: IntakeServices
@@ -23,10 +23,10 @@ package final class Origin: Sendable {
 
   /// Opens the store, finds the plugins and listens.
   ///
-  /// - Throws: an error with a sentence for the operator.
+  /// - Throws: an error whose description tells the operator what to fix.
   package init(_ configuration: OriginConfiguration, log: Log) throws {
     let serverConfiguration = try configuration.server()
-    // What needs root comes first: the port, the keys just read, and the launcher of plugins.
+    // What needs root comes first: the TLS key, the port, and the launcher of plugins.
     let listeners = try configuration.user.map { _ in try Listeners.open(serverConfiguration) }
     let launcher = try configuration.user.map { user in
       let launcher = try PluginLauncher(configuration.plugins(log: log))
@@ -45,15 +45,14 @@ package final class Origin: Sendable {
       observer: AccessObserver(needsRequest: accessLog != nil) {
         [requests = routes.requests, accessLog] in
         requests.count($0)
-        accessLog?.note($0)
+        accessLog?.add($0)
       })
     try configuration.warn(of: store, log: log)
     monitors = try intake.monitors(configuration, delivery.publisher, log: log)
     housekeeping = Housekeeping(
-      store: store, renditionBytes: configuration.renditionBytes,
-      authenticator: routes.authenticator, streams: [delivery.pushes, delivery.events],
-      links: media.links, signed: routes.table.signed, lanes: delivery.lanes,
-      counts: media.counts, log: log)
+      store: store, retention: configuration.retention, authenticator: routes.authenticator,
+      streams: [delivery.pushes, delivery.events], links: media.links, signed: routes.table.signed,
+      lanes: delivery.lanes, counts: media.counts, log: log)
     control = try ControlSocket(in: configuration.data) { [housekeeping] in
       try housekeeping.reload()
     }
@@ -63,7 +62,7 @@ package final class Origin: Sendable {
   }
 
   private func start() {
-    routes.table.health.watch(server)
+    routes.table.health.report(on: server)
     for monitor in monitors { monitor.start() }
     media.host.warmUp()
     intake.preparer.start()
@@ -71,7 +70,7 @@ package final class Origin: Sendable {
     delivery.workers.start()
   }
 
-  /// What the server asks for the response to each request.
+  /// The application as the HTTP server calls it.
   package var responder: any Responder { routes.dispatcher }
 
   /// The port that the server listens on.
@@ -84,7 +83,7 @@ package final class Origin: Sendable {
     if let identity = try configuration.identity() { try server.reload(identity) }
   }
 
-  /// Stops listening, completes what was started, and ends.
+  /// Stops accepting connections, completes pending work, and stops.
   package func stop() async {
     control.stop()
     housekeepingTask.withLock { $0.cancel() }

@@ -6,7 +6,7 @@ import PluginHost
 import Store
 
 extension OriginConfiguration {
-  /// Where the plugins are and what they may use.
+  /// The configuration of the plugin host.
   func plugins(log: Log) -> PluginConfiguration {
     var configuration = PluginConfiguration(
       folder: plugins, executables: programs, launcher: programs + "/richpush-exec",
@@ -22,21 +22,22 @@ extension OriginConfiguration {
     return configuration
   }
 
-  /// What no plugin may read; each entry of the data folder, since it may be a link to another disk.
+  /// Files and folders that no plugin may read.
+  // The data folder's entries are listed because they may be links to another disk.
   private var secretPaths: [String] {
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: data)) ?? []
     return [data, assets] + entries.filter { $0 != "scratch" }.map { "\(data)/\($0)" } + pushFiles
       + [certificate, key, accessLog].compactMap(\.self)
   }
 
-  /// Logs what the sandbox lacks on this kernel.
+  /// Logs which protections of the sandbox this kernel does not support.
   ///
-  /// - Throws: `ConfigurationError` when nothing may be lacking.
-  func announceSandbox(of host: PluginHost, log: Log) throws {
+  /// - Throws: `OperatorError` if the level is strict and one is missing, or if plugins could read secrets.
+  func checkSandbox(of host: PluginHost, log: Log) throws {
     let level = try host.sandboxReport().level
     let gaps = try host.sandboxGaps()
     if level == .strict, !gaps.isEmpty {
-      throw ConfigurationError(
+      throw OperatorError(
         "--sandbox strict: \(gaps.joined(separator: " ")) Use --sandbox standard to run anyway")
     }
     log("sandbox: \(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
@@ -46,37 +47,47 @@ extension OriginConfiguration {
     }
     if level == .off { return }
     if let (path, folder) = try host.firstReadable(of: secretPaths) {
-      throw ConfigurationError(
+      throw OperatorError(
         """
-        plugins may read \(folder), and \(path) lies there: move it to a folder of its own, such as \
+        plugins may read \(folder), which contains \(path): move it to another folder, such as \
         /var/lib/richpush or /srv
         """)
     }
   }
 
-  /// Checks the options by themselves, before anything is opened.
+  /// What is kept, and for how long.
+  var retention: Retention {
+    var retention = Retention()
+    retention.renditionBytes = renditionBytes
+    return retention
+  }
+
+  /// Checks the options before anything is opened.
   ///
-  /// - Throws: `ConfigurationError` when it does not.
+  /// - Throws: `OperatorError` for an invalid option.
   package func check() throws {
     var server = ServerConfiguration()
     for proxy in proxies where !server.trust(proxy) {
-      throw ConfigurationError("--trusted-proxy is a numeric address such as 10.0.0.2: \(proxy)")
+      throw OperatorError(
+        "--trusted-proxy must be a numeric address such as 10.0.0.2, not \(proxy)")
     }
     for origin in origins where !["*", "null"].contains(origin) && !Self.isOrigin(origin) {
-      throw ConfigurationError("--cors-origin is * or such as https://app.example: \(origin)")
+      throw OperatorError(
+        "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
     }
     for type in network where !Plugin.isValidName(type) {
-      throw ConfigurationError("--network is a rich type such as url: \(type)")
+      throw OperatorError("--network must be a rich type such as url, not \(type)")
     }
     guard Plugin.isValidName(standard.richType) else {
-      throw ConfigurationError("--default-type is a rich type such as img: \(standard.richType)")
+      throw OperatorError(
+        "--default-type must be a rich type such as img, not \(standard.richType)")
     }
     guard (certificate == nil) == (key == nil) else {
-      throw ConfigurationError("--tls-certificate and --tls-key come together")
+      throw OperatorError("--tls-certificate and --tls-key must be used together")
     }
   }
 
-  /// Whether a browser would send the text as `Origin`: scheme, host and perhaps a port, nothing else.
+  /// Whether a browser could send the text as `Origin`: a scheme, a host and optionally a port.
   private static func isOrigin(_ text: String) -> Bool {
     guard let url = URL(string: text), url.scheme != nil, url.host?.isEmpty == false else {
       return false
@@ -84,11 +95,11 @@ extension OriginConfiguration {
     return url.path.isEmpty && url.query == nil && url.fragment == nil && url.user == nil
   }
 
-  /// Where to listen, and with what certificate.
+  /// The configuration of the HTTP server.
   func server() throws -> ServerConfiguration {
     var server = ServerConfiguration(host: host, port: port, tls: try identity())
     server.allowedOrigins = origins
-    // Guessed passwords are accepted from anywhere on this machine, so from no page that a browser shows.
+    // In demo mode passwords can be guessed, so pages in a browser must not send requests.
     if isDemo { server.allowedHosts = publicHost.map { [$0] } ?? [] }
     server.limits.connectionsPerAddress = connectionsPerAddress
     for proxy in proxies { _ = server.trust(proxy) }
@@ -100,21 +111,21 @@ extension OriginConfiguration {
     publicURL?.split(separator: "/").dropFirst().first.map(String.init)
   }
 
-  /// Logs what an operator has probably forgotten.
+  /// Logs what the operator has probably forgotten.
   func warn(of store: Store, log: Log) throws {
     if certificate == nil, proxies.isEmpty, !isLoopback {
       log(
         """
-        passwords cross the network in the clear: give --tls-certificate and --tls-key, or put a \
-        proxy in front (--trusted-proxy)
+        passwords are sent over the network unencrypted: use --tls-certificate and --tls-key, or a \
+        proxy (--trusted-proxy)
         """)
     }
     if geteuid() == 0, user == nil, !isDemo {
-      log("the server runs as root: with --user NAME it changes to another user once it listens")
+      log("the server runs as root; use --user NAME to change to another user once it listens")
     }
     if access(assets + "/.", F_OK) != 0 {
       log(
-        "there is no folder \(assets): files can be dropped when it is there; --assets names another"
+        "there is no folder \(assets): create it to drop files, or use --assets for another"
       )
     }
     if !isDemo, try store.users().isEmpty {
@@ -122,11 +133,12 @@ extension OriginConfiguration {
     }
   }
 
-  /// Logs which rich types the operator has named that no plugin handles: one may be added later, but
-  /// usually it is a typing error.
-  func warn(ofTypesBeside plugins: [Plugin], log: Log) {
+  /// Logs which configured rich types have no plugin: one may be added later, but usually the name is
+  /// misspelled.
+  func warn(ofTypesMissingIn plugins: [Plugin], log: Log) {
     guard !plugins.isEmpty else {
-      return log("there are no plugins in \(self.plugins); richpush plugin new TYPE makes one")
+      return log(
+        "there are no plugins in \(self.plugins); create one with richpush plugin new TYPE")
     }
     let known = plugins.map(\.richType)
     let named = network.sorted().map { ("--network", $0) } + [("--default-type", standard.richType)]
@@ -137,34 +149,23 @@ extension OriginConfiguration {
     }
     for plugin in plugins where network.contains(plugin.richType) && !plugin.manifest.network {
       log(
-        "--network \(plugin.richType): its plugin.json does not ask for the network, so it has none"
+        "--network \(plugin.richType) has no effect: its plugin.json does not request the network"
       )
     }
   }
 
   private var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
-  /// The TLS certificate and key, read from their files; nil without any.
+  /// The TLS certificate and key, read from their files; nil if none are configured.
   func identity() throws -> TLSIdentity? {
     guard let certificate, let key else { return nil }
     return try TLSIdentity(certificate: try Self.text(certificate), key: try Self.text(key))
   }
 
-  private static func text(_ path: String) throws(ConfigurationError) -> String {
+  private static func text(_ path: String) throws(OperatorError) -> String {
     guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
-      throw ConfigurationError("the file \(path) cannot be read")
+      throw OperatorError("the file \(path) cannot be read")
     }
     return text
   }
-}
-
-/// What an operator has to fix before the server can start.
-package struct ConfigurationError: Error, CustomStringConvertible {
-  /// A sentence that says what.
-  package let reason: String
-
-  /// The reason: it is made for reading.
-  package var description: String { reason }
-
-  init(_ reason: String) { self.reason = reason }
 }

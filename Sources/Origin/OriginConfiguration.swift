@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import Media
 import Push
 
 /// The options of `richpush serve`.
@@ -12,13 +13,13 @@ package struct OriginConfiguration: Sendable {
   package var data = "var"
   /// The drop folder.
   package var assets = "assets"
-  /// The permissions that new files and folders in the drop folder do not get (umask(2)).
+  /// The permissions that new files and folders in the drop folder must not have (umask(2)).
   package var mask: UInt32 = 0o022
   /// The folder with the plugins.
   package var plugins = "plugins"
-  /// The folder with the plugins that ship, for rich types that ``plugins`` does not have; nil for none.
+  /// The folder of the built-in plugins, for rich types that ``plugins`` does not have; nil for none.
   package var shippedPlugins: String?
-  /// The folder with `richpush-exec` and the executables of the plugins that ship.
+  /// The folder of `richpush-exec` and the built-in plugins' executables.
   package var programs = "."
   /// The PEM files of the TLS certificate and its key; nil for plain HTTP.
   package var certificate: String?
@@ -28,7 +29,7 @@ package struct OriginConfiguration: Sendable {
   package private(set) var publicURL: String?
   /// The version of the program, for `/metrics`.
   package var version = ""
-  /// The access log, a line of JSON for each response; `-` is standard output, nil none.
+  /// The file of the access log; `-` is standard output, nil for none.
   package var accessLog: String?
   /// Origins whose pages may read responses (CORS); `*` means all.
   package var origins: Set<String> = []
@@ -38,22 +39,22 @@ package struct OriginConfiguration: Sendable {
   package var connectionsPerAddress = 2000
   /// How plugins are isolated: `standard`, `strict` or `off`.
   package var sandbox = "standard"
-  /// The user that the server changes to once it listens; nil keeps the one it was started by.
+  /// The user that the server changes to once it listens; nil keeps the one that started it.
   package var user: ServerUser?
-  /// The user IDs that plugins may get; nil for the usual range.
+  /// The user IDs for plugins; nil for the default range.
   package var uids: ClosedRange<Int>?
-  /// The rich types whose plugins may open connections, when their manifests ask for it.
+  /// The rich types whose plugins may use the network, if their manifests request it.
   package var network: Set<String> = []
   /// The most bytes of renditions on the disk.
   package var renditionBytes = 10 << 30
-  /// Whether any name is accepted with the same word as password; only on loopback.
+  /// Demo mode: any user name is accepted with the same word as password; only on loopback.
   package var isDemo = false
-  /// The sender of dropped files; nil if dropping publishes nothing.
+  /// The user in whose name dropped files are published; nil disables publishing them.
   package var publishAs: String?
-  /// The notification that the tutorial's empty POST creates.
+  /// The notification that the tutorial's POST without a body creates.
   package var standard = Standard()
 
-  /// The defaults of the tutorial's server.
+  /// The content of that notification; the defaults are the tutorial's.
   package struct Standard: Sendable {
     package var message = "Check this image out!"
     package var richType = "img"
@@ -68,9 +69,9 @@ package struct OriginConfiguration: Sendable {
   /// The files with the credentials of the push services.
   private(set) var pushFiles: [String] = []
 
-  /// Takes the services that a list such as `embedded,apns` names.
+  /// Uses the push services in a list such as `embedded,apns`.
   ///
-  /// - Throws: an error that names the variable that is missing or wrong.
+  /// - Throws: an error that names a missing or invalid environment variable.
   package mutating func usePush(_ list: String, environment: [String: String]) throws {
     push = try PushConfiguration(list, environment: environment)
     pushFiles = PushConfiguration.variables.filter { $0.hasSuffix("_FILE") }
@@ -79,13 +80,13 @@ package struct OriginConfiguration: Sendable {
 
   /// Sets the public URL of this server, with a proxy's path if there is one.
   ///
-  /// - Throws: `ConfigurationError` when it is none.
+  /// - Throws: `OperatorError` if it is not a URL.
   package mutating func usePublicURL(_ text: String) throws {
     let address = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard let url = URL(string: address), ["http", "https"].contains(url.scheme),
       url.host?.isEmpty == false, url.query == nil, url.fragment == nil, url.user == nil
     else {
-      throw ConfigurationError("--public-url is an address such as https://push.example: \(text)")
+      throw OperatorError("--public-url must be a URL such as https://push.example, not \(text)")
     }
     publicURL = address
   }
@@ -93,17 +94,17 @@ package struct OriginConfiguration: Sendable {
   /// Who may read `/metrics`.
   private(set) var metricsAccess: MetricsAccess
 
-  /// Lets others than this machine read `/metrics`: addresses, prefixes such as `10.0.0.0/8`, and
-  /// bearer tokens written `token:SECRET`.
+  /// Allows clients on other machines to read `/metrics`: addresses, networks such as `10.0.0.0/8`,
+  /// and bearer tokens written `token:SECRET`.
   ///
-  /// - Throws: `ConfigurationError` when an entry is none of these.
+  /// - Throws: `OperatorError` if an entry is none of these.
   package mutating func allowMetrics(_ entries: [String]) throws {
     metricsAccess = try MetricsAccess(entries)
   }
 
-  /// Gets this process as many file descriptors as it may have, before anything needs them.
+  /// Raises the limit of open files as far as possible.
   ///
-  /// - Throws: an error with a sentence when they are too few for a server.
+  /// - Throws: an error that says so if it is too low for a server.
   package static func prepareDescriptors() throws { try DescriptorLimit.requireEnough() }
 
   /// The defaults: the current folder, and port 8080 of loopback.

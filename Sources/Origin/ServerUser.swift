@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Glibc
+import Media
 
-/// The user that a server which root started runs as.
+/// The unprivileged user that a server started by root runs as.
 package struct ServerUser: Sendable {
   let name: String
   let id: uid_t
@@ -9,29 +10,29 @@ package struct ServerUser: Sendable {
 
   /// Looks the user up.
   ///
-  /// - Throws: `ConfigurationError` when there is no such user, or when the caller is not root.
+  /// - Throws: `OperatorError` if there is no such user, or the process does not run as root.
   package init(_ name: String) throws {
     guard geteuid() == 0 else {
-      throw ConfigurationError("--user needs a server that root starts; leave it out")
+      throw OperatorError("--user only works if root starts the server")
     }
     guard let entry = getpwnam(name)?.pointee, entry.pw_uid != 0 else {
-      throw ConfigurationError("--user names no user of this machine but root: \(name)")
+      throw OperatorError("--user must be an existing user other than root, not \(name)")
     }
     (self.name, id, group) = (name, entry.pw_uid, entry.pw_gid)
   }
 
-  /// Gives the user a file or folder that the caller has just made, with all that is in it.
-  package func give(_ path: String) {
-    let inner = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
-    for path in [path] + inner.map({ "\(path)/\($0)" }) { lchown(path, id, group) }
+  /// Makes the user the owner of a new file or folder, and of everything in it.
+  package func own(_ path: String) {
+    let contents = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
+    for path in [path] + contents.map({ "\(path)/\($0)" }) { lchown(path, id, group) }
   }
 
-  /// Changes a process of root to the owner of a data folder, for good: otherwise it could leave files there
-  /// that the server cannot open.
+  /// Changes a process of root to the owner of a data folder permanently; otherwise it could create files
+  /// there that the server cannot open.
   ///
   /// Changes nothing for another user, and if there is no folder or it is root's own.
   ///
-  /// - Throws: `ConfigurationError` when the kernel refuses.
+  /// - Throws: `OperatorError` if the change fails.
   package static func becomeOwner(of folder: String) throws {
     var status = stat()
     guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
@@ -40,31 +41,31 @@ package struct ServerUser: Sendable {
     // A user without an entry has no further groups.
     let hasGroups = entry.map { initgroups($0.pw_name, group) } ?? setgroups(1, [group])
     guard hasGroups == 0, setgid(group) == 0, setuid(status.st_uid) == 0, setuid(0) != 0 else {
-      throw ConfigurationError("cannot change to the owner of the data folder \(folder)")
+      throw OperatorError("cannot change to the owner of the data folder \(folder)")
     }
   }
 
-  /// Changes this process to the user, for good.
+  /// Changes this process to the user permanently.
   ///
-  /// - Parameter folder: The data folder: made for the user where it is missing, and the user's own.
-  /// - Throws: `ConfigurationError` when the folder is another's, or the kernel refuses.
+  /// - Parameter folder: The data folder, which must belong to the user; created if it is missing.
+  /// - Throws: `OperatorError` if the folder belongs to another user, or the change fails.
   func become(ownerOf folder: String) throws {
     if mkdir(folder, 0o711) == 0 {
-      // By a descriptor: somebody who may write to the folder above could put a link in its place.
-      let made = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      defer { close(made) }
-      guard fchown(made, id, group) == 0 else {
-        throw ConfigurationError("the folder \(folder) cannot be given to \(name)")
+      // By descriptor: the folder could be replaced by a link meanwhile.
+      let created = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      defer { close(created) }
+      guard fchown(created, id, group) == 0 else {
+        throw OperatorError("the owner of the folder \(folder) cannot be changed to \(name)")
       }
     }
     var status = stat()
     guard stat(folder, &status) == 0, status.st_uid == id else {
-      throw ConfigurationError(
+      throw OperatorError(
         "the data folder \(folder) does not belong to \(name): chown -R \(name) \(folder)")
     }
     // The C library changes all threads.
     guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0, setuid(0) != 0 else {
-      throw ConfigurationError("the server cannot change to the user \(name)")
+      throw OperatorError("the server cannot change to the user \(name)")
     }
   }
 }

@@ -78,7 +78,7 @@ import Testing
     ("richtype", "Unknown field “richtype”. Did you mean “richType”?"),
     ("not_before", "Unknown field “not_before”. Did you mean “notBefore”?"),
   ])
-  func `names a field that there is not, and the one that was meant`(
+  func `names an unknown field and suggests the intended one`(
     name: String, sentence: String
   ) throws {
     // Also where the one that was meant is missing for that.
@@ -104,10 +104,10 @@ import Testing
     (#""vip && !bob""#, "Nobody matches “vip && !bob”."),
     (#"["a","b","c","d"]"#, "Nobody matches these 4 tags. For one user write username:a."),
   ])
-  func `tells whom nobody matches how a user is named`(to: String, sentence: String) throws {
+  func `explains how to address a user if nobody matches`(to: String, sentence: String) throws {
     let draft = try draft(#"{"message":"x","richType":"img","payload":"a","to":\#(to)}"#)
-    #expect(draft.isForNobody([]).reason == sentence)
-    #expect(draft.isForNobody(["carol"]).reason == "There is no user “carol”.")
+    #expect(draft.noRecipientsError([]).reason == sentence)
+    #expect(draft.noRecipientsError(["carol"]).reason == "There is no user “carol”.")
   }
 
   @Test func `refuses a body that is not UTF-8`() throws {
@@ -117,7 +117,7 @@ import Testing
     #expect(refusal.reason.contains("UTF-8"))
   }
 
-  @Test func `limits the message and the payload, and an end before the beginning`() throws {
+  @Test func `rejects a long message or payload, and an end before the start`() throws {
     func code(_ message: Int, _ payload: Int, _ more: String = "") -> ServiceError.Code? {
       let (message, payload) = (
         String(repeating: "m", count: message), String(repeating: "p", count: payload)
@@ -136,19 +136,21 @@ import Testing
     #expect(code(1, 1, start + #"3T00:00:00Z""#) == nil)
   }
 
-  @Test func `takes the key of the header field, bare or quoted, unless the body has another`()
+  @Test func `accepts the key in the header field, bare or quoted, unless the body has another`()
     throws
   {
     var draft = try draft(#"{"message":"x","richType":"img","payload":"a","to":["a"]}"#)
-    try draft.takeKey(nil)
+    try draft.setIdempotencyKey(nil)
     #expect(draft.idempotencyKey == nil)
-    try draft.takeKey(#""k1""#)
-    try draft.takeKey("k1")
+    try draft.setIdempotencyKey(#""k1""#)
+    try draft.setIdempotencyKey("k1")
     #expect(draft.idempotencyKey == "k1")
-    #expect(throws: ServiceError.self) { try draft.takeKey("k2") }
+    #expect(throws: ServiceError.self) { try draft.setIdempotencyKey("k2") }
     var long = draft
     long.idempotencyKey = nil
-    #expect(throws: ServiceError.self) { try long.takeKey(String(repeating: "k", count: 257)) }
+    #expect(throws: ServiceError.self) {
+      try long.setIdempotencyKey(String(repeating: "k", count: 257))
+    }
   }
 
   // MARK: - Changes
@@ -195,14 +197,15 @@ import Testing
       (#"{"payload":null}"#, .invalidRequest), (#"{"colour":1}"#, .unknownField),
       (#"{"expires":"2001-01-01T00:00:00Z"}"#, .rejected),
     ] as [(String, ServiceError.Code)])
-  func `refuses a change of what cannot change`(json: String, code: ServiceError.Code) async throws
+  func `rejects a change of members that cannot change`(json: String, code: ServiceError.Code)
+    async throws
   {
     let old = try await stored()
     let refusal = try #require(throws: ServiceError.self) { try changed(old, json, at: now) }
     #expect(refusal.code == code)
   }
 
-  @Test func `the time of a push can change until it has come`() async throws {
+  @Test func `the time of a push can be changed until it is reached`() async throws {
     let old = try await stored()
     let later = #"{"notBefore":"2027-01-15T08:05:00Z"}"#
     #expect(try changed(old, later, at: now + 59).notBefore == now + 300)

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a profile that cannot be met is no reason not to send, a plugin that fails is`()
+  @Test func `a rejected profile does not prevent sending, a failing plugin does`()
     async throws
   {
     let delivery = try await DeliveryFixture(
@@ -61,7 +61,7 @@ import Testing
     #expect(try delivery.pushEvents(for: "alice").count == 1)
   }
 
-  @Test func `what is refused as it is reaches nobody`() async throws {
+  @Test func `a notification whose original is rejected is not created`() async throws {
     let delivery = try await DeliveryFixture()
     var bad = try delivery.draft()
     bad.payload = "bad"
@@ -77,7 +77,8 @@ import Testing
     #expect(try delivery.pushEvents(for: "alice").first?.contains("att") == false)
   }
 
-  @Test func `nobody is not an audience, and an unknown name beside a known one is reported`()
+  @Test
+  func `without recipients nothing is created, and unknown names among known ones are reported`()
     async throws
   {
     let delivery = try await DeliveryFixture()
@@ -89,7 +90,7 @@ import Testing
     #expect(published.addressees.unknown == ["carol", "zoë"])
   }
 
-  @Test func `a tag finds the devices that have it, an expression leaves some out`() async throws {
+  @Test func `a tag finds the devices that have it, an expression excludes some`() async throws {
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice", tags: ["news"])
     try await delivery.register("BB", of: "bob", tags: ["news", "muted"])
@@ -225,7 +226,9 @@ import Testing
     #expect(jobs[1].push.text.kind == .alert && jobs[1].fallback == nil)
   }
 
-  @Test func `nothing is told before its time, and nothing after it ended`() async throws {
+  @Test func `no event is sent before the time of a notification, and none after it expired`()
+    async throws
+  {
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")
     let due = (delivery.clock.now() + 600).formatted(.iso8601)
@@ -256,7 +259,7 @@ import Testing
     #expect(try delivery.pushEvents(for: "bob").isEmpty)
   }
 
-  @Test func `Azure's hub is asked for users who have no device here`() async throws {
+  @Test func `pushes to users without a registered device go to Azure's hub`() async throws {
     let delivery = try await DeliveryFixture(push: "azure")
     try await delivery.register("BB", of: "bob")
     try await delivery.publish(delivery.draft(to: #"["username:alice","username:bob"]"#))
@@ -268,7 +271,7 @@ import Testing
     #expect(try delivery.pushEvents(for: "alice").isEmpty, "the embedded gateway is off")
   }
 
-  @Test func `a guest exists from the first notification on, where guests are admitted`()
+  @Test func `in demo mode a guest exists from the first notification to it`()
     async throws
   {
     let delivery = try await DeliveryFixture(admitsGuests: true)

@@ -69,9 +69,9 @@ import Testing
   @Test(arguments: [
     ("[]", "not a JSON object"), (#"{"message":"m"}"#, "to is missing"),
     (#"{"to":["username:carol"]}"#, "There is no user “carol”."),
-    (#"{"to":["username:alice"],"richType":"img"}"#, "richType does not belong"),
-    (#"{"to":["username:alice"],"payload":"a"}"#, "payload does not belong"),
-    (#"{"to":["username:alice"],"idempotencyKey":"a"}"#, "idempotencyKey does not belong"),
+    (#"{"to":["username:alice"],"richType":"img"}"#, "richType must not be"),
+    (#"{"to":["username:alice"],"payload":"a"}"#, "payload must not be"),
+    (#"{"to":["username:alice"],"idempotencyKey":"a"}"#, "idempotencyKey must not be"),
     (#"{"to":["username:alice"],"too":1}"#, "Unknown field “too”"),
   ])
   func `writes why nothing was sent, and sends once that is fixed`(
@@ -128,12 +128,12 @@ import Testing
     #expect(delivery.scratch.names(in: "assets/note").count == 2, "no note is written")
   }
 
-  @Test func `a sender who is no publisher any more sends nothing`() async throws {
+  @Test func `a sender who is not a publisher any more sends nothing`() async throws {
     let delivery = try await DeliveryFixture()
     try drop(delivery)
     for sender in ["alice", "nobody"] {
       #expect(await publisher(delivery, sender: sender).publish("file", "big logo.v2.bin") == false)
-      #expect(result(delivery, "error.txt")?.contains("is no publisher any more") == true)
+      #expect(result(delivery, "error.txt")?.contains("is not a publisher any more") == true)
       try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.error.txt")
     }
     #expect(try delivery.store.notification(0) == nil)
@@ -171,7 +171,7 @@ import Testing
     let shown = try delivery.store.assets(limit: 9).map { "\($0.name): \($0.reason ?? "")" }
     try #require(shown.count == 3)
     #expect(shown[0] == "file/c.bin: The file is empty.")
-    #expect(shown[1].hasPrefix("note/d.txt: Nothing says to whom it goes"))
+    #expect(shown[1].hasPrefix("note/d.txt: There are no recipients"))
     #expect(shown[2] == "stray: Put it into a folder of its rich type, such as outbox/img.")
 
     try delivery.scratch.write("\0c", to: "assets/outbox/file/c.bin")

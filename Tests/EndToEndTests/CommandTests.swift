@@ -172,7 +172,7 @@ import Testing
       for flag in ["--network nosuch", "--default-type pictures"] {
         #expect(server.log.contains("\(flag): \(missing)"), "\(server.log)")
       }
-      #expect(server.log.contains("--network img: its plugin.json does not ask for the network"))
+      #expect(server.log.contains("--network img has no effect: its plugin.json does not request"))
       let picture = try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: "logo.png")
       for (words, code) in [
         (["notify", "--to", "a", "--payload", "logo.png", "m"], 65), (["asset", "list"], 66),

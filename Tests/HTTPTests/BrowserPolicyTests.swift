@@ -61,7 +61,7 @@ import Testing
     #expect(try Self.status(fields, origins: ["*"]) == 200)
   }
 
-  @Test func `there is no policy where no hosts are set`() {
+  @Test func `there is no policy if no hosts are set`() {
     #expect(BrowserPolicy(hosts: nil, origins: []) == nil)
   }
 }

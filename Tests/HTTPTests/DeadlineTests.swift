@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `closes a connection whose head arrives too slowly, however steadily`() async throws {
+  @Test func `closes a connection whose head arrives too slowly, even if steadily`() async throws {
     try await Self.served({ $0.head = .milliseconds(100) }) { served in
       let client = RawClient(served.port)
       client.send("GET / HTTP/1.1\r\n")
@@ -82,7 +82,7 @@ import Testing
     #expect(DescriptorLimit.connections(20_000, descriptors: 64) == 30)
   }
 
-  @Test func `says how many connections the descriptors allow, as people write numbers`() {
+  @Test func `says how many connections the descriptors allow, with grouped digits`() {
     let written = [30: "30", 100: "100", 2880: "2,880", 16_440: "16,440", 1_000_000: "1,000,000"]
     for (count, text) in written {
       #expect(

@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a stream of which too much waits is closed`() {
+  @Test func `a stream with too much unsent data is closed`() {
     let sink = EventSink(limit: 10, heartbeat: 1000, isChunked: true) {}
     #expect(sink.send([UInt8](repeating: 65, count: 10)) && !sink.isClosed)
     #expect(!sink.send([65]) && sink.isClosed)
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a quiet stream stays open, however short the transfer window is`() async throws {
+  @Test func `a quiet stream stays open even if the transfer window is short`() async throws {
     var limits = ServerConfiguration.Limits()
     (limits.transfer, limits.idle) = (.milliseconds(50), .milliseconds(50))
     limits.heartbeat = .milliseconds(120)
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `sends more than may wait, if it is sent piece by piece`() async throws {
+  @Test func `sends more than the limit in total, if the client reads meanwhile`() async throws {
     try await Self.streaming { client, sink, _ in
       let left = Mutex(50)
       let piece = [UInt8](repeating: 66, count: 50_000)

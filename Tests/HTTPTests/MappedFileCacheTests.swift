@@ -12,7 +12,7 @@ import Testing
     try test(folder)
   }
 
-  @Test func `stays within its limits and keeps files that are used`() throws {
+  @Test func `stays within its limits and keeps recently used files`() throws {
     try Self.inFolder { folder in
       let contents = try (0..<40).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `counts what it holds and evicts, least recently used first`() throws {
+  @Test func `counts its files and evicts the least recently used first`() throws {
     try Self.inFolder { folder in
       let metrics = CacheMetrics()
       let cache = MappedFileCache(bytes: 10_000, files: 1000, metrics: metrics)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `finds nothing where the file is missing, of another size, or a link`() throws {
+  @Test func `finds nothing if the file is missing, has another size, or is a link`() throws {
     try Self.inFolder { folder in
       let cache = MappedFileCache(bytes: 10_000, files: 10)
       let good = try TestServer.content(TestServer.pattern, in: folder)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `sends from memory once as many files are open as may be`() throws {
+  @Test func `sends from memory when the limit of open files is reached`() throws {
     try Self.inFolder { folder in
       let metrics = CacheMetrics(descriptorLimit: 1)
       let files = try ["a", "b"].map { name in

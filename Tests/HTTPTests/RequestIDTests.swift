@@ -22,7 +22,7 @@ import Testing
     nil, "X-Request-Id: a b", "X-Request-Id: \"}{", "X-Request-Id: ",
     "X-Request-Id: " + String(repeating: "a", count: 129),
   ])
-  func `makes an ID where the client sent none that is valid`(field: String?) async throws {
+  func `makes an ID if the client sent no valid one`(field: String?) async throws {
     try await TestServer.with({ _ in .immediate(.text(200, "")) }) { served in
       let client = RawClient(served.port)
       let names = (0..<3).map { _ in

@@ -76,9 +76,9 @@ import Testing
   }
 
   @Test func `rejects a certificate with another's key`() throws {
-    let (one, two) = (try TestIdentities.one(), try TestIdentities.two())
     let error = #expect(throws: ServerError.self) {
-      try TLSIdentity(certificate: one.certificate, key: two.key)
+      try TLSIdentity(
+        certificate: TestIdentities.onePEM.certificate, key: TestIdentities.twoPEM.key)
     }
     #expect(error?.code == .badCertificate)
   }

@@ -49,7 +49,7 @@ import Testing
   // MARK: - Bodies
 
   @Test(arguments: [false, true])
-  func `closes on a body that is declared and does not arrive`(isSecure: Bool) async throws {
+  func `closes if a declared body does not arrive`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: \(1 << 30)\r\n\r\n")
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], ["Content-Length: 1000000", "Transfer-Encoding: chunked"])
-  func `closes on a body that arrives byte by byte`(isSecure: Bool, field: String) async throws {
+  func `closes if a body arrives byte by byte`(isSecure: Bool, field: String) async throws {
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\n\(field)\r\n\r\n")
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `closes on a body without its last byte`(isSecure: Bool) async throws {
+  func `closes if the last byte of a body is missing`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
@@ -120,7 +120,7 @@ import Testing
   /// The first is more than the kernel takes at once, the second less: then the server has nothing
   /// left to send, and the client still does not read.
   @Test(arguments: [false, true], [20_000_000, 500_000])
-  func `closes on a response that is not read`(isSecure: Bool, size: Int) async throws {
+  func `closes if a response is not read`(isSecure: Bool, size: Int) async throws {
     try await Self.served(isSecure: isSecure) { served in
       for end in ["keep-alive", "close"] {
         let client = try Self.client(served, isSecure: isSecure, keeping: 8192)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [20_000_000, 500_000])
-  func `closes on a response that is read byte by byte by a client that has finished sending`(
+  func `closes if a client that has finished sending reads a response byte by byte`(
     size: Int
   ) async throws {
     try await Self.served(isSecure: false) { served in

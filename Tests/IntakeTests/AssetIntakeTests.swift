@@ -65,7 +65,7 @@ import Testing
     #expect(asset.state == .refused && asset.reason == "No more.")
   }
 
-  @Test func `a file that is still being written is pending, and what was there stays`()
+  @Test func `a file that is being written is pending, and its previous content stays`()
     async throws
   {
     let intake = try IntakeFixture()
@@ -88,7 +88,7 @@ import Testing
     #expect(last.state == .refused)
   }
 
-  @Test func `a file that is gone is forgotten`() async throws {
+  @Test func `a removed file is removed from the catalogue`() async throws {
     let intake = try IntakeFixture()
     try await intake.drop("good one")
     try intake.scratch.remove("assets/note/a.txt")
@@ -108,7 +108,7 @@ import Testing
     try await intake.drop("good one")
     let failed = try await intake.drop("crash again").asset
     #expect(failed.blob == Digest(of: "good one") && failed.isUnchecked)
-    #expect(failed.reason?.hasPrefix("Its new content is not used: ") == true)
+    #expect(failed.reason?.hasPrefix("The new content is not used: ") == true)
     let before = intake.calls
     _ = try await intake.assets.examine("note", intake.name("a.txt"))
     #expect(intake.calls > before)

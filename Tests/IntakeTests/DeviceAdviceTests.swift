@@ -29,7 +29,7 @@ import Testing
       ("ios", "video/mp4", 64_000_000, "Too big for iPhones: 64 MB, the limit is 50 MB."),
       ("web", "image/webp", 60_000_000, nil),
     ] as [(String, String, Int, String?)])
-  func `says which phones do not show what they get, at the very limit`(
+  func `says which phones cannot show a rendition, exactly at the limit`(
     profile: String, type: String, bytes: Int, sentence: String?
   ) throws {
     #expect(try advice(profile, type, bytes) == sentence)
@@ -39,14 +39,14 @@ import Testing
   private func advice(onAnimationOf bytes: Int, movingFor names: Set<String>) -> String? {
     let moving = DeviceRendition(type: "image/gif", bytes: bytes, tag: "moving")
     let still = DeviceRendition(type: "image/png", bytes: 20_000, tag: "still")
-    var advice = DeviceAdvice(original: bytes, moving: moving)
+    var advice = DeviceAdvice(original: bytes, animation: moving)
     for profile in Profile.all {
       advice.add(names.contains(profile.name) ? moving : still, for: profile)
     }
     return advice.text
   }
 
-  @Test func `says where an animation moves by what was made, and where it is too big to`() {
+  @Test func `says which devices play an animation, and for which it is too big`() {
     let first = "other devices show its first picture."
     #expect(
       advice(onAnimationOf: 900_000, movingFor: ["ios", "web"])
@@ -63,7 +63,7 @@ import Testing
       advice(onAnimationOf: 900_000, movingFor: []) == "All devices show its first picture only.")
   }
 
-  @Test func `says how small devices get a large original, and nothing of a small one`() throws {
+  @Test func `says how much smaller the renditions of a large original are`() throws {
     var large = DeviceAdvice(original: 12_400_000)
     for profile in Profile.all {
       large.add(DeviceRendition(type: "image/jpeg", bytes: 180_000, tag: "a"), for: profile)

@@ -31,7 +31,7 @@ import Testing
     #expect(try folder.open("img", try #require(AssetName("caf\u{E9}.png"))).size == 1)
   }
 
-  @Test func `refuses a link, a pipe and a folder with a sentence, and misses what is not there`()
+  @Test func `rejects a link, a pipe and a folder with the reason, and finds no missing file`()
     throws
   {
     let scratch = try Scratch()
@@ -60,7 +60,7 @@ import Testing
     "..", ".", "", "a/b", "../a", "a\u{0}b", "a\nb", "gpj\u{202E}exe",
     String(repeating: "x", count: 256),
   ])
-  func `no such text is a name`(_ text: String) {
+  func `rejects names that are unsafe or misleading`(_ text: String) {
     #expect(AssetName(text) == nil)
   }
 
@@ -75,7 +75,7 @@ import Testing
     #expect(entry.name == nil && entry.shown == shown && entry.problem.contains("Rename the file."))
   }
 
-  @Test func `waits for a file while somebody has it open for writing`() throws {
+  @Test func `notices that a process has a file open for writing`() throws {
     let scratch = try Scratch()
     try scratch.write("half", to: "img/a.txt")
     let folder = DropFolder(path: scratch.path)

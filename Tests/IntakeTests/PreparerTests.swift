@@ -83,7 +83,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct FolderCheckTests {
-  @Test func `a dry run gives what a server would, and writes nothing`() async throws {
+  @Test func `a dry run has the same result as a server, and writes nothing`() async throws {
     let intake = try IntakeFixture()
     for (name, text) in [
       ("note/a.txt", "good"), ("note/B.txt", "bad"), ("note/A.txt", "good"), ("stray", "x"),

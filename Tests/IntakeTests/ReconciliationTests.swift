@@ -158,7 +158,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct FolderMonitorTests {
-  @Test func `catalogues what is there at the start, and what is dropped, changed and removed`()
+  @Test func `catalogues the files at the start, and those dropped, changed and removed later`()
     async throws
   {
     let intake = try IntakeFixture()
@@ -202,7 +202,7 @@ import Testing
   {
     func interval(_ cost: Duration, isShare: Bool = false, isWatched: Bool = true) -> Duration {
       var interval = RescanInterval(isShare: isShare)
-      interval.update(cost, isWatched: isWatched, trouble: nil)
+      interval.update(cost, isWatched: isWatched, problem: nil)
       return interval.interval
     }
     #expect(interval(.milliseconds(1)) == .seconds(30))
@@ -212,11 +212,12 @@ import Testing
     #expect(interval(.seconds(2), isWatched: false) == .seconds(40))
     #expect(interval(.milliseconds(1), isShare: true) == .seconds(1))
     var troubled = RescanInterval(isShare: false)
-    troubled.update(.zero, isWatched: true, trouble: "gone")
+    troubled.update(.zero, isWatched: true, problem: "gone")
     #expect(troubled.interval == .seconds(1))
   }
 
-  @Test func `a name is examined when its writer has closed it, else a moment later`() async throws
+  @Test func `a name is examined when its writer has closed it, otherwise after a delay`()
+    async throws
   {
     let changes = PendingChanges()
     func location(_ name: String) -> PendingChanges.Location {

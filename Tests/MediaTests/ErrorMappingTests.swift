@@ -26,7 +26,7 @@ import Testing
     #expect(PluginError.Code.allCases.count == 11)
   }
 
-  @Test func `an error that nobody expected tells the caller nothing`() {
+  @Test func `the response to an unexpected error has no details`() {
     struct Strange: Error {}
     let error = ServiceError(any: Strange())
     #expect(error.code == .internalError && !error.reason.contains("Strange"))

@@ -12,7 +12,7 @@ import Testing
   private let place = MediaLinks.Target(
     id: 7, rendition: "ios", content: "abc", expires: 1_800_000_060)
 
-  @Test func `an address is good until its time is over, for just its place`() throws {
+  @Test func `a link is valid until it expires, and only for its rendition`() throws {
     let scratch = try Scratch()
     let links = try MediaLinks(store: scratch.store(), base: nil)
     let address = links.path(to: place)
@@ -30,7 +30,7 @@ import Testing
     #expect(verdict(place, 2, at: now) == "forged")
   }
 
-  @Test func `an older key opens until it is removed`() async throws {
+  @Test func `an older key verifies links until it is removed`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
     let links = try MediaLinks(store: store, base: "https://push.example")
@@ -52,7 +52,7 @@ import Testing
     #expect(verdict(address) == "forged", "its key is gone")
   }
 
-  @Test func `addresses made within an hour are the same, and end with their notification`() {
+  @Test func `links signed within an hour are equal, and expire with their notification`() {
     let expiry = MediaLinks.expiry(of: nil, now: now)
     #expect(expiry.isMultiple(of: 3600) && expiry > 1_800_000_000 + MediaLinks.lifetime)
     #expect(MediaLinks.expiry(of: nil, now: now + 3599) == expiry)

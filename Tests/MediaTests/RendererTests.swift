@@ -82,7 +82,7 @@ import Testing
     #expect(media.counts[.made] == 1)
   }
 
-  @Test func `a refusal reaches every caller and is not kept`() async throws {
+  @Test func `a rejection reaches every caller and is not stored`() async throws {
     let media = try MediaFixture { scratch in
       try scratch.installPlugin(
         "note", "printf 'Status: 422\\nContent-Type: text/plain\\n\\nIt is too wide.'")
@@ -117,7 +117,7 @@ import Testing
     #expect(media.renderer.stored(note) == nil && media.counts[.hit] == 0)
   }
 
-  @Test func `an asset that is sent as it is is read from its blob`() async throws {
+  @Test func `an asset that is sent unchanged is read from its blob`() async throws {
     let media = try MediaFixture { scratch in
       try scratch.installPlugin(
         "note", "printf 'Content-Type: text/plain\\nX-Sendfile: asset\\nX-Note: a\\n\\n'")
@@ -196,7 +196,7 @@ import Testing
     withExtendedLifetime(scratch) {}
   }
 
-  @Test func `says what a file is that the plugin does not accept, without calling it`()
+  @Test func `says what kind of file the plugin does not accept, without calling it`()
     async throws
   {
     let (validator, scratch) = try validator(

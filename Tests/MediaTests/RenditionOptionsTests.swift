@@ -47,7 +47,7 @@ import Testing
     "width=0", "width=-3", "width=abc", "width=1e3", "width=64&width=96", "profile=desktop",
     "fit=stretch", "dpr=0", "dpr=nan", "dpr=99", "colour=red", "width=",
   ])
-  func `refuses what it does not understand`(_ query: String) throws {
+  func `rejects unknown options`(_ query: String) throws {
     let error = try #require(throws: ServiceError.self) { try text(query) }
     #expect([.invalidRequest, .unknownField].contains(error.code))
   }
@@ -57,7 +57,7 @@ import Testing
     ("vieuw=waveform", "Unknown query parameter “vieuw”. Did you mean “view”?"),
     ("colour=red", "There are profile, width, height, fit, dpr, view."),
   ])
-  func `a misspelled option gets the one that was meant`(_ query: String, _ said: String) throws {
+  func `suggests the intended option for a misspelled one`(_ query: String, _ said: String) throws {
     let error = try #require(throws: ServiceError.self) { try text(query, declaring: ["view"]) }
     #expect(error.code == .unknownField)
     #expect(error.reason.contains(said), "\(error.reason)")
@@ -103,7 +103,7 @@ import Testing
     "", "-cover", "w", "w0", "x640", "ios ", "w640h", "w9999999", "ios;", "ios;look=a",
     "ios;view=a b", "ios;view=a;view=b",
   ])
-  func `what names no rendition is refused`(name: String) {
+  func `rejects invalid names`(name: String) {
     #expect(throws: ServiceError.self) { try RenditionOptions(name: name, declaring: ["view"]) }
   }
 }

@@ -89,7 +89,7 @@ import Testing
 
   /// A route with one who asks there.
   private struct Case {
-    let route: Route<Endpoint>
+    let route: Route
     let expected: Expectation
     let asker: Asker
     /// Different for each case and each of its requests, for names and addresses.
@@ -136,7 +136,7 @@ import Testing
         let operation = path[route.method.lowercased()] as? [String: Any]
         let security = (operation?["security"] ?? document["security"]) as? [[String: [String]]]
         let expected: [[String: [String]]] =
-          switch route.handler.access {
+          switch route.access {
           case .anybody: []
           case .user: [["basic": []]]
           case .publisher: [["basic": ["publisher"]]]
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `everybody gets what the role allows, with GET and with HEAD`() async throws {
+  @Test func `every caller gets what the role allows, with GET and with HEAD`() async throws {
     try await TestServer.test { server in
       try await Self.forEach(server) { one in
         let connection = server.connect(from: one.number)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `whoever is refused is told before a byte of the body is taken`() async throws {
+  @Test func `a caller without the role is rejected before the body is read`() async throws {
     let framings = [
       "Content-Length: 100000\r\nExpect: 100-continue\r\n",
       "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
@@ -186,10 +186,10 @@ import Testing
     }
   }
 
-  @Test func `whoever is welcome is asked for the body`() async throws {
+  @Test func `an authorized caller gets 100 Continue`() async throws {
     try await TestServer.test { server in
       try await Self.forEach(server) { one in
-        if case .none = one.route.handler.body { return }
+        if case .none = one.route.body { return }
         guard one.refusal == nil else { return }
         let connection = server.connect()
         connection.send(one.head(nil, "Content-Length: 2\r\nExpect: 100-continue\r\n"))
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `a device notifies nobody but itself, and is told so before the body`() async throws {
+  @Test func `a device may notify only itself, and gets 403 before the body`() async throws {
     try await TestServer.test { server in
       func ask(
         _ sender: Role, to user: Role, _ fields: String, _ body: String

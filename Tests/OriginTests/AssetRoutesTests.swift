@@ -62,7 +62,9 @@ import Testing
     }
   }
 
-  @Test func `a deleted asset is gone, and its notifications keep the content`() async throws {
+  @Test func `a deleted asset does not exist any more, and its notifications keep the content`()
+    async throws
+  {
     try await withServer { server in
       let target = "/api/assets/note/a.txt"
       let put = try await server.status("PUT", target, as: "publisher", body: "one")
@@ -187,7 +189,7 @@ import Testing
     #"{"platform":"apns","handle":"AABB","tags":["username:admin"]}"#,
     #"{"platform":"apns","handle":"AABB","tags":["a b"]}"#, "[]", "",
   ])
-  func `refuses a registration that is wrong`(body: String) async throws {
+  func `rejects an invalid registration`(body: String) async throws {
     try await TestServer.test { server in
       let status = try await server.status("PUT", "/api/register/r1", as: "device", body: body)
       #expect(status == 400)

@@ -16,14 +16,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AuthenticatorTests {
   private func basic(_ pair: String) -> String { "Basic " + Data(pair.utf8).base64EncodedString() }
 
-  @Test func `a verified password is known at once the next time`() async throws {
+  @Test func `a verified password is cached`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
     try await store.addUser("alice", hash: hash, role: .publisher)
     let authenticator = Authenticator(store: store, isDemo: false)
     let field = basic("alice:secret")
-    guard case .unknown(let credentials) = authenticator.find(field) else {
+    guard case .unverified(let credentials) = authenticator.find(field) else {
       Issue.record("The password was known before it was verified.")
       return
     }
@@ -46,7 +46,9 @@ import Testing
     #expect(await authenticator.verify(credentials, basic(pair), from: "::1").caller == nil)
   }
 
-  @Test func `the demo lets in whoever has the name as password, and nobody else`() async throws {
+  @Test func `in demo mode any name is accepted with itself as password, and nothing else`()
+    async throws
+  {
     let scratch = try Scratch()
     let authenticator = Authenticator(store: try scratch.store(), isDemo: true)
     let guest = try #require(Credentials(basic("zoe:zoe")))
@@ -56,7 +58,7 @@ import Testing
       Issue.record("The demo forgot its guest.")
       return
     }
-    guard case .unknown = authenticator.find(basic("zoe:eoz")) else {
+    guard case .unverified = authenticator.find(basic("zoe:eoz")) else {
       Issue.record("The demo let a stranger in.")
       return
     }
@@ -97,7 +99,7 @@ import Testing
     Task { try await limiter.run(isSuspect: isSuspect) { await hashes.run(name) } }
   }
 
-  @Test func `clients that have failed wait for those that have not, and run one at a time`()
+  @Test func `clients with failed logins come after all others, one at a time`()
     async throws
   {
     let (limiter, hashes) = (HashLimiter(width: 2), Hashes())
@@ -136,7 +138,7 @@ import Testing
   }
 }
 
-extension Authenticator.Verdict {
+extension Authenticator.Verification {
   /// Who it is, if the password was right.
   var caller: Caller? { if case .caller(let caller) = self { caller } else { nil } }
 }

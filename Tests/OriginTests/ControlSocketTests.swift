@@ -39,7 +39,7 @@ import Testing
     let calls = LogLines()
     let control = try ControlSocket(in: folder) {
       calls.log("reload")
-      if calls.all.count == 2 { throw ConfigurationError("The disk is gone.") }
+      if calls.all.count == 2 { throw OperatorError("The disk is gone.") }
     }
     #expect(await ControlSocket.reload(in: folder) == .applied)
     #expect(await ControlSocket.reload(in: folder) == .failed("The disk is gone."))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `a folder that can hold no socket is named`() {
-    let error = #expect(throws: ConfigurationError.self) { try ControlSocket(in: "/proc") {} }
+    let error = #expect(throws: OperatorError.self) { try ControlSocket(in: "/proc") {} }
     #expect(error?.reason.contains("/proc/control") == true)
   }
 

@@ -30,12 +30,12 @@ import Testing
   @Test(arguments: [
     "", "Basic", "Basic !!!", "Bearer abc", "Basic YWxpY2U=", "Basic " + "QQ".padded(to: 4000),
   ])
-  func `gives nothing for what is not Basic`(_ field: String) {
+  func `finds no credentials in other schemes`(_ field: String) {
     #expect(Credentials(field) == nil)
   }
 
   @Test(arguments: ["a b:x", ":x", "a/b:x", "a\u{0}b:x", "ü:x"])
-  func `gives nothing for names that do not fit a tag`(_ pair: String) {
+  func `finds no credentials with names that cannot be in a tag`(_ pair: String) {
     #expect(Credentials(basic(pair)) == nil)
   }
 }

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a recipient knows nothing of a notification before its time, its sender does`()
+  @Test func `before its time a notification exists for its sender, not for recipients`()
     async throws
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `has links for every profile, and for one rendition that is asked for`() async throws {
+  @Test func `has links for every profile, and for a requested rendition`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()
       func links(_ query: String) async throws -> [String: String] {

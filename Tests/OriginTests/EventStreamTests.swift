@@ -21,7 +21,7 @@ import Testing
     return try #require(try await server.execute("GET", path, as: user, fields: fields).stream)
   }
 
-  @Test func `sends what happens from now on, and only the caller's own`() async throws {
+  @Test func `sends new events, and only the caller's`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()
       let stream = try await open(server)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a publisher hears of its own receipts and of assets`() async throws {
+  @Test func `a publisher gets the receipts of its notifications, and asset events`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.addUser("other", .publisher)
       let (own, others) = (

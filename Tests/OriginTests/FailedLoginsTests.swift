@@ -13,7 +13,7 @@ import Testing
 @testable import Origin
 
 @Suite(.timeLimit(.minutes(1))) struct FailedLoginsTests {
-  @Test func `an address that guesses must wait, whatever names it tries`() {
+  @Test func `an address with failed logins must wait, even with other names`() {
     let logins = FailedLogins()
     for number in 0..<10 {
       #expect(logins.wait("user\(number)", from: "a") == nil)
@@ -32,7 +32,7 @@ import Testing
     #expect(logins.wait("alice", from: "2001:db8:0:1::1") == nil)
   }
 
-  @Test func `a name that many addresses guess at must wait, but not where its owner was before`() {
+  @Test func `a name that many addresses try must wait, but not on an address of its user`() {
     let logins = FailedLogins()
     logins.succeeded("alice", from: "home")
     for number in 0..<10 { logins.failed("alice", from: "a\(number)") }
@@ -41,7 +41,7 @@ import Testing
     #expect(logins.wait("alice", from: "home") == nil)
   }
 
-  @Test func `the neighbour of an address where a name's owner was before must wait`() {
+  @Test func `an address in the same network as a user's address must wait`() {
     let logins = FailedLogins()
     logins.succeeded("alice", from: "2001:db8::1")
     for number in 0..<10 { logins.failed("alice", from: "2001:db8:0:\(number + 1)::1") }
@@ -49,7 +49,7 @@ import Testing
     #expect(logins.wait("alice", from: "2001:db8::2") != nil)
   }
 
-  @Test func `the right password is not even looked at while its address must wait`() async throws {
+  @Test func `a right password is not checked while its address must wait`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
@@ -62,14 +62,14 @@ import Testing
       switch await authenticator.verify(credentials, field, from: "a") {
       case .caller: return "in"
       case .wrong: return "wrong"
-      case .tooMany, .busy: return "wait"
+      case .tooManyFailures, .busy: return "wait"
       }
     }
     for number in 0..<10 { #expect(try await answer("alice:\(number)") == "wrong") }
     #expect(try await answer("alice:secret") == "wait")
     #expect(try await answer("nobody:secret") == "wait")
   }
-  @Test func `a wrong password costs as much for a name that nobody has`() async throws {
+  @Test func `a wrong password takes as long for an unknown name`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))

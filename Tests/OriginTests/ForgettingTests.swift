@@ -15,7 +15,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ForgettingTests {
   private let field = "Basic " + Data("alice:secret".utf8).base64EncodedString()
 
-  @Test func `a user who is removed, or gets another password, is a stranger again`() async throws {
+  @Test func `the credentials of a removed user, or of an old password, are not accepted`()
+    async throws
+  {
     let scratch = try Scratch()
     let store = try scratch.store()
     let authenticator = Authenticator(store: store, isDemo: false)

@@ -23,7 +23,7 @@ import Testing
       ("[]", "[]"), ("{}", "{}"), (#"{"a":1,"a":2}"#, #"{"a":2}"#),
       ("\u{FEFF}1", "1"), ("\"\u{7F}é\"", "\"\u{7F}é\""),
     ])
-  func `reads what is JSON, and writes it in one way`(text: String, written: String) throws {
+  func `reads JSON, and writes it in canonical form`(text: String, written: String) throws {
     let value = try #require(JSON(text.utf8))
     #expect(value.text == written)
     #expect(JSON(written.utf8) == value)
@@ -38,11 +38,11 @@ import Testing
       #""\u+123""#,
       "\"", "[\"]", "\u{FEFF}",
     ])
-  func `reads nothing else`(text: String) {
+  func `rejects everything else`(text: String) {
     #expect(JSON(text.utf8) == nil)
   }
 
-  @Test func `refuses what is no UTF-8, and what is deeper than anybody means it`() {
+  @Test func `rejects text that is not UTF-8, and too deep nesting`() {
     #expect(JSON([0x22, 0xFF, 0x22]) == nil)
     let deep = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
     #expect(JSON(deep(200).utf8) != nil && JSON(deep(100_000).utf8) == nil)

@@ -15,8 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct MediaRoutesTests {
   private static let path = "/api/notifications/0"
 
-  @Test func `a recipient gets the rendition, whoever else asks hears nothing of it`() async throws
-  {
+  @Test func `only a recipient gets the rendition; for others it does not exist`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()
       for _ in 0..<2 {
@@ -71,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `what was withdrawn or changed is not served from memory`() async throws {
+  @Test func `a withdrawn or changed notification is not served from memory`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()
       try await server.publish()
@@ -84,7 +83,8 @@ import Testing
     }
   }
 
-  @Test func `what was changed before anybody fetched it is rendered anew`() async throws {
+  @Test func `a notification that is changed before it is fetched is rendered again`() async throws
+  {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()
       #expect(try await server.status("HEAD", Self.path, as: "device") == 200)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a removed plugin is a reason to try later, and a new version renders again`()
+  @Test func `without the plugin the response is 503, and a new version renders again`()
     async throws
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `what is rendered for a user is that user's alone`() async throws {
+  @Test func `a rendition for one user is not sent to another`() async throws {
     try await TestServer.test(prepare: {
       try $1.installPlugin(
         "note", manifest: #"{"perUser":true}"#,
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect and what may not be stored are passed on, and never kept`() async throws {
+  @Test func `redirects and unstorable responses are passed on, and not stored`() async throws {
     try await TestServer.test(prepare: {
       try $1.installPlugin(
         "note",
@@ -160,7 +160,7 @@ import Testing
   @Test(
     arguments: [("width=0", 400), ("look=a", 400), ("view=a", 200), ("profile=ios", 200)]
       as [(String, Int)])
-  func `takes the options that there are and those of the plugin`(
+  func `accepts the server's options and the plugin's`(
     query: String, status: Int
   ) async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
@@ -177,7 +177,7 @@ import Testing
       as? [String: String] ?? [:]
   }
 
-  @Test func `a link gives its rendition to whoever has it, from memory the second time`()
+  @Test func `a link gives access without a password, from memory the second time`()
     async throws
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `a link of a held notification gives nothing before its time`() async throws {
+  @Test func `a link to a held notification gives no access before its time`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish(#","notBefore":"2100-01-01T00:00:00Z""#)
       let link = try #require(try await links(server)["ios"])
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test func `a fetch by a link is its only recipient's, and nobody's where there are more`()
+  @Test func `a fetch by a link is recorded if there is only one recipient`()
     async throws
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in

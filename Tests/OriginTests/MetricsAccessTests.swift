@@ -21,17 +21,17 @@ import Testing
   ) throws -> Int {
     let request = try Request(
       "GET", "/metrics", fields: fields, peer: peer, isPeerForwarded: isPeerForwarded)
-    return try MetricsAccess(entries).refusal(of: request)?.status ?? 200
+    return try MetricsAccess(entries).rejection(of: request)?.status ?? 200
   }
 
   @Test(arguments: ["127.0.0.1", "127.8.9.10", "::1"])
-  func `lets this machine read`(peer: String) throws {
+  func `programs on this machine may read`(peer: String) throws {
     #expect(try Self.status(peer: peer) == 200)
     #expect(try Self.status(peer: peer, isPeerForwarded: true, ["X-Forwarded-For": peer]) == 200)
   }
 
   @Test(arguments: ["10.0.0.5", "192.0.2.1", "2001:db8::1", "128.0.0.1", "", "::2"])
-  func `lets no other machine read`(peer: String) throws {
+  func `other machines may not read`(peer: String) throws {
     #expect(try Self.status(peer: peer) == 403)
     #expect(try Self.status(peer: peer, isPeerForwarded: true) == 403)
   }
@@ -40,7 +40,7 @@ import Testing
     "Forwarded", "forwarded", "X-Forwarded-For", "x-forwarded-proto", "X-FORWARDED-HOST",
     "X-Forwarded-Anything", "X-Real-IP", "Via",
   ])
-  func `takes nobody behind a proxy for the proxy`(field: String) throws {
+  func `a client behind a proxy is not taken for the proxy`(field: String) throws {
     for peer in ["127.0.0.1", "10.0.0.5"] {
       #expect(try Self.status(["10.0.0.0/8"], peer: peer) == 200)
       #expect(try Self.status(["10.0.0.0/8"], peer: peer, [field: "127.0.0.1"]) == 403)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `lets the operator's addresses and prefixes read, too`() throws {
+  @Test func `addresses and networks that the operator allows may read`() throws {
     let entries = ["10.0.0.0/8", "2001:db8::7"]
     #expect(try Self.status(entries, peer: "10.1.2.3") == 200)
     #expect(try Self.status(entries, peer: "2001:db8::7") == 200)
@@ -65,15 +65,15 @@ import Testing
       ("Bearer token:0123456789abcdef", 401), ("Basic 0123456789abcdef", 401),
       ("0123456789abcdef", 401), ("Bearer 0123456789abcdef, Bearer x", 401),
     ] as [(String, Int)])
-  func `lets whoever bears a token read, from anywhere`(field: String, status: Int) throws {
+  func `a client with a token may read from any address`(field: String, status: Int) throws {
     let entries = ["token:fedcba9876543210", "token:" + Self.token]
     let fields: Fields = ["Authorization": field, "X-Forwarded-For": "192.0.2.1"]
     #expect(try Self.status(entries, peer: "192.0.2.1", fields) == status)
   }
 
-  @Test func `asks for a token where there is one`() throws {
+  @Test func `asks for a token if there is one`() throws {
     let request = try Request("GET", "/metrics", peer: "192.0.2.1")
-    let refusal = try MetricsAccess(["token:" + Self.token]).refusal(of: request)
+    let refusal = try MetricsAccess(["token:" + Self.token]).rejection(of: request)
     #expect(refusal?.fields["WWW-Authenticate"]?.hasPrefix("Bearer ") == true)
   }
 
@@ -81,8 +81,8 @@ import Testing
     "token:0123456789abcde", "token:0123456789 abcdef", "token:0123456789;abcdef", "token:",
     "tokn:0123456789abcdef", "0123456789abcdef", "10.0.0.5/8", "push.example", "",
   ])
-  func `refuses an entry it cannot read, without repeating it`(entry: String) throws {
-    let error = #expect(throws: ConfigurationError.self) {
+  func `rejects an invalid entry without repeating it`(entry: String) throws {
+    let error = #expect(throws: OperatorError.self) {
       try MetricsAccess(["10.0.0.0/8", entry])
     }
     #expect(error?.reason.contains("entry 2 of 2") == true)

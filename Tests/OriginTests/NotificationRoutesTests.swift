@@ -15,8 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct NotificationRoutesTests {
   private static let post = "/api/notifications"
 
-  @Test func `a plain alert reaches the user whom to_tag names, from whoever sent it`() async throws
-  {
+  @Test func `a plain alert reaches the user in to_tag, with the sender's name`() async throws {
     try await TestServer.test { server in
       let target = Self.post + "?pns=apns&to_tag=device"
       for (sender, status) in [("publisher", 200), ("device", 200)] {
@@ -43,7 +42,7 @@ import Testing
       ("?pns=apns", #""Hi""#, "publisher", 422), ("", #""Hi""#, "publisher", 422),
       ("?to=device", "", "publisher", 400), ("?pns=apns&pns=gcm", "", "publisher", 400),
     ] as [(String, String, String, Int)])
-  func `refuses an alert that is not one`(
+  func `rejects an invalid alert`(
     query: String, body: String, user: String, status: Int
   ) async throws {
     try await TestServer.test { server in
@@ -64,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a publisher hears whom a notification reaches, a device notifies itself only`()
+  @Test func `a publisher gets the reach of a notification, and a device may notify only itself`()
     async throws
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
@@ -131,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `its sender and an admin change a notification, nobody else`() async throws {
+  @Test func `only the sender and an admin can change a notification`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.addUser("other", .publisher)
       try await server.publish(#","notBefore":"2100-01-01T00:00:00Z""#)

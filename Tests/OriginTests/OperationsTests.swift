@@ -39,7 +39,7 @@ import Testing
     #expect(ServiceError.Code.allCases.count == 22)
   }
 
-  @Test func `credentials that are missing or wrong are asked for, guesses have to wait`()
+  @Test func `requests without valid credentials get 401, and guesses have to wait`()
     async throws
   {
     try await TestServer.test { server in
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test
-  func `what the server could not do is logged with the request's ID, the link without its key`()
+  func `a server error is logged with the request's ID, and without a link's signature`()
     async throws
   {
     try await TestServer.test(prepare: { try $1.installPlugin("note", "exit 3") }) { server in
@@ -118,7 +118,7 @@ import Testing
     let scratch = try Scratch()
     let log = try AccessLog(path: scratch.path + "/access.log")
     func note(_ target: String) throws {
-      log.note(
+      log.add(
         AccessRecord(
           request: try Request("GET", target, fields: ["User-Agent": "a \"b\""], peer: "10.0.0.9"),
           method: "GET", serial: 7, route: "/r", peer: "127.0.0.1", status: 404, bytes: 5,
@@ -139,7 +139,7 @@ import Testing
     #expect(scratch.read("access.log")?.contains(#""target":"/b""#) == true)
   }
 
-  @Test func `answers are counted by route, method and status, with their durations`() {
+  @Test func `responses are counted by route, method and status, with their durations`() {
     let metrics = RequestMetrics()
     for (status, nanoseconds) in [(200, 500_000), (200, 20_000_000), (404, 20_000_000_000)] {
       metrics.count(
@@ -149,7 +149,7 @@ import Testing
     }
     let route = metrics.routes.first { $0.name == "/r" }?.counts
     #expect(route?.buckets == [1, 0, 1, 0, 0, 0, 0, 1] && route?.bytes == 30)
-    #expect(route?.answers.map(\.count) == [2, 1])
+    #expect(route?.responses.map(\.count) == [2, 1])
   }
 
   // MARK: - The start and what is done now and then
@@ -162,7 +162,7 @@ import Testing
           server in
           #expect(isAllowed && server.scratch.names(in: "assets") == ["outbox"])
         }
-      } catch let error as ConfigurationError {
+      } catch let error as OperatorError {
         #expect(!isAllowed && error.reason.contains("--publish-as \(sender)"))
       }
     }
@@ -201,7 +201,9 @@ import Testing
     }
   }
 
-  @Test func `keys that another process made sign, and those it removed open nothing`() async throws
+  @Test
+  func `keys that another process created sign links, and keys that it removed do not verify them`()
+    async throws
   {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()
@@ -212,11 +214,11 @@ import Testing
       }
       let old = try await link()
       #expect(try await server.status("GET", old) == 200)
-      let keys = try LinkKeyAdmin(data: server.configuration.data)
-      #expect(try await keys.rotate() == 2)
+      let keys = try DataFolderAdmin(data: server.configuration.data)
+      #expect(try await keys.rotateLinkKey() == 2)
       try server.origin.reload(server.configuration)
       #expect(try await link().contains("key=2"))
-      try await keys.remove(1)
+      try await keys.removeLinkKey(1)
       try server.origin.reload(server.configuration)
       let other = old.replacing("/ios?", with: "/web?")
       #expect(try await server.status("GET", other) == 403)
@@ -225,28 +227,28 @@ import Testing
     }
   }
 
-  @Test func `users have good names, passwords and roles`() async throws {
+  @Test func `invalid names, passwords and roles of users are rejected`() async throws {
     let scratch = try Scratch()
-    let users = try UserAdmin(data: scratch.path + "/data")
+    let users = try DataFolderAdmin(data: scratch.path + "/data")
     for (name, password, role) in [
       ("a b", "a-good-secret", "device"), ("alice", "short", "device"),
       ("alice", "a-good-secret", "king"), ("long-alice", "LONG-ALICE", "device"),
       ("alice", "with\nnewline", "device"), ("alice", String(repeating: "x", count: 512), "device"),
     ] {
-      await #expect(throws: UserError.self) {
-        try await users.add(name, password: password, role: role)
+      await #expect(throws: OperatorError.self) {
+        try await users.addUser(name, password: password, role: role)
       }
     }
-    try await users.add("alice", password: "a-good-secret", role: "admin")
-    await #expect(throws: UserError.self) {
-      try await users.add("alice", password: "a-good-secret", role: "device")
+    try await users.addUser("alice", password: "a-good-secret", role: "admin")
+    await #expect(throws: OperatorError.self) {
+      try await users.addUser("alice", password: "a-good-secret", role: "device")
     }
-    #expect(try users.list().map { "\($0.name) \($0.role)" } == ["alice admin"])
-    await #expect(throws: UserError.self) {
+    #expect(try users.users().map { "\($0.name) \($0.role)" } == ["alice admin"])
+    await #expect(throws: OperatorError.self) {
       try await users.setPassword(of: "bob", to: "another-secret")
     }
     try await users.setPassword(of: "alice", to: "another-secret")
-    try await users.remove("alice")
-    await #expect(throws: UserError.self) { try await users.remove("alice") }
+    try await users.removeUser("alice")
+    await #expect(throws: OperatorError.self) { try await users.removeUser("alice") }
   }
 }

@@ -28,23 +28,23 @@ import Testing
     let content = Content(
       path: "/\(id)", size: 1, mediaType: "a/b", etag: "\(id)", lastModified: noon)
     return ResolvedMedia(
-      rendition, content, at: "/", expires: expires, seen: 0, counts: RenditionCounts())
+      rendition, content, at: "/", expires: expires, epoch: 0, counts: RenditionCounts())
   }
 
-  @Test func `an media ends when its notification is changed, and no other does`() {
+  @Test func `only the media of a changed notification is removed`() {
     let resolved = ResolvedMediaCache()
     let all = (0..<3).map { media($0) }
     for (id, one) in all.enumerated() {
-      resolved.put(one, for: "/\(id)", unlessChangedSince: 0)
+      resolved.insert(one, for: "/\(id)", unlessChangedSince: 0)
     }
-    resolved.end(1)
-    #expect(all.map { $0.stands(at: noon) } == [true, false, true])
+    resolved.remove(notification: 1)
+    #expect(all.map { $0.isValid(at: noon) } == [true, false, true])
     #expect(resolved.find("/0", at: noon, in: 0) { _ in true } != nil)
     #expect(resolved.find("/1", at: noon, in: 0) { _ in true } == nil)
     #expect(resolved.find("/2", at: noon, in: 0) { _ in true } != nil)
   }
 
-  @Test func `what a plugin made for a user is not for another who has the name later`() {
+  @Test func `a rendition for a user is not sent to a later user with the same name`() {
     var manifest = Manifest()
     manifest.perUser = true
     let plugin = media(1, manifest: manifest).rendition.plugin
@@ -57,19 +57,19 @@ import Testing
     #expect(keys[0] != keys[1])
   }
 
-  @Test func `what was decided before a change is not remembered after it`() {
+  @Test func `media resolved before a change is not cached after it`() {
     let resolved = ResolvedMediaCache()
     let changes = resolved.changes
-    resolved.end(7)
-    resolved.put(media(7), for: "/7", unlessChangedSince: changes)
+    resolved.remove(notification: 7)
+    resolved.insert(media(7), for: "/7", unlessChangedSince: changes)
     #expect(resolved.find("/7", at: noon, in: 0) { _ in true } == nil)
-    resolved.put(media(7), for: "/7", unlessChangedSince: resolved.changes)
+    resolved.insert(media(7), for: "/7", unlessChangedSince: resolved.changes)
     #expect(resolved.find("/7", at: noon, in: 0) { _ in true } != nil)
   }
 
-  @Test func `an media is looked over once in a look, and ends when it is no longer true`() {
+  @Test func `media is checked once per epoch, and removed if it is not current`() {
     let resolved = ResolvedMediaCache()
-    resolved.put(media(1), for: "/1", unlessChangedSince: 0)
+    resolved.insert(media(1), for: "/1", unlessChangedSince: 0)
     var looks = 0
     func find(_ look: Int, _ isTrue: Bool) -> Bool {
       resolved.find("/1", at: noon, in: look) { _ in
@@ -82,42 +82,42 @@ import Testing
     #expect(!find(2, false) && !find(2, true) && looks == 2)
   }
 
-  @Test func `an media ends when its notification expires`() {
+  @Test func `media is removed when its notification expires`() {
     let resolved = ResolvedMediaCache()
     let one = media(1, expires: noon + 1)
-    resolved.put(one, for: "/1", unlessChangedSince: 0)
+    resolved.insert(one, for: "/1", unlessChangedSince: 0)
     #expect(resolved.find("/1", at: noon + 0.9, in: 0) { _ in true } != nil)
     #expect(resolved.find("/1", at: noon + 1, in: 0) { _ in true } == nil)
     #expect(resolved.count == 0)
   }
 
-  @Test func `what is made for one user is offered to nobody`() {
+  @Test func `media for one user is not cached`() {
     let resolved = ResolvedMediaCache()
     var manifest = Manifest()
     manifest.perUser = true
-    resolved.put(media(1, manifest: manifest), for: "/1", unlessChangedSince: 0)
+    resolved.insert(media(1, manifest: manifest), for: "/1", unlessChangedSince: 0)
     #expect(resolved.count == 0)
   }
 
-  @Test func `resolved stay within their number, and those that are asked for stay`() {
+  @Test func `the cache stays within its capacity, and keeps recently used media`() {
     let resolved = ResolvedMediaCache(capacity: 10)
     for id in 0..<100 {
-      resolved.put(media(id), for: "/\(id)", unlessChangedSince: 0)
+      resolved.insert(media(id), for: "/\(id)", unlessChangedSince: 0)
       #expect(resolved.find("/0", at: noon, in: 0) { _ in true } != nil)
       #expect(resolved.count <= 10)
     }
   }
 
-  @Test func `what comes of an media is remembered in its place, unless it ended meanwhile`() {
+  @Test func `rendered content is added to cached media, unless that was removed meanwhile`() {
     let resolved = ResolvedMediaCache()
     let content = media(3).content
-    let pending = (0..<3).map { ResolvedMedia(media($0), made: nil) }
+    let pending = (0..<3).map { ResolvedMedia(media($0), content: nil) }
     for (id, one) in pending.enumerated() {
-      resolved.put(one, for: "/\(id)", unlessChangedSince: 0)
+      resolved.insert(one, for: "/\(id)", unlessChangedSince: 0)
     }
-    resolved.end(1)
+    resolved.remove(notification: 1)
     for (id, one) in pending.prefix(2).enumerated() {
-      resolved.fulfil(one, with: content, for: "/\(id)")
+      resolved.setContent(content, of: one, for: "/\(id)")
     }
     #expect(resolved.find("/0", at: noon, in: 0) { _ in true }?.content?.etag == "3")
     #expect(resolved.find("/1", at: noon, in: 0) { _ in true } == nil)

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases, [false, true])
-  func `ends when its user is removed or changed, and no other does`(
+  func `only the streams of a removed or changed user end`(
     _ change: Change, isForgotten: Bool
   ) async throws {
     try await TestServer.test { server in
@@ -63,7 +63,8 @@ import Testing
     }
   }
 
-  @Test func `is not kept for a HEAD, nor for a request whose body never comes`() async throws {
+  @Test func `is not opened for a HEAD, nor for a request whose body does not arrive`() async throws
+  {
     try await TestServer.test { server in
       for (path, before, _) in Self.streams {
         let field = "Authorization: \(TestServer.authorization(before.rawValue))\r\n"

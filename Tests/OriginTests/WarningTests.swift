@@ -29,7 +29,7 @@ import Testing
       ("10.0.0.5", ["10.0.0.2"], nil, false),
       ("10.0.0.5", [], "cert.pem", false), ("127.0.0.1", [], nil, false), ("::1", [], nil, false),
     ] as [(String, [String], String?, Bool)])
-  func `warns of passwords in the clear where others could read them`(
+  func `warns of unencrypted passwords on a network`(
     host: String, proxies: [String], certificate: String?, isExpected: Bool
   ) throws {
     let warnings = try warnings {
@@ -45,18 +45,18 @@ import Testing
   }
 
   @Test(arguments: ["push.example", "ftp://a", "https://", "https://a/?b", "https://u@a"])
-  func `refuses what is no public address`(text: String) throws {
+  func `rejects an invalid public URL`(text: String) throws {
     var configuration = try OriginConfiguration()
-    #expect(throws: ConfigurationError.self) { try configuration.usePublicURL(text) }
+    #expect(throws: OperatorError.self) { try configuration.usePublicURL(text) }
   }
 
-  @Test func `takes a public address without its last slash`() throws {
+  @Test func `removes the last slash of the public URL`() throws {
     var configuration = try OriginConfiguration()
     try configuration.usePublicURL("https://push.example/rich/")
     #expect(configuration.publicURL == "https://push.example/rich")
   }
 
-  @Test func `refuses options that contradict themselves`() throws {
+  @Test func `rejects contradictory options`() throws {
     let wrong: [(inout OriginConfiguration) -> Void] = [
       { $0.certificate = "cert.pem" }, { $0.key = "key.pem" }, { $0.proxies = ["localhost"] },
       { $0.origins = ["app.example"] }, { $0.origins = ["https://app.example/path"] },
@@ -65,7 +65,7 @@ import Testing
     for change in wrong {
       var configuration = try OriginConfiguration()
       change(&configuration)
-      #expect(throws: ConfigurationError.self) { try configuration.check() }
+      #expect(throws: OperatorError.self) { try configuration.check() }
     }
     var configuration = try OriginConfiguration()
     (configuration.origins, configuration.proxies) = (["*", "https://app.example"], ["10.0.0.2"])

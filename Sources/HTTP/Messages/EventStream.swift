@@ -41,7 +41,7 @@ package final class EventSink: Sendable {
   private struct State {
     var unsent: [UInt8] = []
     var position = 0
-    /// Whether the event loop was woken and has not asked for bytes since.
+    /// Whether the event loop was woken and has not called ``next()`` since.
     var isWakePending = false
     var isClosed = false
     var isFinished = false
@@ -50,13 +50,13 @@ package final class EventSink: Sendable {
     var onDrain: (@Sendable () -> Void)?
   }
 
-  /// The most bytes that one ``next()`` returns, so that one stream does not delay the others of its loop; as
-  /// large as a TLS record.
+  /// The most bytes that ``next()`` returns, so that a stream does not delay the others of its event
+  /// loop: the size of a TLS record.
   private static let pieceSize = 16 << 10
   /// A larger buffer is freed when it is empty: there may be thousands of quiet streams.
   private static let keptCapacity = 4096
 
-  /// Whether the stream is sent in chunks; if not, it ends with its connection.
+  /// Whether the stream is sent in chunks; otherwise closing the connection ends it.
   let isChunked: Bool
   private let limit: Int
   private let heartbeat: Int
@@ -93,7 +93,7 @@ package final class EventSink: Sendable {
     }
   }
 
-  /// Ends the stream after what was sent before.
+  /// Ends the stream after what was sent so far.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -107,13 +107,13 @@ package final class EventSink: Sendable {
     close()
   }
 
-  /// Whether nothing more can be sent; what was sent before may still be waiting.
+  /// Whether nothing more can be sent; earlier events may still be queued.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// The bytes that have not been passed to the kernel yet.
   package var unsentBytes: Int { state.withLock { $0.unsent.count - $0.position } }
 
-  /// Sets what is called once when the stream has ended; it is called now if it has already.
+  /// Sets an action that is called once when the stream has ended, immediately if it has already.
   package func onClose(_ action: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       if !state.isFinished { state.onClose = action }
@@ -122,7 +122,7 @@ package final class EventSink: Sendable {
     if isOver { action() }
   }
 
-  /// Sets what is called, on an event loop's thread, each time all that was sent has been passed on.
+  /// Sets an action that is called, on an event loop's thread, each time the queue becomes empty.
   package func onDrain(_ action: @escaping @Sendable () -> Void) {
     state.withLock { $0.onDrain = action }
   }
@@ -133,7 +133,7 @@ package final class EventSink: Sendable {
     if isQuiet { send(Array(":\n\n".utf8)) }
   }
 
-  /// The next bytes to pass on: empty if there are none now, nil at the end of the stream.
+  /// The next bytes to send: empty if there are none now, nil at the end of the stream.
   package func next() -> [UInt8]? {
     let (piece, onDrain) = state.withLock { state -> ([UInt8]?, (@Sendable () -> Void)?) in
       state.isWakePending = false
@@ -150,7 +150,7 @@ package final class EventSink: Sendable {
     return piece
   }
 
-  /// Called when the connection no longer uses the stream, for whatever reason.
+  /// Called when the connection has stopped using the stream.
   package func finish() {
     let action = state.withLock { state in
       state.isClosed = true
@@ -162,7 +162,7 @@ package final class EventSink: Sendable {
     action?()
   }
 
-  /// One message to the event loop is enough, however much is sent until it asks for bytes.
+  /// Posts at most one message to the event loop between two calls of ``next()``.
   private func wakeOnce(_ state: inout State) {
     guard !state.isWakePending, !state.isFinished else { return }
     state.isWakePending = true

@@ -9,8 +9,10 @@ package struct Fields: Sendable {
   private var bytes: [UInt8] = []
   private var lines: [Line] = []
 
-  /// No fields.
-  package init() {}
+  /// Field lines in this order; control characters in values become spaces.
+  package init(_ items: [(name: String, value: String)] = []) {
+    for (name, value) in items { append(name, value) }
+  }
 
   /// Whether there are no fields.
   package var isEmpty: Bool { lines.isEmpty }
@@ -44,7 +46,7 @@ package struct Fields: Sendable {
 
   /// Adds a field line; control characters become spaces.
   package mutating func append(_ name: String, _ value: String) {
-    // A CR or LF would end the line, and whoever chose the value could add fields (response splitting).
+    // A CR or LF would end the line, so that a value could inject fields (response splitting).
     let value = value.utf8.lazy.map { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F ? 0x20 : $0 }
     append(bytes: name.utf8, value)
   }
@@ -111,7 +113,7 @@ package struct Fields: Sendable {
 
 extension Fields: ExpressibleByDictionaryLiteral {
   package init(dictionaryLiteral elements: (String, String)...) {
-    for (name, value) in elements { append(name, value) }
+    self.init(elements.map { (name: $0.0, value: $0.1) })
   }
 }
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Why the server rejects a request before a responder has handled it.
+/// Why the server rejects a request before its responder has handled it.
 package struct HTTPError: Error, Sendable, CustomStringConvertible {
   /// The response's status.
   package let status: Int
@@ -25,6 +25,22 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+/// Why a server cannot start or cannot use a new certificate.
+package struct ServerError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
+  package enum Code: Sendable { case addressInUse, cannotListen, cannotStart, badCertificate }
+
+  package let code: Code
+  /// A sentence a person can act on.
+  package let reason: String
+
+  package var description: String { reason }
+
+  static let noDescriptor = ServerError(
+    code: .cannotStart,
+    reason: "The HTTP server cannot start: the open-file limit (ulimit -n) is reached.")
+}
+
 /// The content of an `application/problem+json` response (RFC 9457).
 struct ProblemDetails: Encodable {
   let type = "about:blank"
@@ -38,18 +54,13 @@ struct ProblemDetails: Encodable {
   ///
   /// - Parameters:
   ///   - status: the HTTP status; its reason phrase is the title.
-  ///   - code: what happened, for programs; nil for the status's ``code(of:)``.
+  ///   - code: what happened, for programs; nil for the reason phrase, as `not-found`.
   ///   - detail: a sentence a person can act on.
   ///   - requestID: the request's ``Request/id``, by which its log lines can be found.
-  init(_ status: Int, code: String? = nil, _ detail: String, requestID: String) {
+  init(_ status: Int, code: String?, _ detail: String, requestID: String) {
     title = Self.reasonPhrase(of: status)
-    self.code = code ?? Self.code(of: status)
+    self.code = code ?? title.lowercased().replacing(" ", with: "-")
     (self.status, self.detail, requestId) = (status, detail, requestID)
-  }
-
-  /// The default code of a status, for errors without a more specific one: `not-found`.
-  package static func code(of status: Int) -> String {
-    reasonPhrase(of: status).lowercased().replacing(" ", with: "-")
   }
 
   /// The JSON object as one line of text.
@@ -63,15 +74,12 @@ struct ProblemDetails: Encodable {
   static func reasonPhrase(of status: Int) -> String { reasonPhrases[status] ?? "Error" }
 
   private static let reasonPhrases = [
-    100: "Continue", 200: "OK", 201: "Created", 202: "Accepted", 204: "No Content",
-    206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
-    304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
-    401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-    406: "Not Acceptable", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
-    411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
-    414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
-    417: "Expectation Failed", 421: "Misdirected Request", 422: "Unprocessable Content",
-    424: "Failed Dependency", 428: "Precondition Required", 429: "Too Many Requests",
+    200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content", 302: "Found",
+    304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+    404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone",
+    412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
+    415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
+    421: "Misdirected Request", 422: "Unprocessable Content", 429: "Too Many Requests",
     431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
     500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
     503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",

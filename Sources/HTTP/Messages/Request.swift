@@ -15,7 +15,7 @@ package final class Request: Sendable {
   /// Whether the request was sent over TLS.
   package let isSecure: Bool
   private let isPeerForwarded: Bool
-  /// How the head frames the body that follows it.
+  /// How the body that follows the head is framed.
   package let body: Body
   /// The client's own ID of the request (X-Request-Id), if it is safe to log.
   package let clientRequestID: String?
@@ -24,8 +24,8 @@ package final class Request: Sendable {
   /// The request's ID in responses and logs: the client's own, or one made by the server.
   package var id: String { clientRequestID ?? Self.id(serial) }
 
-  /// Whether `peer` is certainly the client: a trusted proxy named it, or no field of the head says
-  /// that a proxy forwarded the request.
+  /// Whether `peer` is certainly the client: a trusted proxy named it, or no header field indicates
+  /// a proxy.
   package var isPeerClient: Bool {
     isPeerForwarded
       || !fields.items.contains { name, _ in
@@ -123,8 +123,8 @@ package struct Query: Sendable {
 /// A parsed request target in origin, absolute or asterisk form (RFC 9112, section 3.2).
 struct RequestTarget {
   /// The longest target in bytes; longer ones are rejected with 414.
-  // Less than the 8,000 of RFC 9112, section 3: with 6 KiB of fields the head fits into one receive
-  // buffer of 16 KiB.
+  // RFC 9112, section 3 recommends 8,000; with 3,000, and 6 KiB of fields, a head fits into the
+  // receive buffer of 16 KiB.
   static let maximumLength = 3000
 
   let segments: [String]

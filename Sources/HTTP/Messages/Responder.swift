@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// All methods run on an event loop's thread and must not block: slow work goes into the plan.
 package protocol Responder: Sendable {
-  /// Decides, from the head alone, how the response is made.
+  /// Decides, from the head alone, how the response is produced.
   func plan(for request: Request) -> ResponsePlan
 
   /// The cached response to a GET of the target with this Authorization field (empty if absent), or
@@ -33,7 +33,7 @@ extension Responder {
   package func route(of request: Request?) -> String { "" }
 }
 
-/// How a response is made.
+/// How a response is produced.
 ///
 /// If a deadline passes, the response is a 503 and the task is cancelled.
 package enum ResponsePlan: Sendable {
@@ -43,20 +43,20 @@ package enum ResponsePlan: Sendable {
   /// Sends the response at once: an error before the request's body is read, and the connection is
   /// then closed.
   case immediate(Response)
-  /// The closure makes the response; if the request has a body, it is read and discarded first.
+  /// The closure produces the response; a body, if there is one, is read and discarded first.
   case asynchronous(deadline: Duration, @Sendable () async -> Response)
-  /// The closure makes the response from the body in memory; a body longer than the limit, in bytes,
-  /// gets 413.
+  /// The closure produces the response from the body in memory; a body longer than the limit, in
+  /// bytes, gets a 413.
   case collectingBody(limit: Int, deadline: Duration, @Sendable ([UInt8]) async -> Response)
-  /// The closure makes the response from the body in a new file in the folder, which is deleted
+  /// The closure produces the response from the body in a new file in the folder, which is deleted
   /// unless the closure takes it.
   case savingBody(
     limit: Int, folder: String, deadline: Duration, @Sendable (SavedBody) async -> Response)
 }
 
-/// A response that was made before and may be sent again to the same caller.
+/// A response that may be sent again to the same caller.
 package protocol CachedResponse: AnyObject, Sendable {
-  /// The content; nil if it has to be rendered for each request, so that there is nothing to send.
+  /// The content; nil if it must be rendered for each request.
   var content: Content? { get }
   /// The route's name in metrics and logs.
   var route: String { get }
@@ -86,7 +86,7 @@ package final class SavedBody: Sendable {
   }
 }
 
-/// Receives a record of every response when it is over, on an event loop's thread.
+/// Receives a record of every response when it has ended, on an event loop's thread.
 package struct AccessObserver: Sendable {
   /// Whether records need the request, which is otherwise not parsed for cached responses.
   let needsRequest: Bool

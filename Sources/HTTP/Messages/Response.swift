@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A response: status, fields and body.
 ///
 /// Date, Content-Length and `X-Content-Type-Options: nosniff` are added when it is sent.
@@ -18,19 +16,11 @@ package struct Response: Sendable {
     Response(status, fields: fields)
   }
 
-  /// A value as one line of JSON: sorted keys, unescaped slashes, RFC 3339 times.
+  /// A line of JSON, not to be stored by caches.
   package static func json(
-    _ status: Int = 200, _ value: some Encodable & Sendable, fields: Fields = Fields()
+    _ status: Int = 200, _ text: [UInt8], fields: Fields = Fields()
   ) -> Response {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    guard let text = try? encoder.encode(value) else {
-      return .problem(500, "The answer could not be written as JSON.")
-    }
-    let response = bytes(
-      status, [UInt8](text) + [UInt8(ascii: "\n")], type: "application/json", fields: fields)
-    return response.notStored
+    bytes(status, text + [UInt8(ascii: "\n")], type: "application/json", fields: fields).notStored
   }
 
   /// Plain text in UTF-8.
@@ -75,7 +65,7 @@ package struct Response: Sendable {
     return response.notStored
   }
 
-  /// The same, not to be stored by caches unless it says something else.
+  /// The same response with `Cache-Control: no-store`, unless it has another Cache-Control.
   private var notStored: Response {
     var response = self
     if fields["Cache-Control"] == nil { response.fields["Cache-Control"] = "no-store" }

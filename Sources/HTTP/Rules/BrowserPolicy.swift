@@ -1,9 +1,9 @@
 /// What browsers may send to a server whose passwords can be guessed, as in demo mode.
 ///
-/// Any page can make a browser send requests to this machine: by a host name of its own that it
-/// points at 127.0.0.1 (DNS rebinding), or across origins (CSRF). Against the first, only loopback
-/// names and the operator's are accepted as host; against the second, requests for pages of other
-/// origins are rejected. Both are checked for every request, before its route.
+/// Any page can make a browser send requests to this machine: through a host name that resolves to
+/// 127.0.0.1 (DNS rebinding), or across origins (CSRF). Against the first, only loopback names and the
+/// operator's are accepted as host; against the second, requests from pages of other origins are
+/// rejected. Both are checked for every request, before its route.
 struct BrowserPolicy: Sendable {
   private let hosts: Set<String>
   private let origins: Set<String>
@@ -122,7 +122,7 @@ struct CORSPolicy: Sendable {
   /// Adds the fields that let an allowed origin read the response.
   func addFields(to fields: inout Fields, for request: Request?) {
     if !origins.contains("*") {
-      // Shared caches must not give one origin the response to another (WHATWG Fetch, section 3.3.5).
+      // Shared caches must not reuse the response for another origin (WHATWG Fetch, section 3.3.5).
       fields["Vary"] = fields["Vary"].map { $0 + ", Origin" } ?? "Origin"
     }
     guard let origin = request.flatMap(allowedOrigin) else { return }

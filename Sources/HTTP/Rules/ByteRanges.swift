@@ -7,8 +7,9 @@ enum ByteRanges: Equatable {
   /// Valid ranges of which none is within the content: 416.
   case unsatisfiable
 
-  /// The most ranges in one response, overlapping ones joined; more get the whole content, since
-  /// section 14.2 allows that against clients that ask for many small ranges.
+  /// The most ranges in one response, after joining overlapping ones.
+  ///
+  /// For more ranges the whole content is sent, as section 14.2 allows for many small ranges.
   static let maximumCount = 16
 
   /// Parses a Range field's value for a content of `size` bytes.
@@ -54,7 +55,7 @@ enum ByteRanges: Equatable {
     return Int(digits) ?? Int.max - 1
   }
 
-  /// The ranges in the order asked for; sorted and joined if some of them overlap.
+  /// The ranges in the requested order; sorted and joined if some of them overlap.
   private static func merged(_ parts: [Range<Int>]) -> [Range<Int>] {
     let sorted = parts.sorted { $0.lowerBound < $1.lowerBound }
     guard zip(sorted, sorted.dropFirst()).contains(where: { $0.overlaps($1) }) else { return parts }

@@ -1,6 +1,6 @@
 import Glibc
 
-// Receiving: from bytes to requests, and from requests to the work that makes their responses.
+// Receiving: from bytes to requests, and from requests to the plans for their responses.
 extension Connection {
   /// Parses what was received, or receives more; false if nothing can be done now.
   func receive() -> Bool {
@@ -28,7 +28,7 @@ extension Connection {
   }
 
   /// The part of the event loop's buffer to receive into: a small one for heads, because what
-  /// follows a head must be copied and kept while its request is worked on.
+  /// follows a head must be copied and kept until its request is complete.
   private var receiveBuffer: UnsafeMutableRawBufferPointer {
     guard case .head = phase else { return context.buffer }
     return UnsafeMutableRawBufferPointer(rebasing: context.buffer[..<Self.headBufferSize])
@@ -125,7 +125,7 @@ extension Connection {
     }
   }
 
-  /// Resets what belongs to a single request.
+  /// Resets the state of the previous request.
   private func beginRequest() {
     serial = context.nextSerial()
     if context.observer != nil { startTime = MonotonicClock.nanoseconds }
@@ -166,7 +166,7 @@ extension Connection {
       isSecure: client.isSecure, isPeerForwarded: client.isForwarded, body: body, serial: serial)
   }
 
-  /// What the client wants to happen to the connection (RFC 9112, section 9.3).
+  /// Whether the client wants the connection to be kept open (RFC 9112, section 9.3).
   private static func persistence(
     _ version: RequestHead.Version, _ fields: Fields
   ) -> ResponseHead.Persistence {
@@ -209,7 +209,7 @@ extension Connection {
     }
   }
 
-  /// Continues with the plan of a request whose plan was deferred.
+  /// Continues with the plan that a deferred plan returned.
   func resume(_ handle: RequestHandle, with plan: ResponsePlan) {
     guard case .planning = phase, handle.serial == serial, let request else { return }
     do throws(HTTPError) {
@@ -219,7 +219,7 @@ extension Connection {
     }
   }
 
-  /// Continues with a response that the application has made.
+  /// Continues with the response that the application has produced.
   func resume(_ handle: RequestHandle, with response: Response) {
     guard case .responding = phase, handle.serial == serial else { return }
     send(response)
@@ -245,5 +245,36 @@ extension Connection {
     phase = .responding(
       Task { [handle = handle, queue = context.queue] in queue.post(.response(handle, await work()))
       })
+  }
+}
+
+/// Where a request really comes from, if proxies forwarded it.
+struct ForwardedClient {
+  /// The client's address; the proxy's own if that named none.
+  private(set) var peer: String
+  /// Whether the client used TLS.
+  private(set) var isSecure: Bool
+  /// Whether a trusted proxy named the address.
+  private(set) var isForwarded = false
+
+  /// The client of a request that was received from `peer`.
+  ///
+  /// Each proxy appends the address that it was connected from to X-Forwarded-For. The list is
+  /// therefore believed from the right, as long as a trusted proxy (a canonical address) wrote the
+  /// entry.
+  init(peer: String, isSecure: Bool, fields: Fields, trustedProxies: Set<String>) {
+    (self.peer, self.isSecure) = (peer, isSecure)
+    guard trustedProxies.contains(peer) else { return }
+    for entry in (fields["X-Forwarded-For"] ?? "").split(separator: ",").reversed() {
+      guard trustedProxies.contains(self.peer) else { break }
+      guard let address = IPAddress.forwarded(entry) else {
+        isForwarded = false
+        break
+      }
+      (self.peer, isForwarded) = (address, true)
+    }
+    if let scheme = fields.values(of: "X-Forwarded-Proto").last {
+      self.isSecure = scheme.lowercased() == "https"
+    }
   }
 }

@@ -1,10 +1,9 @@
 import CLinux
 
-/// A connection and its current request; it belongs to the thread of its event loop.
+/// A connection and its current request; used only by the thread of its event loop.
 ///
-/// A state machine: ``advance()`` is called whenever the socket or the application may let it go on,
-/// and returns as soon as it would have to wait. What it does with requests and responses is in the
-/// extensions.
+/// A state machine: ``advance()`` is called when the socket or the application may let it continue,
+/// and returns as soon as it would block. The extensions parse requests and send responses.
 final class Connection {
   let transport: Transport
   let context: EventLoopContext
@@ -25,9 +24,9 @@ final class Connection {
   // Receiving.
   /// Whether there may be something to receive: edge-triggered epoll reports it only once.
   var isReadable = false
-  /// Whether the peer sends nothing more, after what may be received.
+  /// Whether the peer has closed its side; bytes sent before may still have to be received.
   var hasPeerFinished = false
-  /// The bytes received beyond those that were parsed.
+  /// Bytes that were received but not parsed yet.
   var unparsed: [UInt8] = []
   /// Whether `unparsed` is the beginning of a head, so that more must be received.
   var needsMoreBytes = false
@@ -44,41 +43,41 @@ final class Connection {
   var isHeadRequest = false
 
   // The response.
-  /// Its status and the size of its body; nil before it begins and after it was reported.
+  /// Its status and body size; nil before it starts and after it was reported.
   var response: (status: Int, bytes: Int)?
   var output = OutputQueue()
   var persistence = ResponseHead.Persistence.keptOpen
-  /// Whether bytes may arrive that nothing will read: closing must not reset the connection then.
+  /// Whether unread bytes may arrive: closing must then not reset the connection.
   var leavesBytesUnread = false
 
   enum Phase {
     case tlsHandshake
     /// Waiting for the head of a request.
     case head
-    /// The application decides about the response; the body is not read.
+    /// The application is deciding how to respond; the body is not read.
     case planning(Task<Void, Never>)
     /// Receiving the body.
     case body(IncomingBody)
-    /// The application makes the response.
+    /// The application is producing the response.
     case responding(Task<Void, Never>)
     case sending
     case streaming(EventSink)
-    /// Everything was sent; what still arrives is discarded until the peer closes.
+    /// The response was sent; further input is discarded until the peer closes.
     case lingering
     case closed
   }
 
-  /// What has to happen before the connection can go on.
+  /// What the connection needs before it can continue.
   enum Progress {
     /// An event of epoll, a message or a deadline.
     case waiting
-    /// Nothing: it continues after the other ready connections.
+    /// Nothing; it continues after the other ready connections had their turn.
     case yielded
     case closed
   }
 
-  // Timeouts in milliseconds. Overflow connections have short ones: they are few, and a slow one
-  // delays the 503 of another client.
+  // Timeouts in milliseconds. Those of overflow connections are short: there are few of them, and a
+  // slow one delays the 503 of another client.
   private static let overflowHeadTimeout = 2000
   private static let lingerTimeout = 2000
   private static let overflowLingerTimeout = 200
@@ -109,7 +108,7 @@ final class Connection {
     if events & (ended | EPOLLIN.rawValue) != 0 { isReadable = true }
   }
 
-  /// Advances until it would block or has used its share of steps.
+  /// Advances until it would block or has used its steps for this turn.
   func advance() -> Progress {
     for _ in 0..<Self.stepsPerTurn {
       let hasAdvanced =
@@ -138,7 +137,7 @@ final class Connection {
 
   // MARK: - Deadlines
 
-  /// Ends the current phase after so many milliseconds.
+  /// Sets the timeout of the current phase, in milliseconds.
   func setTimeout(_ milliseconds: Int) {
     setDeadline(milliseconds)
     monitor = nil
@@ -150,7 +149,7 @@ final class Connection {
   /// Moves the deadline; the monitor, if any, stays.
   func setDeadline(_ milliseconds: Int) { deadline = context.now + milliseconds }
 
-  /// Handles a deadline that has passed, and returns whether the connection must then advance.
+  /// Checks the deadline; returns whether it has passed, so that the connection must advance.
   func checkDeadline() -> Bool {
     if case .streaming(let sink) = phase { sink.sendHeartbeat(now: context.now) }
     guard deadline != 0, deadline < context.now else { return false }
@@ -159,11 +158,12 @@ final class Connection {
       // Otherwise the kernel would keep the unread output for minutes.
       transport.abort()
     }
-    timeOut()
+    abort()
     return true
   }
 
-  private func timeOut() {
+  /// Closes now; a request that the application is working on gets a 503.
+  func abort() {
     switch phase {
     case .planning(let task):
       task.cancel()
@@ -180,7 +180,7 @@ final class Connection {
 
   // MARK: - Closing
 
-  /// Answers what was received and then closes.
+  /// Responds to what was received and then closes.
   func drain() {
     if case .streaming(let sink) = phase { sink.closeForShutdown() }
     if case .head = phase {
@@ -194,9 +194,6 @@ final class Connection {
     default: break
     }
   }
-
-  /// Closes now; a request that the application is working on gets a 503.
-  func abortRequest() { timeOut() }
 
   /// Ends the connection; its event loop closes the descriptor.
   func close() {
@@ -219,8 +216,8 @@ final class Connection {
 
   /// Closes once the peer has had time to read the response.
   ///
-  /// Closing a socket with unread bytes resets the connection, which destroys what is still on its
-  /// way to the peer (RFC 9112, section 9.6).
+  /// Closing a socket with unread bytes resets the connection, which discards data in transit to the
+  /// peer (RFC 9112, section 9.6).
   private func closeGracefully() {
     let hasUnacknowledged = transport.unacknowledged > 0
     guard leavesBytesUnread || isReadable || !unparsed.isEmpty || hasUnacknowledged else {

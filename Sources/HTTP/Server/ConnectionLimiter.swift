@@ -13,10 +13,10 @@ final class ConnectionLimiter: Sendable {
 
   enum Decision {
     case accepted
-    /// Beyond the limit: it gets a 503, unless its request is one that is always answered.
+    /// Beyond the limit: gets a 503, except for requests that are always answered (health checks).
     case overflow
-    /// Closed without a response: its network has too many connections, or too many are open beyond the
-    /// limit.
+    /// Closed without a response: its network has too many connections, or too many connections
+    /// beyond the limit are open.
     case rejected
   }
 
@@ -42,10 +42,10 @@ final class ConnectionLimiter: Sendable {
 
   func drain() { draining.store(true, ordering: .sequentiallyConsistent) }
 
-  /// The connections beyond the limit that may be open, each for as long as a 503 takes.
+  /// How many connections beyond the limit may be open, each until its 503 is sent.
   static func overflow(beyond limit: Int) -> Int { min(max(1, limit / 16), 1000) }
 
-  /// Counts a connection that was accepted, unless the decision is to reject it.
+  /// Decides about a new connection, and counts it unless it is rejected.
   func admit(_ address: String) -> Decision {
     let network = IPAddress.network(address)
     return counts.withLock { counts in
@@ -128,8 +128,8 @@ package enum DescriptorLimit {
 
   /// The connections that are possible with these descriptors, at most as many as wanted.
   ///
-  /// Connections that accept(2) has no descriptor for wait without a response; those beyond this
-  /// limit get a 503.
+  /// Connections for which accept(2) has no descriptor wait without a response, whereas connections
+  /// beyond this limit get a 503.
   static func connections(_ wanted: Int, descriptors: Int) -> Int {
     let available = max(
       descriptors - reserved - sendfileLimit(descriptors: descriptors), descriptors / 2)
@@ -146,8 +146,8 @@ package enum DescriptorLimit {
   }
 }
 
-/// Descriptors that an event loop reserves, so that it can accept connections and answer what must
-/// always be answered when no others are left.
+/// Descriptors that an event loop reserves, so that it can still accept connections and respond to
+/// health checks when no others are left.
 struct SpareDescriptors: ~Copyable {
   private static let count = 16
   private var descriptors: [FileDescriptor] = []

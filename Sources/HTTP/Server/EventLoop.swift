@@ -3,18 +3,18 @@ import Foundation
 import Glibc
 import Primitives
 
-/// A thread that lets its connections advance whenever their sockets can (epoll, edge-triggered).
+/// A thread that advances its connections when their sockets are ready (epoll, edge-triggered).
 ///
-/// Everything but its queue belongs to that thread once it runs. It blocks only in epoll_wait.
+/// Once it runs, only that thread may use it, except for its queue. It blocks only in epoll_wait.
 final class EventLoop {
   let context: EventLoopContext
   private let epoll: FileDescriptor
-  private let credentials: SharedCredentials?
+  private let identity: CurrentTLSIdentity?
   /// Nil once the loop no longer accepts.
   private var listener: FileDescriptor?
   /// By descriptor.
   private var connections: [Connection?] = []
-  /// Those that had their turn and could go on.
+  /// Connections that have used their steps of this turn but could continue.
   private var yielded: [Connection] = []
   /// Closed after the current batch: a later event in it may still name them, and the number must not
   /// be reused before then.
@@ -28,18 +28,18 @@ final class EventLoop {
   /// How often deadlines are checked, in milliseconds.
   private var tick: Int { min(Self.longestTick, context.timeouts.checkInterval) }
   private static let longestTick = 100
-  /// The events handled, and the connections accepted, before others have their turn.
+  /// The most events handled, and connections accepted, per turn.
   private static let batchSize = 256
 
   /// A loop that accepts connections from the socket, which it owns.
   init(
-    listener: FileDescriptor, context: EventLoopContext, credentials: SharedCredentials?
+    listener: FileDescriptor, context: EventLoopContext, identity: CurrentTLSIdentity?
   ) throws(ServerError) {
     guard let epoll = FileDescriptor(owning: epoll_create1(Int32(EPOLL_CLOEXEC))) else {
       throw .noDescriptor
     }
     (self.epoll, self.listener) = (epoll, listener)
-    (self.context, self.credentials) = (context, credentials)
+    (self.context, self.identity) = (context, identity)
     register(listener.number, EPOLLIN.rawValue)
     register(context.queue.descriptor.number, EPOLLIN.rawValue)
   }
@@ -138,7 +138,7 @@ final class EventLoop {
       close(descriptor)
       return
     }
-    let tls = credentials.map { TLSSession(descriptor, $0.current) }
+    let tls = identity.map { TLSSession(descriptor, $0.value) }
     let connection = Connection(
       Transport(descriptor: descriptor, tls: tls), context: context, peer: peer,
       isOverflow: isSpare || decision == .overflow)
@@ -152,7 +152,7 @@ final class EventLoop {
 
   private func remove(_ connection: Connection) {
     let descriptor = connection.transport.descriptor
-    // It may be removed already: a connection can be in a batch of events and in `yielded`.
+    // A connection can be both in a batch of events and in `yielded`, so it may be removed already.
     guard self.connection(descriptor) === connection else { return }
     connections[Int(descriptor)] = nil
     context.openConnections -= 1
@@ -165,7 +165,7 @@ final class EventLoop {
     closing.removeAll(keepingCapacity: true)
   }
 
-  /// Leaves new connections in the listener's backlog for a moment: epoll would report them at once.
+  /// Leaves new connections in the backlog until the next tick; epoll would report them at once.
   private func pauseAccepting() {
     if let listener { epoll_ctl(epoll.number, EPOLL_CTL_DEL, listener.number, nil) }
     pausedUntil = context.now + tick
@@ -192,12 +192,12 @@ final class EventLoop {
       resume(handle) { $0.resume(handle, with: response) }
     case .events(let handle): resume(handle) { _ in }
     case .stopAccepting(let group):
-      // Those in the backlog would be reset: they are accepted, and answered while draining.
+      // The backlog's connections would be reset: accept them now, and answer while draining.
       accept()
       (listener, pausedUntil) = (nil, nil)
       group.leave()
     case .drain: forEachConnection { $0.drain() }
-    case .closeAll: forEachConnection { $0.abortRequest() }
+    case .closeAll: forEachConnection { $0.abort() }
     case .quit: isRunning = false
     }
   }

@@ -5,7 +5,7 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// What the connections of one event loop share; it belongs to the loop's thread and has no locks.
+/// State that the connections of one event loop share; only the loop's thread uses it.
 final class EventLoopContext {
   let responder: any Responder
   let limits: ServerConfiguration.Limits
@@ -19,7 +19,7 @@ final class EventLoopContext {
   let observer: AccessObserver?
   let files: MappedFileCache
   let queue: EventLoopQueue
-  /// Where all connections receive; what a connection keeps it must copy.
+  /// The receive buffer of all connections; a connection copies what it keeps.
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   /// The open connections of the loop.
   var openConnections = 0
@@ -51,7 +51,7 @@ final class EventLoopContext {
 
   deinit { buffer.deallocate() }
 
-  /// Reads the clocks, once for everything that is done in a turn.
+  /// Reads the clocks, once per turn.
   func beginTurn() {
     now = MonotonicClock.milliseconds
     var time = timespec()
@@ -74,8 +74,8 @@ final class EventLoopContext {
   /// Whether a file of this size should be sent by the kernel (sendfile).
   func streams(_ size: Int) -> Bool { size >= Self.streamingThreshold && !isSecure }
 
-  // 2^64 divided by the golden ratio: the multiples (a Weyl sequence) visit all numbers and look
-  // unlike each other, so that IDs of requests do not tell how many there were.
+  // 2^64 divided by the golden ratio: its multiples (a Weyl sequence) visit all numbers in no obvious
+  // order, so that request IDs do not reveal the number of requests.
   private static let serialStep: UInt64 = 0x9E37_79B9_7F4A_7C15
 
   /// A new number for a request.
@@ -96,11 +96,11 @@ struct RequestHandle: Sendable {
 enum LoopMessage: Sendable {
   /// The plan for a request whose plan was deferred.
   case plan(RequestHandle, ResponsePlan)
-  /// The response that the application has made.
+  /// The response that the application has produced.
   case response(RequestHandle, Response)
   /// A stream has events to send.
   case events(RequestHandle)
-  /// Stop accepting, then leave the group.
+  /// Stop accepting connections, then leave the group.
   case stopAccepting(DispatchGroup)
   /// Close idle connections now, and the others after their response.
   case drain
@@ -110,7 +110,7 @@ enum LoopMessage: Sendable {
   case quit
 }
 
-/// The messages to an event loop, which they wake.
+/// The message queue of an event loop; posting to it wakes the loop.
 final class EventLoopQueue: Sendable {
   /// Readable while there are messages (eventfd).
   let descriptor: FileDescriptor

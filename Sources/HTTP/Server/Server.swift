@@ -1,7 +1,6 @@
 import Foundation
-import Synchronization
 
-/// An HTTP/1.1 server: several event loops, each with a thread and a socket of its own, on one port.
+/// An HTTP/1.1 server: several event loops on one port, each with its own thread and socket.
 package final class Server: Sendable {
   /// The port it listens on.
   package let port: Int
@@ -10,16 +9,16 @@ package final class Server: Sendable {
   private let threads = DispatchGroup()
   private let limiter: ConnectionLimiter
   private let metrics: CacheMetrics
-  private let credentials: SharedCredentials?
+  private let identity: CurrentTLSIdentity?
 
   /// Listens and begins to serve.
   ///
   /// - Parameters:
   ///   - configuration: where to listen and what to allow.
-  ///   - listeners: sockets that listen already; nil opens them.
+  ///   - listeners: the listening sockets; nil opens them.
   ///   - responder: the application.
   ///   - log: receives lines for the operator.
-  ///   - observer: receives a record of every response when it is over.
+  ///   - observer: receives a record of every response when it has ended.
   /// - Throws: `ServerError` if the address cannot be used.
   package init(
     _ configuration: ServerConfiguration, listeners: Listeners? = nil, responder: any Responder,
@@ -36,17 +35,17 @@ package final class Server: Sendable {
     let metrics = CacheMetrics(
       descriptorLimit: DescriptorLimit.sendfileLimit(descriptors: descriptors))
     let limiter = ConnectionLimiter(configuration)
-    let credentials = try configuration.tls.map { SharedCredentials(try TLSCredentials($0)) }
+    let identity = configuration.tls.map { CurrentTLSIdentity($0) }
     let listeners = try listeners ?? Listeners.open(configuration)
     let loops = try listeners.sockets.map { socket in
       let context = try EventLoopContext(
         configuration: configuration, responder: responder, limiter: limiter,
         metrics: metrics, log: log, observer: observer)
-      return try EventLoop(listener: socket, context: context, credentials: credentials)
+      return try EventLoop(listener: socket, context: context, identity: identity)
     }
     port = Int(listeners.port)
     queues = loops.map(\.context.queue)
-    (self.limiter, self.metrics, self.credentials) = (limiter, metrics, credentials)
+    (self.limiter, self.metrics, self.identity) = (limiter, metrics, identity)
     for loop in loops { start(loop) }
   }
 
@@ -59,21 +58,21 @@ package final class Server: Sendable {
   /// Uses another certificate for new connections; open ones keep theirs.
   ///
   /// - Parameter identity: the new certificate and key.
-  /// - Throws: `ServerError` if they cannot be used; the old ones then remain.
-  package func reload(_ identity: TLSIdentity) throws {
-    guard let credentials else {
+  /// - Throws: `ServerError` if the server does not serve HTTPS.
+  package func reload(_ identity: TLSIdentity) throws(ServerError) {
+    guard let current = self.identity else {
       throw ServerError(code: .badCertificate, reason: "The server does not serve HTTPS.")
     }
-    credentials.replace(with: try TLSCredentials(identity))
+    current.replace(with: identity)
   }
 
   // After the grace period, the time for clients to read the last 503s.
   private static let closingTime = Duration.seconds(2)
 
-  /// Stops accepting, finishes the responses that were begun, closes streams, and ends the threads.
+  /// Stops accepting, completes responses that have started, closes streams, and ends the threads.
   ///
-  /// - Parameter grace: how long responses may take; those that are not finished then get a 503 or
-  ///   are cut off.
+  /// - Parameter grace: how long responses may take; after that, pending ones become a 503 and
+  ///   those being sent are cut off.
   package func stop(grace: Duration) async {
     limiter.drain()
     let accepting = DispatchGroup()
@@ -96,7 +95,7 @@ package final class Server: Sendable {
 
   private func start(_ loop: EventLoop) {
     threads.enter()
-    nonisolated(unsafe) let loop = loop  // it belongs to its thread from here on
+    nonisolated(unsafe) let loop = loop  // used by its own thread only, from here on
     let thread = Thread { [threads] in
       loop.run()
       threads.leave()

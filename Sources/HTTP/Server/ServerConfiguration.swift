@@ -32,7 +32,7 @@ package struct ServerConfiguration: Sendable {
     return true
   }
 
-  /// What a client may use.
+  /// The limits for clients.
   package struct Limits: Sendable {
     /// Open connections, in total and for one address.
     package var connections = 20_000
@@ -41,11 +41,11 @@ package struct ServerConfiguration: Sendable {
     package var head: Duration = .seconds(10)
     /// How long a connection may wait for its next request.
     package var idle: Duration = .seconds(60)
-    /// In each such time, `transferBytes` of a body must arrive, or of a response be acknowledged,
-    /// unless it is finished before; of a stream of events that has something to send, one byte.
+    /// In each period of this length at least `transferBytes` of a body must arrive, or of a response
+    /// be acknowledged, unless it ends earlier; of an event stream with data to send, one byte.
     package var transfer: Duration = .seconds(30)
     package var transferBytes = 120 << 10
-    /// Bytes of server-sent events that may wait for a slow reader before its stream is closed.
+    /// Bytes of server-sent events that may be queued for a slow client before its stream is closed.
     package var waitingEvents = 256 * 1024
     /// How long a stream of events may be quiet before a comment is sent.
     package var heartbeat: Duration = .seconds(15)
@@ -56,7 +56,7 @@ package struct ServerConfiguration: Sendable {
     package init() {}
   }
 
-  /// A configuration; what is not named has the default.
+  /// A configuration with defaults for what is not given.
   package init(
     host: String = "127.0.0.1", port: UInt16 = 0, threads: Int = 2, tls: TLSIdentity? = nil,
     limits: Limits = Limits()

@@ -1,10 +1,10 @@
 /// Detects a peer that sends or reads too slowly, from how much was transferred at regular checks.
 ///
-/// In each window of time at least a minimum must be transferred. A window ends, and the next begins,
-/// as soon as it was.
+/// In each window of time at least a minimum must be transferred. As soon as that much was
+/// transferred, the next window begins.
 struct TransferMonitor {
-  /// Granted to the first window, because bytes arrive in TLS records and steps of the receive window
-  /// of about this size; each later window begins with the piece that ended the one before.
+  /// Credited to the first window; each later one begins with the piece that ended the previous one.
+  // Bytes arrive in TLS records, and the receive window opens in steps, of about this size.
   private static let burstAllowance = 16 << 10
   /// How late a check may be, in milliseconds, without the event loop having been held up.
   private static let maximumDelay = 1000
@@ -21,8 +21,8 @@ struct TransferMonitor {
   /// Notes how much was transferred and decides whether the transfer may go on.
   ///
   /// - Parameters:
-  ///   - transferred: the bytes since it began; may decrease a little, because TLS adds bytes to
-  ///     those that are not acknowledged.
+  ///   - transferred: the bytes since the transfer began; may decrease a little, because TLS adds to
+  ///     the unacknowledged bytes.
   ///   - minimum: the bytes that a window needs.
   ///   - now: the time in milliseconds.
   ///   - timeouts: how long a window is, and how often this is called.
@@ -30,7 +30,7 @@ struct TransferMonitor {
   mutating func isFastEnough(
     _ transferred: Int, minimum: Int, now: Int, timeouts: Timeouts
   ) -> Bool {
-    // If more time has passed, the event loop was held up, for which the peer is not to blame.
+    // If more time has passed, the event loop was delayed, which is not the fault of the peer.
     elapsed += min(now - lastCheck, timeouts.checkInterval + Self.maximumDelay)
     lastCheck = now
     // Negative while previous responses are still in the send buffer.
@@ -62,7 +62,7 @@ struct Timeouts {
 }
 
 extension Connection {
-  /// Monitors the transfer that begins now: the phase has no fixed end then.
+  /// Monitors the transfer that begins now, instead of limiting its total time.
   ///
   /// - Parameter queued: the bytes of a response that were queued.
   func monitorTransfer(queued: Int = 0) {
@@ -85,7 +85,7 @@ extension Connection {
       return isFastEnough(
         acknowledged, minimum: sink.isClosed ? context.limits.transferBytes : 1)
     case .head, .lingering:
-      // The kernel keeps the end of a response until the peer has room for it.
+      // The kernel buffers the end of a response until the peer has received it.
       if transport.unacknowledged > 0 {
         return isFastEnough(acknowledged, minimum: context.limits.transferBytes)
       }
@@ -106,7 +106,7 @@ extension Connection {
 
   /// The bytes of the response that the peer has acknowledged.
   ///
-  /// What the kernel has taken does not count: it takes megabytes at once, and then nothing for
-  /// minutes while a slow peer reads them.
+  /// Bytes in the kernel's buffer do not count: it accepts megabytes at once, and then nothing for
+  /// minutes while a slow peer reads.
   private var acknowledged: Int { transferred - output.count - transport.unacknowledged }
 }

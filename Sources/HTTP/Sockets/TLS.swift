@@ -2,37 +2,46 @@ import CGnuTLS
 import Glibc
 import Synchronization
 
-/// A certificate chain and its private key, in PEM.
-package struct TLSIdentity: Sendable {
-  package let certificate: String
-  package let key: String
+/// A certificate chain with its private key, and the protocol versions that it is used with.
+package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads them once they are made
+  fileprivate let credentials: gnutls_certificate_credentials_t
+  fileprivate let priorities: gnutls_priority_t
 
-  /// An identity to serve HTTPS with, checked.
+  // TLS 1.0 and 1.1 must not be used (RFC 8996).
+  private static let priorityString =
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
+
+  /// An identity to serve HTTPS with.
   ///
   /// - Parameters:
-  ///   - certificate: the server's certificate, followed by those that sign it.
-  ///   - key: its private key, without a password.
+  ///   - certificate: the server's certificate, followed by its issuers' certificates, in PEM.
+  ///   - key: its private key in PEM, without a password.
   /// - Throws: `ServerError` if the two cannot be read or do not belong together.
   package init(certificate: String, key: String) throws(ServerError) {
-    (self.certificate, self.key) = (certificate, key)
-    gnutls_certificate_free_credentials(try makeCredentials())
-  }
-
-  /// The identity as GnuTLS takes it, to be freed by the caller.
-  fileprivate func makeCredentials() throws(ServerError) -> gnutls_certificate_credentials_t {
     var credentials: gnutls_certificate_credentials_t?
+    var priorities: gnutls_priority_t?
     var result = gnutls_certificate_allocate_credentials(&credentials)
-    if let credentials {
-      result = load(into: credentials)
-      if result == GNUTLS_E_SUCCESS { return credentials }
-      gnutls_certificate_free_credentials(credentials)
+    if let credentials { result = Self.load(certificate, key, into: credentials) }
+    if result == GNUTLS_E_SUCCESS {
+      result = gnutls_priority_init(&priorities, Self.priorityString, nil)
     }
-    let reason = gnutls_strerror(result).map { String(cString: $0) } ?? "error \(result)"
-    throw ServerError(
-      code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
+    guard let credentials, let priorities, result == GNUTLS_E_SUCCESS else {
+      if let credentials { gnutls_certificate_free_credentials(credentials) }
+      let reason = gnutls_strerror(result).map { String(cString: $0) } ?? "error \(result)"
+      throw ServerError(
+        code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
+    }
+    (self.credentials, self.priorities) = (credentials, priorities)
   }
 
-  private func load(into credentials: gnutls_certificate_credentials_t) -> Int32 {
+  deinit {
+    gnutls_certificate_free_credentials(credentials)
+    gnutls_priority_deinit(priorities)
+  }
+
+  private static func load(
+    _ certificate: String, _ key: String, into credentials: gnutls_certificate_credentials_t
+  ) -> Int32 {
     var (certificate, key) = (certificate, key)
     return certificate.withUTF8 { certificate in
       key.withUTF8 { key in
@@ -50,42 +59,15 @@ extension gnutls_datum_t {
   }
 }
 
-/// The certificate, its key and the protocol versions that connections are negotiated with.
-final class TLSCredentials: @unchecked Sendable {  // GnuTLS only reads them once they are made
-  fileprivate let certificate: gnutls_certificate_credentials_t
-  fileprivate let priorities: gnutls_priority_t
+/// The identity for new connections, which can be replaced while the server runs.
+final class CurrentTLSIdentity: Sendable {
+  private let identity: Mutex<TLSIdentity>
 
-  // TLS 1.0 and 1.1 must not be used (RFC 8996).
-  private static let priorityString =
-    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
+  init(_ identity: TLSIdentity) { self.identity = Mutex(identity) }
 
-  init(_ identity: TLSIdentity) throws(ServerError) {
-    certificate = try identity.makeCredentials()
-    var priorities: gnutls_priority_t?
-    guard gnutls_priority_init(&priorities, Self.priorityString, nil) == GNUTLS_E_SUCCESS,
-      let priorities
-    else {
-      gnutls_certificate_free_credentials(certificate)
-      throw ServerError(code: .cannotStart, reason: "TLS 1.2 and 1.3 are not available.")
-    }
-    self.priorities = priorities
-  }
+  var value: TLSIdentity { identity.withLock { $0 } }
 
-  deinit {
-    gnutls_certificate_free_credentials(certificate)
-    gnutls_priority_deinit(priorities)
-  }
-}
-
-/// The credentials of new connections, which can be replaced while the server runs.
-final class SharedCredentials: Sendable {
-  private let credentials: Mutex<TLSCredentials>
-
-  init(_ credentials: TLSCredentials) { self.credentials = Mutex(credentials) }
-
-  var current: TLSCredentials { credentials.withLock { $0 } }
-
-  func replace(with credentials: TLSCredentials) { self.credentials.withLock { $0 = credentials } }
+  func replace(with identity: TLSIdentity) { self.identity.withLock { $0 = identity } }
 }
 
 /// The server's side of TLS on one non-blocking socket (gnutls_session_t).
@@ -96,20 +78,20 @@ final class TLSSession {
   // Nil if GnuTLS ran out of memory; every operation then fails.
   private let session: gnutls_session_t?
   // GnuTLS keeps a pointer to the credentials: they must live as long as the session.
-  private let credentials: TLSCredentials
+  private let identity: TLSIdentity
   private let descriptor: Int32
-  /// Whether a record was encrypted of which the socket has not taken all.
+  /// Whether an encrypted record has been sent only in part.
   private var isUnflushed = false
 
-  init(_ descriptor: Int32, _ credentials: TLSCredentials) {
+  init(_ descriptor: Int32, _ identity: TLSIdentity) {
     var session: gnutls_session_t?
     let flags = GNUTLS_SERVER.rawValue | GNUTLS_NONBLOCK.rawValue | GNUTLS_NO_SIGNAL.rawValue
     gnutls_init(&session, UInt32(flags))
-    (self.session, self.credentials, self.descriptor) = (session, credentials, descriptor)
+    (self.session, self.identity, self.descriptor) = (session, identity, descriptor)
     guard let session else { return }
-    gnutls_priority_set(session, credentials.priorities)
+    gnutls_priority_set(session, identity.priorities)
     gnutls_credentials_set(
-      session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(credentials.certificate))
+      session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(identity.credentials))
     gnutls_transport_set_int2(session, descriptor, descriptor)
   }
 
@@ -137,7 +119,7 @@ final class TLSSession {
     }
   }
 
-  /// Whether bytes, or the end of the connection, arrived that GnuTLS has not read.
+  /// Whether the socket has bytes, or the end of the connection, that GnuTLS has not read.
   private var socketHasMore: Bool {
     var byte: UInt8 = 0
     return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN

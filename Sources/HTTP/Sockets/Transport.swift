@@ -9,7 +9,7 @@ struct Transport {
   /// The result of an operation.
   enum Progress {
     case done(Int)
-    /// The socket cannot take or give more; epoll reports when it can.
+    /// The operation would block; epoll reports when the socket is ready.
     case blocked
     case failed
 
@@ -67,7 +67,7 @@ struct Transport {
   /// The bytes in the kernel that the peer has not acknowledged.
   var unacknowledged: Int { queued(UInt(TIOCOUTQ)) }
 
-  /// Those of them that have not even been sent, because the peer's window is full.
+  /// The part of them that has not been sent, because the peer's receive window is full.
   var unsent: Int { queued(Self.siocoutqnsd) }
 
   // linux/sockios.h, which Glibc's module map does not export.
@@ -78,7 +78,7 @@ struct Transport {
     return ioctl(descriptor, request, &count) == 0 ? Int(count) : 0
   }
 
-  /// Makes the close that follows reset the connection, so that the kernel keeps nothing for it.
+  /// Makes close(2) reset the connection and discard what the kernel has buffered for it.
   func abort() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(

@@ -55,11 +55,11 @@ struct ChunkedDecoder {
 
   private mutating func consume(_ byte: UInt8) throws(HTTPError) {
     switch (state, byte) {
-    case (.size(let digits), _) where byte.hexadecimalValue != nil:
+    case (.size(let digits), _) where Character(Unicode.Scalar(byte)).isHexDigit:
       guard digits < Self.maximumDigits else {
         throw HTTPError(413, "A chunk exceeds the size limit.")
       }
-      remaining = remaining << 4 | (byte.hexadecimalValue ?? 0)
+      remaining = remaining << 4 | (Character(Unicode.Scalar(byte)).hexDigitValue ?? 0)
       state = .size(digits: digits + 1)
     case (.size(1...), Self.cr), (.blanks, Self.cr), (.extensions, Self.cr): state = .endOfLine
     case (.size(1...), UInt8(ascii: ";")), (.blanks, UInt8(ascii: ";")): state = .extensions
@@ -88,15 +88,4 @@ struct ChunkedDecoder {
   }
 
   private static let malformed = HTTPError(400, "The chunked encoding of the body is malformed.")
-}
-
-extension UInt8 {
-  fileprivate var hexadecimalValue: Int? {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self - UInt8(ascii: "0"))
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(self - UInt8(ascii: "A")) + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(self - UInt8(ascii: "a")) + 10
-    default: nil
-    }
-  }
 }

@@ -1,11 +1,11 @@
 import Glibc
 import Primitives
 
-/// The body of a request while it is received: kept in memory, saved to a file or discarded, as the
-/// plan for its response says.
+/// A request body that is being received: kept in memory, saved to a file or discarded, depending on
+/// the plan for the response.
 final class IncomingBody {
-  /// A body that the plan does not need is read and discarded up to this size, so that the connection
-  /// can be kept; a longer one is rejected.
+  /// An unneeded body is read and discarded up to this size, so that the connection can be kept open;
+  /// a longer one is rejected.
   private static let discardLimit = 64 << 10
 
   private enum Framing {
@@ -18,7 +18,9 @@ final class IncomingBody {
   /// The body, if the plan collects it.
   private(set) var bytes: [UInt8] = []
   private let limit: Int
-  private let file: BodyFile?
+  /// Where the body is saved, and the open file; deleted unless ``finishFile()`` is called.
+  private let path: String?
+  private var file: FileDescriptor?
   private var framing: Framing
   private var size = 0
 
@@ -30,11 +32,11 @@ final class IncomingBody {
   /// - Throws: 413 if it is known to be too large; 503 or 507 if no file can be made for it.
   init(_ body: Request.Body, for plan: ResponsePlan) throws(HTTPError) {
     self.plan = plan
-    var folder: String?
     switch plan {
-    case .collectingBody(let limit, _, _): self.limit = limit
-    case .savingBody(let limit, let name, _, _): (self.limit, folder) = (limit, name)
-    case .immediate, .asynchronous, .deferred: limit = Self.discardLimit
+    case .collectingBody(let limit, _, _): (self.limit, path) = (limit, nil)
+    case .savingBody(let limit, let folder, _, _):
+      (self.limit, path) = (limit, "\(folder)/upload-\(UInt64.random(in: .min ... .max))")
+    case .immediate, .asynchronous, .deferred: (limit, path) = (Self.discardLimit, nil)
     }
     switch body {
     case .none: framing = .sized(remaining: 0)
@@ -43,8 +45,15 @@ final class IncomingBody {
       framing = .sized(remaining: size)
       guard size <= limit else { throw .bodyTooLarge(limit: limit) }
     }
-    if let folder { file = try BodyFile(in: folder) } else { file = nil }
+    guard let path else { return }
+    do throws(Errno) {
+      file = try FileDescriptor(path, O_WRONLY | O_CREAT | O_EXCL)
+    } catch {
+      throw [EMFILE, ENFILE].contains(error.rawValue) ? .noDescriptor : Self.cannotWrite
+    }
   }
+
+  deinit { if file != nil, let path { unlink(path) } }
 
   var isComplete: Bool {
     switch framing {
@@ -53,8 +62,11 @@ final class IncomingBody {
     }
   }
 
-  /// The body's file, closed; nil if the plan does not save it.
-  func finishFile() -> SavedBody? { file?.finish(size: size) }
+  /// The complete body's file, closed; nil if the plan does not save it.
+  func finishFile() -> SavedBody? {
+    file = nil  // its reader may check that no process has it open for writing
+    return path.map { SavedBody(path: $0, size: size) }
+  }
 
   /// Consumes the body's part of the received bytes.
   ///
@@ -84,39 +96,11 @@ final class IncomingBody {
     size += piece.count
     guard size <= limit else { throw .bodyTooLarge(limit: limit) }
     if let file {
-      try file.write(piece)
+      // Blocks the event loop only until the page cache has the bytes: they are not synchronized.
+      do throws(Errno) { try file.write(piece) } catch { throw Self.cannotWrite }
     } else if case .collectingBody = plan {
       bytes.append(contentsOf: piece)
     }
-  }
-}
-
-/// A new file that a body is written to, deleted unless it is finished.
-private final class BodyFile {
-  private let path: String
-  /// Nil once the file is finished.
-  private var descriptor: FileDescriptor?
-
-  init(in folder: String) throws(HTTPError) {
-    path = "\(folder)/upload-\(UInt64.random(in: .min ... .max))"
-    do throws(Errno) {
-      descriptor = try FileDescriptor(path, O_WRONLY | O_CREAT | O_EXCL)
-    } catch {
-      throw [EMFILE, ENFILE].contains(error.rawValue) ? .noDescriptor : Self.cannotWrite
-    }
-  }
-
-  deinit { if descriptor != nil { unlink(path) } }
-
-  // Blocks for as long as the page cache takes the bytes, on the event loop: they are not synchronized.
-  func write(_ piece: UnsafeRawBufferPointer) throws(HTTPError) {
-    do throws(Errno) { try descriptor?.write(piece) } catch { throw Self.cannotWrite }
-  }
-
-  /// Closes the file: who reads it may check that no process has it open for writing.
-  func finish(size: Int) -> SavedBody {
-    descriptor = nil
-    return SavedBody(path: path, size: size)
   }
 
   private static let cannotWrite = HTTPError(

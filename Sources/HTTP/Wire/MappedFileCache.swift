@@ -33,7 +33,7 @@ final class FileMapping: @unchecked Sendable {  // immutable memory behind an im
   }
 }
 
-/// A file that is kept open so that the kernel can send it (sendfile).
+/// A file that is kept open for sendfile(2).
 final class SendfileDescriptor {
   let descriptor: FileDescriptor
   private let metrics: CacheMetrics
@@ -51,7 +51,7 @@ final class SendfileDescriptor {
 
 /// A content's file in memory, with the heads of its most frequent responses.
 final class MappedFile {
-  // The caller's object, not an equal one: comparing an object with itself is immediate.
+  // The caller's object rather than an equal one, which makes later comparisons fast.
   let content: Content
   let mapping: FileMapping
   /// The heads of a 200 and a 304, without their ends.

@@ -91,8 +91,8 @@ struct RequestHead {
       }
       start = end + 1
     }
-    // Without its line end, so that a head is accepted or rejected however it was cut into pieces:
-    // the last line's CRLF, or the CR of the empty line, may be among the bytes.
+    // The result must not depend on how the head was split into pieces: the bytes may include the
+    // last line's CRLF, or the CR of the empty line, which do not count.
     guard bytes.count - first <= maximumFieldsSize + 2 else { throw fieldsTooLarge }
     return nil
   }
@@ -117,7 +117,7 @@ struct RequestHead {
 /// The head of a GET whose response depends on nothing but target, credentials and If-None-Match.
 ///
 /// Most requests of a thundering herd are of this kind and are answered from the cache without
-/// making a ``Request``. Any head that is not of it is left to ``RequestValidator``.
+/// creating a ``Request``. All other heads pass through ``RequestValidator``.
 struct SimpleRequestHead {
   let target: UnsafeRawBufferPointer
   private(set) var authorization: UnsafeRawBufferPointer?
@@ -135,7 +135,7 @@ struct SimpleRequestHead {
     guard head.forEachField({ accept($0, $1) }), host != nil else { return nil }
   }
 
-  /// Notes a field; false if the head is not simple because of it, as when the field is repeated.
+  /// Records a field; false if it makes the head not simple, such as a repeated field.
   private mutating func accept(
     _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
   ) -> Bool {

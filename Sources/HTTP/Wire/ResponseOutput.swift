@@ -2,8 +2,8 @@ import Primitives
 
 /// Writes the head of a response (RFC 9112, section 4) in two parts.
 ///
-/// The first part is the same for every request and can be cached; the second changes with the time
-/// and the connection.
+/// The first part is the same for every request and can be cached; the second depends on the time and
+/// the connection.
 enum ResponseHead {
   /// How the client knows where the body ends (RFC 9112, section 6.3).
   enum Framing {
@@ -13,8 +13,8 @@ enum ResponseHead {
     case none
   }
 
-  /// What happens to the connection after the response, as its Connection field says (RFC 9112,
-  /// section 9.3): HTTP/1.0 clients must be told that it is kept.
+  /// What happens to the connection after the response (RFC 9112, section 9.3); for HTTP/1.0 clients
+  /// a Connection field must say that it is kept open.
   enum Persistence: Int, CaseIterable { case keptOpen, keptOpenForHTTP10, closed }
 
   /// Status line and fields, to be followed by an end.
@@ -47,7 +47,7 @@ enum ResponseHead {
   }
 }
 
-/// What is still to be sent on a connection, in order.
+/// The bytes that a connection still has to send, in order.
 struct OutputQueue {
   enum Piece {
     case bytes([UInt8])
@@ -85,7 +85,7 @@ struct OutputQueue {
   /// The bytes that were not sent yet.
   var count: Int { pieces.dropFirst(first).reduce(-sent) { $0 + $1.count } }
 
-  /// Sends as much as the transport takes; done when the queue is empty.
+  /// Sends as much as the transport accepts; done when the queue is empty.
   mutating func send(over transport: Transport) -> Transport.Progress {
     while first < pieces.count {
       let result =
@@ -98,8 +98,8 @@ struct OutputQueue {
       guard case .done(let count) = result else { return result }
       let isPartial = count < offered
       remove(count)
-      // A socket that took a part is full, and epoll reports when it is not. Over TLS a part means
-      // only that the record is full.
+      // The socket's buffer is full, and epoll reports when it is not. Over TLS a partial send means
+      // only that the record was full.
       if isPartial, transport.tls == nil { return .blocked }
     }
     return .done(0)

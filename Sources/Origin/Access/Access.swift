@@ -3,7 +3,7 @@ package import Store
 
 /// Who may use a route.
 enum Access: Sendable, Equatable {
-  /// Everybody, without credentials.
+  /// Everyone, without credentials.
   case anybody
   /// Every user.
   case user
@@ -12,11 +12,11 @@ enum Access: Sendable, Equatable {
   /// Admins.
   case admin
 
-  /// Refuses a caller without the role.
+  /// Checks the caller's role.
   ///
-  /// - Throws: 403, with a sentence that names the role.
+  /// - Throws: `forbidden`, with a sentence that names the required role.
   func check(_ caller: Caller) throws(ServiceError) {
-    let (isAllowed, who) =
+    let (isAllowed, required) =
       switch self {
       case .anybody, .user: (true, "")
       case .publisher: (caller.mayPublish, "a publisher or an admin")
@@ -25,7 +25,7 @@ enum Access: Sendable, Equatable {
     guard isAllowed else {
       throw ServiceError(
         .forbidden,
-        "Only \(who) may do this; the account \(caller.name.quoted) has the role \(caller.role.rawValue)."
+        "Only \(required) may do this; the account \(caller.name.quoted) has the role \(caller.role.rawValue)."
       )
     }
   }
@@ -37,10 +37,10 @@ package struct Caller: Sendable, Hashable {
   package let id: UserID
   package let name: String
   package let role: Role
-  /// The hash that the password was compared with; nil for a guest of the demonstration.
+  /// The hash that the password was compared with; nil for a guest of demo mode.
   let hash: String?
 
-  /// The caller of a route that takes no credentials.
+  /// The caller of a route that needs no credentials.
   static let anybody = Caller(id: UserID(rawValue: 0), name: "", role: .device, hash: nil)
 
   /// Whether the role allows notifications for others, uploads and asset lists.

@@ -5,63 +5,61 @@ import RichPushAPI
 import Store
 import Synchronization
 
-/// Authenticates requests; a password is hashed once in minutes instead of once a request.
+/// Authenticates requests; caches verified passwords, so that not every request is hashed.
 final class Authenticator: Sendable {
   /// The result of looking up an `Authorization` field.
-  enum Finding: Sendable {
+  enum Lookup: Sendable {
     case caller(Caller)
-    case stranger
-    /// A password that no recent request had: ``verify(_:_:from:)`` hashes it.
-    case unknown(Credentials)
+    /// No Basic credentials.
+    case invalid
+    /// Credentials that are not cached and need ``verify(_:_:from:)``.
+    case unverified(Credentials)
   }
 
   /// The result of verifying a password.
-  enum Verdict: Sendable {
+  enum Verification: Sendable {
     case caller(Caller)
     case wrong
-    /// Not checked, since too many were wrong: try again after so many seconds.
-    case tooMany(wait: Int)
-    /// Not checked, since too many wait: try again after so many seconds.
+    /// Not checked because of too many failures; try again after this number of seconds.
+    case tooManyFailures(wait: Int)
+    /// Not checked because the queue is full; try again after this number of seconds.
     case busy(wait: Int)
   }
 
-  private final class Remembered: Sendable {
+  private struct CachedLogin {
     let caller: Caller
-    let until: ContinuousClock.Instant
-
-    init(caller: Caller, until: ContinuousClock.Instant) {
-      (self.caller, self.until) = (caller, until)
-    }
+    let expires: ContinuousClock.Instant
   }
 
-  private struct Table {
-    var callers: [String: Remembered] = [:]
+  private struct Cache {
+    /// By the value of `Authorization`.
+    var logins: [String: CachedLogin] = [:]
     /// The count of user changes (``Store/userChanges()``) at the last check.
     var changes = 0
   }
 
   private let store: Store
   private let isDemo: Bool
-  private let remembered = Mutex(Table())
+  private let cache = Mutex(Cache())
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
-  private static let memory = Duration.seconds(300)
+  /// How long a login is cached.
+  private static let lifetime = Duration.seconds(300)
   private static let capacity = 100_000
 
-  /// Creates one over the store's users; `isDemo` also takes any user whose password is the name.
+  /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
   init(store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins()) {
     (self.store, self.isDemo, self.failures) = (store, isDemo, failures)
-    // The first unknown name must not take longer than later ones.
-    if !isDemo { hashing.async { _ = Self.nobody } }
+    // Otherwise the first unknown name would take longer than later ones.
+    if !isDemo { hashing.async { _ = Self.dummyHash } }
   }
 
   /// The caller, if known without hashing.
-  func find(_ authorization: String?) -> Finding {
-    guard let authorization else { return .stranger }
-    let known = remembered.withLock { $0.callers[authorization] }
-    if let known, known.until > .now { return .caller(known.caller) }
-    guard let credentials = Credentials(authorization) else { return .stranger }
+  func find(_ authorization: String) -> Lookup {
+    let known = cache.withLock { $0.logins[authorization] }
+    if let known, known.expires > .now { return .caller(known.caller) }
+    guard let credentials = Credentials(authorization) else { return .invalid }
     if isDemo, credentials.password == credentials.name {
       if let changes = try? store.userChanges(),
         let id = try? store.userID(of: credentials.name, allowingPasswordless: true)
@@ -69,15 +67,15 @@ final class Authenticator: Sendable {
         return .caller(admit(id, credentials, authorization, changes))
       }
     }
-    return .unknown(credentials)
+    return .unverified(credentials)
   }
 
-  /// Compares the password with the store's hash, unless its address or name has failed too often.
+  /// Compares the password with the stored hash, unless the address or the name has failed too often.
   ///
   /// An unknown name takes as long as a wrong password.
   func verify(
     _ credentials: Credentials, _ authorization: String, from address: String
-  ) async -> Verdict {
+  ) async -> Verification {
     if isDemo, credentials.password == credentials.name {
       let name = credentials.name
       guard let changes = try? store.userChanges(),
@@ -101,36 +99,38 @@ final class Authenticator: Sendable {
 
   private func compare(
     _ credentials: Credentials, _ authorization: String, from address: String
-  ) -> Verdict {
+  ) -> Verification {
     // Of many requests from one phone at once, only the first is hashed.
     if case .caller(let caller) = find(authorization) { return .caller(caller) }
-    if let wait = failures.wait(credentials.name, from: address) { return .tooMany(wait: wait) }
+    if let wait = failures.wait(credentials.name, from: address) {
+      return .tooManyFailures(wait: wait)
+    }
     let changes = try? store.userChanges()
     let user = try? store.user(named: credentials.name)
-    guard PasswordHash.verify(credentials.password, user?.hash ?? Self.nobody), let user else {
+    guard PasswordHash.verify(credentials.password, user?.hash ?? Self.dummyHash), let user else {
       failures.failed(credentials.name, from: address)
       return .wrong
     }
     failures.succeeded(credentials.name, from: address)
     let caller = Caller(id: user.id, name: user.name, role: user.role, hash: user.hash)
-    remember(caller, as: authorization, since: changes ?? 0)
+    addToCache(caller, as: authorization, since: changes ?? 0)
     return .caller(caller)
   }
 
-  /// Admits a guest of the demonstration.
+  /// Logs a guest of demo mode in.
   private func admit(
     _ id: UserID, _ credentials: Credentials, _ authorization: String, _ changes: Int
   ) -> Caller {
     let name = credentials.name
     let caller = Caller(id: id, name: name, role: name == "admin" ? .admin : .publisher, hash: nil)
-    remember(caller, as: authorization, since: changes)
+    addToCache(caller, as: authorization, since: changes)
     return caller
   }
 
-  /// Forgets callers who were removed or changed in the store, also by another process.
+  /// Removes callers from the cache who were removed or changed in the store, also by another process.
   ///
-  /// - Returns: whether an earlier caller is still the same user, with the same password and role.
-  ///   Open streams must use it: a caller may be forgotten here before its stream is closed.
+  /// - Returns: a check whether an earlier caller is still the same user, with the same password and
+  ///   role. Open streams must use it, since their callers may no longer be cached.
   func forgetChanged() throws -> @Sendable (Caller) -> Bool {
     let changes = try store.userChanges()
     let known = Dictionary(try store.users().map { ($0.id, $0) }) { $1 }
@@ -139,40 +139,39 @@ final class Authenticator: Sendable {
       let user = known[caller.id]
       return user?.hash == hash && user?.role == caller.role
     }
-    remembered.withLock { table in
-      table.changes = max(changes, table.changes)
-      let stale = table.callers.filter { !isCurrent($0.value.caller) }
-      for authorization in stale.keys { table.callers[authorization] = nil }
+    cache.withLock { cache in
+      cache.changes = max(changes, cache.changes)
+      cache.logins = cache.logins.filter { isCurrent($0.value.caller) }
     }
     return isCurrent
   }
 
-  /// Remembers a caller, unless users were changed since: `changes` are those of before the user was read.
-  private func remember(_ caller: Caller, as authorization: String, since changes: Int) {
-    remembered.withLock { table in
-      guard changes >= table.changes else { return }
-      if table.callers.count >= Self.capacity {
-        table.callers = table.callers.filter { $0.value.until > .now }
-        if table.callers.count >= Self.capacity { table.callers.removeAll() }
+  /// Caches a login, unless users were changed since; `changes` was read before the user was.
+  private func addToCache(_ caller: Caller, as authorization: String, since changes: Int) {
+    cache.withLock { cache in
+      guard changes >= cache.changes else { return }
+      if cache.logins.count >= Self.capacity {
+        cache.logins = cache.logins.filter { $0.value.expires > .now }
+        if cache.logins.count >= Self.capacity { cache.logins.removeAll() }
       }
-      table.callers[authorization] = Remembered(caller: caller, until: .now + Self.memory)
+      cache.logins[authorization] = CachedLogin(caller: caller, expires: .now + Self.lifetime)
     }
   }
 
-  private static let nobody = PasswordHash.make("nobody") ?? "$y$"
+  /// Compared with the passwords of unknown names.
+  private static let dummyHash = PasswordHash.make("nobody") ?? "$y$"
 }
 
-/// Limits password hashing: as many at once as there are processors, of clients that have failed lately one
-/// at a time and after all others.
+/// Limits password hashing to one per processor; clients with recent failures come last, one at a time.
 final class HashLimiter: Sendable {
-  /// Elements say whether the client has failed lately.
+  /// Elements tell whether the client has failed recently.
   private let queue: AdmissionQueue<Bool>
   private let suspects: AdmissionQueue<Bool>
-  /// A client that would wait longer gets 503 with Retry-After.
+  /// A client that would wait longer gets a 503 with Retry-After.
   private static let timeout = Duration.seconds(20)
-  /// What one hash takes on a slow machine (yescrypt with the default cost).
+  /// The duration of a hash on a slow machine (yescrypt with the default cost).
   private static let initialDuration = Duration.milliseconds(50)
-  /// More than any wait, so that every other client comes first.
+  /// More than any wait, so that other clients come before suspects.
   private static let precedence = Duration.seconds(1000)
 
   /// `width` is the number of processors.

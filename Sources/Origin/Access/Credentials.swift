@@ -1,15 +1,16 @@
 import RichPushAPI
 import CCrypt
 import FoundationEssentials
+import Media
 
-/// A name and a password as Basic authentication carries them (RFC 7617).
+/// The name and the password of Basic authentication (RFC 7617).
 struct Credentials: Sendable {
   let name: String
   let password: String
 
-  /// Reads the value of an `Authorization` field; nil when it is not a well-formed `Basic`.
+  /// Parses the value of an `Authorization` field; nil if it is not well-formed Basic.
   ///
-  /// The pair is split at its first colon, so that a password may hold more of them.
+  /// The pair is split at its first colon: a password may contain further ones.
   init?(_ authorization: String) {
     let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
     guard parts.count == 2, parts[0].lowercased() == "basic", parts[1].utf8.count <= 1024,
@@ -23,9 +24,9 @@ struct Credentials: Sendable {
   }
 }
 
-/// A password's hash by crypt(3) yescrypt, as the store keeps it.
+/// Hashes of passwords: yescrypt, by crypt(3).
 package enum PasswordHash {
-  /// A fresh hash with a salt of its own; nil when crypt(3) cannot.
+  /// A hash with a new salt; nil if crypt(3) fails.
   package static func make(_ password: String) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
       guard let hash = buffer.baseAddress, ccrypt_hash(password, hash, buffer.count) else {
@@ -35,40 +36,40 @@ package enum PasswordHash {
     }
   }
 
-  /// Whether the password is the hash's, in constant time.
+  /// Whether the hash is of this password, compared in constant time.
   ///
-  /// Takes some milliseconds by design: never on an HTTP thread.
+  /// Takes some milliseconds by design: must not be called on an event loop.
   static func verify(_ password: String, _ hash: String) -> Bool { ccrypt_verify(password, hash) }
 }
 
-/// A password that a user is given, with its hash.
+/// A new password of a user.
 struct NewPassword {
   let hash: String
 
-  /// What NIST SP 800-63B asks for at least, in characters.
-  private static let shortest = 8
-  /// What crypt(3) takes at most, in bytes.
-  private static let longest = 511
+  /// In characters (NIST SP 800-63B).
+  private static let minimumLength = 8
+  /// In bytes (crypt(3)).
+  private static let maximumSize = 511
 
-  /// Hashes a password.
+  /// Checks and hashes a password.
   ///
-  /// - Throws: `UserError` for one that is easily guessed, or that no client could send.
-  init(_ text: String, of name: String) throws(UserError) {
-    guard text.count >= Self.shortest else {
-      throw UserError("a password has at least \(Self.shortest) characters")
+  /// - Throws: `OperatorError` if it is easily guessed, or cannot be sent by a client.
+  init(_ text: String, of name: String) throws(OperatorError) {
+    guard text.count >= Self.minimumLength else {
+      throw OperatorError("a password has at least \(Self.minimumLength) characters")
     }
-    guard text.utf8.count <= Self.longest else {
-      throw UserError("a password has at most \(Self.longest) bytes")
+    guard text.utf8.count <= Self.maximumSize else {
+      throw OperatorError("a password has at most \(Self.maximumSize) bytes")
     }
     guard text.lowercased() != name.lowercased() else {
-      throw UserError("a password is not the user's name")
+      throw OperatorError("a password is not the user's name")
     }
-    // RFC 7617 section 2 leaves them out of Basic authentication.
+    // Basic authentication excludes them (RFC 7617, section 2).
     guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw UserError("a password has no control characters")
+      throw OperatorError("a password has no control characters")
     }
     guard let hash = PasswordHash.make(text) else {
-      throw UserError("the password could not be hashed by crypt(3)")
+      throw OperatorError("the password could not be hashed by crypt(3)")
     }
     self.hash = hash
   }

@@ -1,15 +1,16 @@
 import HTTP
 import Synchronization
 
-/// Limits password guessing: after some wrong passwords an address has to wait, and so has every
-/// client that tries the same name.
+/// Limits password guessing: after too many failures, an address has to wait, and so does every client
+/// that tries the same name.
 ///
-/// Unknown names are treated alike, so responses do not reveal which exist. An address from which a
-/// user has signed in before is not delayed by others who try the same name. Failures of an IPv6
-/// address count for its /64; a successful login counts for the address alone.
+/// Unknown names are treated like known ones, so that responses do not reveal which exist. A user is
+/// not delayed on an address from which they have signed in before by others who try the same name.
+/// Failures of an IPv6 address count for its /64; a successful login counts for the address alone.
 final class FailedLogins: Sendable {
-  /// The wrong passwords that are free; one more becomes free after each `interval`, in seconds.
+  /// The number of failures without a delay.
   private static let burst = 10.0
+  /// The seconds after which one failure no longer counts.
   private let interval: Double
   private static let capacity = 100_000
 
@@ -17,7 +18,7 @@ final class FailedLogins: Sendable {
     var failures: Double
     var at: ContinuousClock.Instant
 
-    /// The failures that still count.
+    /// The number of failures that still count.
     func failures(_ now: ContinuousClock.Instant, _ interval: Double) -> Double {
       max(0, failures - (now - at) / .seconds(interval))
     }
@@ -25,7 +26,8 @@ final class FailedLogins: Sendable {
 
   private struct State {
     var buckets: [String: Bucket] = [:]
-    var friends: Set<String> = []
+    /// Addresses and names of successful logins.
+    var successes: Set<String> = []
   }
 
   private let state = Mutex(State())
@@ -37,21 +39,21 @@ final class FailedLogins: Sendable {
   /// Attempts that were rejected without checking the password.
   var limited: Int { limitedCount.load(ordering: .relaxed) }
 
-  /// Counts what fails from now on; one more attempt is free after each `interval`, in seconds.
+  /// No failures so far; each counts until `interval` seconds have passed for it.
   init(interval: Double = 6) { self.interval = interval }
 
-  /// Whether a password from the address was wrong, not long ago.
+  /// Whether a login from the address's network has failed recently.
   func hasFailed(from address: String) -> Bool {
     let (now, network) = (ContinuousClock.now, IPAddress.network(address))
     return state.withLock { ($0.buckets["a " + network]?.failures(now, interval) ?? 0) > 0 }
   }
 
-  /// How many seconds the address must wait before the name is looked at; nil when it need not.
+  /// The seconds that the address must wait before a login with the name; nil for none.
   func wait(_ name: String, from address: String) -> Int? {
     let (now, network) = (ContinuousClock.now, IPAddress.network(address))
     let worst = state.withLock { state in
-      let isFriend = state.friends.contains(address + " " + name)
-      return (["a " + network] + (isFriend ? [] : ["n " + name])).map {
+      let isKnown = state.successes.contains(address + " " + name)
+      return (["a " + network] + (isKnown ? [] : ["n " + name])).map {
         state.buckets[$0]?.failures(now, interval) ?? 0
       }.max() ?? 0
     }
@@ -79,8 +81,8 @@ final class FailedLogins: Sendable {
   /// Records a successful login.
   func succeeded(_ name: String, from address: String) {
     state.withLock { state in
-      if state.friends.count >= Self.capacity { state.friends.removeAll() }
-      state.friends.insert(address + " " + name)
+      if state.successes.count >= Self.capacity { state.successes.removeAll() }
+      state.successes.insert(address + " " + name)
     }
   }
 }

@@ -1,54 +1,55 @@
 import CGnuTLS
 import HTTP
+import Media
 
-/// Who may read `/metrics`: programs on this machine that connect to the server themselves, and whom
-/// the operator adds.
+/// Who may read `/metrics`: programs on this machine that connect to the server directly, and clients
+/// that the operator allows.
 struct MetricsAccess: Sendable {
   private var ranges: [IPAddressRange] = []
   private var tokens: [String] = []
 
   /// Reads addresses, prefixes such as `10.0.0.0/8`, and bearer tokens written `token:SECRET`.
   ///
-  /// - Throws: what is wrong with which entry; it is not repeated, since it may be a secret.
-  init(_ entries: [String] = []) throws(ConfigurationError) {
+  /// - Throws: which entry is invalid; its text is not repeated, since it may be a secret.
+  init(_ entries: [String] = []) throws(OperatorError) {
     for (index, entry) in entries.enumerated() {
       let place = "--metrics-allow, entry \(index + 1) of \(entries.count)"
       if entry.hasPrefix("token:") {
         let token = String(entry.dropFirst("token:".count))
         guard token.utf8.count >= 16, token.utf8.allSatisfy(Self.isTokenByte) else {
-          throw ConfigurationError(
-            "\(place): a token has at least 16 characters, of letters, digits and -._~+/=")
+          throw OperatorError(
+            "\(place): a token has at least 16 letters, digits and characters of -._~+/=")
         }
         tokens.append(token)
       } else if let range = IPAddressRange(entry) {
         ranges.append(range)
       } else {
-        throw ConfigurationError(
-          "\(place) is none of these: an address, a prefix such as 10.0.0.0/8 with only zeros "
-            + "behind it, or token: and a secret")
+        throw OperatorError(
+          "\(place) must be an address, a network such as 10.0.0.0/8 (with only zeros behind the "
+            + "prefix), or token:SECRET")
       }
     }
   }
 
-  /// The answer to a request that may not read the measurements; nil when it may.
-  func refusal(of request: Request) -> Response? {
-    let isNear =
+  /// The response to a request that may not read the metrics; nil if it may.
+  func rejection(of request: Request) -> Response? {
+    let isAllowed =
       request.isPeerClient
       && (IPAddress.isLoopback(request.peer) || ranges.contains { $0.contains(request.peer) })
-    if isNear || bears(request.fields["Authorization"] ?? "") { return nil }
+    if isAllowed || hasToken(request.fields["Authorization"] ?? "") { return nil }
     guard tokens.isEmpty else {
       return .problem(
-        401, "The measurements take one of the tokens of --metrics-allow (Authorization: Bearer).",
+        401, "The metrics require a token of --metrics-allow (Authorization: Bearer).",
         fields: ["WWW-Authenticate": "Bearer realm=\"richpush metrics\""])
     }
     return .problem(
       403,
-      "The measurements are for programs on the server's machine that connect to it "
-        + "directly, and for whom --metrics-allow names.")
+      "The metrics are only for programs that connect directly from the server's machine, and for "
+        + "clients that --metrics-allow names.")
   }
 
-  /// Whether an Authorization field holds one of the tokens (RFC 6750), compared in constant time.
-  private func bears(_ authorization: String) -> Bool {
+  /// Whether an Authorization field has one of the tokens (RFC 6750), compared in constant time.
+  private func hasToken(_ authorization: String) -> Bool {
     let parts = authorization.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
     let given = String(parts[1])

@@ -5,47 +5,45 @@ import RichPushAPI
 import PluginHost
 import Store
 
-/// `/api/assets`: the files that content teams dropped, with their states.
+/// `/api/assets`: the files in the drop folder, with their states.
 struct AssetRoutes: Sendable {
   let store: Store
   let assets: AssetIntake
 
   /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
   func list(_ context: RequestContext) async throws -> Response {
-    try Self.name(context)
+    let richType = try Self.richType(context)
     let query = try context.query("limit", "after", "state")
-    let limit = query["limit"].map { Int($0) ?? 0 } ?? 100
-    guard (1...1000).contains(limit) else {
-      throw ServiceError(.invalidRequest, "limit is a whole number from 1 to 1000.")
-    }
+    let limit = try query.number("limit", 1...1000) ?? 100
     let state = try query["state"].map { text throws(ServiceError) in
       guard let state = AssetRecord.State(rawValue: text) else {
         throw ServiceError(.invalidRequest, "state is ready, preparing or refused.")
       }
       return state
     }
-    // A text without a slash sorts before all names of that rich type, an empty one before everything.
+    // Text without a slash sorts before all names of that rich type.
     let after = query["after"].map { text in
       let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
       return (richType: String(parts[0]), name: parts.count == 2 ? String(parts[1]) : "")
     }
-    if let richType = context.parameters.first, richType != DropFolder.publishFolderName,
-      try store.assetCounts(richType: richType).isEmpty
-    {
+    let counts = richType != nil || after == nil ? try store.assetCounts(richType: richType) : [:]
+    if let richType, richType != DropFolder.publishFolderName, counts.isEmpty {
       try checkPlugin(of: richType)
     }
-    let found = try store.assets(
-      richType: context.parameters.first, state: state, limit: limit + 1, after: after)
+    let found = try store.assets(richType: richType, state: state, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
-    var answer: [String: JSON] = [
-      "assets": .array(page.map(shown)), "next": .optional(next),
-    ]
-    if after == nil { answer["counts"] = try counts(context.parameters.first) }
-    return .json(200, JSON.object(answer))
+    var members: [String: JSON] = ["assets": .array(page.map(json)), "next": .optional(next)]
+    if after == nil {
+      members["counts"] = .object(
+        AssetRecord.State.allCases.reduce(into: [:]) { members, state in
+          members[state.rawValue] = .number(Double(counts[state] ?? 0))
+        })
+    }
+    return .json(200, JSON.object(members))
   }
 
-  /// - Throws: `ServiceError` 404 that lists the rich types there are.
+  /// - Throws: `notFound`, with the list of rich types.
   private func checkPlugin(of richType: String) throws(ServiceError) {
     do { _ = try assets.validator.plugin(richType) } catch {
       throw ServiceError(.notFound, error.reason)
@@ -53,34 +51,24 @@ struct AssetRoutes: Sendable {
   }
 
   /// The asset, with the progress of its preparation.
-  private func shown(_ asset: AssetRecord) -> JSON {
+  private func json(_ asset: AssetRecord) -> JSON {
     guard asset.state == .preparing, asset.blob != nil,
       let preparation = try? Preparation(asset, in: store, assets.validator)
     else { return asset.json }
     return asset.json.with("progress", preparation.progress(in: store))
   }
 
-  /// The number of assets in each state.
-  private func counts(_ richType: String?) throws -> JSON {
-    let counts = try store.assetCounts(richType: richType)
-    return .object(
-      Dictionary(
-        uniqueKeysWithValues: [AssetRecord.State.ready, .preparing, .refused].map {
-          ($0.rawValue, .number(Double(counts[$0] ?? 0)))
-        }))
-  }
-
-  /// `GET /api/assets/<richType>/<name>`: one asset, as the folder has it now.
+  /// `GET /api/assets/<richType>/<name>`: one asset, as it is in the folder now.
   func one(_ context: RequestContext) async throws -> Response {
-    let (richType, name) = try Self.name(context)
-    return .json(200, shown(try await assets.examine(richType, name).asset))
+    let (richType, name) = try Self.path(context)
+    return .json(200, json(try await assets.examine(richType, name).asset))
   }
 
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.
   ///
-  /// A file that the plugin refuses changes nothing.
+  /// A file that the plugin rejects changes nothing.
   func put(_ context: RequestContext) async throws -> Response {
-    let (richType, name) = try Self.name(context)
+    let (richType, name) = try Self.path(context)
     try checkPlugin(of: richType)
     guard let file = context.file, file.size > 0 else {
       throw ServiceError(.invalidRequest, "The body is empty.")
@@ -96,26 +84,35 @@ struct AssetRoutes: Sendable {
 
   /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.
   func delete(_ context: RequestContext) async throws -> Response {
-    let (richType, name) = try Self.name(context)
+    let (richType, name) = try Self.path(context)
     try assets.folder.remove(richType, name)
     try await assets.forget(richType, name.value)
     return .empty(204)
   }
 
-  /// The rich type and the name in the path, if they can be an asset's.
-  @discardableResult private static func name(
+  /// The rich type and the name in the path.
+  ///
+  /// - Throws: `invalidRequest` if they cannot be an asset's.
+  private static func path(
     _ context: RequestContext
   ) throws(ServiceError) -> (richType: String, name: AssetName) {
-    let richType = context.parameters.first ?? "any"
+    guard let richType = try richType(context), let text = context.parameters.last,
+      let name = AssetName(text)
+    else {
+      throw ServiceError(
+        .invalidRequest,
+        AssetName.problem(with: context.parameters.last ?? "") ?? "It is not a file's name.")
+    }
+    return (richType, name)
+  }
+
+  /// The rich type in the path, if there is one.
+  private static func richType(_ context: RequestContext) throws(ServiceError) -> String? {
+    guard let richType = context.parameters.first else { return nil }
     guard Plugin.isValidName(richType) else {
       throw ServiceError(
         .invalidRequest, "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
     }
-    let text = context.parameters.dropFirst().first ?? "any"
-    guard let name = AssetName(text) else {
-      throw ServiceError(
-        .invalidRequest, AssetName.problem(with: text) ?? "It is not a file's name.")
-    }
-    return (richType, name)
+    return richType
   }
 }

@@ -5,9 +5,9 @@ import RichPushAPI
 import Store
 import Synchronization
 
-/// The open streams of one feed, by their users.
+/// The open streams of one feed, by user.
 ///
-/// A notification is only a hint: events are read from the store, so that none is lost.
+/// A notification only triggers a read of the store, so no event is lost.
 final class EventStreams: Sendable {
   private let feed: any EventFeed
   private let store: Store
@@ -17,15 +17,16 @@ final class EventStreams: Sendable {
 
   /// `GET /api/push/stream`, `GET /api/events/stream`: the caller's events as they happen.
   ///
-  /// `Last-Event-ID` resumes after that event; without one only later events are sent.
+  /// `Last-Event-ID` resumes after that event; without it only new events are sent.
   func get(_ context: RequestContext) throws -> Response {
     _ = try context.query()
     var last = try feed.latest()
     if let text = context.request.fields["Last-Event-ID"], !text.isEmpty {
       guard let sequence = Int(text), sequence >= 0 else {
-        throw ServiceError(.invalidRequest, "Last-Event-ID is the id of an event of this stream.")
+        throw ServiceError(
+          .invalidRequest, "Last-Event-ID is not the ID of an event of this stream.")
       }
-      // An ID beyond the last one is another store's.
+      // A larger ID is from another store.
       last = min(sequence, last)
     }
     // The user may have been removed or changed after the credentials were verified.
@@ -39,12 +40,12 @@ final class EventStreams: Sendable {
         closed: { [weak self] in self?.remove($0) }))
   }
 
-  /// Looks for new events of these users.
+  /// Sends new events to these users.
   func notify(_ users: [UserID]) {
-    for stream in streams(of: users) { stream.pump() }
+    for stream in streams(of: users) { stream.sendNewEvents() }
   }
 
-  /// Looks for new events of every listener.
+  /// Sends new events to all users.
   func notify() { notify(open.withLock { Array($0.keys) }) }
 
   /// Closes the streams whose callers are no longer valid.
@@ -72,14 +73,14 @@ final class EventStreams: Sendable {
   }
 }
 
-/// One listener, a device or a publisher; sends what the store has after the last event sent.
+/// A stream to one device or publisher; sends the events that the store has after the last one sent.
 final class EventStream: EventSource {
   private struct State {
     var sink: EventSink?
     var last: Int
-    var isPumping = false
-    /// Whether ``EventStream/pump()`` was called meanwhile.
-    var mustLookAgain = false
+    var isSending = false
+    /// Whether ``EventStream/sendNewEvents()`` was called meanwhile.
+    var mustRepeat = false
   }
 
   let caller: Caller
@@ -107,20 +108,20 @@ final class EventStream: EventSource {
       state.sink = sink
       return state.last
     }
-    // Not before: a HEAD, or a client that closes before its body is received, never opens its stream.
+    // Only now: for a HEAD, or if the client closes early, the stream is never opened.
     opened(self)
     sink.onClose { [weak self] in
       guard let self else { return }
       closed(self)
     }
-    // A slow reader gets the next batch when it has taken this one, so nothing piles up for it.
-    sink.onDrain { [weak self] in self?.pump() }
-    // An id without data: a listener that is cut off before its first push can resume all the same.
+    // A slow client gets the next batch when it has received this one, which bounds the memory.
+    sink.onDrain { [weak self] in self?.sendNewEvents() }
+    // An ID without data, so that a client disconnected before the first event can resume, too.
     sink.send(Array("id: \(last)\n\n".utf8))
     // Only now: a reload before `opened` did not close it, and a later one will.
     Self.queue.async { [self] in
       guard (try? isValid()) == true else { return close() }
-      pump()
+      sendNewEvents()
     }
   }
 
@@ -128,22 +129,19 @@ final class EventStream: EventSource {
   func close() { state.withLock { $0.sink }?.close() }
 
   /// Sends new events, on another thread, one batch at a time.
-  func pump() {
+  func sendNewEvents() {
     let mustStart = state.withLock { state in
-      guard !state.isPumping else {
-        state.mustLookAgain = true
-        return false
-      }
-      state.isPumping = true
-      return true
+      state.mustRepeat = state.isSending
+      defer { state.isSending = true }
+      return !state.isSending
     }
-    if mustStart { Self.queue.async { self.sendNew() } }
+    if mustStart { Self.queue.async { self.sendBatches() } }
   }
 
-  private func sendNew() {
+  private func sendBatches() {
     repeat {
       let (sink, last) = state.withLock { state in
-        state.mustLookAgain = false
+        state.mustRepeat = false
         return (state.sink, state.last)
       }
       guard let sink, sink.unsentBytes == 0 else { continue }
@@ -160,13 +158,13 @@ final class EventStream: EventSource {
         ServerSentEvent(id: String($0.sequence), name: $0.name, data: $0.data).bytes
       }
       if sink.send(bytes) { feed.recordSent(events, to: caller.id) }
-    } while isLookWanted()
+    } while mustRepeat()
   }
 
-  private func isLookWanted() -> Bool {
+  private func mustRepeat() -> Bool {
     state.withLock { state in
-      state.isPumping = state.mustLookAgain
-      return state.isPumping
+      state.isSending = state.mustRepeat
+      return state.isSending
     }
   }
 }

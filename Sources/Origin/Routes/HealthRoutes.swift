@@ -6,7 +6,7 @@ import PluginHost
 import Store
 import Synchronization
 
-/// `/healthz`, `/readyz` and `/metrics`, which ask for no name and password.
+/// `/healthz`, `/readyz` and `/metrics`, which need no password.
 final class HealthRoutes: Sendable {
   private let store: Store
   private let access: MetricsAccess
@@ -21,30 +21,30 @@ final class HealthRoutes: Sendable {
     (self.report, self.unreached) = (report, unreached)
   }
 
-  /// Counts this server's connections from now on.
-  func watch(_ server: Server) { self.server.withLock { $0 = server } }
+  /// Sets the server whose connections `/metrics` reports.
+  func report(on server: Server) { self.server.withLock { $0 = server } }
 
-  /// `GET /healthz`: the process answers.
-  func alive(_ context: RequestContext) -> Response { Self.fine }
+  /// `GET /healthz`: the process responds.
+  func alive(_ context: RequestContext) -> Response { Self.ok }
 
-  /// `GET /readyz`: whether requests can be met: the store reads and writes, and no plugin is stuck.
+  /// `GET /readyz`: whether the store can be read and written, and no plugin is stuck.
   func ready(_ context: RequestContext) async -> Response {
     do { try await store.probe() } catch {
-      return .problem(503, "The store does not answer: \(error.logDescription)")
+      return .problem(503, "The store does not respond: \(error.logDescription)")
     }
     let stuck = report.host.status().filter(\.queue.isStalled).map(\.plugin.richType)
     guard stuck.isEmpty else {
       return .problem(
         503,
-        "No call comes to an end, though others wait: plugin \(stuck.joined(separator: ", ")).",
+        "Plugin calls do not end while others wait: \(stuck.joined(separator: ", ")).",
         fields: ["Retry-After": "5"])
     }
-    return Self.fine
+    return Self.ok
   }
 
   /// `GET /metrics`.
-  func measurements(_ context: RequestContext) async -> Response {
-    if let refusal = access.refusal(of: context.request) { return refusal }
+  func metrics(_ context: RequestContext) async -> Response {
+    if let rejection = access.rejection(of: context.request) { return rejection }
     let assets = (try? store.assetCounts()) ?? [:]
     let page = report.page(
       server.withLock { $0 }, assets: assets, unreached: (try? unreached.counts(in: store)) ?? [])
@@ -53,8 +53,8 @@ final class HealthRoutes: Sendable {
     return response
   }
 
-  /// What `/healthz` says, also when the server is full.
-  static let fine = Response.text(200, "ok\n", fields: ["Cache-Control": "no-store"])
+  /// The response of `/healthz`, also when the server has reached its limit of connections.
+  static let ok = Response.text(200, "ok\n", fields: ["Cache-Control": "no-store"])
 }
 
 /// `GET /api/plugins`: the state of each plugin, for admins.

@@ -5,7 +5,7 @@ import PluginHost
 import RichPushAPI
 import Store
 
-/// `GET /api/notifications/<id>`: the rendition that the phone shows.
+/// `GET /api/notifications/<id>`: a rendition of the notification's content.
 struct MediaRoutes: Sendable {
   let store: Store
   let host: PluginHost
@@ -17,82 +17,72 @@ struct MediaRoutes: Sendable {
   /// The route's name in metrics.
   private static let route = "/api/notifications/{}"
 
-  /// The cached media of a target for a recipient; does not query the store for one who fetched it before.
-  func standing(at target: String, for user: UserID) -> ResolvedMedia? {
-    guard let media = media(at: target), media.content != nil, let id = media.rendition.source.id
+  /// The cached response to a recipient's GET of the target; nil on a miss.
+  ///
+  /// Queries the store only for the user's first fetch.
+  func cachedResponse(for target: String, to user: UserID) -> ResolvedMedia? {
+    guard let media = cachedMedia(for: target), media.content != nil,
+      let id = media.rendition.source.id
     else { return nil }
-    if !fetches.isNoted(id, by: user, on: nil) {
+    if !fetches.hasRecorded(id, by: user, on: nil) {
       guard (try? store.isRecipient(id, user: user)) == true else { return nil }
-      fetches.note(id, by: user, on: nil)
+      fetches.record(id, by: user, on: nil)
     }
     return media
   }
 
-  private func media(at target: String) -> ResolvedMedia? {
-    let moment = Date()
-    let look = versions.look(at: moment)
-    return resolved.find(target, at: moment, in: look) {
-      versions.isCurrent($0.rendition.plugin, in: look)
+  private func cachedMedia(for target: String) -> ResolvedMedia? {
+    let now = Date()
+    let epoch = versions.epoch(at: now)
+    return resolved.find(target, at: now, in: epoch) {
+      versions.isCurrent($0.rendition.plugin, in: epoch)
     }
   }
 
-  /// The response if the rendition is stored; nil if it has to be made.
+  /// The response if the rendition is stored; nil if it has to be rendered.
   func ready(_ context: RequestContext) throws -> Response? {
     let media = try admit(context)
-    let stored = media.isMadeEachTime ? nil : renderer.stored(media.rendition)
+    let stored = media.isTransient ? nil : renderer.stored(media.rendition)
     guard
       let rendered = try stored.map(RenderedMedia.stored)
         ?? renderer.renditionInline(media.rendition)
     else { return nil }
-    return give(rendered, of: media, to: context)
+    return respond(with: rendered, of: media, to: context)
   }
 
-  /// The response once the rendition is made.
+  /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
     let media = try admit(context)
-    return give(try await renderer.rendition(media.rendition), of: media, to: context)
+    return respond(with: try await renderer.rendition(media.rendition), of: media, to: context)
   }
 
-  private func give(_ rendered: RenderedMedia, of media: ResolvedMedia, to context: RequestContext)
-    -> Response
-  {
-    if let id = media.rendition.source.id { fetched(id, context) }
+  private func respond(
+    with rendered: RenderedMedia, of media: ResolvedMedia, to context: RequestContext
+  ) -> Response {
+    if context.request.method == "GET", let id = media.rendition.source.id {
+      fetches.record(id, by: context.caller.id, on: context.device)
+    }
     let content = rendered.stored.map { Content($0) }
-    resolved.fulfil(media, with: content, for: context.request.target)
+    resolved.setContent(content, of: media, for: context.request.target)
     return content.map { .content($0) } ?? rendered.response
   }
 
-  /// The media that an earlier request for the target found, or that is found now.
+  /// The media of the target, from the cache or the store.
   ///
-  /// - Throws: `notFound` if the caller is no recipient.
+  /// - Throws: `notFound` if the caller is not a recipient.
   private func admit(_ context: RequestContext) throws -> ResolvedMedia {
-    if let media = media(at: context.request.target), let id = media.rendition.source.id {
-      if !fetches.isNoted(id, by: context.caller.id, on: context.device) {
-        guard try store.isRecipient(id, user: context.caller.id) else {
-          throw ServiceError.noSuchNotification
-        }
-      }
+    let user = context.caller.id
+    if let media = cachedMedia(for: context.request.target), let id = media.rendition.source.id {
+      guard
+        try fetches.hasRecorded(id, by: user, on: context.device)
+          || store.isRecipient(id, user: user)
+      else { throw ServiceError.noSuchNotification }
       return media
     }
-    let (changes, look) = (resolved.changes, versions.look(at: Date()))
-    let (notification, rendition) = try rendition(context)
-    let media = ResolvedMedia(
-      rendition, nil, at: Self.route, expires: notification.expires, seen: look,
-      counts: renderer.counts)
-    resolved.put(media, for: context.request.target, unlessChangedSince: changes)
-    return media
-  }
-
-  private func fetched(_ id: Int, _ context: RequestContext) {
-    guard context.request.method == "GET" else { return }
-    fetches.note(id, by: context.caller.id, on: context.device)
-  }
-
-  private func rendition(_ context: RequestContext) throws -> (StoredNotification, RenditionRequest)
-  {
+    let (changes, epoch) = (resolved.changes, versions.epoch(at: Date()))
     let id = try context.notificationID()
     guard let notification = try store.notification(id), !notification.isHeld(at: Date()),
-      try store.isRecipient(id, user: context.caller.id)
+      try store.isRecipient(id, user: user)
     else { throw ServiceError.noSuchNotification }
     let rendition = try rendition(notification, for: context.caller) {
       plugin throws(ServiceError) in
@@ -100,10 +90,16 @@ struct MediaRoutes: Sendable {
         context.request.query.items, declaring: plugin.manifest.query,
         defaults: plugin.manifest.queryDefaults)
     }
-    return (notification, rendition)
+    let media = ResolvedMedia(
+      rendition, nil, at: Self.route, expires: notification.expires, epoch: epoch,
+      counts: renderer.counts)
+    resolved.insert(media, for: context.request.target, unlessChangedSince: changes)
+    return media
   }
 
-  /// A notification's content, for a user if one asks, with the options that its plugin understands.
+  /// The request for a rendition of a notification, with the options that its plugin understands.
+  ///
+  /// - Throws: `unavailable` if the plugin is not installed any more; the error of `options`.
   func rendition(
     _ notification: StoredNotification, for caller: Caller?,
     options: (Plugin) throws(ServiceError) -> RenditionOptions
@@ -115,19 +111,16 @@ struct MediaRoutes: Sendable {
     }
     return RenditionRequest(
       source: RenditionSource(notification, in: store), options: try options(plugin),
-      plugin: plugin,
-      user: caller?.name ?? "", owner: caller?.id)
+      plugin: plugin, user: caller?.name ?? "", owner: caller?.id)
   }
 }
 
 extension Content {
-  /// A rendition as HTTP serves it.
+  /// A stored rendition as the server sends it.
   convenience init(_ media: StoredMedia) {
-    var fields = Fields()
-    for (name, value) in media.fields { fields.append(name, value) }
     self.init(
       path: media.path, size: media.size, mediaType: media.mediaType, etag: media.etag,
-      lastModified: media.created, fileName: media.fileName, fields: fields)
+      lastModified: media.created, fileName: media.fileName, fields: Fields(media.fields))
   }
 }
 
@@ -138,8 +131,7 @@ extension RenderedMedia {
     case .stored(let media): return .content(Content(media))
     case .redirect(let location): return .empty(302, fields: ["Location": location])
     case .transient(let media):
-      var fields = Fields()
-      for (name, value) in media.fields { fields.append(name, value) }
+      var fields = Fields(media.fields)
       fields["Cache-Control"] = "no-store"
       fields.restrictScripts(media.mediaType, fileName: nil)
       return .bytes(200, media.bytes, type: media.mediaType, fields: fields)

@@ -12,10 +12,10 @@ struct NotificationDetails: Sendable {
   let host: PluginHost
   let links: MediaLinks
 
-  /// A recipient sees its own receipt; the sender and an admin see everybody's.
+  /// A recipient gets its own receipt; the sender and an admin get all receipts.
   ///
-  /// `?link=w640` adds a link for that rendition to those of the profiles; options that the plugin
-  /// declares follow it.
+  /// `?link=w640` adds a link to that rendition; the plugin's own options may follow, as in
+  /// `?link=w640;page=2`.
   func get(_ context: RequestContext) async throws -> Response {
     let link = try context.query("link")["link"]
     let (id, caller) = (try context.notificationID(), context.caller)
@@ -24,11 +24,11 @@ struct NotificationDetails: Sendable {
     }
     let receipts = try store.receipts(of: id)
     let own = receipts.first { $0.userID == caller.id }
-    let isOverseer = caller.role == .admin || notification.sender == caller.id
-    guard isOverseer || own != nil && !notification.isHeld(at: Date()) else {
+    let seesAll = caller.role == .admin || notification.sender == caller.id
+    guard seesAll || own != nil && !notification.isHeld(at: Date()) else {
       throw ServiceError.noSuchNotification
     }
-    let wanted = try link.map { name in
+    let requested = try link.map { name in
       let keys = host.plugin(notification.richType)?.manifest.query ?? []
       return try RenditionOptions(name: name, declaring: keys).name
     }
@@ -37,9 +37,9 @@ struct NotificationDetails: Sendable {
     }
     let devices = Dictionary(grouping: try store.deviceReceipts(of: id), by: \.user)
     members["receipts"] = .array(
-      receipts.filter { isOverseer || $0.userID == caller.id }
+      receipts.filter { seesAll || $0.userID == caller.id }
         .map { $0.json(with: $0.user.flatMap { devices[$0] } ?? []) })
-    if isOverseer {
+    if seesAll {
       let byUser = Dictionary(receipts.map { ($0.user ?? "", $0) }) { $1 }
       members["deliveries"] = .array(
         try store.outbox.deliveries(of: id).map { delivery in
@@ -52,28 +52,28 @@ struct NotificationDetails: Sendable {
         uniqueKeysWithValues: Profile.all.map {
           ($0.name, .string("/api/notifications/\(id)?profile=\($0.name)"))
         }))
-    members["links"] = addresses(of: notification, and: wanted)
+    members["links"] = mediaLinks(to: notification, and: requested)
     return .json(200, JSON.object(members))
   }
 
-  /// Links to the renditions that need no password, by name.
-  private func addresses(of notification: StoredNotification, and wanted: String?) -> JSON {
-    let names = ["original"] + Profile.all.map(\.name) + (wanted.map { [$0] } ?? [])
+  /// Signed links to the renditions, by name.
+  private func mediaLinks(to notification: StoredNotification, and requested: String?) -> JSON {
+    let names = ["original"] + Profile.all.map(\.name) + [requested].compactMap(\.self)
     let content = RenditionSource(notification, in: store).content
     let expires = MediaLinks.expiry(of: notification.expires, now: Date())
     return .object(
       names.reduce(into: [:]) { members, name in
-        let place = MediaLinks.Target(
+        let target = MediaLinks.Target(
           id: notification.id, rendition: name, content: content, expires: expires)
-        members[name] = .string(links.url(to: place) ?? links.path(to: place))
+        members[name] = .string(links.url(to: target) ?? links.path(to: target))
       })
   }
 }
 
 extension JobRecord {
-  /// The state of the push to one device, and what was done with it there.
+  /// The state of the push to one device: fetched or read, once it has been sent.
   ///
-  /// If no device of the user identifies itself, the user's state is shown for each of them.
+  /// If no device of the user identifies itself, each of them has the user's state.
   fileprivate func json(with receipt: Receipt?, _ devices: [DeviceReceipt]) -> JSON {
     let own = devices.first { $0.registration == registration }
     let seen = devices.isEmpty ? receipt?.seen : own?.seen
@@ -88,7 +88,7 @@ extension JobRecord {
 }
 
 extension Receipt {
-  /// What one user did with the notification, in total and on each device that identifies itself.
+  /// The state for one user, in total and on each device that identifies itself.
   fileprivate func json(with devices: [DeviceReceipt]) -> JSON {
     .object([
       "user": .optional(user), "sent": .time(sent), "fetched": .time(fetched),
@@ -98,8 +98,7 @@ extension Receipt {
     ])
   }
 
-  /// What the user did with it, if anything.
-  fileprivate var seen: String? { read != nil ? "read" : fetched != nil ? "fetched" : nil }
+  fileprivate var seen: String? { seenState(fetched: fetched, read: read) }
 }
 
 extension DeviceReceipt {
@@ -110,6 +109,10 @@ extension DeviceReceipt {
     ])
   }
 
-  /// What was done there, if anything.
-  fileprivate var seen: String? { read != nil ? "read" : fetched != nil ? "fetched" : nil }
+  fileprivate var seen: String? { seenState(fetched: fetched, read: read) }
+}
+
+/// The state of a notification that a user or a device has fetched or read; nil for neither.
+private func seenState(fetched: Date?, read: Date?) -> String? {
+  read != nil ? "read" : fetched != nil ? "fetched" : nil
 }

@@ -11,15 +11,15 @@ struct NotificationRoutes: Sendable {
   let publisher: Publisher
   let standard: OriginConfiguration.Standard
 
-  /// Refuses from the query alone: a device may alert itself and nobody else.
+  /// Checks the query before the body is read: a device may notify only itself.
   func mayPost(_ context: RequestContext) throws -> Response? {
     if let user = context.request.query["to_tag"] {
-      try Self.check(context.caller, mayNotify: user == context.caller.name)
+      try Self.check(context.caller, notifiesItself: user == context.caller.name)
     }
     return nil
   }
 
-  private static func check(_ caller: Caller, mayNotify isItself: Bool) throws(ServiceError) {
+  private static func check(_ caller: Caller, notifiesItself isItself: Bool) throws(ServiceError) {
     guard caller.mayPublish || isItself else {
       throw ServiceError(
         .forbidden,
@@ -27,13 +27,13 @@ struct NotificationRoutes: Sendable {
     }
   }
 
-  /// `POST /api/notifications`: what the query and the body say decides which of the three it is.
+  /// `POST /api/notifications`: one of three forms, depending on the query and the body.
   func post(_ context: RequestContext) async throws -> Response {
     let query = try context.query("pns", "to_tag")
     if let user = query["to_tag"] {
       return try await alert(context, pns: query["pns"], user: user)
     }
-    guard query["pns"] == nil else { throw ServiceError(.rejected, "pns goes with to_tag.") }
+    guard query["pns"] == nil else { throw ServiceError(.rejected, "pns requires to_tag.") }
     return context.body.isEmpty ? try await postStandard(context) : try await postJSON(context)
   }
 
@@ -42,7 +42,7 @@ struct NotificationRoutes: Sendable {
   {
     guard let pns, ["apns", "gcm", "wns"].contains(pns.lowercased()) else {
       throw ServiceError(
-        pns == nil ? .rejected : .invalidRequest, "With to_tag pns is one of apns, gcm and wns.")
+        pns == nil ? .rejected : .invalidRequest, "With to_tag, pns is apns, gcm or wns.")
     }
     guard UserName.isValid(user) else {
       throw ServiceError(.invalidRequest, "to_tag is not a user's name.")
@@ -70,43 +70,43 @@ struct NotificationRoutes: Sendable {
   private func postJSON(_ context: RequestContext) async throws -> Response {
     if case .string? = JSON(context.body) {
       throw ServiceError(
-        .rejected, "The body is a text, which goes with to_tag; without it, send an object.")
+        .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
     var draft = try Draft(context.body, now: Date())
-    try draft.takeKey(context.request.fields["Idempotency-Key"])
+    try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
     let caller = context.caller
-    try Self.check(caller, mayNotify: draft.to == ["username:" + caller.name])
+    try Self.check(caller, notifiesItself: draft.to == ["username:" + caller.name])
     let published = try await publisher.publish(
       draft, sender: caller.id, request: context.body)
-    let (notification, reached) = (published.notification, published.addressees)
+    let (notification, reach) = (published.notification, published.addressees)
     return .json(
       published.isNew ? 201 : 200,
       notification.json(isRead: false).with(
         "reach",
         .object([
-          "users": .number(Double(reached.users.count)),
-          "devices": .number(Double(reached.devices.count)),
-          "unknown": .array(reached.unknown.map(JSON.string)),
+          "users": .number(Double(reach.users.count)),
+          "devices": .number(Double(reach.devices.count)),
+          "unknown": .array(reach.unknown.map(JSON.string)),
           "devicesWithoutLane": .number(
-            Double(reached.unreached(by: publisher.announcement.lanes))),
+            Double(reach.unreached(by: publisher.announcement.lanes))),
         ])),
       fields: ["Location": "/api/notifications/\(notification.id)"])
   }
 
-  /// `PATCH /api/notifications/<id>`: its sender changes what no device has fetched yet.
+  /// `PATCH /api/notifications/<id>`: the sender changes a notification that no device has fetched.
   func patch(_ context: RequestContext) async throws -> Response {
     let old = try sent(context)
     let draft = try Draft(old, changedBy: context.body, now: Date())
     return .json(200, try await publisher.amend(old, as: draft).json(isRead: false))
   }
 
-  /// `DELETE /api/notifications/<id>`: its sender withdraws it; what has not left never will.
+  /// `DELETE /api/notifications/<id>`: the sender withdraws it; pushes not sent yet are cancelled.
   func delete(_ context: RequestContext) async throws -> Response {
     guard try await store.withdraw(sent(context).id) else { throw ServiceError.noSuchNotification }
     return .empty(204)
   }
 
-  /// The notification in the path, when it is the caller's to change.
+  /// The notification in the path, if the caller may change it.
   private func sent(_ context: RequestContext) throws -> StoredNotification {
     let caller = context.caller
     guard let notification = try store.notification(context.notificationID()),
@@ -115,11 +115,11 @@ struct NotificationRoutes: Sendable {
     return notification
   }
 
-  /// `GET /api/notifications`: the caller's inbox, the newest first.
+  /// `GET /api/notifications`: the caller's inbox, newest first.
   func inbox(_ context: RequestContext) async throws -> Response {
     let query = try context.query("unread", "limit", "before")
-    let limit = try Self.number(query, "limit", 1...500) ?? 50
-    let before = try Self.number(query, "before", 0...Int(Int32.max))
+    let limit = try query.number("limit", 1...500) ?? 50
+    let before = try query.number("before", 0...Int(Int32.max))
     let entries = try store.inbox(
       of: context.caller.id, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
       before: before)
@@ -140,22 +140,10 @@ struct NotificationRoutes: Sendable {
 
   /// `PUT /api/notifications/<id>/read`.
   func markRead(_ context: RequestContext) async throws -> Response {
-    let isTheirs = try await store.markRead(
+    let isRecipient = try await store.markRead(
       context.notificationID(), user: context.caller.id, device: context.device)
-    guard isTheirs else { throw ServiceError.noSuchNotification }
+    guard isRecipient else { throw ServiceError.noSuchNotification }
     return .empty(204)
-  }
-
-  private static func number(
-    _ query: [String: String], _ name: String, _ range: ClosedRange<Int>
-  ) throws(ServiceError) -> Int? {
-    guard let text = query[name] else { return nil }
-    guard let number = Int(text), range.contains(number) else {
-      throw ServiceError(
-        .invalidRequest,
-        "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound).")
-    }
-    return number
   }
 
   private static func flag(_ query: [String: String], _ name: String) throws(ServiceError) -> Bool {

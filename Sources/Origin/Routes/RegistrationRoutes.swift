@@ -10,10 +10,10 @@ struct RegistrationRoutes: Sendable {
   let lanes: PlatformLanes
   let unreached: UnreachedDevices
 
-  /// `POST /api/register?handle=<HEX>`: the id of this user's device with that push token.
+  /// `POST /api/register?handle=<HEX>`: the ID of the caller's device with that push token.
   ///
-  /// The tutorial's client cuts the first and the last character off the body, hence the quotes and
-  /// no newline.
+  /// The tutorial's client removes the first and the last character of the body: hence the quotes,
+  /// and no newline.
   func register(_ context: RequestContext) async throws -> Response {
     guard let handle = try context.query("handle")["handle"] else {
       throw ServiceError(
@@ -25,12 +25,13 @@ struct RegistrationRoutes: Sendable {
     return .bytes(200, Array("\"\(id)\"".utf8), type: "application/json")
   }
 
-  /// `PUT /api/register/<id>`: an upsert, since the tutorial's client repeats a 410 for ever.
+  /// `PUT /api/register/<id>`: an upsert, since the tutorial's client would repeat a 410 for ever.
   ///
-  /// The tutorial expects an empty 200. A client that accepts JSON is told whether pushes reach it.
+  /// The tutorial expects an empty 200. For a client that accepts JSON, the response says whether
+  /// pushes can reach it.
   func put(_ context: RequestContext) async throws -> Response {
     let id = try Self.id(context)
-    // The tutorial's client, which does not name JSON, may send what it likes.
+    // The tutorial's client, which does not name JSON, may send unknown members.
     let known = context.acceptsJSON ? ["Platform", "Handle", "Tags"] : nil
     var members = try JSONMembers(context.body, known: known, ignoringCase: true)
     let platform = try members.string("platform") ?? ""
@@ -59,7 +60,7 @@ struct RegistrationRoutes: Sendable {
       ? .json(200, deliverability(of: platform)) : .empty(200)
   }
 
-  /// Whether a service sends to devices of a platform, and which, or why none does.
+  /// Whether pushes reach devices of a platform: by which service, or why not.
   private func deliverability(of platform: String) -> JSON {
     let service = lanes.service(of: platform)
     return .object([
@@ -86,9 +87,7 @@ struct RegistrationRoutes: Sendable {
   }
 
   private static func check(handle: String) throws(ServiceError) {
-    let isHexadecimal = handle.utf8.allSatisfy { byte in
-      Character(Unicode.Scalar(byte)).isHexDigit
-    }
+    let isHexadecimal = handle.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     guard isHexadecimal, !handle.isEmpty, handle.utf8.count.isMultiple(of: 2),
       handle.utf8.count <= 400
     else {
@@ -111,7 +110,7 @@ struct RegistrationRoutes: Sendable {
       let tag: Tag
       do { tag = try Tag(text) } catch { throw ServiceError(.invalidRequest, "Tags: \(error)") }
       guard !tag.isReserved else {
-        throw ServiceError(.invalidRequest, "The tag \(text.quoted) is the server's to give.")
+        throw ServiceError(.invalidRequest, "The tag \(text.quoted) is reserved for the server.")
       }
       if !result.contains(text) { result.append(text) }
     }

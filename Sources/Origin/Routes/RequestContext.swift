@@ -1,18 +1,18 @@
 import RichPushAPI
 import HTTP
 
-/// A request with its caller, its path's parameters and its body, as a route's handler gets it.
+/// A request with its caller, path parameters and body, for a route's handler.
 struct RequestContext: Sendable {
   let request: Request
   let caller: Caller
   /// The path's variable segments, in order.
   let parameters: [String]
-  /// The body; empty for routes that take none.
+  /// The body; empty for routes without one.
   var body: [UInt8] = []
-  /// The body of a route that takes a file.
+  /// The body of a route that receives a file.
   var file: SavedBody?
 
-  /// The registration that the device names, if any; the store checks whose it is.
+  /// The registration that the device claims to be, if any; the store checks its owner.
   var device: String? {
     guard let id = request.fields["Richpush-Device"], (1...64).contains(id.utf8.count) else {
       return nil
@@ -20,7 +20,7 @@ struct RequestContext: Sendable {
     return id
   }
 
-  /// Whether the client names JSON as what it takes (RFC 9110, section 12.5.1); `*/*` does not name it.
+  /// Whether `Accept` names JSON explicitly (RFC 9110, section 12.5.1); `*/*` does not.
   var acceptsJSON: Bool {
     (request.fields["Accept"] ?? "").split(separator: ",").contains { range in
       let type = range.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
@@ -28,7 +28,7 @@ struct RequestContext: Sendable {
     }
   }
 
-  /// The notification id in the path: a decimal number that fits int32.
+  /// The notification ID in the path: a decimal number that fits int32.
   func notificationID() throws(ServiceError) -> Int {
     guard let text = parameters.first, let id = Int32(text), id >= 0, String(id) == text else {
       throw ServiceError.noSuchNotification
@@ -36,7 +36,9 @@ struct RequestContext: Sendable {
     return Int(id)
   }
 
-  /// The query's parameters, when they are all among `names`.
+  /// The query's parameters.
+  ///
+  /// - Throws: `ServiceError` if one is not among `names`, or is repeated.
   func query(_ names: String...) throws(ServiceError) -> [String: String] {
     var values: [String: String] = [:]
     for (name, value) in request.query.items {
@@ -51,12 +53,22 @@ struct RequestContext: Sendable {
   }
 }
 
+extension [String: String] {
+  /// The whole number that a query parameter has; nil if it is absent.
+  func number(_ name: String, _ range: ClosedRange<Int>) throws(ServiceError) -> Int? {
+    guard let text = self[name] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw ServiceError(
+        .invalidRequest,
+        "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound).")
+    }
+    return number
+  }
+}
+
 extension Response {
-  /// A value as a line of JSON, written without the detour over `Encodable`.
+  /// A value as a line of JSON.
   static func json(_ status: Int, _ value: JSON, fields: Fields = Fields()) -> Response {
-    var fields = fields
-    if fields["Cache-Control"] == nil { fields["Cache-Control"] = "no-store" }
-    return bytes(
-      status, value.bytes + [UInt8(ascii: "\n")], type: "application/json", fields: fields)
+    json(status, value.bytes, fields: fields)
   }
 }

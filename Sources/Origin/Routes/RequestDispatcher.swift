@@ -1,120 +1,155 @@
-import HTTP
+package import HTTP
 import Media
-import RichPushAPI
+package import RichPushAPI
 
 /// Finds the route and the caller of every request, and turns errors into responses.
 struct RequestDispatcher: Responder {
-  let router: Router<Endpoint>
+  private let routes: [Route]
+  private let router: Router
   let authenticator: Authenticator
   let temporaryFolder: String
   let media: MediaRoutes
   let signed: SignedMediaRoutes
   let log: Log
 
+  init(
+    _ table: RouteTable, authenticator: Authenticator, temporaryFolder: String, log: Log
+  ) {
+    (routes, media, signed) = (table.routes, table.media, table.signed)
+    router = Router(routes.map { ($0.method, $0.pattern) })
+    (self.authenticator, self.temporaryFolder, self.log) = (authenticator, temporaryFolder, log)
+  }
+
   func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)? {
-    if target.hasPrefix("/media/") { return signed.standing(at: target) }
+    if target.hasPrefix("/media/") { return signed.cachedResponse(for: target) }
     guard case .caller(let caller) = authenticator.find(authorization) else { return nil }
-    return media.standing(at: target, for: caller.id)
+    return media.cachedResponse(for: target, to: caller.id)
   }
 
   func plan(for request: Request) -> ResponsePlan {
     switch router.match(request) {
-    case .answered(let response): return .immediate(response)
-    case .found(let endpoint, let parameters, _): return admit(request, endpoint, parameters)
+    case .answered(let response): .immediate(response)
+    case .found(let index, let parameters): authenticate(request, routes[index], parameters)
     }
   }
 
   func responseWhenFull(to request: Request) -> Response? {
     guard request.method == "GET" || request.method == "HEAD", request.segments == ["healthz"]
     else { return nil }
-    return HealthRoutes.fine
+    return HealthRoutes.ok
   }
 
-  /// Authenticates and authorizes the caller; the body is not read before.
-  private func admit(
-    _ request: Request, _ endpoint: Endpoint, _ parameters: [String]
+  func route(of request: Request?) -> String {
+    request.map { router.pattern(of: $0) ?? "unknown" } ?? "unreadable"
+  }
+
+  /// Authenticates the caller, before the body is read.
+  private func authenticate(
+    _ request: Request, _ route: Route, _ parameters: [String]
   ) -> ResponsePlan {
-    if endpoint.access == .anybody {
-      return answer(
-        RequestContext(request: request, caller: .anybody, parameters: parameters), endpoint)
+    let authorize = { @Sendable (caller: Caller) in
+      plan(RequestContext(request: request, caller: caller, parameters: parameters), route)
     }
+    if route.access == .anybody { return authorize(.anybody) }
     let authorization = request.fields["Authorization"] ?? ""
     switch authenticator.find(authorization) {
-    case .stranger: return .immediate(Self.unauthorized)
-    case .caller(let caller):
-      return answer(
-        RequestContext(request: request, caller: caller, parameters: parameters), endpoint)
-    case .unknown(let credentials):
-      return .deferred(deadline: Self.verifying) {
+    case .invalid: return .immediate(Self.unauthorized)
+    case .caller(let caller): return authorize(caller)
+    case .unverified(let credentials):
+      return .deferred(deadline: Self.verificationTime) {
         switch await authenticator.verify(credentials, authorization, from: request.peer) {
-        case .caller(let caller):
-          return answer(
-            RequestContext(request: request, caller: caller, parameters: parameters), endpoint)
-        case .wrong: return .immediate(Self.unauthorized)
-        case .tooMany(let wait): return .immediate(Self.limited(wait))
-        case .busy(let wait): return .immediate(Self.busy(wait))
+        case .caller(let caller): authorize(caller)
+        case .wrong: .immediate(Self.unauthorized)
+        case .tooManyFailures(let wait):
+          .immediate(Self.tryAgain(429, "Too many wrong passwords", in: wait))
+        case .busy(let wait): .immediate(Self.tryAgain(503, "Too many logins at once", in: wait))
         }
       }
     }
   }
 
-  /// How the endpoint responds, if the caller's role is sufficient.
-  private func answer(_ context: RequestContext, _ endpoint: Endpoint) -> ResponsePlan {
+  /// The plan of the route, if the caller's role is sufficient.
+  private func plan(_ context: RequestContext, _ route: Route) -> ResponsePlan {
     do {
-      try endpoint.access.check(context.caller)
-      if let response = try endpoint.ready?(context) { return .immediate(response) }
-    } catch { return .immediate(refusal(of: error, context.request)) }
-    let work: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
+      try route.access.check(context.caller)
+      if let response = try route.ready?(context) { return .immediate(response) }
+    } catch { return .immediate(response(to: context.request, error)) }
+    let respond: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
       var context = context
       (context.body, context.file) = (body, file)
       do {
-        return try await endpoint.handler(context)
-      } catch { return refusal(of: error, context.request) }
+        return try await route.handler(context)
+      } catch { return response(to: context.request, error) }
     }
-    let deadline = endpoint.deadline
-    return switch endpoint.body {
-    case .none: .asynchronous(deadline: deadline) { await work([], nil) }
+    let deadline = route.deadline
+    return switch route.body {
+    case .none: .asynchronous(deadline: deadline) { await respond([], nil) }
     case .memory(let limit):
-      .collectingBody(limit: limit, deadline: deadline) { await work($0, nil) }
+      .collectingBody(limit: limit, deadline: deadline) { await respond($0, nil) }
     case .file(let limit):
-      .savingBody(limit: limit, folder: temporaryFolder, deadline: deadline) { await work([], $0) }
+      .savingBody(limit: limit, folder: temporaryFolder, deadline: deadline) {
+        await respond([], $0)
+      }
     }
   }
 
-  private func refusal(of error: any Error, _ request: Request) -> Response {
-    let refusal = ServiceError(any: error)
+  /// The response for an error; logs what only the operator should see.
+  private func response(to request: Request, _ error: any Error) -> Response {
+    let shown = ServiceError(any: error)
     // 503 with Retry-After is expected under load; it is counted in /metrics, not logged per request.
-    if refusal.code.status >= 500, refusal.retryAfter == nil {
-      // The error's own text is for the operator only.
-      let words = error.logDescription
+    if shown.code.status >= 500, shown.retryAfter == nil {
+      let cause = error.logDescription
       log(
-        "\(request.id): \(request.method) \(request.loggedTarget): \(refusal.code.status) "
-          + (words == refusal.reason ? words : "\(refusal.reason) \(words)"))
+        "\(request.id): \(request.method) \(request.loggedTarget): \(shown.code.status) "
+          + (cause == shown.reason ? cause : "\(shown.reason) \(cause)"))
     }
-    return refusal.response
+    return shown.response
   }
 
   /// How long verifying a password may take: waiting (at most 20 s) and hashing.
-  private static let verifying = Duration.seconds(30)
+  private static let verificationTime = Duration.seconds(30)
 
   private static let unauthorized = Response.problem(
     401, "Name and password are missing or wrong (Basic authentication).",
     fields: ["WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""])
 
-  private static func limited(_ seconds: Int) -> Response {
+  private static func tryAgain(_ status: Int, _ reason: String, in seconds: Int) -> Response {
     .problem(
-      429, "Too many wrong passwords; try again in \(seconds) s.",
-      fields: ["Retry-After": "\(seconds)"])
+      status, "\(reason); try again in \(seconds) s.", fields: ["Retry-After": "\(seconds)"])
   }
+}
 
-  private static func busy(_ seconds: Int) -> Response {
-    .problem(
-      503, "Too many passwords wait to be looked at; try again in \(seconds) s.",
-      fields: ["Retry-After": "\(seconds)"])
+extension ServiceError {
+  /// For a notification that does not exist or is not the caller's; the response does not reveal which.
+  static let noSuchNotification = ServiceError(.notFound, "There is no such notification for you.")
+
+  /// The response, a problem (RFC 9457).
+  package var response: Response {
+    var response = Response.problem(code.status, reason, code: code.rawValue)
+    if let retryAfter { response.fields["Retry-After"] = String(retryAfter) }
+    return response
   }
+}
 
-  /// The route of a request, as metrics and logs name it.
-  func route(of request: Request?) -> String {
-    request.map { router.pattern(of: $0) ?? "unknown" } ?? "unreadable"
+extension ServiceError.Code {
+  /// The HTTP status of a response with this code (RFC 9110, section 15).
+  package var status: Int {
+    switch self {
+    case .invalidRequest, .unknownField: 400
+    case .unauthorized: 401
+    case .forbidden: 403
+    case .notFound: 404
+    case .conflict, .alreadyFetched: 409
+    case .gone: 410
+    case .tooLarge: 413
+    case .unsupportedType: 415
+    case .rejected, .unknownRichType, .assetNotReady, .noRecipients: 422
+    case .legallyUnavailable: 451
+    case .internalError: 500
+    case .pluginFailed: 502
+    case .incomplete, .busy, .unavailable: 503
+    case .pluginTimedOut: 504
+    case .diskFull: 507
+    }
   }
 }

@@ -6,10 +6,11 @@ import Primitives
 import Store
 import Synchronization
 
-/// What the addresses of notifications give, decided before: nothing of the store is read for them.
+/// Caches what the URLs of notifications resolve to, so that a repeated request reads nothing from the
+/// store.
 ///
-/// Media is looked over once in each look at the plugins (``PluginVersionCache``) and ends with its
-/// notification, or when that is changed.
+/// An entry is checked once per epoch of the plugins (``PluginVersionCache``), and removed when its
+/// notification expires or is changed.
 final class ResolvedMediaCache: Sendable {
   private struct State {
     var media: GenerationalCache<String, ResolvedMedia>
@@ -18,34 +19,34 @@ final class ResolvedMediaCache: Sendable {
 
   private let state: Mutex<State>
 
-  /// Remembers at most `capacity` addresses.
+  /// Holds at most `capacity` targets.
   init(capacity: Int = 20_000) {
     state = Mutex(State(media: GenerationalCache(capacity: capacity)))
   }
 
-  /// The number of addresses.
+  /// The number of targets.
   var count: Int { state.withLock { $0.media.count } }
 
   /// The number of changed notifications so far; to be read before the store is.
   var changes: Int { state.withLock { $0.changes } }
 
-  /// What the target gives now, if known; calls `isRight` once for each look at the plugins.
+  /// The media of a target, if it is cached and valid; `isCurrent` is called once per epoch.
   func find(
-    _ target: String, at moment: Date, in look: Int, isRight: (ResolvedMedia) -> Bool
+    _ target: String, at now: Date, in epoch: Int, isCurrent: (ResolvedMedia) -> Bool
   ) -> ResolvedMedia? {
     guard let media = state.withLock({ $0.media.value(for: target) }) else { return nil }
-    guard media.stands(at: moment), !media.isUnseen(in: look) || isRight(media) else {
-      media.end()
+    guard media.isValid(at: now), !media.needsCheck(in: epoch) || isCurrent(media) else {
+      media.invalidate()
       state.withLock { $0.media.remove(target) }
       return nil
     }
     return media
   }
 
-  /// Remembers what a target gives, unless a notification has changed since `changes` was read.
+  /// Caches the media of a target, unless a notification was changed since `changes` was read.
   ///
-  /// Media made for one user is not remembered.
-  func put(_ media: ResolvedMedia, for target: String, unlessChangedSince changes: Int) {
+  /// Media that is rendered for each user is not cached.
+  func insert(_ media: ResolvedMedia, for target: String, unlessChangedSince changes: Int) {
     guard !media.rendition.plugin.manifest.perUser else { return }
     state.withLock { state in
       guard state.changes == changes else { return }
@@ -53,81 +54,82 @@ final class ResolvedMediaCache: Sendable {
     }
   }
 
-  /// Remembers the content made for the media, or that it cannot be kept, if the target still gives it.
-  func fulfil(_ media: ResolvedMedia, with content: Content?, for target: String) {
-    guard content.map({ $0.etag != media.content?.etag }) ?? !media.isMadeEachTime else { return }
-    let fulfilled = ResolvedMedia(media, made: content)
+  /// Adds the rendered content to cached media, or nil if it must be rendered for each request.
+  func setContent(_ content: Content?, of media: ResolvedMedia, for target: String) {
+    guard content.map({ $0.etag != media.content?.etag }) ?? !media.isTransient else { return }
+    let rendered = ResolvedMedia(media, content: content)
     state.withLock { state in
       guard state.media.peek(target) === media else { return }
-      state.media.insert(fulfilled, for: target)
+      state.media.insert(rendered, for: target)
     }
   }
 
-  /// Ends the media of a notification that has changed.
-  func end(_ id: Int) {
+  /// Removes the media of a notification that was changed.
+  func remove(notification id: Int) {
     state.withLock { state in
       state.changes += 1
-      for media in state.media.removeAll(where: { $0.rendition.source.id == id }) { media.end() }
+      for media in state.media.removeAll(where: { $0.rendition.source.id == id }) {
+        media.invalidate()
+      }
     }
   }
 
-  /// Ends all media.
-  func endAll() {
+  /// Removes all media.
+  func removeAll() {
     state.withLock { state in
       state.changes += 1
-      for media in state.media.removeAll(where: { _ in true }) { media.end() }
+      for media in state.media.removeAll(where: { _ in true }) { media.invalidate() }
     }
   }
 }
 
-/// What one address gives to everybody who may open it.
+/// What a URL resolves to, for everyone who may fetch it.
 final class ResolvedMedia: CachedResponse {
   let rendition: RenditionRequest
-  /// What is stored; nil for what was not made yet, and for what its plugin is asked for each time.
+  /// The stored rendition; nil if it is not rendered yet, or transient.
   let content: Content?
-  /// Whether nothing that is made of it can be kept.
-  let isMadeEachTime: Bool
+  /// Whether it must be rendered for each request.
+  let isTransient: Bool
   let route: String
   private let expires: Date?
   private let counts: RenditionCounts
-  private let isOver = Atomic(false)
-  /// The look (``PluginVersionCache/look(at:)``) that it was last found right in.
-  private let seen: Atomic<Int>
+  private let isInvalidated = Atomic(false)
+  /// The epoch in which it was last checked.
+  private let checkedEpoch: Atomic<Int>
 
   init(
     _ rendition: RenditionRequest, _ content: Content?, at route: String, expires: Date?,
-    seen look: Int,
-    counts: RenditionCounts
+    epoch: Int, counts: RenditionCounts
   ) {
     (self.rendition, self.content, self.route) = (rendition, content, route)
-    (self.expires, self.counts, isMadeEachTime) = (expires, counts, false)
-    seen = Atomic(look)
+    (self.expires, self.counts, isTransient) = (expires, counts, false)
+    checkedEpoch = Atomic(epoch)
   }
 
-  /// The same once it was made; nil when it cannot be kept.
-  init(_ media: ResolvedMedia, made content: Content?) {
+  /// The same media after it was rendered; `content` is nil if it is transient.
+  init(_ media: ResolvedMedia, content: Content?) {
     (rendition, self.content, route) = (media.rendition, content, media.route)
-    (expires, counts, isMadeEachTime) = (media.expires, media.counts, content == nil)
-    seen = Atomic(media.seen.load(ordering: .relaxed))
+    (expires, counts, isTransient) = (media.expires, media.counts, content == nil)
+    checkedEpoch = Atomic(media.checkedEpoch.load(ordering: .relaxed))
   }
 
-  /// Whether it still stands, as far as can be told without a look at the disk.
-  func stands(at moment: Date) -> Bool {
-    !isOver.load(ordering: .sequentiallyConsistent) && expires.map { $0 > moment } ?? true
+  /// Whether it has neither expired nor been invalidated.
+  func isValid(at now: Date) -> Bool {
+    !isInvalidated.load(ordering: .sequentiallyConsistent) && expires.map { $0 > now } ?? true
   }
 
-  /// Whether nobody has looked it over in this look; says so only once.
-  func isUnseen(in look: Int) -> Bool {
-    seen.load(ordering: .relaxed) != look && seen.exchange(look, ordering: .relaxed) != look
+  /// Whether it has not been checked in this epoch; true for one caller only.
+  func needsCheck(in epoch: Int) -> Bool {
+    checkedEpoch.load(ordering: .relaxed) != epoch
+      && checkedEpoch.exchange(epoch, ordering: .relaxed) != epoch
   }
 
-  /// It stands no more.
-  func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
+  func invalidate() { isInvalidated.store(true, ordering: .sequentiallyConsistent) }
 
   func recordUse() { counts.count(.hit) }
 }
 
-/// Notes who fetched what, once for each: a phone that asks again costs the store nothing.
+/// Records who has fetched which notification; a repeated fetch does not reach the store.
 final class FetchRecorder: Sendable {
   private struct Fetch: Hashable {
     let id: Int
@@ -136,56 +138,57 @@ final class FetchRecorder: Sendable {
   }
 
   private let store: Store
-  /// Of those that are forgotten, the store ignores repetitions.
-  private let noted = Mutex(GenerationalCache<Fetch, Void>(capacity: 400_000))
+  // The store ignores the repetition of a fetch that was dropped from this cache.
+  private let recorded = Mutex(GenerationalCache<Fetch, Void>(capacity: 400_000))
 
   init(store: Store) { self.store = store }
 
-  /// Whether the user, who then is a recipient, fetched the notification on this device, if it says
-  /// which one it is, not long ago.
-  func isNoted(_ id: Int, by user: UserID, on device: String?) -> Bool {
-    noted.withLock { $0.value(for: Fetch(id: id, user: user, device: device)) != nil }
+  /// Whether the user, who is then a recipient, has fetched the notification recently, on this device if
+  /// one is given.
+  func hasRecorded(_ id: Int, by user: UserID, on device: String?) -> Bool {
+    recorded.withLock { $0.value(for: Fetch(id: id, user: user, device: device)) != nil }
   }
 
-  /// Notes that a device of the user fetched the notification; the first time counts.
-  func note(_ id: Int, by user: UserID, on device: String?) {
+  /// Records that the user has fetched the notification, on this device if one is given.
+  func record(_ id: Int, by user: UserID, on device: String?) {
     let fetch = Fetch(id: id, user: user, device: device)
-    let isNew = noted.withLock { noted in
-      guard noted.value(for: fetch) == nil else { return false }
-      noted.insert((), for: fetch)
+    let isNew = recorded.withLock { recorded in
+      guard recorded.value(for: fetch) == nil else { return false }
+      recorded.insert((), for: fetch)
       return true
     }
     if isNew { store.recordFetched(id, user: user, device: device) }
   }
 }
 
-/// Which versions of the plugins there are, looked up once a second however many ask, and anew when the
-/// plugins' folder has changed.
+/// Caches the versions of the plugins for one epoch: a second in which the plugins' folder does not change.
 final class PluginVersionCache: Sendable {
-  private struct Sight {
-    var look = 0
+  private struct Versions {
+    var epoch = 0
     var identities: [String: String?] = [:]
   }
 
   private let host: PluginHost
-  private let sight = Mutex(Sight())
+  private let versions = Mutex(Versions())
 
   init(host: PluginHost) { self.host = host }
 
-  /// The number of the look that counts at this moment: another in each second, and after each change.
-  func look(at moment: Date) -> Int {
-    Int(moment.timeIntervalSince1970) &+ host.changeCount &<< 36
+  /// The epoch at this time.
+  func epoch(at now: Date) -> Int {
+    Int(now.timeIntervalSince1970) &+ host.changeCount &<< 36
   }
 
-  /// Whether the plugin is the one that renders its rich type, as of this look.
-  func isCurrent(_ plugin: Plugin, in look: Int) -> Bool {
-    let known = sight.withLock { sight in
-      if sight.look != look { sight = Sight(look: look) }
-      return sight.identities[plugin.richType]
+  /// Whether the plugin is the version that renders its rich type in this epoch.
+  func isCurrent(_ plugin: Plugin, in epoch: Int) -> Bool {
+    let known = versions.withLock { versions in
+      if versions.epoch != epoch { versions = Versions(epoch: epoch) }
+      return versions.identities[plugin.richType]
     }
     if let known { return known == plugin.identity }
     let identity = host.plugin(plugin.richType)?.identity
-    sight.withLock { if $0.look == look { $0.identities[plugin.richType] = .some(identity) } }
+    versions.withLock {
+      if $0.epoch == epoch { $0.identities[plugin.richType] = .some(identity) }
+    }
     return identity == plugin.identity
   }
 }

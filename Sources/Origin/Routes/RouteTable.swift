@@ -11,122 +11,105 @@ struct RouteTable: Sendable {
   let details: NotificationDetails
   let assets: AssetRoutes
   let plugins: PluginRoutes
-  /// The pushes, for devices.
+  /// Pushes, for devices.
   let pushes: EventStreams
-  /// Receipts and more, for publishers.
+  /// Receipts and asset events, for publishers.
   let events: EventStreams
 
-  var routes: [Route<Endpoint>] {
+  var routes: [Route] {
     [
+      Route("GET", "/healthz", for: .anybody, immediate: health.alive),
+      Route("GET", "/readyz", for: .anybody, deadline: .seconds(5), health.ready),
+      Route("GET", "/metrics", for: .anybody, health.metrics),
+      Route("GET", "/api/openapi.json", for: .user, immediate: OpenAPIDocument.get),
       Route(
-        "GET", "healthz",
-        handler: Endpoint(for: .anybody, ready: health.alive) { health.alive($0) }),
+        "GET", "/api/notifications/{}", for: .user, deadline: .seconds(60), ready: media.ready,
+        media.get),
       Route(
-        "GET", "readyz", handler: Endpoint(for: .anybody, deadline: .seconds(5), health.ready)),
-      Route("GET", "metrics", handler: Endpoint(for: .anybody, health.measurements)),
+        "GET", "/media/{}/{}", for: .anybody, deadline: .seconds(60), ready: signed.ready,
+        signed.get),
+      Route("GET", "/api/notifications", for: .user, notifications.inbox),
       Route(
-        "GET", "api", "openapi.json",
-        handler: Endpoint(for: .user, ready: OpenAPIDocument.get) { OpenAPIDocument.get($0) }),
+        "POST", "/api/notifications", for: .user, body: .memory(limit: 256 << 10),
+        deadline: .seconds(120), ready: notifications.mayPost, notifications.post),
       Route(
-        "GET", "api", "notifications", .parameter,
-        handler: Endpoint(for: .user, deadline: .seconds(60), ready: media.ready, media.get)),
+        "PATCH", "/api/notifications/{}", for: .user, body: .memory(limit: 256 << 10),
+        deadline: .seconds(120), notifications.patch),
+      Route("DELETE", "/api/notifications/{}", for: .user, notifications.delete),
+      Route("GET", "/api/notifications/{}/details", for: .user, details.get),
       Route(
-        "GET", "media", .parameter, .parameter,
-        handler: Endpoint(for: .anybody, deadline: .seconds(60), ready: signed.ready, signed.get)),
-      Route("GET", "api", "notifications", handler: Endpoint(for: .user, notifications.inbox)),
+        "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
+        notifications.markRead),
+      Route("GET", "/api/push/stream", for: .user, immediate: pushes.get),
+      Route("GET", "/api/events/stream", for: .publisher, immediate: events.get),
       Route(
-        "POST", "api", "notifications",
-        handler: Endpoint(
-          for: .user, body: .memory(limit: 256 << 10), deadline: .seconds(120),
-          ready: notifications.mayPost, notifications.post)),
+        "POST", "/api/register", for: .user, body: .memory(limit: 1024), registrations.register),
       Route(
-        "PATCH", "api", "notifications", .parameter,
-        handler: Endpoint(
-          for: .user, body: .memory(limit: 256 << 10), deadline: .seconds(120),
-          notifications.patch)),
+        "PUT", "/api/register/{}", for: .user, body: .memory(limit: 64 << 10), registrations.put),
+      Route("DELETE", "/api/register/{}", for: .user, registrations.delete),
+      Route("GET", "/api/plugins", for: .admin, plugins.list),
+      Route("GET", "/api/assets", for: .publisher, assets.list),
+      Route("GET", "/api/assets/{}", for: .publisher, assets.list),
+      Route("GET", "/api/assets/{}/{}", for: .publisher, assets.one),
       Route(
-        "DELETE", "api", "notifications", .parameter,
-        handler: Endpoint(for: .user, notifications.delete)),
-      Route(
-        "GET", "api", "notifications", .parameter, "details",
-        handler: Endpoint(for: .user, details.get)),
-      Route(
-        "PUT", "api", "notifications", .parameter, "read",
-        handler: Endpoint(for: .user, body: .memory(limit: 1024), notifications.markRead)),
-      Route(
-        "GET", "api", "push", "stream",
-        handler: Endpoint(for: .user, ready: pushes.get) { try pushes.get($0) }),
-      Route(
-        "GET", "api", "events", "stream",
-        handler: Endpoint(for: .publisher, ready: events.get) { try events.get($0) }),
-      Route(
-        "POST", "api", "register",
-        handler: Endpoint(for: .user, body: .memory(limit: 1024), registrations.register)),
-      Route(
-        "PUT", "api", "register", .parameter,
-        handler: Endpoint(for: .user, body: .memory(limit: 64 << 10), registrations.put)),
-      Route(
-        "DELETE", "api", "register", .parameter, handler: Endpoint(for: .user, registrations.delete)
-      ),
-      Route("GET", "api", "plugins", handler: Endpoint(for: .admin, plugins.list)),
-      Route("GET", "api", "assets", handler: Endpoint(for: .publisher, assets.list)),
-      Route("GET", "api", "assets", .parameter, handler: Endpoint(for: .publisher, assets.list)),
-      Route(
-        "GET", "api", "assets", .parameter, .parameter,
-        handler: Endpoint(for: .publisher, assets.one)),
-      Route(
-        "PUT", "api", "assets", .parameter, .parameter,
-        handler: Endpoint(
-          for: .publisher, body: .file(limit: AssetIntake.largestFile), deadline: .seconds(120),
-          assets.put)),
-      Route(
-        "DELETE", "api", "assets", .parameter, .parameter,
-        handler: Endpoint(for: .publisher, assets.delete)),
+        "PUT", "/api/assets/{}/{}", for: .publisher, body: .file(limit: AssetIntake.largestFile),
+        deadline: .seconds(120), assets.put),
+      Route("DELETE", "/api/assets/{}/{}", for: .publisher, assets.delete),
     ]
   }
 }
 
-/// What handles one route.
-struct Endpoint: Sendable {
-  /// How a request's body is read, once its caller is allowed.
+/// A method, a path pattern, who may use them, and what handles them.
+struct Route: Sendable {
+  /// How a request's body is read, after its caller was authorized.
   enum Body: Sendable {
-    /// The route takes none.
     case none
-    /// It is read into memory, up to so many bytes.
+    /// Into memory, at most `limit` bytes.
     case memory(limit: Int)
-    /// It is written to a temporary file, up to so many bytes.
+    /// Into a temporary file, at most `limit` bytes.
     case file(limit: Int)
   }
 
-  typealias Handler = @Sendable (RequestContext) async throws -> Response
-
+  let method: String
+  /// See ``Router``.
+  let pattern: String
   /// Who may use the route; checked before a byte of the body is read.
   let access: Access
-  var body = Body.none
+  let body: Body
   /// How long the handler may take, from the end of the body.
-  var deadline = Duration.seconds(30)
+  let deadline: Duration
   /// Responds from the head alone, or returns nil; only then `handler` is called.
   ///
-  /// Mostly called on an HTTP thread, so it must not block.
-  var ready: (@Sendable (RequestContext) throws -> Response?)?
-  let handler: Handler
+  /// Usually called on an event loop's thread, so it must not block.
+  let ready: (@Sendable (RequestContext) throws -> Response?)?
+  let handler: @Sendable (RequestContext) async throws -> Response
 
-  /// An endpoint; who may use it has no default, so that no new route is open by oversight.
+  /// A route; `access` has no default, so that no new route is public by oversight.
   init(
-    for access: Access, body: Body = .none, deadline: Duration = .seconds(30),
-    ready: (@Sendable (RequestContext) throws -> Response?)? = nil, _ handler: @escaping Handler
+    _ method: String, _ pattern: String, for access: Access, body: Body = .none,
+    deadline: Duration = .seconds(30),
+    ready: (@Sendable (RequestContext) throws -> Response?)? = nil,
+    _ handler: @escaping @Sendable (RequestContext) async throws -> Response
   ) {
-    (self.access, self.body, self.deadline) = (access, body, deadline)
-    (self.ready, self.handler) = (ready, handler)
+    (self.method, self.pattern, self.access) = (method, pattern, access)
+    (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
+  }
+
+  /// A route that always responds from the head alone, on an event loop's thread.
+  init(
+    _ method: String, _ pattern: String, for access: Access,
+    immediate: @escaping @Sendable (RequestContext) throws -> Response
+  ) {
+    self.init(method, pattern, for: access, ready: immediate) { try immediate($0) }
   }
 }
 
 /// `GET /api/openapi.json`: the description of this API in OpenAPI 3.1.
 enum OpenAPIDocument {
-  /// The file beside this one, which the build puts into the program.
-  static func get(_ context: RequestContext) -> Response { answer }
+  /// The file openapi.json of this module, which the build embeds in the program.
+  static func get(_ context: RequestContext) -> Response { document }
 
-  private static let answer = Response.bytes(
+  private static let document = Response.bytes(
     200, PackageResources.openapi_json, type: "application/json",
     fields: ["Cache-Control": "private, max-age=3600"])
 }

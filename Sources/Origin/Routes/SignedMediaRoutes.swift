@@ -6,57 +6,58 @@ import Push
 import RichPushAPI
 import Store
 
-/// `GET /media/<id>/<rendition>?expires=…&key=…&signature=…`: media by a signed link, without a password.
+/// `GET /media/<id>/<rendition>?expires=…&key=…&signature=…`: media by a signed link, without password.
 ///
 /// In a push the link ends in `&to=<job>.<token>`, so that a fetch is recorded for that device.
 struct SignedMediaRoutes: Sendable {
   let media: MediaRoutes
   let links: MediaLinks
   let resolved = ResolvedMediaCache()
-  /// How long caches may keep a response, in seconds, unless its link expires before.
-  ///
-  /// After that, withdrawn content is no longer in any cache.
+  /// How long caches may keep a response, in seconds, unless its link expires before: withdrawn
+  /// content may be served from caches for that long.
   private static let freshness = 3600
   /// The route's name in metrics.
   private static let route = "/media/{}/{}"
 
-  /// What a link leads to, and for how many more seconds.
+  /// What a valid link leads to.
   private struct Opened {
     let notification: StoredNotification
     let rendition: RenditionRequest
-    let seconds: Int
+    let secondsLeft: Int
   }
 
-  /// The cached media of a link; everything is verified again once a second.
-  func standing(at target: String) -> ResolvedMedia? {
-    let divided = PushPayload.splittingJob(target)
-    let moment = Date()
-    let look = media.versions.look(at: moment)
-    let media = resolved.find(divided?.shared ?? target, at: moment, in: look) { media in
+  /// The cached response to a GET of the link; nil on a miss.
+  ///
+  /// The link is verified again in each epoch.
+  func cachedResponse(for target: String) -> ResolvedMedia? {
+    let job = PushPayload.splittingJob(target)
+    let now = Date()
+    let epoch = media.versions.epoch(at: now)
+    let media = resolved.find(job?.shared ?? target, at: now, in: epoch) { media in
       guard let request = try? Request("GET", target) else { return false }
       let parameters = Array(request.segments.dropFirst())
       let opened = try? open(
         RequestContext(request: request, caller: .anybody, parameters: parameters))
       return opened?.rendition.key == media.rendition.key
     }
-    guard let media, let id = media.rendition.source.id, divided != nil else { return media }
+    guard let media, let id = media.rendition.source.id, job != nil else { return media }
     guard let addressee = try? addressee(of: id, target) else { return nil }
-    note(addressee, of: id)
+    record(addressee, of: id)
     return media
   }
 
   /// The response if the rendition is stored.
   func ready(_ context: RequestContext) throws -> Response? {
-    let (changes, look) = (resolved.changes, media.versions.look(at: Date()))
+    let (changes, epoch) = (resolved.changes, media.versions.epoch(at: Date()))
     let opened = try open(context)
     guard let stored = media.renderer.stored(opened.rendition) else { return nil }
-    let content = Self.shared(Content(stored), for: opened.seconds)
-    fetched(opened.notification, context)
-    if context.request.method == "GET", opened.seconds > Self.freshness {
-      let end = Date() + Double(opened.seconds - Self.freshness)
-      resolved.put(
+    let content = Self.shared(Content(stored), for: opened.secondsLeft)
+    recordFetch(of: opened.notification, context)
+    if context.request.method == "GET", opened.secondsLeft > Self.freshness {
+      let end = Date() + Double(opened.secondsLeft - Self.freshness)
+      resolved.insert(
         ResolvedMedia(
-          opened.rendition, content, at: Self.route, expires: end, seen: look,
+          opened.rendition, content, at: Self.route, expires: end, epoch: epoch,
           counts: media.renderer.counts),
         for: PushPayload.splittingJob(context.request.target)?.shared ?? context.request.target,
         unlessChangedSince: changes)
@@ -64,13 +65,13 @@ struct SignedMediaRoutes: Sendable {
     return .content(content)
   }
 
-  /// The response once the rendition is made.
+  /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
     let opened = try open(context)
     let rendered = try await media.renderer.rendition(opened.rendition)
-    fetched(opened.notification, context)
+    recordFetch(of: opened.notification, context)
     if let stored = rendered.stored {
-      return .content(Self.shared(Content(stored), for: opened.seconds))
+      return .content(Self.shared(Content(stored), for: opened.secondsLeft))
     }
     var response = rendered.response
     response.fields.allowCrossOriginEmbedding()
@@ -81,17 +82,17 @@ struct SignedMediaRoutes: Sendable {
   ///
   /// Any other link does not identify its user; if the notification has one recipient, the fetch is
   /// recorded for that one.
-  private func fetched(_ notification: StoredNotification, _ context: RequestContext) {
+  private func recordFetch(of notification: StoredNotification, _ context: RequestContext) {
     guard context.request.method == "GET" else { return }
     let target = context.request.target
     if let addressee = try? addressee(of: notification.id, target), addressee.user != nil {
-      return note(addressee, of: notification.id)
+      return record(addressee, of: notification.id)
     }
     guard notification.to.count == 1,
       notification.to.first?.hasPrefix(Self.oneUser) == true,
       let user = try? media.store.soleRecipient(of: notification.id)
     else { return }
-    media.fetches.note(notification.id, by: user, on: context.device)
+    media.fetches.record(notification.id, by: user, on: context.device)
   }
 
   private typealias Addressee = (user: UserID?, registration: String?)
@@ -102,12 +103,14 @@ struct SignedMediaRoutes: Sendable {
     return try media.store.outbox.addressee(of: job, token: token, notification: id)
   }
 
-  private func note(_ addressee: Addressee, of id: Int) {
-    if let user = addressee.user { media.fetches.note(id, by: user, on: addressee.registration) }
+  private func record(_ addressee: Addressee, of id: Int) {
+    if let user = addressee.user { media.fetches.record(id, by: user, on: addressee.registration) }
   }
 
-  /// - Throws: 403, whether the signature, the key or the notification is wrong; 410 for one of ours
-  ///   whose time is over.
+  /// Verifies a link.
+  ///
+  /// - Throws: `forbidden` whether the signature, the key or the notification is wrong; `gone` for a
+  ///   valid link that has expired.
   private func open(_ context: RequestContext) throws -> Opened {
     let (target, query) = (context.request.target, context.request.query)
     guard let id = try? context.notificationID(), let rendition = context.parameters.last,
@@ -117,23 +120,21 @@ struct SignedMediaRoutes: Sendable {
     let linkTarget = MediaLinks.Target(
       id: id, rendition: rendition, content: RenditionSource(notification, in: media.store).content,
       expires: expires)
-    let address = PushPayload.splittingJob(target)?.shared ?? target
-    switch links.verify(linkTarget, key: key, link: address, now: Date()) {
+    let link = PushPayload.splittingJob(target)?.shared ?? target
+    switch links.verify(linkTarget, key: key, link: link, now: Date()) {
     case .forged: throw Self.forbidden
-    case .expired: throw ServiceError(.gone, "The address's time is over; ask for a new one.")
+    case .expired: throw ServiceError(.gone, "The link has expired; request a new one.")
     case .valid(let left):
-      if address != target, try addressee(of: id, target) == nil { throw Self.forbidden }
-      let rendition = try media.rendition(
-        notification, for: nil
-      ) { plugin throws(ServiceError) in
+      if link != target, try addressee(of: id, target) == nil { throw Self.forbidden }
+      let rendition = try media.rendition(notification, for: nil) { plugin throws(ServiceError) in
         try RenditionOptions(name: rendition, declaring: plugin.manifest.query)
       }
       guard !rendition.plugin.manifest.perUser else { throw Self.forbidden }
-      return Opened(notification: notification, rendition: rendition, seconds: left)
+      return Opened(notification: notification, rendition: rendition, secondsLeft: left)
     }
   }
 
-  /// Whole minutes, so that few answers differ.
+  // Whole minutes, so that few responses differ.
   private static func shared(_ content: Content, for seconds: Int) -> Content {
     content.shared("public, max-age=\(min(freshness, seconds / 60 * 60))")
   }

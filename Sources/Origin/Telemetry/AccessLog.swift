@@ -1,121 +1,106 @@
-import Primitives
-import RichPushAPI
 import Dispatch
 import FoundationEssentials
 import Glibc
 import HTTP
+import Media
+import Primitives
 import Synchronization
 
-/// A line of JSON for every response, written by a thread of its own.
+/// Writes a line of JSON for every response, on its own dispatch queue.
 ///
-/// An HTTP thread only appends the record to a list. If the disk cannot keep up, lines are dropped, and
-/// a line gives their number.
+/// An event loop only appends the record to a list. If the disk is too slow, lines are dropped, and a
+/// line with their number is written instead.
 final class AccessLog: Sendable {
-  private struct Waiting {
-    var lines: [Entry] = []
+  private struct Pending {
+    var entries: [(record: AccessRecord, time: Date)] = []
     var dropped = 0
-    var isPlanned = false
-  }
-
-  private struct Entry: Sendable {
-    let exchange: AccessRecord
-    let time: Date
+    var isScheduled = false
   }
 
   private let path: String
-  private let waiting = Mutex(Waiting())
-  private let descriptor: Mutex<Int32>
+  private let pending = Mutex(Pending())
+  private let file: Mutex<FileDescriptor>
   private let queue = DispatchQueue(label: "richpush.access")
   private static let capacity = 50_000
-  private static let pause = 0.05
+  /// How long lines are collected before they are written, in seconds.
+  private static let delay = 0.05
 
   /// Opens the file for appending; `-` is standard output.
-  init(path: String) throws(ConfigurationError) {
+  init(path: String) throws(OperatorError) {
     self.path = path
-    descriptor = Mutex(try Self.open(path))
+    file = Mutex(try Self.open(path))
   }
 
   /// Opens the file again, since it may have been renamed (logrotate).
-  func reopen() throws {
-    guard path != "-" else { return }
-    let fresh = try Self.open(path)
-    let old = descriptor.withLock { descriptor in
-      defer { descriptor = fresh }
-      return descriptor
-    }
-    close(old)
+  func reopen() throws(OperatorError) {
+    if path == "-" { return }
+    let new = try Self.open(path)
+    file.withLock { $0 = new }
   }
 
-  /// Records a response; called on an HTTP thread.
-  func note(_ exchange: AccessRecord) {
-    let entry = Entry(exchange: exchange, time: Date())
-    let isFirst = waiting.withLock { waiting in
-      guard waiting.lines.count < Self.capacity else {
-        waiting.dropped += 1
+  /// Logs a response; called on an event loop's thread.
+  func add(_ record: AccessRecord) {
+    let time = Date()
+    let mustSchedule = pending.withLock { pending in
+      guard pending.entries.count < Self.capacity else {
+        pending.dropped += 1
         return false
       }
-      waiting.lines.append(entry)
-      defer { waiting.isPlanned = true }
-      return !waiting.isPlanned
+      pending.entries.append((record, time))
+      defer { pending.isScheduled = true }
+      return !pending.isScheduled
     }
-    if isFirst { queue.asyncAfter(deadline: .now() + Self.pause) { self.write() } }
+    if mustSchedule { queue.asyncAfter(deadline: .now() + Self.delay) { self.write() } }
   }
 
-  /// Writes what has not been written, before the server ends.
+  /// Writes the pending lines, before the server ends.
   func flush() { queue.sync { write() } }
 
   private func write() {
-    let (lines, dropped) = waiting.withLock { waiting in
-      defer { waiting = Waiting() }
-      return (waiting.lines, waiting.dropped)
+    let (entries, dropped) = pending.withLock { pending in
+      defer { pending = Pending() }
+      return (pending.entries, pending.dropped)
     }
-    var text = ""
-    for line in lines { Self.append(line, to: &text) }
+    var text = entries.reduce(into: "") { $0 += Self.line($1.record, $1.time) }
     if dropped > 0 { text += "{\"dropped\":\(dropped)}\n" }
-    descriptor.withLock { descriptor in
-      text.withUTF8 { bytes in
-        var rest = UnsafeRawBufferPointer(bytes)
-        while !rest.isEmpty {
-          let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-          guard count > 0 || errno == EINTR else { return }
-          rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
-        }
-      }
-    }
+    let bytes = Array(text.utf8)
+    file.withLock { file in _ = try? file.write(bytes) }
   }
 
-  private static func append(_ entry: Entry, to text: inout String) {
-    let exchange = entry.exchange
-    let time = entry.time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    text += "{\"time\":\"\(time)\",\"id\":\(JSONText.quoted(exchange.id))"
-    text += ",\"client\":\(JSONText.quoted(exchange.request?.peer ?? exchange.peer))"
-    if let request = exchange.request {
+  private static func line(_ record: AccessRecord, _ time: Date) -> String {
+    let time = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    var text = "{\"time\":\"\(time)\",\"id\":\(JSONText.quoted(record.id))"
+    text += ",\"client\":\(JSONText.quoted(record.request?.peer ?? record.peer))"
+    if let request = record.request {
       text +=
         ",\"method\":\"\(request.method)\",\"target\":\(JSONText.quoted(request.loggedTarget))"
       if let agent = request.fields["User-Agent"] {
         text += ",\"userAgent\":\(JSONText.quoted(agent))"
       }
     }
-    text += ",\"route\":\(JSONText.quoted(exchange.route)),\"status\":\(exchange.status)"
-    text += ",\"bytes\":\(exchange.bytes),\"seconds\":\(exchange.seconds)"
-    text += ",\"complete\":\(exchange.isComplete)}\n"
+    text += ",\"route\":\(JSONText.quoted(record.route)),\"status\":\(record.status)"
+    text += ",\"bytes\":\(record.bytes),\"seconds\":\(record.seconds)"
+    return text + ",\"complete\":\(record.isComplete)}\n"
   }
 
-  private static func open(_ path: String) throws(ConfigurationError) -> Int32 {
-    if path == "-" { return STDOUT_FILENO }
-    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw ConfigurationError("--access-log: \(path): \(String(cString: strerror(errno)))")
+  private static func open(_ path: String) throws(OperatorError) -> FileDescriptor {
+    do throws(Errno) {
+      // Standard output itself must stay open when the log is closed.
+      guard path == "-" else { return try FileDescriptor(path, O_WRONLY | O_CREAT | O_APPEND) }
+      let copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+      guard let file = FileDescriptor(owning: copy) else { throw .current }
+      return file
+    } catch {
+      throw OperatorError("--access-log: \(path): \(error)")
     }
-    return descriptor
   }
 }
 
 extension HTTP.Request {
-  /// The target without a signature, with which a reader of the log could fetch media.
+  /// The target for logs, without a signature, with which a reader could fetch the media.
   ///
-  /// Of a link as this server makes it, only the signature is removed. Any other target that may hold
-  /// one, in whatever spelling, is removed as a whole.
+  /// Only the signature is removed from a link as this server writes it. Any other target that may
+  /// contain one, however it is encoded, is replaced as a whole.
   var loggedTarget: String {
     let address = /\/media\/[0-9]+\/[A-Za-z0-9._;=-]+\?expires=[0-9]+&key=[0-9]+&signature=/
     if let match = target.prefixMatch(of: address) { return match.output + "-" }

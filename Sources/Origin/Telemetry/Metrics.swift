@@ -1,50 +1,47 @@
 import HTTP
 import Synchronization
 
-/// Counts answers, for `/metrics`.
+/// Counts responses, for `/metrics`.
 final class RequestMetrics: Sendable {
-  /// The answers of one route.
-  struct Route: Sendable {
-    /// By method and status: few, so that looking through them costs least.
-    var answers: [(answer: Answer, count: Int)] = []
-    var bytes = 0
-    /// As many as took no longer than the bound at the same place, and longer than the one before.
-    var buckets = [Int](repeating: 0, count: RequestMetrics.bounds.count + 1)
-    var seconds = 0.0
-
-    fileprivate mutating func add(_ answer: Answer, _ size: Int, _ bucket: Int, _ time: Double) {
-      if let known = answers.firstIndex(where: { $0.answer == answer }) {
-        answers[known].count += 1
-      } else {
-        answers.append((answer, 1))
-      }
-      bytes += size
-      buckets[bucket] += 1
-      seconds += time
-    }
-  }
-
-  struct Answer: Equatable, Sendable {
+  /// The method and the status of a response.
+  struct Kind: Equatable, Sendable {
     let method: String
     let status: Int
   }
 
-  /// The upper bounds of the histograms of answers, in seconds.
+  /// The responses of one route.
+  struct Route: Sendable {
+    /// An array, since a linear search is fastest for so few kinds.
+    var responses: [(kind: Kind, count: Int)] = []
+    var bytes = 0
+    /// By duration: at most the bound at the same index, and more than the previous one.
+    var buckets = [Int](repeating: 0, count: RequestMetrics.bounds.count + 1)
+    var seconds = 0.0
+
+    fileprivate mutating func add(_ record: AccessRecord) {
+      let (kind, time) = (Kind(method: record.method, status: record.status), record.seconds)
+      if let known = responses.firstIndex(where: { $0.kind == kind }) {
+        responses[known].count += 1
+      } else {
+        responses.append((kind, 1))
+      }
+      bytes += record.bytes
+      seconds += time
+      buckets[RequestMetrics.bounds.firstIndex { time <= $0 } ?? RequestMetrics.bounds.count] += 1
+    }
+  }
+
+  /// The upper bounds of the histogram of durations, in seconds.
   static let bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 
   private let counts = Mutex<[String: Route]>([:])
 
-  /// Counts an answer; called on an HTTP thread.
-  func count(_ exchange: AccessRecord) {
-    let seconds = exchange.seconds
-    let bucket = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
-    let answer = Answer(method: exchange.method, status: exchange.status)
-    counts.withLock { counts in
-      counts[exchange.route, default: Route()].add(answer, exchange.bytes, bucket, seconds)
-    }
+  /// Counts a response; called on an event loop's thread.
+  func count(_ record: AccessRecord) {
+    counts.withLock { $0[record.route, default: Route()].add(record) }
   }
 
-  /// What was counted, by route.
+  /// The counts by route.
   var routes: [(name: String, counts: Route)] {
     counts.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }

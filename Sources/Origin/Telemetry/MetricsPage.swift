@@ -1,11 +1,11 @@
 import Delivery
-import Media
 import HTTP
+import Media
 import PluginHost
 import Push
 import Store
 
-/// Everything that can be measured, and the page that says so: `/metrics`.
+/// All metrics of the server, as the page `/metrics`.
 struct MetricsReport: Sendable {
   let version: String
   let requests: RequestMetrics
@@ -22,127 +22,107 @@ struct MetricsReport: Sendable {
     _ server: Server?, assets: [AssetRecord.State: Int], unreached: [(platform: String, count: Int)]
   ) -> String {
     var page = PrometheusText()
-    page.family("richpush_build_info", "gauge", "1, with the version that runs.")
-    page.sample("richpush_build_info", ["version": version], 1)
-    http(&page, server)
-    media(&page, server?.cacheMetrics)
-    page.family("richpush_assets", "gauge", "Files of the drop folder by what became of them.")
+    page.family("richpush_build_info", "gauge", "Always 1; the label is the server's version.")
+    page.sample(["version": version], 1)
+    addHTTP(to: &page, server)
+    addMedia(to: &page, server?.cacheMetrics ?? CacheMetrics.Snapshot())
+    page.family("richpush_assets", "gauge", "Files in the drop folder by state.")
     for state in AssetRecord.State.allCases {
-      page.sample("richpush_assets", ["state": state.rawValue], assets[state] ?? 0)
+      page.sample(["state": state.rawValue], assets[state] ?? 0)
     }
-    plugins(&page)
-    pushes(&page)
-    let name = "richpush_devices_without_lane"
-    page.family(name, "gauge", "Devices of the platforms that no push service sends to.")
-    for (platform, count) in unreached { page.sample(name, ["platform": platform], count) }
+    addPlugins(to: &page)
+    addPushes(to: &page)
+    page.family(
+      "richpush_devices_without_lane", "gauge", "Devices that no configured push service reaches.")
+    for (platform, count) in unreached { page.sample(["platform": platform], count) }
     return page.text
   }
 
-  private func http(_ page: inout PrometheusText, _ server: Server?) {
+  private func addHTTP(to page: inout PrometheusText, _ server: Server?) {
     let routes = requests.routes
-    page.family("richpush_http_requests_total", "counter", "Answers by route and status.")
+    page.family("richpush_http_requests_total", "counter", "Responses by route, method and status.")
     for (route, counts) in routes {
-      for (answer, count) in counts.answers.sorted(by: { "\($0.answer)" < "\($1.answer)" }) {
-        page.sample(
-          "richpush_http_requests_total",
-          ["route": route, "method": answer.method, "status": "\(answer.status)"], count)
+      for (kind, count) in counts.responses.sorted(by: { "\($0.kind)" < "\($1.kind)" }) {
+        page.sample(["route": route, "method": kind.method, "status": "\(kind.status)"], count)
       }
     }
-    page.family("richpush_http_response_bytes_total", "counter", "Bytes of answers' bodies.")
-    for (route, counts) in routes {
-      page.sample("richpush_http_response_bytes_total", ["route": route], counts.bytes)
-    }
-    let name = "richpush_http_response_seconds"
-    page.family(name, "histogram", "From the end of a request's head to the end of its answer.")
+    page.family("richpush_http_response_bytes_total", "counter", "Bytes of response bodies.")
+    for (route, counts) in routes { page.sample(["route": route], counts.bytes) }
+    page.family(
+      "richpush_http_response_seconds", "histogram",
+      "Time from the end of the request's head to the end of the response.")
     for (route, counts) in routes {
       var sum = 0
       for (bound, count) in zip(RequestMetrics.bounds.map { "\($0)" } + ["+Inf"], counts.buckets) {
         sum += count
-        page.sample("\(name)_bucket", ["route": route, "le": bound], sum)
+        page.sample(["route": route, "le": bound], sum, suffix: "_bucket")
       }
-      page.sample("\(name)_sum", ["route": route], counts.seconds)
-      page.sample("\(name)_count", ["route": route], sum)
+      page.sample(["route": route], counts.seconds, suffix: "_sum")
+      page.sample(["route": route], sum, suffix: "_count")
     }
-    page.family("richpush_http_connections", "gauge", "Connections that are open.")
-    page.sample("richpush_http_connections", server?.openConnections ?? 0)
+    page.family("richpush_http_connections", "gauge", "Open connections.")
+    page.sample([:], server?.openConnections ?? 0)
     page.family(
-      "richpush_logins_refused_total", "counter", "Passwords that were wrong, or too many.")
-    page.sample("richpush_logins_refused_total", ["reason": "wrong"], logins.wrong)
-    page.sample("richpush_logins_refused_total", ["reason": "limit"], logins.limited)
+      "richpush_logins_refused_total", "counter",
+      "Failed logins: the password was wrong, or not checked because of too many failures.")
+    page.sample(["reason": "wrong"], logins.wrong)
+    page.sample(["reason": "limit"], logins.limited)
   }
 
-  private func media(_ page: inout PrometheusText, _ prepared: CacheMetrics.Snapshot?) {
+  private func addMedia(to page: inout PrometheusText, _ mapped: CacheMetrics.Snapshot) {
     page.family("richpush_renditions_total", "counter", "Rendition requests by outcome.")
     for outcome in RenditionCounts.Outcome.allCases {
-      page.sample(
-        "richpush_renditions_total", ["outcome": outcome.rawValue], renditions[outcome])
+      page.sample(["outcome": outcome.rawValue], renditions[outcome])
     }
-    let prepared = prepared ?? CacheMetrics.Snapshot()
-    page.family("richpush_prepared_bytes", "gauge", "Bytes of files mapped as prepared answers.")
-    page.sample("richpush_prepared_bytes", prepared.bytes)
-    page.family("richpush_prepared_files", "gauge", "Files mapped as prepared answers.")
-    page.sample("richpush_prepared_files", prepared.files)
-    page.family("richpush_prepared_descriptors", "gauge", "Files held open to be sent as they are.")
-    page.sample("richpush_prepared_descriptors", prepared.descriptors)
-    page.family("richpush_prepared_evicted_total", "counter", "Prepared answers that made room.")
-    page.sample("richpush_prepared_evicted_total", prepared.evicted)
+    page.family("richpush_prepared_bytes", "gauge", "Bytes of files mapped into memory.")
+    page.sample([:], mapped.bytes)
+    page.family("richpush_prepared_files", "gauge", "Files mapped into memory.")
+    page.sample([:], mapped.files)
+    page.family("richpush_prepared_descriptors", "gauge", "Files kept open for sendfile.")
+    page.sample([:], mapped.descriptors)
+    page.family("richpush_prepared_evicted_total", "counter", "Mapped files that were evicted.")
+    page.sample([:], mapped.evicted)
   }
 
-  private func plugins(_ page: inout PrometheusText) {
-    let plugins = host.status()
-    page.family("richpush_plugin_calls", "gauge", "Calls of plugins under way and waiting.")
-    for plugin in plugins {
-      page.sample(
-        "richpush_plugin_calls", ["type": plugin.plugin.richType, "state": "running"],
-        plugin.queue.running)
-      page.sample(
-        "richpush_plugin_calls", ["type": plugin.plugin.richType, "state": "waiting"],
-        plugin.queue.waiting + queues.load(of: plugin.plugin).waiting)
+  private func addPlugins(to page: inout PrometheusText) {
+    let plugins = host.status().map { (type: $0.plugin.richType, $0, queues.load(of: $0.plugin)) }
+    page.family("richpush_plugin_calls", "gauge", "Plugin calls that are running or waiting.")
+    for (type, status, queue) in plugins {
+      page.sample(["type": type, "state": "running"], status.queue.running)
+      page.sample(["type": type, "state": "waiting"], status.queue.waiting + queue.waiting)
     }
-    page.family("richpush_plugin_refused_total", "counter", "Calls for which there was no turn.")
-    for plugin in plugins {
-      page.sample(
-        "richpush_plugin_refused_total", ["type": plugin.plugin.richType],
-        plugin.queue.rejected + queues.load(of: plugin.plugin).rejected)
+    page.family(
+      "richpush_plugin_refused_total", "counter", "Plugin calls that were rejected: busy.")
+    for (type, status, queue) in plugins {
+      page.sample(["type": type], status.queue.rejected + queue.rejected)
     }
-    page.family("richpush_plugin_seconds", "summary", "Time of calls by type and verb.")
-    for plugin in plugins {
-      for (verb, calls) in plugin.calls.verbs.sorted(by: { $0.key < $1.key }) {
-        page.sample(
-          "richpush_plugin_seconds_sum", ["type": plugin.plugin.richType, "verb": verb],
-          calls.time / .seconds(1))
-        page.sample(
-          "richpush_plugin_seconds_count", ["type": plugin.plugin.richType, "verb": verb],
-          calls.count)
-      }
+    let calls = plugins.flatMap { type, status, _ in
+      status.calls.verbs.sorted { $0.key < $1.key }.map { (type, verb: $0.key, calls: $0.value) }
     }
-    page.family("richpush_plugin_failures_total", "counter", "Calls that the plugin failed.")
-    for plugin in plugins {
-      for (verb, calls) in plugin.calls.verbs.sorted(by: { $0.key < $1.key }) {
-        page.sample(
-          "richpush_plugin_failures_total", ["type": plugin.plugin.richType, "verb": verb],
-          calls.failures)
-      }
+    page.family("richpush_plugin_seconds", "summary", "Duration of plugin calls by type and verb.")
+    for (type, verb, calls) in calls {
+      page.sample(["type": type, "verb": verb], calls.time / .seconds(1), suffix: "_sum")
+      page.sample(["type": type, "verb": verb], calls.count, suffix: "_count")
+    }
+    page.family("richpush_plugin_failures_total", "counter", "Failed plugin calls.")
+    for (type, verb, calls) in calls {
+      page.sample(["type": type, "verb": verb], calls.failures)
     }
   }
 
-  private func pushes(_ page: inout PrometheusText) {
-    page.family("richpush_streams", "gauge", "Devices and publishers that listen.")
-    for (name, count) in streams {
-      page.sample("richpush_streams", ["stream": name], count())
-    }
+  private func addPushes(to page: inout PrometheusText) {
+    page.family("richpush_streams", "gauge", "Open event streams of devices and publishers.")
+    for (name, count) in streams { page.sample(["stream": name], count()) }
     let lanes = lanes.status
     page.family("richpush_pushes_total", "counter", "Pushes by lane and outcome.")
     for (lane, status) in lanes {
-      for (outcome, count) in [
-        ("delivered", status.delivered), ("failed", status.failed), ("retried", status.retried),
-      ] {
-        page.sample("richpush_pushes_total", ["lane": lane, "outcome": outcome], count)
-      }
+      page.sample(["lane": lane, "outcome": "delivered"], status.delivered)
+      page.sample(["lane": lane, "outcome": "failed"], status.failed)
+      page.sample(["lane": lane, "outcome": "retried"], status.retried)
     }
-    page.family("richpush_push_lane_paused", "gauge", "1 while a push service is out of order.")
+    page.family("richpush_push_lane_paused", "gauge", "1 while a lane's push service is failing.")
     for (lane, status) in lanes {
-      page.sample("richpush_push_lane_paused", ["lane": lane], status.pausedUntil == nil ? 0 : 1)
+      page.sample(["lane": lane], status.pausedUntil == nil ? 0 : 1)
     }
   }
 }
@@ -150,22 +130,21 @@ struct MetricsReport: Sendable {
 /// A page in Prometheus' text format (version 0.0.4).
 struct PrometheusText {
   private(set) var text = ""
+  private var name = ""
 
-  /// Begins a family; its samples follow.
+  /// Begins a family of samples.
   mutating func family(_ name: String, _ type: String, _ help: String) {
+    self.name = name
     text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
   }
 
-  /// A sample with its labels.
+  /// Adds a sample to the current family; the suffix follows the family's name.
   mutating func sample(
-    _ name: String, _ labels: KeyValuePairs<String, String>, _ value: some Numeric
+    _ labels: KeyValuePairs<String, String>, _ value: some Numeric, suffix: String = ""
   ) {
     let inner = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-    text += inner.isEmpty ? "\(name) \(value)\n" : "\(name){\(inner)} \(value)\n"
+    text += name + suffix + (inner.isEmpty ? " \(value)\n" : "{\(inner)} \(value)\n")
   }
-
-  /// A sample without labels.
-  mutating func sample(_ name: String, _ value: some Numeric) { sample(name, [:], value) }
 
   private static func escaped(_ value: String) -> String {
     value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")

@@ -1,5 +1,4 @@
 import Foundation
-import Media
 import Origin
 
 // Commands that change the data folder, also while a server is running.
@@ -26,12 +25,12 @@ enum UserCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
-    let users = { try UserAdmin(data: arguments.dataFolder()) }
+    let users = { try DataFolderAdmin(data: arguments.dataFolder()) }
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
-      try CommandLineError.usage { try UserAdmin.check(name, role: role) }
-      try await users().add(name, password: Terminal.readNewPassword(), role: role)
+      try CommandLineError.usage { try DataFolderAdmin.check(user: name, role: role) }
+      try await users().addUser(name, password: Terminal.readNewPassword(), role: role)
       Terminal.print("added \(name)")
       try await arguments.notifyServer()
     case ("password", let name?):
@@ -39,9 +38,9 @@ enum UserCommand: Command {
       Terminal.print("changed the password of \(name)")
       try await arguments.notifyServer()
     case ("list", nil):
-      for user in try users().list() { Terminal.print("\(user.name)\t\(user.role)") }
+      for user in try users().users() { Terminal.print("\(user.name)\t\(user.role)") }
     case ("remove", let name?):
-      try await users().remove(name)
+      try await users().removeUser(name)
       Terminal.print("removed \(name)")
       try await arguments.notifyServer()
     default:
@@ -68,17 +67,17 @@ enum KeyCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
-    let keys = { try LinkKeyAdmin(data: arguments.dataFolder()) }
+    let keys = { try DataFolderAdmin(data: arguments.dataFolder()) }
     switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
     case ("list", nil):
-      for key in try keys().list() {
+      for key in try keys().linkKeys() {
         Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
       }
     case ("rotate", nil):
-      Terminal.print("key \(try await keys().rotate()) signs")
+      Terminal.print("key \(try await keys().rotateLinkKey()) signs")
       try await arguments.notifyServer()
     case ("remove", let id??):
-      try await keys().remove(id)
+      try await keys().removeLinkKey(id)
       Terminal.print("removed key \(id)")
       try await arguments.notifyServer()
     default: throw CommandLineError.usage("usage: key list, key rotate or key remove KEY")

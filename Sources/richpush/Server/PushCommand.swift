@@ -37,8 +37,7 @@ enum PushCommand: Command {
       let state = try arguments.string("state", among: OutboxAdmin.states)
       let limit = try arguments.integer("limit") ?? 50
       let head = ["JOB", "NOTIFICATION", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"]
-      let lines = try outbox().list(state: state, limit: limit)
-      Terminal.print(Table.text([head] + lines.map { [String($0.job)] + $0.cells }))
+      Terminal.print(Table.text(try [head] + outbox().list(state: state, limit: limit)))
     case ("replay", _):
       Terminal.print("\(try await outbox().replay(job)) due again")
       try await arguments.notifyServer()
@@ -51,7 +50,7 @@ enum PushCommand: Command {
 
   private static func check(_ arguments: Arguments) async throws {
     let services = try arguments.required("push")
-    try CommandLineError.usage { try OutboxAdmin.read(services) }
+    try CommandLineError.usage { try OutboxAdmin.validate(services) }
     let findings = await OutboxAdmin.check(
       services, environment: ProcessInfo.processInfo.environment)
     for finding in findings {

@@ -27,7 +27,7 @@ enum SampleFiles {
       }
     }
     let created: String? = isNew ? "" : hasPicture ? nil : "/" + picture
-    if let created { configuration.user?.give(assets + created) }
+    if let created { configuration.user?.own(assets + created) }
   }
 
   /// The samples that are regular files, as `img/logo.png`.
