@@ -56,7 +56,8 @@ import Testing
       return
     }
     #expect(
-      String(decoding: ProblemDetails(404, code: nil, detail, requestID: "7").json, as: UTF8.self)
+      String(
+        decoding: ProblemDetails.json(404, code: nil, detail, requestID: "7"), as: UTF8.self)
         == #"{"code":"not-found","detail":"No.","requestId":"7","status":404,"title":"Not Found","type":"about:blank"}"#
         + "\n")
     #expect(response.fields["Content-Type"] == "application/problem+json")

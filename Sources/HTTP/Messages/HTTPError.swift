@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Primitives
 
 /// Why the server rejects a request before its responder has handled it.
 package struct HTTPError: Error, Sendable, CustomStringConvertible {
@@ -41,33 +41,26 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
     reason: "The HTTP server cannot start: the open-file limit (ulimit -n) is reached.")
 }
 
-/// The content of an `application/problem+json` response (RFC 9457).
-struct ProblemDetails: Encodable {
-  let type = "about:blank"
-  let title: String
-  let status: Int
-  let code: String
-  let detail: String
-  let requestId: String
-
-  /// The details of an error.
+/// Problem details (RFC 9457), and the reason phrases that are their titles.
+enum ProblemDetails {
+  /// The content of an `application/problem+json` response, one line of JSON.
   ///
   /// - Parameters:
   ///   - status: the HTTP status; its reason phrase is the title.
   ///   - code: what happened, for programs; nil for the reason phrase, as `not-found`.
   ///   - detail: a sentence a person can act on.
   ///   - requestID: the request's ``Request/id``, by which its log lines can be found.
-  init(_ status: Int, code: String?, _ detail: String, requestID: String) {
-    title = Self.reasonPhrase(of: status)
-    self.code = code ?? title.lowercased().replacing(" ", with: "-")
-    (self.status, self.detail, requestId) = (status, detail, requestID)
-  }
+  /// - Returns: the JSON text.
+  static func json(_ status: Int, code: String?, _ detail: String, requestID: String) -> [UInt8] {
+    let title = reasonPhrase(of: status)
+    let code = code ?? title.lowercased().replacing(" ", with: "-")
+    let (quotedCode, quotedDetail) = (JSONText.quoted(code), JSONText.quoted(detail))
+    return Array(
+      """
+      {"code":\(quotedCode),"detail":\(quotedDetail),"requestId":\(JSONText.quoted(requestID)),\
+      "status":\(status),"title":\(JSONText.quoted(title)),"type":"about:blank"}
 
-  /// The JSON object as one line of text.
-  var json: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return [UInt8]((try? encoder.encode(self)) ?? Data("{}".utf8)) + [UInt8(ascii: "\n")]
+      """.utf8)
   }
 
   /// The reason phrase of a status code (RFC 9110, section 15).

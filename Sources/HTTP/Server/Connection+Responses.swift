@@ -10,8 +10,8 @@ extension Connection {
     case .empty: send(response.status, response.fields, [], size: 0)
     case .bytes(let bytes): send(response.status, response.fields, bytes: bytes)
     case .problem(let code, let detail):
-      let details = ProblemDetails(response.status, code: code, detail, requestID: requestID)
-      send(response.status, response.fields, bytes: details.json)
+      let json = ProblemDetails.json(response.status, code: code, detail, requestID: requestID)
+      send(response.status, response.fields, bytes: json)
     case .content(let content): send(content, with: response)
     case .events(let source): send(source, with: response)
     }
