@@ -8,21 +8,17 @@ package import Store
 
 /// Creates notifications from drafts: validates and pins the content, renders it, and only then pushes.
 package struct Publisher: Sendable {
-  let store: Store
   let assets: AssetIntake
-  let validator: PayloadValidator
   let renderer: Renderer
   /// Finds the recipients and creates the pushes.
   package let announcement: Announcement
 
   /// Creates a publisher.
-  package init(
-    store: Store, assets: AssetIntake, validator: PayloadValidator, renderer: Renderer,
-    announcement: Announcement
-  ) {
-    (self.store, self.assets, self.validator) = (store, assets, validator)
-    (self.renderer, self.announcement) = (renderer, announcement)
+  package init(assets: AssetIntake, renderer: Renderer, announcement: Announcement) {
+    (self.assets, self.renderer, self.announcement) = (assets, renderer, announcement)
   }
+
+  private var store: Store { assets.store }
 
   /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
@@ -78,7 +74,7 @@ package struct Publisher: Sendable {
     var new = NotificationInsert(
       message: draft.message, richType: draft.richType, payload: draft.payload)
     (new.notBefore, new.expires, new.form) = (draft.notBefore, draft.expires, draft.storedForm)
-    let plugin = try validator.plugin(draft.richType)
+    let plugin = try assets.validator.plugin(draft.richType)
     var source = RenditionSource(
       richType: draft.richType, message: draft.message, payload: draft.payload)
     if let old, let blob = old.blob, old.richType == draft.richType, old.payload == draft.payload {
@@ -95,7 +91,7 @@ package struct Publisher: Sendable {
       (new.blob, new.blobType) = (Blob(digest: digest, size: asset.bytes), type)
       new.details = asset.details
     } else {
-      new.details = try await validator.details(source)
+      new.details = try await assets.validator.details(source)
     }
     guard plugin.manifest.isShared else { return (new, nil) }
     let rendition = try await prepare(source, plugin)

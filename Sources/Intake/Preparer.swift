@@ -9,10 +9,8 @@ import Synchronization
 ///
 /// The store has the list of unprepared assets, so work continues after the server was killed.
 package final class Preparer: Sendable {
-  private let store: Store
+  private let assets: AssetIntake
   private let renderer: Renderer
-  private let validator: PayloadValidator
-  private let log: Log
   private let signal = WakeSignal()
   private let work = Mutex<Task<Void, Never>?>(nil)
   private let failures = Mutex<[String: Failure]>([:])
@@ -26,8 +24,8 @@ package final class Preparer: Sendable {
   private static let maximumAttempts = 4
 
   /// Creates a preparer that has not started.
-  package init(store: Store, renderer: Renderer, validator: PayloadValidator, log: Log) {
-    (self.store, self.renderer, self.validator, self.log) = (store, renderer, validator, log)
+  package init(_ assets: AssetIntake, _ renderer: Renderer) {
+    (self.assets, self.renderer) = (assets, renderer)
     signal.send()
   }
 
@@ -50,9 +48,9 @@ package final class Preparer: Sendable {
   package func notify() { signal.send() }
 
   private func next() -> AssetRecord? {
-    let assets = (try? store.preparingAssets(limit: 100)) ?? []
+    let preparing = (try? assets.store.preparingAssets(limit: 100)) ?? []
     return failures.withLock { failures in
-      assets.first { (failures[$0.stamp]?.due ?? .now) <= .now }
+      preparing.first { (failures[$0.stamp]?.due ?? .now) <= .now }
     }
   }
 
@@ -67,7 +65,9 @@ package final class Preparer: Sendable {
     }
     failures.withLock { $0[asset.stamp] = nil }
     do {
-      if try await store.finishPreparing(asset, event: asset.event) { log(asset.logLine) }
+      if try await assets.store.finishPreparing(asset, event: asset.event) {
+        assets.log(asset.logLine)
+      }
     } catch {
       _ = postpone(asset, after: ServiceError(any: error))
     }
@@ -75,7 +75,7 @@ package final class Preparer: Sendable {
 
   /// Makes the renditions; returns advice for the asset's author.
   private func advice(on asset: AssetRecord) async throws(ServiceError) -> String? {
-    let preparation = try Preparation(asset, in: store, validator)
+    let preparation = try Preparation(asset, in: assets.store, assets.validator)
     return try await preparation.advice { request async throws(ServiceError) in
       guard !Task.isCancelled else { throw ServiceError(.unavailable, "The server is stopping.") }
       return DeviceRendition(try await renderer.renditionInBackground(request))

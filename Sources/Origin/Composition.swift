@@ -41,8 +41,7 @@ struct IntakeServices: Sendable {
     assets = AssetIntake(
       store: store, folder: DropFolder(path: configuration.assets, mask: configuration.mask),
       validator: media.validator, foreground: media.foreground, log: log)
-    preparer = Preparer(
-      store: store, renderer: media.renderer, validator: media.validator, log: log)
+    preparer = Preparer(assets, media.renderer)
     store.onAssetEvent.set { [preparer] in preparer.notify() }
   }
 
@@ -98,7 +97,7 @@ struct DeliveryServices: Sendable {
   ) throws {
     let push = configuration.push
     publisher = Publisher(
-      store: store, assets: assets, validator: media.validator, renderer: media.renderer,
+      assets: assets, renderer: media.renderer,
       announcement: Announcement(
         store: store, lanes: push.lanes, isEmbedded: push.isEmbedded, links: media.links,
         admitsGuests: configuration.isDemo))

@@ -56,7 +56,7 @@ struct DeliveryFixture {
     links = try MediaLinks(store: store, base: "https://push.example")
     lanes = try PlatformLanes(push)
     publisher = Publisher(
-      store: store, assets: assets, validator: validator, renderer: renderer,
+      assets: assets, renderer: renderer,
       announcement: Announcement(
         store: store, lanes: lanes, isEmbedded: lanes.has("embedded"), links: links,
         admitsGuests: admitsGuests))

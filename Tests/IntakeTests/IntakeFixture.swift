@@ -68,9 +68,7 @@ struct IntakeFixture {
     try store.asset(richType, name)
   }
 
-  func preparer() -> Preparer {
-    Preparer(store: store, renderer: renderer, validator: assets.validator, log: log.log)
-  }
+  func preparer() -> Preparer { Preparer(assets, renderer) }
 }
 
 /// Records the names that are to be examined again.
