@@ -5,9 +5,10 @@ package import RichPushAPI
 extension DropFolder {
   /// Puts a copy of the file at `path` under a name, atomically: no reader sees a part of it.
   func put(_ path: String, _ richType: String, _ name: AssetName) throws(ServiceError) {
-    guard let source = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW) else {
-      throw Self.failure("The upload cannot be read")
-    }
+    let source: FileDescriptor
+    do throws(Errno) {
+      source = try FileDescriptor(path, O_RDONLY | O_NOFOLLOW)
+    } catch { throw Self.failure("The upload cannot be read", error) }
     try put(richType, name.value) { target throws(ServiceError) in try Self.copy(source, target) }
   }
 
@@ -15,7 +16,7 @@ extension DropFolder {
   package func put(text: String, _ richType: String, _ name: String) throws(ServiceError) {
     try put(richType, name) { target throws(ServiceError) in
       do throws(Errno) { try target.write(Array(text.utf8)) } catch {
-        throw Self.failure("The file could not be written")
+        throw Self.failure("The file could not be written", error)
       }
     }
   }
@@ -112,9 +113,8 @@ extension DropFolder {
     }
   }
 
-  private static func failure(_ what: String) -> ServiceError {
-    let isFull = errno == ENOSPC || errno == EDQUOT
-    return ServiceError(
-      isFull ? .diskFull : .unavailable, "\(what): \(String(cString: strerror(errno))).")
+  private static func failure(_ what: String, _ error: Errno = .current) -> ServiceError {
+    let isFull = [ENOSPC, EDQUOT].contains(error.rawValue)
+    return ServiceError(isFull ? .diskFull : .unavailable, "\(what): \(error).")
   }
 }

@@ -114,7 +114,7 @@ package struct DropFolder: Sendable {
   func openRoot() throws(ServiceError) -> FileDescriptor {
     do throws(Errno) {
       return try FileDescriptor(path, O_RDONLY | O_DIRECTORY)
-    } catch { throw Self.unreadable(path) }
+    } catch { throw Self.unreadable(path, error) }
   }
 
   /// Opens a rich type's folder.
@@ -127,7 +127,7 @@ package struct DropFolder: Sendable {
       return try FileDescriptor(path + "/" + richType, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     } catch {
       guard [ENOENT, ELOOP, ENOTDIR].contains(error.rawValue) else {
-        throw Self.unreadable(richType)
+        throw Self.unreadable(richType, error)
       }
       _ = try openRoot()  // if the drop folder itself is missing, that is the error
       throw Self.missing(richType)
@@ -138,10 +138,8 @@ package struct DropFolder: Sendable {
     ServiceError(.notFound, "There is no folder \(richType.quoted) for assets.")
   }
 
-  private static func unreadable(_ path: String) -> ServiceError {
-    let reason = String(cString: strerror(errno))
-    return ServiceError(
-      .unavailable, "The folder \(path) cannot be read: \(reason).", retryAfter: 5)
+  private static func unreadable(_ path: String, _ error: Errno) -> ServiceError {
+    ServiceError(.unavailable, "The folder \(path) cannot be read: \(error).", retryAfter: 5)
   }
 
   /// The entries of an open folder; `path` is for error messages.
@@ -150,8 +148,9 @@ package struct DropFolder: Sendable {
   ) throws(ServiceError) -> [FolderEntry] {
     let copy = dup(descriptor.number)
     guard copy >= 0, let folder = fdopendir(copy) else {
+      let error = Errno.current
       close(copy)
-      throw unreadable(path)
+      throw unreadable(path, error)
     }
     defer { closedir(folder) }
     rewinddir(folder)
@@ -162,7 +161,7 @@ package struct DropFolder: Sendable {
       let name = withUnsafeBytes(of: entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
       if name != Array(".".utf8), name != Array("..".utf8) { entries.append(FolderEntry(name)) }
     }
-    guard errno == 0 else { throw unreadable(path) }
+    guard errno == 0 else { throw unreadable(path, .current) }
     return entries
   }
 }

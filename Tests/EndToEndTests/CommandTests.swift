@@ -21,7 +21,7 @@ import Testing
     (["serve", "--demo", "--listen", "0.0.0.0:0"], "127.0.0.1"),
     (["serve", "--prot", "1"], "unknown flag"),
     (["serve", "--trusted-proxy", "proxy.example"], "numeric address"),
-    (["serve", "--tls-key", "key.pem"], "come together"),
+    (["serve", "--tls-key", "key.pem"], "used together"),
     (["serve", "--listen", "host.example:80"], "numeric address or localhost"),
     (["serve", "--cors-origin", "app.example"], "https://app.example"),
     (["serve", "--network", "No Type"], "a rich type"),

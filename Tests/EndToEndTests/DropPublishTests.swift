@@ -210,7 +210,7 @@ import Testing
       for name in names {
         try server.scratch.drop(Package.bytes("assets/img/logo.png"), as: name)
         try await eventually("the missing words are told") {
-          text(server, name + ".notify.error.txt")?.contains("to whom") == true
+          text(server, name + ".notify.error.txt")?.contains("no recipients") == true
         }
       }
       try server.scratch.drop(

@@ -198,7 +198,8 @@ import Testing
       try writer.write(contentsOf: bytes.prefix(1000))
       try await eventually("it is shown as coming") {
         try await alice.assets(richType: "img").contains {
-          $0.name == "slow.jpg" && $0.state == .preparing && $0.reason?.contains("coming") == true
+          $0.name == "slow.jpg" && $0.state == .preparing
+            && $0.reason?.contains("being written") == true
         }
       }
       try writer.write(contentsOf: bytes.dropFirst(1000))

@@ -35,7 +35,7 @@ import Testing
     let warnings = try warnings {
       ($0.host, $0.proxies, $0.certificate, $0.isDemo) = (host, proxies, certificate, true)
     }
-    #expect(warnings.contains { $0.contains("in the clear") } == isExpected)
+    #expect(warnings.contains { $0.contains("unencrypted") } == isExpected)
     #expect(warnings.count == (isExpected ? 1 : 0))
   }
 

@@ -10,7 +10,7 @@ final class RequestMetrics: Sendable {
   }
 
   /// The responses of one route.
-  struct Route: Sendable {
+  struct RouteCounts: Sendable {
     /// An array, since a linear search is fastest for so few kinds.
     var responses: [(kind: Kind, count: Int)] = []
     var bytes = 0
@@ -34,15 +34,15 @@ final class RequestMetrics: Sendable {
   /// The upper bounds of the histogram of durations, in seconds.
   static let bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 
-  private let counts = Mutex<[String: Route]>([:])
+  private let counts = Mutex<[String: RouteCounts]>([:])
 
   /// Counts a response; called on an event loop's thread.
   func count(_ record: AccessRecord) {
-    counts.withLock { $0[record.route, default: Route()].add(record) }
+    counts.withLock { $0[record.route, default: RouteCounts()].add(record) }
   }
 
   /// The counts by route.
-  var routes: [(name: String, counts: Route)] {
+  var routes: [(name: String, counts: RouteCounts)] {
     counts.withLock { $0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 }

@@ -35,7 +35,7 @@ import Testing
   @Test func `warns of what an operator forgets`() async throws {
     try await RunningServer.lend(flags: []) { server in
       #expect(server.log.contains("no users yet"))
-      #expect(!server.log.contains("in the clear"))
+      #expect(!server.log.contains("unencrypted"))
     }
   }
 }
