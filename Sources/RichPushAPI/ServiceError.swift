@@ -1,5 +1,4 @@
-/// Why a request, or work that nobody requested, is not done: a stable code for programs and a sentence
-/// for people.
+/// Why a request or background work failed: a stable code for programs and a sentence for people.
 ///
 /// Everything below the routes throws it. The routes give each code its HTTP status.
 package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -20,7 +20,7 @@ final class FastCGITransaction: PollHandler {
     let ending: Ending
     let response: CGIResponseBuffer
     let standardError: [UInt8]
-    /// Whether a byte of the response was received; if not, another process may be asked.
+    /// Whether a byte of the response was received; if not, another process may be tried.
     let hasBegun: Bool
     /// The connection, if it may serve another request.
     let connection: FastCGIConnection?
@@ -240,8 +240,8 @@ struct FastCGIConnection: Sendable {
   var hasServed = false
   /// The bytes of the last response that were read and are still in the socket.
   ///
-  /// To take bytes out of a Unix socket wakes the process that sent them, even if it waits for the next request
-  /// and not for space. So they stay until the next request is sent, and the process wakes up once for both.
+  /// Reading from a Unix socket wakes the process that wrote to it, even if it waits for the next request and not
+  /// for space. So the bytes are left until the next request is sent, and the process wakes up once for both.
   var unread = 0
 
   /// Larger responses are taken out at once.
@@ -272,7 +272,7 @@ struct FastCGIConnection: Sendable {
 /// Parses the records of the response to one request, in pieces of any size (FastCGI 1.0 section 3.3).
 ///
 /// A record of another request, or anything after the end of the response, is an error: a process that confuses
-/// requests could give one caller another's answer.
+/// requests could send one caller another's response.
 struct FastCGIResponseReader {
   /// What a piece means.
   enum Event {

@@ -28,7 +28,7 @@ final class PluginRuntime: Sendable {
     residents = ProcessPool(limits: limits) { () throws(PluginError) in
       try environment.startResident(plugin)
     }
-    // A supervisor keeps nothing from call to call, so none needs to be replaced after some.
+    // A supervisor has no state between calls, so it need not be replaced after a number of them.
     (limits.requests, limits.min) = (.max, 0)
     supervisors = ProcessPool(limits: limits) { () throws(PluginError) in
       try environment.startSupervisor(plugin)
@@ -168,7 +168,7 @@ final class PluginRuntime: Sendable {
     }
   }
 
-  /// Throws the error of a request without a complete response, unless another process may be asked.
+  /// Throws the error of a request without a complete response, unless another process may be tried.
   private func checkIncomplete(
     _ outcome: FastCGITransaction.Outcome?, _ exit: ProcessExit, isLastAttempt: Bool
   ) throws(PluginError) {

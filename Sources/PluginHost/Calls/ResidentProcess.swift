@@ -27,7 +27,7 @@ final class ResidentProcess: PooledProcess, PollHandler {
     var isIdle = true
     /// The connection of the previous request.
     var kept: FastCGIConnection?
-    /// Whether it is asked to leave connections open: until it closes one.
+    /// Whether requests ask it to keep connections open: until it closes one.
     var keepsConnections = true
   }
 

@@ -41,10 +41,10 @@ struct FileStamp: Hashable {
   /// Whether the file still has this stamp.
   var isCurrent: Bool { FileStamp(path) == self }
 
-  /// Whether a later change must give the file another stamp.
+  /// Whether every later change will change the stamp.
   var isSettled: Bool { FileStamp.isSettled(max(changed, modified)) }
 
-  /// The same for the time of the last change, in nanoseconds since 1970.
+  /// The same for the time of the last change in nanoseconds since 1970.
   static func isSettled(_ time: Int) -> Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a plugin says about itself in `plugin.json`; every member is optional.
+/// The content of a plugin's `plugin.json`; every member is optional.
 package struct Manifest: Sendable, Hashable {
   /// How the executable is run: once for each call, or as a process that answers many.
   package enum Mode: String, Sendable, Decodable {
@@ -29,7 +29,7 @@ package struct Manifest: Sendable, Hashable {
 
   /// The version its author gave it.
   package var version = ""
-  /// A file name in the plugin's folder, or beside the `richpush` binary; nil means the rich type.
+  /// A file name in the plugin's folder, or in that of the `richpush` binary; nil means the rich type.
   package var executable: String?
   package var mode = Mode.cgi
   package var verbs: Set<PluginCall.Verb> = [.render]
@@ -45,7 +45,7 @@ package struct Manifest: Sendable, Hashable {
   package var perUser = false
   /// Whether the answer depends on the notification, and not on its content alone.
   package var perNotification = false
-  /// Whether it asks for network sockets.
+  /// Whether it needs the network.
   package var network = false
   package var limits = Limits(seconds: 10, memoryMiB: 512, outputMiB: 20)
   package var workers = Workers()

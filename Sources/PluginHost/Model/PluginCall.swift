@@ -32,7 +32,7 @@ package struct PluginCall: Sendable {
 
   /// What the plugin is asked to do.
   package var verb: Verb
-  /// The plugin that is asked.
+  /// The rich type whose plugin is called.
   package var richType: String
   /// The notification's ID, for the log, and for a plugin whose manifest says `perNotification`; nil before the
   /// notification exists.
@@ -71,7 +71,7 @@ package struct PluginOptions: Sendable, Hashable {
   package var height: Int?
   /// `contain` or `cover`.
   package var fit: String?
-  /// Device pixels for each pixel asked for.
+  /// Device pixels per requested pixel.
   package var dpr: Double?
   /// The maximum size of the content, in bytes.
   package var maxBytes: Int?

@@ -1,4 +1,4 @@
-/// Where the plugins are, and what the operator lets them use.
+/// The folders of plugins, and the limits that the operator sets.
 package struct PluginConfiguration: Sendable {
   /// The folder with the plugins, one entry for each rich type.
   package var folder: String
@@ -24,7 +24,7 @@ package struct PluginConfiguration: Sendable {
   package var queueTimeout = Duration.seconds(2)
   /// How strictly plugins are isolated.
   package var sandbox = SandboxReport.Level.standard
-  /// Files and folders that plugins may read beside the system's programs and libraries.
+  /// Files and folders that plugins may read in addition to the system's programs and libraries.
   package var readablePaths: [String] = []
   /// Files and folders of the server's own, none of which any plugin may read.
   package var secretPaths: [String] = []

@@ -20,7 +20,7 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
     case unavailableForLegalReasons
     /// The plugin crashed, or broke the contract of `docs/PLUGINS.md`.
     case failed
-    /// Neither the plugin nor the host can take the call now; ``PluginError/retryAfter`` is set.
+    /// The plugin or the host is overloaded; ``PluginError/retryAfter`` is set.
     case busy
     /// The plugin was killed at its deadline.
     case timedOut
@@ -32,9 +32,9 @@ package struct PluginError: Error, Sendable, CustomStringConvertible {
   package let code: Code
   /// One sentence that the caller can act on; for a refusal it is the plugin's own.
   package let reason: String
-  /// After how many seconds to try again: always set for ``Code/busy``, for others if the plugin says so.
+  /// The number of seconds after which to try again: always set for ``Code/busy``, for others if the plugin sets it.
   package let retryAfter: Int?
-  /// The same for the operator's log: details that callers do not see.
+  /// The reason with details for the operator's log.
   let cause: String
 
   package var description: String { reason }

@@ -16,11 +16,11 @@ package enum PluginUser: Sendable, Hashable {
   }
 }
 
-/// How well plugins are isolated on this machine: what was asked for, and what the kernel offers.
+/// How well plugins are isolated on this machine: the requested level, and what the kernel supports.
 package struct SandboxReport: Sendable, Hashable {
   /// How strictly plugins are isolated.
   package enum Level: String, Sendable, CaseIterable {
-    /// With everything that the kernel offers.
+    /// With everything that the kernel supports.
     case standard
     /// With all of it, and with namespaces by bubblewrap; if one of these is missing, no plugin runs.
     case strict
@@ -28,7 +28,7 @@ package struct SandboxReport: Sendable, Hashable {
     case off
   }
 
-  /// The level that the operator asked for.
+  /// The level that the operator requested.
   package let level: Level
   /// The version of Landlock's interface; 0 if the kernel has none.
   package let landlock: Int

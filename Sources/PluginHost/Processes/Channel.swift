@@ -33,7 +33,7 @@ struct ProcessChannel {
   /// A standard input that holds `body`; nil if no descriptors are left.
   static func input(_ body: [UInt8] = []) -> FileDescriptor? {
     if body.isEmpty { return try? FileDescriptor("/dev/null", O_RDONLY) }
-    // A file in memory rather than a pipe: nobody has to feed it while the plugin reads, or does not.
+    // A file in memory rather than a pipe, into which the host would have to write while the plugin reads.
     guard let file = FileDescriptor(owning: clinux_memory_file("body")),
       (try? file.write(body)) != nil,
       lseek(file.number, 0, SEEK_SET) == 0, clinux_seal(file.number) == 0
@@ -54,7 +54,7 @@ enum UnixSocket {
     return socket
   }
 
-  /// A connection to it that never blocks; nil if nobody listens.
+  /// A non-blocking connection to it; nil if no process listens.
   static func connection(in folder: String) -> FileDescriptor? {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     guard let socket = FileDescriptor(owning: socket(AF_UNIX, kind, 0)),

@@ -24,7 +24,7 @@ struct LaunchSpec {
   var sandbox: Sandbox
   /// Its environment; a process for each call gets the call's variables instead.
   var environment: [(name: String, value: String)] = []
-  /// Whether the supervisor stays and runs the program once for each call (`supervise_calls`).
+  /// Whether the supervisor runs the program once for each call (`supervise_calls`).
   var runsForEachCall = false
 
   /// What it can reach.

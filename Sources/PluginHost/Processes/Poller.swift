@@ -40,7 +40,7 @@ final class Poller: Sendable {
   private struct State {
     var watches: [UInt64: Watch] = [:]
     var lastNumber: UInt64 = 0
-    /// No watch's deadline is earlier; the thread sleeps no longer.
+    /// The earliest deadline of all watches, or earlier; the thread sleeps until then.
     var nextDeadline: ContinuousClock.Instant?
     var isClosed = false
 

@@ -12,7 +12,7 @@ struct CGIResponseBuffer {
   /// A buffer for content of at most `limit` bytes; more than a MiB goes to a file in `folder`.
   init(limit: Int, folder: String) { body = Spool(limit: limit, folder: folder) }
 
-  /// A buffer that takes no content.
+  /// A buffer for no content.
   static let none = CGIResponseBuffer(limit: 0, folder: "")
 
   /// Appends the next piece; throws if a limit is exceeded or the disk is full.
@@ -94,7 +94,7 @@ struct CGIResponseHead: Sendable {
   let location: String?
   /// X-Sendfile: `asset`, or the path of a file in TMPDIR.
   let sendFile: String?
-  /// The size of the content, if the plugin gives it.
+  /// The size of the content, if the header has it.
   let contentLength: Int?
   /// The other fields that a plugin may set.
   let fields: [(name: String, value: String)]

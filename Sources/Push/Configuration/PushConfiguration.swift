@@ -1,6 +1,6 @@
 /// The push services of `--push`, with their settings from the environment.
 package struct PushConfiguration: Sendable {
-  /// The names that `--push` takes.
+  /// The names that `--push` accepts.
   package static let names = ["embedded", "azure", "apns", "webhook"]
 
   /// Every environment variable that is read.

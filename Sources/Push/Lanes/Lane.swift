@@ -121,7 +121,7 @@ extension Lane {
       loop.hasOutboxFailed = false
       return jobs
     } catch {
-      // The settlements stay, and are part of the next exchange.
+      // The settlements are part of the next exchange.
       if !loop.hasOutboxFailed {
         log("push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
       }

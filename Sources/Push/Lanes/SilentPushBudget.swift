@@ -36,7 +36,7 @@ struct SilentPushBudget: Sendable {
 /// A push in flight, and the jobs that its outcome settles.
 struct MergedPush: Sendable {
   let push: OutgoingPush
-  /// The jobs, and what their receipts say beside the outcome.
+  /// The jobs, and the notes for their receipts.
   let items: [(job: PushJob, note: String?)]
 
   /// The push of one job.

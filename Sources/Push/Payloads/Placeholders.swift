@@ -30,7 +30,7 @@ extension PushPayload {
 
   /// The payload with the job in its link to media, so that a fetch shows which device it is from.
   package static func insertingJob(_ json: String, to job: Int, _ token: String) -> String {
-    // The last one: what a publisher wrote comes before the link.
+    // The last one, because the publisher's texts precede the link.
     guard let range = json.range(of: jobPlaceholder, isLast: true) else { return json }
     return String(json[..<range.lowerBound]) + suffix(of: job, token) + json[range.upperBound...]
   }

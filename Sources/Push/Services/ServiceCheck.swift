@@ -9,7 +9,7 @@ extension PushFinding {
 }
 
 extension OutgoingPush {
-  /// A silent push that only tests whether the service takes it.
+  /// A silent push that only tests whether the service accepts it.
   static func probe(to target: Target) -> OutgoingPush {
     OutgoingPush(
       id: UUID().uuidString.lowercased(), target: target,

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Primitives
 import Synchronization
 
-/// The signatures that push services ask for.
+/// The signatures that push services require.
 enum Signing {
   /// HMAC-SHA-256 (RFC 2104).
   static func hmac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {

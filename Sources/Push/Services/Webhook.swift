@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Primitives
 
-/// An HTTP endpoint of the operator that takes signed JSON.
+/// An HTTP endpoint of the operator that accepts signed JSON.
 ///
 /// Signed as the Standard Webhooks specification demands (standardwebhooks.com), for which libraries exist
 /// in most languages.

@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// The thread of a ``CurlClient``, and what other threads ask of it.
+/// The thread of a ``CurlClient``, and the requests of other threads to it.
 final class CurlThread: Sendable {
   private struct Requests {
     var started: [CurlTransfer] = []

@@ -92,7 +92,7 @@ struct EasyHandles {
   }
 }
 
-/// The number of requests that may be under way at once: more the longer responses take.
+/// The number of concurrent requests: the slower the responses, the more.
 ///
 /// Each request under way costs libcurl time with every response to another. So there are few while the
 /// service responds at once, and many when the round trip is long.
@@ -111,7 +111,7 @@ struct ConcurrencyWindow {
     if time < Self.target.lowerBound { size = max(size - 1, Self.smallest) }
   }
 
-  /// Allows more beside requests that get no response.
+  /// Allows more while requests get no response.
   mutating func widen() { size = min(size + Self.smallest, Self.largest) }
 }
 
@@ -125,7 +125,7 @@ final class EasyHandle {
   private var response = ServiceResponse()
   /// Whether the body was longer than the limit, and the transfer was ended there.
   private var isTruncated = false
-  /// The request's own header fields, linked to the shared ones behind them.
+  /// The request's own header fields, followed by the shared ones.
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var lastField: UnsafeMutablePointer<curl_slist>?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))

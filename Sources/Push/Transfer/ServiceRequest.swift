@@ -67,7 +67,7 @@ struct ServiceFailure: Error, CustomStringConvertible {
   var description: String { reason }
 }
 
-/// Header fields as libcurl takes them; many requests may share one list.
+/// Header fields in libcurl's form; many requests may share one list.
 // Unchecked: the list never changes.
 final class HeaderList: @unchecked Sendable {
   let list: UnsafeMutablePointer<curl_slist>?

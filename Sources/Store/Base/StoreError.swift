@@ -4,13 +4,13 @@ import Glibc
 package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The kinds of failure a caller can tell apart.
   package enum Code: Sendable {
-    /// The disk or the quota is full; nothing of the change was kept.
+    /// The disk or the quota is full; the change was rolled back.
     case full
     /// The data folder may not be written to.
     case readOnly
     /// Another process owns the data folder.
     case inUse
-    /// A file of the store does not hold what the store wrote.
+    /// A file of the store does not contain what the store wrote.
     case damaged
     /// The database was written by a newer version of this program.
     case newer

@@ -1,9 +1,9 @@
 import Glibc
 import Primitives
 
-/// The folder that holds everything the store keeps.
+/// The folder with all files of the store.
 ///
-///     richpush.db       the database, with -wal and -shm beside it
+///     richpush.db       the database, with -wal and -shm files
 ///     blobs/ab/abcd…    content by its SHA-256
 ///     renditions/ab/…   a cache that may be deleted
 ///     tmp/              files being written

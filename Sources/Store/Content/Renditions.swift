@@ -18,7 +18,7 @@ package final class Renditions: Sendable {
   /// Held while the two files of a rendition are renamed or removed.
   private let renameLock = Mutex<Void>(())
 
-  /// Headers kept in memory: some 5 MB.
+  /// The number of headers in memory: about 5 MB.
   private static let headerCacheCapacity = 10_000
   /// A use is recorded as the file's time, at most once in this many seconds.
   private static let useInterval = 10.0
@@ -188,7 +188,7 @@ package struct Rendition: Sendable, Equatable {
   }
 }
 
-// MARK: - The header file beside the bytes
+// MARK: - The header file
 
 extension Rendition {
   /// The metadata as text, in the form of an HTTP header.

@@ -79,7 +79,7 @@ struct StoreFile: Sendable {
     try Self.forEachChunk(of: number, body)
   }
 
-  /// The same for a descriptor that the caller keeps open; its offset is neither used nor moved (`pread`).
+  /// The same for a caller's descriptor; its offset is neither used nor moved (`pread`).
   static func forEachChunk(
     of number: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -93,7 +93,7 @@ extension Store {
 
 // MARK: - Users without a password
 
-/// Demo mode, where any name may sign in, keeps what belongs to a name under a user without a password.
+/// In demo mode, any name may sign in; its data belongs to a user without a password.
 extension Store {
   /// The number of the user of that name, or nil.
   package func userID(of name: String, allowingPasswordless: Bool) throws -> UserID? {

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// The database file: any number of readers at once beside one writer (SQLite's WAL mode).
+/// The database file, with any number of concurrent readers and one writer (SQLite's WAL mode).
 final class Database: Queryable, Sendable {
   private let path: String
   private let writer: Writer

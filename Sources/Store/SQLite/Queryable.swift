@@ -64,7 +64,7 @@ struct Row {
 
   init(_ statement: OpaquePointer) { self.statement = statement }
 
-  /// The next column, as the type the caller wants.
+  /// The next column, as the type that the caller expects.
   mutating func next<T: Column>(_ type: T.Type = T.self) throws(StoreError) -> T {
     defer { index += 1 }
     return try T.read(statement, at: index)

@@ -15,7 +15,7 @@ struct SQLiteConnection: ~Copyable, Queryable {
     case copying
   }
 
-  /// How long to wait for another process's lock, such as a command run beside the server.
+  /// How long to wait for another process's lock, such as that of a command while the server runs.
   private static let busyTimeout: Int32 = 10_000  // ms
 
   /// The C handle, for the parts of SQLite that have no wrapper here.

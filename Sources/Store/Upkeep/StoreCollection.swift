@@ -38,7 +38,7 @@ package struct CollectionReport: Sendable, Equatable {
 extension Store {
   /// Removes expired notifications, old history, unreferenced content and renditions beyond the limit.
   ///
-  /// Safe beside everything else. Jobs that are still queued are kept however old they are.
+  /// Safe at any time. Queued jobs are kept regardless of their age.
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
     report.notifications = try await removeExpiredNotifications()
@@ -59,11 +59,11 @@ extension Store {
       unusedSince: now().addingTimeInterval(-retention.renditionGrace))
   }
 
-  /// Rows looked at per commit, so that other changes are not delayed for long.
+  /// Rows per commit, so that other changes are not delayed for long.
   private static let batch = 1000
 
   private func removeExpiredNotifications() async throws -> Int {
-    // A hundred at a time: each takes its recipients, events and jobs with it.
+    // A hundred at a time, because their recipients, events and jobs are deleted with them.
     try await removeAll(
       """
       DELETE FROM notification
