@@ -59,13 +59,7 @@ package enum PercentEncoding {
   }
 
   private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-    default: false
-    }
+    byte.isAlphanumeric || "-._~".utf8.contains(byte)
   }
 
   private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
@@ -79,6 +73,15 @@ package enum PercentEncoding {
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     default: nil
     }
+  }
+}
+
+extension UInt8 {
+  /// Whether it is an ASCII letter or digit.
+  @inlinable package var isAlphanumeric: Bool {
+    // The sixth bit is the case of an ASCII letter.
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20
+      || UInt8(ascii: "0")...UInt8(ascii: "9") ~= self
   }
 }
 

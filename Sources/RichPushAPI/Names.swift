@@ -1,3 +1,5 @@
+import Primitives
+
 /// The rule for users' names.
 package enum UserName {
   /// Whether the name fits tags, logs and URLs: 1 to 64 of letters, digits and `-_.@`.
@@ -7,13 +9,7 @@ package enum UserName {
 
   /// Whether the byte may occur in a name.
   package static func isValid(byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-      UInt8(ascii: "."), UInt8(ascii: "@"):
-      true
-    default: false
-    }
+    byte.isAlphanumeric || "-_.@".utf8.contains(byte)
   }
 }
 

@@ -1,3 +1,5 @@
+import Primitives
+
 /// One version of an installed plugin.
 package final class Plugin: Sendable, Hashable {
   /// The rich type it handles, which is the name of its file or folder.
@@ -122,8 +124,6 @@ extension UInt8 {
 
   /// Whether a token may contain this byte (RFC 9110 section 5.6.2).
   var isTokenByte: Bool {
-    // The sixth bit is the case of an ASCII letter.
-    UInt8.lowercaseLetters ~= self | 0x20 || UInt8.digits ~= self
-      || "!#$%&'*+-.^_`|~".utf8.contains(self)
+    isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self)
   }
 }
