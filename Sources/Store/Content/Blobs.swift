@@ -66,12 +66,7 @@ package final class Blobs: Sendable {
     let blob = Blob(digest: copy.digest(), size: copy.size)
     // A stored file of another size was cut short by a power cut; the new one replaces it.
     let isNew = size(of: blob.digest) != blob.size || !renew(blob.digest)
-    if isNew {
-      try copy.target.file.setMode(DataFolder.blobMode)
-      copy.target.setModified(now())
-    } else {
-      copy.target.remove()
-    }
+    if isNew { copy.target.setModified(now()) } else { copy.target.remove() }
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
     try await groupCommit.commit(isNew ? copy.target : nil, as: path(of: blob.digest))
     return (blob, isNew)

@@ -106,7 +106,7 @@ final class GroupCommit: Sendable {
           return false
         }
         do throws(StoreError) {
-          try file.rename(to: request.target)
+          try file.rename(to: request.target, mode: DataFolder.blobMode)
           return true
         } catch {
           request.fail(error)
@@ -129,7 +129,7 @@ final class GroupCommit: Sendable {
     do {
       if let file = request.file {
         try calls.fsync(file.file)
-        if !isRenamed { try file.rename(to: request.target) }
+        if !isRenamed { try file.rename(to: request.target, mode: DataFolder.blobMode) }
       }
       try calls.fsyncFolder(request.target)
       request.continuation.resume()

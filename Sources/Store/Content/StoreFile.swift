@@ -135,8 +135,9 @@ final class TemporaryFile: Sendable {
     if abs(time.timeIntervalSinceNow) >= 1 { _ = FileSystem.setModified(path, time) }
   }
 
-  /// Gives the file its final name (`rename`).
-  func rename(to target: String) throws(StoreError) {
+  /// Gives the file its final mode and name (`rename`).
+  func rename(to target: String, mode: mode_t = 0o600) throws(StoreError) {
+    try file.setMode(mode)
     try FileSystem.rename(path, to: target)
     isGone.store(true, ordering: .relaxed)
   }
