@@ -63,7 +63,7 @@ let package = Package(
 
     module("Primitives"),
     module("HTTP", on: ["CLibraries", "Primitives"]),
-    module("MediaTypes"),
+    module("MediaTypes", on: ["Primitives"]),
     module("Store", on: ["CLibraries", "Primitives"]),
     module("Push", on: ["CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "Primitives"]),
@@ -90,7 +90,7 @@ let package = Package(
     module(
       "RichPushClient", on: [.target(name: "CLibraries", condition: .when(platforms: [.linux]))]),
     module("PluginKit", on: ["Primitives"]),
-    module("Imaging", on: ["CCodecs"], settings: optimized),
+    module("Imaging", on: ["CCodecs", "MediaTypes", "Primitives"], settings: optimized),
     .executableTarget(
       name: "richpush",
       dependencies: [
@@ -99,7 +99,7 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    plugin("img", on: ["Imaging", "MediaTypes", "PluginKit"]),
+    plugin("img", on: ["Imaging", "MediaTypes", "PluginKit", "Primitives"]),
     plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit"]),
     plugin("url", on: ["CLibraries", "MediaTypes", "PluginKit"]),
 
@@ -136,7 +136,8 @@ let package = Package(
       ]),
     tests(of: "RichPushClient"),
     tests(of: "PluginKit", on: ["Primitives"]),
-    tests(of: "Imaging", on: ["img"], exclude: ["Fixtures/pngs.py"], settings: optimized),
+    tests(
+      of: "Imaging", on: ["MediaTypes", "img"], exclude: ["Fixtures/pngs.py"], settings: optimized),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -32,8 +32,8 @@ package struct PayloadValidator: Sendable {
 
   /// What kind of file it is, and what its author can do.
   private func advice(on pinned: PinnedAsset, for plugin: Plugin) -> String {
-    let kind = OpenFile.reading(pinned.path) { $0.map { FileKind($0) } }
-    guard let kind else { return "The file can no longer be read." }
+    guard let file = OpenFile(pinned.path) else { return "The file can no longer be read." }
+    let kind = FileKind(file)
     let isMedia = ["image", "audio"].contains(MediaType(pinned.type)?.family)
     // A plugin that accepts every type would be no useful advice.
     let other = host.plugins().first { isMedia && $0.accepts(pinned.type) && !$0.accepts("x/x") }

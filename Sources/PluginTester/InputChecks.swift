@@ -1,4 +1,4 @@
-import Foundation
+import MediaTypes
 import PluginHost
 
 extension Check {
@@ -120,11 +120,8 @@ extension Check {
           $0.rawValue > $1.rawValue
         }
         return samples.flatMap { sample -> [PluginCall] in
-          guard let original = sample.asset,
-            let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: original.path)),
-            let bytes = try? file.read(upToCount: Self.largestCopy)
-          else { return [] }
-          let copies = damage(Array(bytes)).compactMap {
+          guard let original = sample.asset, let file = OpenFile(original.path) else { return [] }
+          let copies = damage(file.bytes(0..<Self.largestCopy)).compactMap {
             tester.makeAsset($0, type: original.type)
           }
           return copies.flatMap { copy in verbs.map { sample.call($0, asset: copy) } }

@@ -1,4 +1,5 @@
 import Foundation
+import MediaTypes
 package import PluginHost
 import Synchronization
 
@@ -94,8 +95,7 @@ package struct CallResult: Sendable {
   package var content: [UInt8] {
     switch reply?.body {
     case .bytes(let bytes): bytes
-    case .file(let file):
-      (try? Data(contentsOf: URL(fileURLWithPath: file.path))).map(Array.init) ?? []
+    case .file(let file): OpenFile(file.path).map { $0.bytes(0..<$0.size) } ?? []
     case .asset, nil: []
     }
   }

@@ -21,9 +21,8 @@ package struct Sample: Sendable {
   /// A sample with a file, whose type is detected from its content; nil when it is not a regular
   /// file, is too large for a server, or cannot be read.
   package init?(file: URL) {
-    guard file.isRegularFile(upTo: Self.largestAsset),
-      let prefix = try? FileHandle(forReadingFrom: file).read(upToCount: 4096),
-      let asset = PluginCall.Asset(file: file.path, type: MediaType.sniff(prefix).value)
+    guard let open = OpenFile(file.path), open.size <= Self.largestAsset,
+      let asset = PluginCall.Asset(file: file.path, type: MediaType.sniff(open).value)
     else { return nil }
     (name, payload, self.asset) = (file.lastPathComponent, file.lastPathComponent, asset)
   }
@@ -53,26 +52,15 @@ package struct Sample: Sendable {
     for folder in [plugin + "/samples", assets] {
       let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       let samples = files.sorted().filter { !$0.hasPrefix(".") }.compactMap { name in
-        let file = URL(fileURLWithPath: "\(folder)/\(name)")
-        guard name.hasSuffix(".payload") else { return Sample(file: file) }
-        guard file.isRegularFile(upTo: largestPayload) else { return nil }
-        return (try? String(contentsOf: file, encoding: .utf8)).map {
+        let path = "\(folder)/\(name)"
+        guard name.hasSuffix(".payload") else { return Sample(file: URL(filePath: path)) }
+        guard let file = OpenFile(path), file.size <= largestPayload else { return nil }
+        return String(validating: file.bytes(0..<file.size), as: UTF8.self).map {
           Sample(payload: $0.trimmingCharacters(in: .newlines))
         }
       }
       if !samples.isEmpty { return samples }
     }
     return []
-  }
-}
-
-extension URL {
-  /// Whether it is a regular file of at most `limit` bytes.
-  fileprivate func isRegularFile(upTo limit: Int) -> Bool {
-    // Asked before opening, because opening a named pipe waits until somebody writes to it.
-    let attributes = try? FileManager.default.attributesOfItem(
-      atPath: resolvingSymlinksInPath().path)
-    return attributes?[.type] as? FileAttributeType == .typeRegular
-      && (attributes?[.size] as? Int ?? .max) <= limit
   }
 }

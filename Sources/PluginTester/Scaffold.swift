@@ -5,24 +5,17 @@ import PluginHost
 ///
 /// The texts are in the folder `Templates`; in each of them `NAME` is replaced by the rich type.
 package struct Scaffold: Sendable {
-  /// The languages with a template; the programs are equivalent: each returns a card with the payload as
-  /// its text, and refuses an empty payload.
-  private enum Language: String, CaseIterable {
-    case sh, python, perl, php, swift
-
-    var program: [UInt8] {
-      switch self {
-      case .sh: PackageResources.card_sh
-      case .python: PackageResources.card_py
-      case .perl: PackageResources.card_pl
-      case .php: PackageResources.card_php
-      case .swift: PackageResources.card_swift_txt
-      }
-    }
-  }
+  /// The languages with a template, and their programs, which are equivalent: each returns a card with the
+  /// payload as its text, and refuses an empty payload.
+  private static let programs: KeyValuePairs = [
+    "sh": PackageResources.card_sh, "python": PackageResources.card_py,
+    "perl": PackageResources.card_pl, "php": PackageResources.card_php,
+    "swift": PackageResources.card_swift_txt,
+  ]
 
   private let name: String
-  private let language: Language
+  private let program: [UInt8]
+  private let isSwift: Bool
 
   /// Creates the description of a plugin for a rich type.
   ///
@@ -37,11 +30,11 @@ package struct Scaffold: Sendable {
           "a rich type is a lowercase letter and up to 31 lowercase letters, digits and hyphens, "
           + "not '\(name)'")
     }
-    guard let known = Language(rawValue: language) else {
-      let names = Language.allCases.map(\.rawValue).joined(separator: ", ")
+    guard let program = Self.programs.first(where: { $0.key == language })?.value else {
+      let names = Self.programs.map(\.key).joined(separator: ", ")
       throw PluginTester.Problem(reason: "--language is one of \(names), not '\(language)'")
     }
-    (self.name, self.language) = (name, known)
+    (self.name, self.program, isSwift) = (name, program, language == "swift")
   }
 
   /// Writes the folder `name` into the folder `plugins`, and compiles a plugin in Swift.
@@ -62,7 +55,7 @@ package struct Scaffold: Sendable {
           .write(to: file, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
       }
-      if language == .swift { try build(in: folder) }
+      if isSwift { try build(in: folder) }
     } catch let problem as PluginTester.Problem {
       throw problem
     } catch {
@@ -72,9 +65,8 @@ package struct Scaffold: Sendable {
   }
 
   private var files: [(path: String, text: [UInt8], mode: Int)] {
-    let isSwift = language == .swift
-    return [
-      (isSwift ? "main.swift" : name, language.program, isSwift ? 0o644 : 0o755),
+    [
+      (isSwift ? "main.swift" : name, program, isSwift ? 0o644 : 0o755),
       ("plugin.json", PackageResources.plugin_json, 0o644),
       ("samples/hello.payload", Array("Hello\n".utf8), 0o644),
       ("test.sh", PackageResources.test_sh, 0o755),

@@ -23,12 +23,9 @@ import Testing
             $0.replacing($1, with: "")
           })
       }
-    let plugin = Repository.File(path: "Sources/Imaging/Recipe/DeviceProfile.swift").text
-    let boxes = try Pattern(#"case \.(\w+: PixelSize\(\d+, \d+\))"#).matches(in: plugin)
-    let bytes = try Pattern(#"case \.\w+: ([\d_]+)$"#).matches(in: plugin)
-    let imaging = zip(boxes, bytes).map {
-      Self.row("\($0.replacing("PixelSize", with: "")) \($1)")
-    }
+    let imaging = try Pattern(#"case \.(\w+: \(PixelSize\(\d+, \d+\), [\d_]+)\)$"#)
+      .matches(in: Repository.File(path: "Sources/Imaging/Rendering/Options.swift").text)
+      .map { Self.row($0.replacing("PixelSize", with: "")) }
     let documented = try Self.rows(#"^\| (`\w+` \| \d+x\d+ \| [\d,]+) \|"#, in: "docs/IMAGES.md")
     #expect(server.count == 5 && server.first == "ios 1170 1170 10000000")
     #expect(imaging == server)

@@ -21,14 +21,14 @@ import Testing
         #expect(original.contentType == type)
         let thumbnail = try await alice.media(notification.id, options: MediaOptions(width: 320))
         #expect(thumbnail.contentType == type)
-        #expect(MediaType.sniff(thumbnail.bytes).value == type)
-        let size = try #require(PictureSize.read([UInt8](thumbnail.bytes)))
+        #expect(MediaType.sniff([UInt8](thumbnail.bytes)).value == type)
+        let size = try #require(PixelSize.read([UInt8](thumbnail.bytes)))
         #expect(size.width == 320, "\(name)")
         #expect(thumbnail.bytes.count < original.bytes.count)
         #expect(thumbnail.etag != nil && thumbnail.etag != original.etag)
         for profile in ["ios", "android", "watch", "web", "thumb"] {
           let cut = try await alice.media(notification.id, options: MediaOptions(profile: profile))
-          #expect(PictureSize.read([UInt8](cut.bytes)) != nil, "\(name) for \(profile)")
+          #expect(PixelSize.read([UInt8](cut.bytes)) != nil, "\(name) for \(profile)")
         }
       }
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(light != code)
         #expect(try await media(profile, nil) == code)
         #expect(try await media(profile, "1") == light)
-        #expect(PictureSize.read([UInt8](light))?.description == "160x107")
+        #expect(PixelSize.read([UInt8](light))?.description == "160x107")
       }
       await #expect(throws: RichPushError.self) { try await media(nil, "maybe") }
     }
@@ -76,7 +76,7 @@ import Testing
       #expect(notification.details.width.double == 800)
       #expect(notification.details.height.double == 1200)
       let original = [UInt8](try await alice.media(notification.id).bytes)
-      #expect(PictureSize.read(original)?.description == "800x1200")
+      #expect(PixelSize.read(original)?.description == "800x1200")
       #expect(original.suffix(1000) == beach.suffix(1000))
       #expect(!original.indices.contains { original[$0...].starts(with: secret) })
     }

@@ -18,7 +18,7 @@ import Testing
       [Self.beach, out.path, "--profile", "thumb", "--explain"])
     #expect(result.exitCode == 0, "\(result.errors)")
     let bytes = [UInt8](try Data(contentsOf: out))
-    #expect(PictureSize.read(bytes)?.description == "160x107")
+    #expect(PixelSize.read(bytes)?.description == "160x107")
     #expect(result.output.contains { $0.hasPrefix("decode and resample: JPEG 1200x800") })
     #expect(result.output.filter { $0.hasSuffix(" ms)") }.count >= 2)
     #expect(result.output.contains { $0.contains("image/jpeg 160x107, \(bytes.count) bytes") })
@@ -33,7 +33,7 @@ import Testing
     ])
     #expect(result.exitCode == 0 && result.output.isEmpty, "\(result.errors)")
     let bytes = [UInt8](try Data(contentsOf: file))
-    #expect(PictureSize.read(bytes)?.description == "200x100" && bytes.count <= 9000)
+    #expect(PixelSize.read(bytes)?.description == "200x100" && bytes.count <= 9000)
   }
 
   @Test(arguments: [

@@ -1,4 +1,5 @@
 // Compiled into the module Imaging by imaging.sh, for libFuzzer.
+import MediaTypes
 
 let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "jpeg": render, "png": render, "gif": render,

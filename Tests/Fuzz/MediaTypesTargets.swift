@@ -3,8 +3,7 @@
 let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "kinds": { bytes in
     _ = FileKind(bytes).refusal(accepting: ["image/*"])
-    if let size = PictureSize.read(bytes) { precondition(size.width > 0 && size.height > 0) }
-    precondition(MediaType.sniff(bytes) == MediaType.sniff(source: bytes))
+    if let size = PixelSize.read(bytes) { precondition(size.width > 0 && size.height > 0) }
     if let type = MediaType(String(decoding: bytes, as: UTF8.self)) {
       precondition(MediaType(type.value) == type, "\(type)")
     }

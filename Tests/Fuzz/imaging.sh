@@ -4,6 +4,7 @@ source "$(dirname "$0")/run.bash"
 source Tests/Fuzz/pictures.bash
 
 compile_c Sources/CCodecs/*.c
+compile_module Primitives MediaTypes
 seed exif six 'MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0'
 link_module Imaging "$(find Sources/Imaging -name '*.swift' | sort)" -lpng -lz -ljpeg -llcms2 -lm
 

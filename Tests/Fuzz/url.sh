@@ -3,7 +3,7 @@
 source "$(dirname "$0")/run.bash"
 
 compile_module Primitives MediaTypes PluginKit
-link_module url "$(find plugins/url -name '*.swift' ! -name Plugin.swift | sort)" -lcurl
+link_module url "$(find plugins/url -name '*.swift' ! -name URLPlugin.swift | sort)" -lcurl
 
 seed html page '<!doctype html><html><head><meta charset=iso-8859-1><title>A &amp; B &#8211;</title><!-- x --><script>a</script><meta property="og:title" content="c"><meta name=description content='"'d'"'></head><body>'
 seed links plain 'https://b\303\274cher.example:8080/a%%20b?c=d#e'

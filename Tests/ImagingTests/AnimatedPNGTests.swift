@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// Animations in PNGs, as ffmpeg writes them.
@@ -28,9 +29,9 @@ import Testing
   ) -> [UInt8] {
     let source = SourceFile(bytes: bytes)
     return bytes.prefix(8)
-      + PNGChunks(source).flatMap { chunk in
-        guard chunk.type == type else { return source.bytes(chunk.range) }
-        var content = source.bytes(chunk.content)
+      + Chunks(png: source).flatMap { chunk in
+        guard chunk.id == type else { return source.bytes(chunk.range) }
+        var content = source.bytes(chunk.body)
         return change(&content) ? RawPNG.chunk(type, content) : []
       }
   }

@@ -1,5 +1,6 @@
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 @Suite struct CleanCopyTests {
@@ -37,8 +38,8 @@ import Testing
     let bytes = Surgery.jpeg(plain, turned: .clockwise, secret: "SECRET serial number")
     let copy = try Self.cleaned(bytes)
     #expect(!copy.contains("SECRET"))
-    let anatomy = try Anatomy(SourceFile(bytes: copy), kind: .jpeg, limits: Limits())
-    #expect(anatomy.orientation == .clockwise)
+    let metadata = try Metadata(SourceFile(bytes: copy), kind: .jpeg, limits: Limits())
+    #expect(metadata.orientation == .clockwise)
     #expect(try Self.cleaned(copy).elementsEqual(copy))
   }
 
@@ -49,7 +50,7 @@ import Testing
     let copy = try Self.cleaned(bytes + Array("SECRET".utf8))
     #expect(!copy.contains("SECRET"))
     #expect(
-      try Anatomy(SourceFile(bytes: copy), kind: .png, limits: Limits()).orientation == .flipped)
+      try Metadata(SourceFile(bytes: copy), kind: .png, limits: Limits()).orientation == .flipped)
     #expect(try Decoded(copy).size == PixelSize(40, 40))
   }
 

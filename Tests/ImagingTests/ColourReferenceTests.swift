@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// Colours beside what LittleCMS's own tool makes of them: relative colorimetric, black-point compensation.

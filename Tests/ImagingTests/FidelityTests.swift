@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// Thumbnails beside Lanczos-3 of the full decode in 64-bit floating point, and beside libvips.
@@ -36,7 +37,7 @@ import Testing
     let source = SourceFile(bytes: bytes)
     let reader = try JPEGReader(source, limits: Limits())
     let drawing = Recipe(options).drawing(
-      of: reader.size, try Anatomy(source, kind: .jpeg, limits: Limits()))
+      of: reader.size, try Metadata(source, kind: .jpeg, limits: Limits()))
     try reader.start(eighths: drawing.eighths, limits: Limits())
     let planes = try drawing.draw(reader, halvingChroma: halvingChroma)
     let encoded =
@@ -83,13 +84,13 @@ import Testing
     (options.width, options.isLinear) = (130, inLight)
     let reader = try PNGReader(source, limits: Limits(), checking: true)
     let drawing = Recipe(options).drawing(
-      of: reader.size, try Anatomy(source, kind: .png, limits: Limits()))
+      of: reader.size, try Metadata(source, kind: .png, limits: Limits()))
     try reader.start()
     let raster = try Recipe(options).draw(drawing, reader, through: nil)
     let made = try FloatPicture(decoding: Encoder.png(raster).bytes)
     let isGraphic = subject == .cloth || subject == .print  // of few colours
     #expect((drawing.kernel == .area) == isGraphic)
-    let wanted = try FloatPicture(decoding: source.bytes(0..<source.size)).shrunk(
+    let wanted = try FloatPicture(decoding: source.read(at: 0, count: source.size)).shrunk(
       to: made.size, inLight: inLight, byArea: isGraphic)
     let (similarity, difference) = (made.similarity(to: wanted), made.difference(from: wanted))
     #expect(similarity >= 0.998 && difference <= 0.4)

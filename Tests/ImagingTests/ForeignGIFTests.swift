@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// The GIFs of other projects' test suites, beside what giflib's `gif2rgb` reads.

@@ -1,5 +1,6 @@
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// Codes, logos and other flat pictures: what takes few bytes is not worth less.

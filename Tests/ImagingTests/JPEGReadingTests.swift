@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// Every kind of JPEG, beside what djpeg reads.

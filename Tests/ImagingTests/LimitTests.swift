@@ -1,5 +1,6 @@
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// Each limit is told by the header, before anything is allocated, in one sentence; the log gets its number.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// PngSuite and its like, beside what netpbm's pngtopam reads through libpng.
@@ -31,10 +32,10 @@ import Testing
 
   /// The transparent colour of an RGB picture, which pngtopam does not see.
   private static func clear(in bytes: [UInt8]) -> [Int]? {
-    let key = PNGChunks(SourceFile(bytes: bytes)).first { $0.type == "tRNS" }
+    let key = Chunks(png: SourceFile(bytes: bytes)).first { $0.id == "tRNS" }
     guard bytes[25] == 2, let key else { return nil }
-    let values = Array(bytes[key.content])
-    return [0, 2, 4].map { Int(values.bigEndian16(at: $0)) }
+    let values = Octets(bytes: Array(bytes[key.body]))
+    return [0, 2, 4].compactMap { values.big(at: $0, count: 2) }
   }
 
   private static func isSame(_ pixels: Decoded, _ wanted: PortableMap, clear: [Int]? = nil) -> Bool

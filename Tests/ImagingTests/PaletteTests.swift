@@ -1,5 +1,6 @@
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 @Suite struct PaletteTests {

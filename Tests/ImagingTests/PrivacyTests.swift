@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// What exiftool finds in files that were full of private things.

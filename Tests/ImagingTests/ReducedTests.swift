@@ -2,6 +2,7 @@ import CCodecs
 import Foundation
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// A baseline JPEG at 1/8, 2/8 and 4/8 is read by our own decoder; libjpeg reads it when anything is unusual.
@@ -20,7 +21,7 @@ import Testing
     for (bytes, warnings) in [(scene, 0), (unusual(scene), 1)] {
       let reader = try JPEGReader(SourceFile(bytes: bytes), limits: Limits())
       try reader.start(eighths: 1, limits: Limits())
-      try reader.skim()
+      try reader.validate()
       #expect(reader.planes[1].width == (warnings == 0 ? 40 : 80))  // libjpeg gives more chroma
       #expect(reader.health.warnings == warnings && reader.health.truncated == 0)
     }
@@ -47,7 +48,7 @@ import Testing
     let source = SourceFile(
       bytes: try Tool.run("cjpeg -grayscale -quality 100", PortableMap.bytes(of: wave)))
     var info = codec_jpeg_info()
-    let codec = try CodecMessage.of { message in
+    let codec = try callCodec(or: .damaged("JPEG")) { message in
       source.withCodecSource { codec_jpeg_open($0, &info, message) }
     }
     defer { codec_jpeg_close(codec) }
@@ -55,8 +56,10 @@ import Testing
     try samples.withUnsafeMutableBufferPointer { samples in
       var band = codec_band()
       (band.rows.0, band.strides.0) = (samples.baseAddress, 8)
-      _ = try CodecMessage.of { succeeded(codec_jpeg_start(codec, 4, 1, &info, $0)) }
-      _ = try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) }
+      _ = try callCodec(or: .damaged("JPEG")) {
+        succeeded(codec_jpeg_start(codec, 4, 1, &info, $0))
+      }
+      _ = try callCodec(or: .damaged("JPEG")) { succeeded(codec_jpeg_band(codec, &band, $0)) }
     }
     for (index, sample) in samples.enumerated() {
       let wanted = tone(index % 4, index / 8, of: 4)
@@ -80,7 +83,7 @@ import Testing
     wrong[marker + 1] = 0xD5
     let reader = try JPEGReader(SourceFile(bytes: wrong), limits: Limits())
     try reader.start(eighths: 1, limits: Limits())
-    try reader.skim()
+    try reader.validate()
     #expect(reader.health.warnings > 0)
   }
 

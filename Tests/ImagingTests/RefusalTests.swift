@@ -1,5 +1,6 @@
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 @Suite struct RefusalTests {
@@ -52,8 +53,7 @@ import Testing
   @Test func `a PNG of 300 megapixels is refused by its header`() throws {
     var bytes = try Canvas.scene(8, 8).png()
     bytes.replaceSubrange(16..<24, with: [0, 0, 0x4E, 0x20, 0, 0, 0x3A, 0x98])  // 20000x15000
-    bytes.replaceSubrange(
-      29..<33, with: withUnsafeBytes(of: CRC32.of(Array(bytes[12..<29])).bigEndian, Array.init))
+    bytes.replaceSubrange(8..<33, with: PNGChunk.bytes("IHDR", Array(bytes[16..<29])))
     let error = Self.refusal(bytes)
     #expect(error?.code == .tooLarge)
     #expect(error?.reason.contains("300.0 megapixels") == true)
@@ -73,8 +73,7 @@ import Testing
   {
     var bytes = try Canvas.scene(8, 8).png()
     bytes[offset] = 7
-    bytes.replaceSubrange(
-      29..<33, with: withUnsafeBytes(of: CRC32.of(Array(bytes[12..<29])).bigEndian, Array.init))
+    bytes.replaceSubrange(8..<33, with: PNGChunk.bytes("IHDR", Array(bytes[16..<29])))
     #expect(
       Self.refusal(bytes)?.reason
         == "This PNG is compressed in a way that phones can't read. Export it again as PNG or JPEG."

@@ -1,5 +1,6 @@
 import Testing
 
+import MediaTypes
 @testable import Imaging
 
 /// One file of each kind, cut at every byte: a clear sentence or a picture.

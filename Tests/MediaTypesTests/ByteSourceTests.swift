@@ -15,12 +15,11 @@ import Testing
     let url = FileManager.default.temporaryDirectory.appending(path: "richpush-\(UUID()).txt")
     try Data("hello world".utf8).write(to: url)
     defer { try? FileManager.default.removeItem(at: url) }
-    let handle = try FileHandle(forReadingFrom: url)
-    let file = try #require(OpenFile(descriptor: handle.fileDescriptor))
+    let file = try #require(OpenFile(url.path))
     #expect(file.size == 11)
     #expect(file.read(at: 6, count: 100) == [UInt8]("world".utf8))
-    #expect(MediaType.sniff(source: file) == .plainText)
-    #expect(OpenFile(descriptor: Pipe().fileHandleForReading.fileDescriptor) == nil)
-    #expect(OpenFile(descriptor: -1) == nil)
+    #expect(MediaType.sniff(file).value == "text/plain")
+    #expect(OpenFile("/dev/null") == nil && OpenFile("/tmp") == nil)
+    #expect(OpenFile(url.path + "x") == nil)
   }
 }

@@ -15,29 +15,6 @@ import Testing
     #expect(MediaType(declared) == nil)
   }
 
-  @Test func `matches patterns as a manifest writes them`() throws {
-    let type = try #require(MediaType("audio/wav"))
-    #expect(["audio/wav", "audio/*", "*/*"].allSatisfy(type.matches))
-    #expect(!["audio/*wav", "image/*", "audio", ""].contains(where: type.matches))
-  }
-
-  @Test(arguments: [
-    "text/html", "application/xhtml+xml", "image/svg+xml", "text/xml", "application/atom+xml",
-    "text/javascript", "application/javascript", "application/x-httpd-php", "text/x-shellscript",
-    "multipart/mixed", "text/css",
-  ])
-  func `never serves what a browser or a shell would run`(declared: String) throws {
-    #expect(try !#require(MediaType(declared)).isServable)
-  }
-
-  @Test(arguments: [
-    "image/png", "image/heic", "audio/x-caf", "video/mp4", "text/plain", "application/json",
-    "application/vnd.apple.pkpass", "application/octet-stream", "application/pdf",
-  ])
-  func `serves media, documents and data`(declared: String) throws {
-    #expect(try #require(MediaType(declared)).isServable)
-  }
-
   @Test(arguments: [
     ("image/jpeg", "jpg"), ("audio/mp4", "m4a"), ("audio/aiff", "aiff"), ("x/y", "bin"),
   ])

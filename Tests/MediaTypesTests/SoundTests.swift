@@ -108,7 +108,6 @@ import Testing
 
   @Test func `says of a picture that it is no sound`() {
     let error = #expect(throws: SoundError.self) { try Sound.read([UInt8]("GIF89a..".utf8)) }
-    #expect(error?.code == .notSound)
     #expect(error?.reason == "This is a GIF picture, not a sound. Drop an M4A, MP3, WAV or AIFF.")
   }
 
@@ -126,7 +125,6 @@ import Testing
     bytes: [UInt8], sentence: String, detail: String
   ) {
     let error = #expect(throws: SoundError.self) { try Sound.read(bytes) }
-    #expect(error?.code == .damaged)
     #expect(
       error?.reason.wholeMatch(of: /This [A-Za-z0-9]+ is [a-z]+\. (Copy or e|E)xport it again\./)
         != nil)

@@ -1,18 +1,19 @@
 import Glibc
 import Imaging
+import Primitives
 
-/// `img render IN OUT [--profile ios] [--width 320] … [--explain]`: the same work for one file, by hand.
+/// `img render IN OUT [--profile ios] [--width 320] … [--explain]`: renders one file on the command line.
 struct ImageRenderCommand {
   private var paths: [String] = []
   private var options = Options()
   private var explains = false
   private var repetitions = 1
 
-  /// Does what the arguments say and ends the process: 0, 64 for wrong usage, 65 for a refused picture.
+  /// Runs the command and exits: with 0, 64 for invalid arguments, or 65 for a refused picture.
   static func run(_ arguments: [String]) -> Never {
-    do {
+    do throws(ImagingError) {
       let command = try ImageRenderCommand(arguments)
-      try command.render()
+      do { try command.render() } catch { throw error.naming(command.paths[0]) }
       exit(0)
     } catch {
       let detail = error.detail.map { " (\($0))" } ?? ""
@@ -50,14 +51,6 @@ struct ImageRenderCommand {
   }
 
   private func render() throws(ImagingError) {
-    do {
-      try renderPicture()
-    } catch {
-      throw error.naming(paths[0])
-    }
-  }
-
-  private func renderPicture() throws(ImagingError) {
     let source = try SourceFile(path: paths[0])
     var fastest = Int.max
     var rendition = try Recipe(options).render(source)
@@ -66,7 +59,10 @@ struct ImageRenderCommand {
       rendition = try Recipe(options).render(SourceFile(path: paths[0]))
       fastest = min(fastest, Self.processorTime - start)
     }
-    try write(rendition.bytes(from: source), to: paths[1])
+    do {
+      try FileDescriptor(paths[1], O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        .write(rendition.bytes(from: source))
+    } catch { throw ImagingError(.unreadable, "\(paths[1]) cannot be written: \(error).") }
     if repetitions > 1 { print("fastest: \(fastest) us") }
     guard explains else { return }
     for step in rendition.steps {
@@ -79,36 +75,17 @@ struct ImageRenderCommand {
     print("memory: \(Self.mostMemory) KiB")
   }
 
-  /// The most memory this process has had at once, in KiB (`VmHWM` in proc(5)).
+  /// The peak memory of this process, in KiB (`VmHWM` in proc(5)).
   private static var mostMemory: Int {
-    let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
-    defer { close(descriptor) }
-    let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
-    }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    let bytes = try? FileDescriptor("/proc/self/status", O_RDONLY).readAll(limit: 4096)
+    let lines = String(decoding: bytes ?? [], as: UTF8.self).split(separator: "\n")
     return lines.first { $0.hasPrefix("VmHWM:") }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 
-  /// Microseconds of processor time this process has used: what else the machine does is not in it.
+  /// The processor time of this process in microseconds, which other processes do not affect.
   private static var processorTime: Int {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
-  }
-
-  private func write(_ bytes: [UInt8], to path: String) throws(ImagingError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    var rest = bytes[...]
-    while descriptor >= 0, !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      rest = rest.dropFirst(count)
-    }
-    guard descriptor >= 0, rest.isEmpty, close(descriptor) == 0 else {
-      throw ImagingError(
-        .unreadable, "\(path) cannot be written: \(String(cString: strerror(errno))).")
-    }
   }
 }

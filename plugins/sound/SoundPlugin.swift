@@ -1,7 +1,7 @@
 import MediaTypes
 import PluginKit
 
-/// The rich type `sound`: says what a sound file is, hands on the original, and draws it.
+/// The rich type `sound`: describes a sound file, sends it unchanged, and draws its waveform.
 @main
 struct SoundPlugin {
   static func main() {
@@ -9,15 +9,15 @@ struct SoundPlugin {
       guard let asset = request.asset else {
         throw Refusal("A sound is a file: put one into assets/sound and name it in the payload.")
       }
-      return try OpenFile.reading(asset.path) { file in
-        guard let file else { throw Refusal(status: 503, "The sound's file cannot be opened.") }
-        return try answer(request, about: file)
+      guard let file = OpenFile(asset.path) else {
+        throw Refusal(status: 503, "The sound's file cannot be opened.")
       }
+      return try respond(to: request, file)
     }
   }
 
-  private static func answer(
-    _ request: PluginRequest, about file: OpenFile
+  private static func respond(
+    to request: PluginRequest, _ file: OpenFile
   ) throws -> PluginResponse {
     do {
       let sound = try Sound.read(file)

@@ -1,12 +1,14 @@
+import MediaTypes
+
 /// The first picture of a GIF, as indexes into its colours on the GIF's canvas (GIF89a 18 to 23).
 ///
-/// Written here, in a language without stray pointers, rather than taken from a C library: the format is small.
+/// Decoded here, in a memory-safe language, and not by a C library: the format is small.
 struct GIFPicture {
   /// The canvas.
   let size: PixelSize
-  /// Whether any of the canvas can be seen through.
+  /// Whether any of the canvas is transparent.
   let isTransparent: Bool
-  /// Whether the coded data brought every pixel.
+  /// Whether the coded data has every pixel.
   let isWhole: Bool
   private let left: Int
   private let top: Int
@@ -14,19 +16,19 @@ struct GIFPicture {
   /// Where each row is among the coded ones.
   private let lines: [Int]
   private let indexes: [UInt8]
-  /// 256 colours; an index without a colour is clear.
+  /// 256 colours; an index without a colour is transparent.
   private let colours: [SIMD4<UInt8>]
 
-  /// Reads the first picture, and of the file only as much as that takes.
+  /// Decodes the first picture, and reads of the file only as much as that needs.
   init(_ source: SourceFile, limits: Limits) throws(ImagingError) {
     size = try Self.canvas(of: source)
     try limits.check(size)
     var clear: Int?
     var image: GIFBlock?
     for block in GIFBlocks(source) {
-      let head = source.bytes(block.range.prefix(8))
-      if head.starts(with: [0x21, 0xF9, 4]), head.count == 8 {
-        clear = head[3] & 1 == 1 ? Int(head[6]) : nil
+      let head = source.octets(block.range.prefix(8))
+      if head.bytes.starts(with: [0x21, 0xF9, 4]), let flags = head[3], head.count == 8 {
+        clear = flags & 1 == 1 ? head[6] : nil
       } else if block.kind == .image {
         image = block
         break
@@ -36,29 +38,30 @@ struct GIFPicture {
       throw ImagingError(
         .damaged, "This GIF is damaged: it has no whole picture in it. Export it again.")
     }
-    let head = source.bytes(image.range.prefix(10))
-    func pair(_ at: Int) -> Int { Int(head[at]) | Int(head[at + 1]) << 8 }
-    (left, top, width) = (pair(1), pair(3), pair(5))
-    let frame = PixelSize(width, pair(7))
+    let head = source.octets(image.range.prefix(10))
+    func number(_ offset: Int) -> Int { head.little(at: offset, count: 2) ?? 0 }
+    (left, top, width) = (number(1), number(3), number(5))
+    let frame = PixelSize(width, number(7))
     try limits.check(frame)
     try limits.check(frame.pixels, against: limits.bitmapBytes, for: "This GIF")
     colours = try Self.colours(of: source, image, clear: clear)
-    let data = image.range.lowerBound + 10 + Self.tableBytes(head[9])
-    indexes = GIFCode.decoded(
-      source.subBlocks(at: data + 1), codeSize: source.bytes(data..<data + 1).first ?? 0,
-      count: frame.pixels)
+    let start = image.range.lowerBound + 10 + GIFBlock.colourTableSize(head[9])
+    var data: [UInt8] = []
+    source.subBlocks(at: start + 1) { data += source.bytes($0) }
+    indexes = LZWDecoder.decoded(
+      data, codeSize: source.bytes(start..<start + 1).first ?? 0, count: frame.pixels)
     guard !indexes.isEmpty else {
       throw ImagingError(
         .damaged, "This GIF is damaged: nothing of its first picture can be read. Export it again.")
     }
     isWhole = indexes.count == frame.pixels
-    lines = Self.lines(of: frame.height, areInterlaced: head[9] & 0x40 != 0)
+    lines = Self.lines(of: frame.height, areInterlaced: (head[9] ?? 0) & 0x40 != 0)
     isTransparent =
       clear != nil || left > 0 || top > 0 || left + width < size.width
       || top + frame.height < size.height
   }
 
-  /// Its rows, as RGBA where it can be seen through, else as RGB.
+  /// Its rows, as RGBA when it is transparent, else as RGB.
   var rows: RowSource {
     var y = 0
     let channels = isTransparent ? 4 : 3
@@ -79,35 +82,25 @@ struct GIFPicture {
 
   /// The size in the header.
   static func canvas(of source: SourceFile) throws(ImagingError) -> PixelSize {
-    let head = source.bytes(6..<10)
-    guard head.count == 4 else {
-      throw ImagingError(.damaged, "This GIF is damaged. Export it again.", detail: "no header")
-    }
-    return PixelSize(Int(head[0]) | Int(head[1]) << 8, Int(head[2]) | Int(head[3]) << 8)
+    let head = source.octets(6..<10)
+    guard let width = head.little(at: 0, count: 2), let height = head.little(at: 2, count: 2)
+    else { throw .damaged("GIF", "no header") }
+    return PixelSize(width, height)
   }
 
   /// The picture's own colour table, or the file's.
   private static func colours(
     of source: SourceFile, _ image: GIFBlock, clear: Int?
   ) throws(ImagingError) -> [SIMD4<UInt8>] {
-    let own = source.bytes(image.range.prefix(10))[9]
-    let shared = source.bytes(10..<11).first ?? 0
-    let start = own & 0x80 != 0 ? image.range.lowerBound + 10 : 13
-    let count = tableBytes(own & 0x80 != 0 ? own : shared)
+    let own = GIFBlock.colourTableSize(source.octets(image.range.prefix(10))[9])
+    let start = own > 0 ? image.range.lowerBound + 10 : 13
+    let count = own > 0 ? own : GIFBlock.colourTableSize(source.octets(10..<11)[0])
     let table = source.bytes(start..<start + count)
-    guard count > 0, table.count == count else {
-      throw ImagingError(
-        .damaged, "This GIF is damaged. Export it again.", detail: "no colour table")
-    }
+    guard count > 0, table.count == count else { throw .damaged("GIF", "no colour table") }
     return (0..<256).map { index in
       guard index * 3 + 2 < count, index != clear else { return SIMD4() }
       return SIMD4(table[index * 3], table[index * 3 + 1], table[index * 3 + 2], 255)
     }
-  }
-
-  /// Bytes of the colour table that a flags byte tells of.
-  private static func tableBytes(_ flags: UInt8) -> Int {
-    flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0
   }
 
   /// Where the rows are (GIF89a appendix E).
@@ -119,18 +112,5 @@ struct GIFPicture {
     var lines = order
     for (coded, seen) in order.enumerated() { lines[seen] = coded }
     return lines
-  }
-}
-
-extension SourceFile {
-  /// What the data sub-blocks from an offset on hold together (GIF89a 15).
-  fileprivate func subBlocks(at start: Int) -> [UInt8] {
-    var result: [UInt8] = []
-    var position = start
-    while let length = bytes(position..<position + 1).first, length > 0 {
-      result += bytes(position + 1..<position + 1 + Int(length))
-      position += 1 + Int(length)
-    }
-    return result
   }
 }

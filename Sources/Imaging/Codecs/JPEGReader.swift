@@ -1,6 +1,7 @@
 import CCodecs
+import MediaTypes
 
-/// A JPEG that is being read as raw component planes, at a scale that its transform gives for nothing.
+/// Decodes a JPEG to its component planes, at a scale that the inverse DCT gives for nothing.
 final class JPEGReader {
   private let source: SourceFile
   private let codec: OpaquePointer
@@ -11,12 +12,8 @@ final class JPEGReader {
   init(_ source: SourceFile, limits: Limits) throws(ImagingError) {
     self.source = source
     var info = codec_jpeg_info()
-    do {
-      codec = try CodecMessage.of { message in
-        source.withCodecSource { codec_jpeg_open($0, &info, message) }
-      }
-    } catch {
-      throw error.damaged("JPEG")
+    codec = try callCodec(or: .damaged("JPEG")) { message in
+      source.withCodecSource { codec_jpeg_open($0, &info, message) }
     }
     self.info = info
     try limits.check(size)
@@ -34,23 +31,23 @@ final class JPEGReader {
   /// What the components mean.
   var model: ColourModel { ColourModel(jpeg: info) }
 
-  /// Whether inks are stored as the light they leave, which is what Adobe's programs do.
+  /// Whether CMYK is stored inverted, as Adobe's programs do.
   var isInverted: Bool { info.adobe != 0 }
 
-  /// How the data read so far: warnings, and whether the file ended early.
+  /// The warnings so far, and whether the file ended early.
   var health: codec_jpeg_health {
     var health = codec_jpeg_health()
     codec_jpeg_health_of(codec, &health)
     return health
   }
 
-  /// The planes as they come after `start`.
+  /// The planes, after `start`.
   var planes: [codec_plane] {
     withUnsafeBytes(of: info.planes) { Array($0.bindMemory(to: codec_plane.self)) }
       .prefix(components).map(\.self)
   }
 
-  /// What libjpeg keeps of a progressive picture: 16 bits for each sample.
+  /// The coefficients that libjpeg keeps of a progressive picture: 16 bits for each sample.
   var coefficientBytes: Int {
     let horizontal = values(of: info.horizontal)
     let vertical = values(of: info.vertical)
@@ -68,25 +65,19 @@ final class JPEGReader {
   }
 
   private func begin() throws(ImagingError) {
-    do {
-      _ = try CodecMessage.of { message in
-        succeeded(codec_jpeg_start(codec, scale.eighths, scale.scans, &info, message))
-      }
-    } catch {
-      throw error.damaged("JPEG")
-    }
+    try call { codec_jpeg_start(codec, scale.eighths, scale.scans, &info, $0) }
   }
 
   /// Decodes rows into the resamplers, one for each plane, until these have what they need.
   ///
-  /// False when the file turns out to be unusual: what was read is void, the planes are others, and
-  /// it has begun again.
+  /// - Returns: False when the file turns out to be unusual: the rows are void, the planes are others,
+  ///   and decoding has begun again.
   func read(into resamplers: [PlaneResampler]) throws(ImagingError) -> Bool {
     let rows = planes.map { Int($0.band_rows) }
     while resamplers.contains(where: { !$0.isComplete }) {
       var band = codec_band()
       for (index, resampler) in resamplers.enumerated() {
-        band.aim(index, at: resampler.slot, stride: resampler.slotStride)
+        band.aim(index, at: resampler.slot, stride: resampler.stride)
       }
       switch try next(&band) {
       case .band:
@@ -100,24 +91,16 @@ final class JPEGReader {
 
   /// Begins to decode rows of interleaved samples at full size, instead of `start`.
   func startRows(limits: Limits) throws(ImagingError) {
-    do {
-      _ = try CodecMessage.of { succeeded(codec_jpeg_start_rows(codec, Int32(limits.scans), $0)) }
-    } catch {
-      throw error.damaged("JPEG")
-    }
+    try call { codec_jpeg_start_rows(codec, Int32(limits.scans), $0) }
   }
 
   /// Decodes the next row of grey, RGB or CMYK samples.
   func readRow(to row: UnsafeMutablePointer<UInt8>) throws(ImagingError) {
-    do {
-      _ = try CodecMessage.of { succeeded(codec_jpeg_row(codec, row, $0)) }
-    } catch {
-      throw error.damaged("JPEG")
-    }
+    try call { codec_jpeg_row(codec, row, $0) }
   }
 
-  /// Reads to the end of the file and keeps nothing, so that `health` speaks of all of it.
-  func skim() throws(ImagingError) {
+  /// Decodes the whole file and keeps nothing, so that `health` is that of all of it.
+  func validate() throws(ImagingError) {
     let sizes = planes.map { Int($0.row_bytes * $0.band_rows) }
     let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: sizes.reduce(0, +))
     defer { scratch.deallocate() }
@@ -127,28 +110,29 @@ final class JPEGReader {
       band.aim(index, at: scratch + offset, stride: Int(plane.row_bytes))
       offset += sizes[index]
     }
-    var step = Step.band
-    while step == .band { step = try next(&band) }
-    if step == .again { return try skim() }
-    do {
-      _ = try CodecMessage.of { succeeded(codec_jpeg_finish(codec, $0)) }
-    } catch {
-      throw error.damaged("JPEG")
+    var outcome = Outcome.band
+    while outcome == .band { outcome = try next(&band) }
+    if outcome == .again { return try validate() }
+    try call { codec_jpeg_finish(codec, $0) }
+  }
+
+  private enum Outcome { case band, end, again }
+
+  private func next(_ band: inout codec_band) throws(ImagingError) -> Outcome {
+    switch try call({ codec_jpeg_band(codec, &band, $0) }) {
+    case 1: return .band
+    case 2:
+      try begin()
+      return .again
+    default: return .end
     }
   }
 
-  private enum Step { case band, end, again }
-
-  private func next(_ band: inout codec_band) throws(ImagingError) -> Step {
-    let status: Int32
-    do {
-      status = try CodecMessage.of { succeeded(codec_jpeg_band(codec, &band, $0)) }
-    } catch {
-      throw error.damaged("JPEG")
-    }
-    guard status == 2 else { return status == 1 ? .band : .end }
-    try begin()
-    return .again
+  @discardableResult
+  private func call(
+    _ body: (UnsafeMutablePointer<CChar>) -> Int32
+  ) throws(ImagingError) -> Int32 {
+    try callCodec(or: .damaged("JPEG")) { succeeded(body($0)) }
   }
 
   private func values<Tuple>(of tuple: Tuple) -> [Int] {
@@ -157,7 +141,7 @@ final class JPEGReader {
 }
 
 extension codec_band {
-  /// Says where the rows of one plane go.
+  /// Sets where the rows of one plane are written.
   fileprivate mutating func aim(_ plane: Int, at start: UnsafeMutablePointer<UInt8>, stride: Int) {
     withUnsafeMutableBytes(of: &rows) {
       $0.bindMemory(to: UnsafeMutablePointer<UInt8>?.self)[plane] = start

@@ -1,6 +1,7 @@
 import CCodecs
+import MediaTypes
 
-/// A PNG that is being read as rows of grey, RGB or RGBA samples.
+/// Decodes a PNG to rows of grey, RGB or RGBA samples.
 final class PNGReader {
   private let source: SourceFile
   private let codec: OpaquePointer
@@ -8,19 +9,16 @@ final class PNGReader {
 
   /// Reads the header and checks it.
   ///
-  /// Without `checking` CRCs and Adler-32 are not computed, which saves time with a file that was checked before.
+  /// Without `checking` CRCs and Adler-32 are not computed, which saves time for a file that was
+  /// checked before.
   init(_ source: SourceFile, limits: Limits, checking: Bool) throws(ImagingError) {
     self.source = source
     try limits.check(try Self.size(source))  // before libpng sees anything
     var info = codec_png_info()
-    do {
-      codec = try CodecMessage.of { message in
-        source.withCodecSource {
-          codec_png_open($0, limits.ancillaryBytes, checking ? 1 : 0, &info, message)
-        }
+    codec = try callCodec(or: .damaged("PNG")) { message in
+      source.withCodecSource {
+        codec_png_open($0, limits.ancillaryBytes, checking ? 1 : 0, &info, message)
       }
-    } catch {
-      throw error.damaged("PNG")
     }
     self.info = info
     guard info.limited == 0 else {
@@ -41,10 +39,8 @@ final class PNGReader {
 
   var size: PixelSize { PixelSize(Int(info.width), Int(info.height)) }
   var hasTransparency: Bool { info.has_transparency != 0 }
-  /// Samples of a pixel as they come after `start`: 1, 3 or 4.
+  /// Samples of a decoded pixel: 1, 3 or 4.
   var channels: Int { Int(info.channels) }
-  /// Whether the file has 16 bits for each sample.
-  var isSixteen: Bool { info.depth == 16 }
 
   /// The colour space by iCCP, sRGB, gAMA and cHRM, in that order (PNG third edition, 4.3).
   var colourSpace: ColourSpace {
@@ -67,67 +63,69 @@ final class PNGReader {
     try call { codec_png_start(codec, sixteen ? 1 : 0, &info, $0) }
   }
 
-  /// What is done to the rows on their way to the resampler.
-  struct Passage {
-    /// Applied to 16-bit samples.
+  /// What is done to rows before they are resampled.
+  struct RowProcessing {
+    /// Applied to the 16-bit samples of `start(sixteen: true)`.
     var transform: ColourTransform?
     /// Whether colours are multiplied by alpha.
     var premultiplies = false
-    /// Rows that are averaged into one.
+    /// How many rows are averaged into one.
     var averaged = 1
   }
 
   /// Decodes rows into the resampler until it has what it needs.
-  func read(into resampler: PlaneResampler, _ passage: Passage) throws(ImagingError) {
-    guard passage.averaged == 1 else { return try readAverages(into: resampler, passage) }
+  func read(into resampler: PlaneResampler, _ processing: RowProcessing) throws(ImagingError) {
+    guard processing.averaged == 1 else { return try readAverages(into: resampler, processing) }
     var left = size.height
     while left > 0, !resampler.isComplete {
       let count = min(Self.band, left)
-      try read(count, to: resampler.slot, stride: resampler.slotStride, passage)
+      try read(count, to: resampler.slot, stride: resampler.stride, processing)
       resampler.receive(count)
       left -= count
     }
   }
 
-  /// Decodes the next row; a transform takes 16-bit samples, which `start` was told of.
-  func readRow(
-    to row: UnsafeMutablePointer<UInt8>, through transform: ColourTransform?
-  ) throws(ImagingError) {
-    try read(1, to: row, stride: 0, Passage(transform: transform))
-  }
-
   private func readAverages(
-    into resampler: PlaneResampler, _ passage: Passage
+    into resampler: PlaneResampler, _ processing: RowProcessing
   ) throws(ImagingError) {
-    let bytes = size.width * (passage.transform?.outputChannels ?? channels)
-    let average = RowAverage(of: passage.averaged, bytes: bytes)
+    let bytes = size.width * (processing.transform?.outputChannels ?? channels)
+    let average = RowAverage(of: processing.averaged, bytes: bytes)
     let row = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes)
     defer { row.deallocate() }
     for y in 0..<size.height where !resampler.isComplete {
-      try read(1, to: row, stride: bytes, passage)
+      try read(1, to: row, stride: bytes, processing)
       let isDue = average.add(row)
       guard isDue || y == size.height - 1, average.take(into: resampler.slot) else { continue }
       resampler.receive(1)
     }
   }
 
-  private func read(
-    _ count: Int, to rows: UnsafeMutablePointer<UInt8>, stride: Int, _ passage: Passage
+  /// Decodes the next rows.
+  func read(
+    _ count: Int, to rows: UnsafeMutablePointer<UInt8>, stride: Int, _ processing: RowProcessing
   ) throws(ImagingError) {
-    if let transform = passage.transform {
-      try readWide(count, to: rows, stride: stride, transform)
+    if let transform = processing.transform {
+      let bytes = size.width * channels * 2
+      let row = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes)
+      defer { row.deallocate() }
+      for index in 0..<count {
+        try call { codec_png_rows(codec, row, bytes, 1, $0) }
+        transform.apply(row, to: rows + index * stride, count: size.width)
+      }
     } else {
       try call { codec_png_rows(codec, rows, stride, Int32(count), $0) }
     }
-    guard passage.premultiplies else { return }
+    guard processing.premultiplies else { return }
     for index in 0..<count { codec_premultiply(rows + index * stride, size.width) }
   }
 
-  /// What the samples mean as they come.
+  /// What the decoded samples mean.
   var model: ColourModel { hasTransparency ? .rgba : info.colour_type == 0 ? .grey : .rgb }
 
-  /// Reads the picture to its end and keeps nothing, so that damage shows.
-  func skim() throws(ImagingError) {
+  /// Decodes the whole picture and keeps nothing.
+  ///
+  /// - Throws: `damaged` when it is.
+  func validate() throws(ImagingError) {
     try start()
     let row = UnsafeMutablePointer<UInt8>.allocate(capacity: size.width * 4)
     defer { row.deallocate() }
@@ -135,45 +133,30 @@ final class PNGReader {
     try call { codec_png_finish(codec, $0) }
   }
 
-  private func readWide(
-    _ count: Int, to slot: UnsafeMutablePointer<UInt8>, stride: Int, _ transform: ColourTransform
-  ) throws(ImagingError) {
-    let bytes = size.width * channels * 2
-    let row = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes)
-    defer { row.deallocate() }
-    for index in 0..<count {
-      try call { codec_png_rows(codec, row, bytes, 1, $0) }
-      transform.apply(row, to: slot + index * stride, count: size.width)
-    }
-  }
-
   /// Rows that are decoded together.
   static let band = 8
 
   private static func size(_ source: SourceFile) throws(ImagingError) -> PixelSize {
-    let header = source.bytes(0..<33)
-    guard header.count == 33, header[12..<16].elementsEqual("IHDR".utf8) else {
-      throw header.count > 15 && header[12..<16].elementsEqual("CgBI".utf8)
+    let header = source.octets(0..<33)
+    guard header.count == 33, header.has("IHDR", at: 12), let width = header.big(at: 16, count: 4),
+      let height = header.big(at: 20, count: 4)
+    else {
+      throw header.has("CgBI", at: 12)
         ? ImagingError(
           .damaged,
           "This PNG was packed for an iPhone app, and other programs can't read it. "
             + "Drop the original.")
-        : ImagingError(
-          .damaged, "This PNG is damaged. Export it again.", detail: "no IHDR chunk")
+        : .damaged("PNG", "no IHDR chunk")
     }
     guard header[26] == 0, header[27] == 0 else {
       throw ImagingError(
         .damaged,
         "This PNG is compressed in a way that phones can't read. Export it again as PNG or JPEG.")
     }
-    return PixelSize(Int(header.bigEndian32(at: 16)), Int(header.bigEndian32(at: 20)))
+    return PixelSize(width, height)
   }
 
   private func call(_ body: (UnsafeMutablePointer<CChar>) -> Int32) throws(ImagingError) {
-    do {
-      _ = try CodecMessage.of { succeeded(body($0)) }
-    } catch {
-      throw error.damaged("PNG")
-    }
+    _ = try callCodec(or: .damaged("PNG")) { succeeded(body($0)) }
   }
 }

@@ -1,34 +1,39 @@
-/// A file without its private metadata: the parts of it that stay, in order, byte for byte.
+import MediaTypes
+
+/// A file without its private metadata: the parts that are kept, in order and unchanged.
 package struct CleanCopy: Sendable {
-  package enum Piece: Equatable, Sendable {
+  private enum Piece {
     /// Bytes of the source.
     case source(Range<Int>)
     /// Bytes that replace something.
     case bytes([UInt8])
   }
 
-  /// What the copy is made of, in order.
-  package private(set) var pieces: [Piece] = []
-  /// What was cut, in words; empty when the source is clean as it is.
+  /// The parts of the copy, in order.
+  private var pieces: [Piece] = []
+  /// The number of bytes of the copy.
+  package private(set) var size = 0
+  /// What was removed, in words; empty when the source has no private metadata.
   package private(set) var removed: [String] = []
+  /// Where the parts of the source end.
+  private var end = 0
 
-  /// Cuts by marker, chunk or block; the coded pixels are not touched.
+  /// Removes segments, chunks or blocks; the coded pixels are kept.
   package init(_ source: SourceFile, kind: PictureKind) {
     switch kind {
-    case .jpeg: cutJPEG(source)
-    case .png: cutPNG(source)
-    case .gif: cutGIF(source)
-    }
-  }
-
-  /// Bytes of the copy.
-  package var size: Int {
-    pieces.reduce(0) { sum, piece in
-      switch piece {
-      case .source(let range): sum + range.count
-      case .bytes(let bytes): sum + bytes.count
+    case .jpeg:
+      for segment in JPEGSegments(source) where segment.isWhole {
+        append(segment.range, Self.change(of: segment, in: source))
       }
+    case .png:
+      append(0..<min(8, source.size), nil)
+      for chunk in Chunks(png: source) { append(chunk.range, Self.change(of: chunk, in: source)) }
+    case .gif:
+      let blocks = GIFBlocks(source)
+      append(0..<blocks.start, nil)
+      for block in blocks { append(block.range, Self.change(of: block)) }
     }
+    if end < source.size { note("data behind the picture's end") }
   }
 
   /// The copy in memory.
@@ -44,22 +49,99 @@ package struct CleanCopy: Sendable {
     return result
   }
 
-  mutating func keep(_ range: Range<Int>) {
-    if case .source(let last) = pieces.last, last.upperBound == range.lowerBound {
+  /// What is removed of a part, and what replaces it; nil when the part is kept.
+  private typealias Change = (removed: String, replacement: [UInt8])?
+
+  private mutating func append(_ range: Range<Int>, _ change: Change) {
+    end = range.upperBound
+    size += change?.replacement.count ?? range.count
+    if let change {
+      note(change.removed)
+      if !change.replacement.isEmpty { pieces.append(.bytes(change.replacement)) }
+    } else if case .source(let last) = pieces.last, last.upperBound == range.lowerBound {
       pieces[pieces.count - 1] = .source(last.lowerBound..<range.upperBound)
     } else if !range.isEmpty {
       pieces.append(.source(range))
     }
   }
 
-  mutating func insert(_ bytes: [UInt8]) { pieces.append(.bytes(bytes)) }
-
-  mutating func note(_ what: String) {
+  private mutating func note(_ what: String) {
     if !removed.contains(what) { removed.append(what) }
   }
 
-  /// Cuts what stands behind the end, or behind the last part that makes sense.
-  mutating func close(_ source: SourceFile, at end: Int) {
-    if end < source.size { note("data behind the picture's end") }
+  private static func change(of segment: JPEGSegment, in source: SourceFile) -> Change {
+    func holds(_ name: String) -> Bool {
+      source.bytes(segment.content.prefix(name.utf8.count)).elementsEqual(name.utf8)
+    }
+    switch segment.marker {
+    case JPEGSegment.application(0) where holds("JFIF\0"):
+      // A JFIF header (ITU-T T.871 10.1) is kept without a thumbnail.
+      guard segment.content.count > 14 else { return nil }
+      let header = source.bytes(segment.content.prefix(12))
+      return ("a thumbnail", [0xFF, 0xE0, 0, 16] + header + [0, 0])
+    case JPEGSegment.application(1):
+      guard let exif = Exif(application: source.bytes(segment.content)) else { return ("XMP", []) }
+      return change(of: exif) { tiff in
+        [0xFF, 0xE1, 0, UInt8(tiff.count + 8)] + Array("Exif\0\0".utf8) + tiff
+      }
+    case JPEGSegment.application(2) where holds("ICC_PROFILE\0"): return nil
+    case JPEGSegment.application(13): return ("IPTC", [])
+    case JPEGSegment.application(14) where holds("Adobe"): return nil
+    case JPEGSegment.application(0)...JPEGSegment.application(15):
+      return ("application data", [])
+    case JPEGSegment.comment: return ("comments", [])
+    default: return nil
+    }
+  }
+
+  /// The chunks that a picture needs to look right; all others are text, times and the like.
+  private static let needed: Set<String> = [
+    "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "mDCV", "cLLI",
+    "sBIT", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
+  ]
+
+  private static func change(of chunk: Chunk, in source: SourceFile) -> Change {
+    switch chunk.id {
+    case "eXIf": change(of: Exif(tiff: source.bytes(chunk.body))) { PNGChunk.bytes("eXIf", $0) }
+    case "tEXt", "zTXt", "iTXt": ("text", [])
+    default: needed.contains(chunk.id) ? nil : (chunk.id, [])
+    }
+  }
+
+  private static func change(of block: GIFBlock) -> Change {
+    switch block.kind {
+    case .comment: ("comments", [])
+    case .application where !block.isLooping: ("application data", [])
+    default: nil
+    }
+  }
+
+  /// Of EXIF data only the orientation is kept.
+  private static func change(of exif: Exif, _ written: ([UInt8]) -> [UInt8]) -> Change {
+    guard exif.holdsMore else { return nil }
+    return ("EXIF", exif.orientation == .upright ? [] : written(Exif.tiff(exif.orientation)))
+  }
+}
+
+/// Writes chunks of a PNG (third edition, 5.3).
+enum PNGChunk {
+  /// A chunk with its length and CRC.
+  static func bytes(_ type: String, _ content: [UInt8]) -> [UInt8] {
+    let body = Array(type.utf8) + content
+    return bigEndian(content.count) + body + bigEndian(Int(crc(body)))
+  }
+
+  /// A number of 32 bits.
+  static func bigEndian(_ value: Int) -> [UInt8] {
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian, Array.init)
+  }
+
+  /// The checksum of a chunk's type and content (ISO 3309, PNG third edition annex D).
+  private static func crc(_ bytes: [UInt8]) -> UInt32 {
+    ~bytes.reduce(~0) { sum, byte in
+      (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in
+        value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1
+      }
+    }
   }
 }

@@ -1,15 +1,16 @@
-/// Walks the blocks of a GIF up to its trailer, or to where it breaks off.
+import MediaTypes
+
+/// The blocks of a GIF up to its trailer, or to where the file ends or is no GIF any more.
 struct GIFBlocks: Sequence, IteratorProtocol {
-  /// Where the blocks begin: behind the header and the global colour table.
+  /// Where the blocks begin: after the header and the global colour table.
   let start: Int
   private let source: SourceFile
   private var position: Int
 
   init(_ source: SourceFile) {
-    let header = source.bytes(0..<13)
-    let flags = header.count == 13 ? header[10] : 0
-    let table = flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0
-    start = Swift.min(13 + table, source.size)
+    let header = source.octets(0..<13)
+    start = Swift.min(
+      13 + GIFBlock.colourTableSize(header[12] == nil ? 0 : header[10]), source.size)
     self.source = source
     position = start
   }
@@ -30,37 +31,45 @@ struct GIFBlock {
   /// Whether an application block is one of the two that say how often to play.
   let isLooping: Bool
 
-  /// Nil where the file breaks off or makes no sense.
+  /// The block at an offset; nil when it is incomplete or invalid.
   init?(_ source: SourceFile, at start: Int) {
-    let head = source.bytes(start..<start + 14)
-    guard let introducer = head.first else { return nil }
-    var position = start
-    switch introducer {
+    let head = source.octets(start..<start + 14)
+    var end: Int?
+    switch head[0] {
     case 0x3B:
       kind = .trailer
-      range = start..<start + 1
-      isLooping = false
-      return
-    case 0x2C:
-      guard head.count > 10 else { return nil }
+      end = start + 1
+    case 0x2C where head.count > 10:
       kind = .image
-      isLooping = false
-      position += 11 + (head[9] & 0x80 != 0 ? 3 << (Int(head[9] & 7) + 1) : 0)
-    case 0x21:
-      guard head.count > 2 else { return nil }
+      end = source.subBlocks(at: start + 11 + Self.colourTableSize(head[9]))
+    case 0x21 where head.count > 2:
       kind = head[1] == 0xFE ? .comment : head[1] == 0xFF ? .application : .extensionBlock
-      let name = head.dropFirst(3).prefix(11)
-      isLooping = name.elementsEqual("NETSCAPE2.0".utf8) || name.elementsEqual("ANIMEXTS1.0".utf8)
-      position += 2
+      end = source.subBlocks(at: start + 2)
     default: return nil
     }
-    while let length = source.bytes(position..<position + 1).first {
-      position += 1 + Int(length)
-      if length == 0 {
-        guard position <= source.size else { return nil }
-        range = start..<position
-        return
-      }
+    guard let end else { return nil }
+    range = start..<end
+    isLooping = head.has("NETSCAPE2.0", at: 3) || head.has("ANIMEXTS1.0", at: 3)
+  }
+
+  /// Bytes of the colour table that a byte of flags announces.
+  static func colourTableSize(_ flags: Int?) -> Int {
+    flags.map { $0 & 0x80 != 0 ? 3 << ($0 & 7 + 1) : 0 } ?? 0
+  }
+}
+
+extension SourceFile {
+  /// Goes through the data sub-blocks at an offset (GIF89a 15).
+  ///
+  /// - Returns: Where they end; nil when the file ends before.
+  @discardableResult
+  func subBlocks(at start: Int, _ body: (Range<Int>) -> Void = { _ in }) -> Int? {
+    var position = start
+    while let length = bytes(position..<position + 1).first {
+      let data = position + 1..<position + 1 + Int(length)
+      position = data.upperBound
+      if length == 0 { return position }
+      body(data)
     }
     return nil
   }

@@ -1,56 +1,78 @@
-/// A named stretch of a container file.
-struct Chunk {
-  let id: String
-  let body: Range<Int>
+/// A named part of a container file.
+package struct Chunk {
+  /// Its four-character code.
+  package let id: String
+  /// All of it, with its head and, in a PNG, its CRC.
+  package let range: Range<Int>
+  /// Its content.
+  package let body: Range<Int>
 }
 
-/// How a container writes the head of a chunk.
-enum ChunkLayout {
-  /// RIFF (WAV, WebP): name, 32 bits little-endian, padded to an even length.
-  case riff
-  /// IFF (AIFF): name, 32 bits big-endian, padded to an even length.
-  case iff
-  /// Core Audio: name, 64 bits big-endian; -1 means to the end.
-  case caf
-  /// ISO base media (MP4): 32 bits that count the head too, name; 1: 64 bits follow; 0: to the end.
-  case iso
-}
+/// The chunks of a container in order: never beyond the range, and a limited number.
+package struct Chunks<Source: ByteSource>: Sequence, IteratorProtocol {
+  /// How a container writes the head of a chunk.
+  enum Layout {
+    /// RIFF (WAV, WebP): name, 32 bits little-endian, padded to an even length.
+    case riff
+    /// IFF (AIFF): name, 32 bits big-endian, padded to an even length.
+    case iff
+    /// Core Audio: name, 64 bits big-endian; -1 means to the end.
+    case caf
+    /// ISO base media (MP4): 32 bits that count the head too, name; 1: 64 bits follow; 0: to the end.
+    case iso
+    /// PNG: 32 bits big-endian, name; a CRC follows; `IEND` is the last one.
+    case png
+  }
 
-/// Walks the chunks of a container: always forward, never out of its range, never for ever.
-struct Chunks<Source: ByteSource>: Sequence, IteratorProtocol {
   private let source: Source
-  private let layout: ChunkLayout
+  private let layout: Layout
   private let end: Int
   private var offset: Int
-  private var left = 4096
+  private var left: Int
 
-  init(_ source: Source, in range: Range<Int>, layout: ChunkLayout) {
+  init(_ source: Source, in range: Range<Int>, layout: Layout) {
     self.source = source
     self.layout = layout
     offset = range.lowerBound
     end = Swift.min(range.upperBound, source.size)
+    left = layout == .png ? .max : 4096
   }
 
-  mutating func next() -> Chunk? {
+  init(_ source: Source, from start: Int, layout: Layout) {
+    self.init(source, in: start..<Swift.max(start, source.size), layout: layout)
+  }
+
+  /// The whole chunks of a PNG (third edition, 5.3).
+  package init(png source: Source) { self.init(source, from: 8, layout: .png) }
+
+  /// The next chunk; one that is cut short ends with the range, except in a PNG, where it is left out.
+  package mutating func next() -> Chunk? {
     guard left > 0, offset < end else { return nil }
     left -= 1
     let octets = source.octets(at: offset, count: Swift.min(16, end - offset))
     guard let head = head(of: octets), head.length <= end - offset else { return nil }
     let start = offset + head.length
     let stop = start + Swift.min(head.size ?? end - start, end - start)
-    let isPadded = layout == .riff || layout == .iff
-    offset = stop + (isPadded ? (stop - start) & 1 : 0)
-    return Chunk(id: head.id, body: start..<stop)
+    var following = stop
+    switch layout {
+    case .riff, .iff: following += (stop - start) & 1
+    case .caf, .iso: break
+    case .png:
+      following += 4
+      guard following <= end, head.size == stop - start else { return nil }
+    }
+    defer { offset = head.id == "IEND" && layout == .png ? end : following }
+    return Chunk(id: head.id, range: offset..<following, body: start..<stop)
   }
 
   /// The name, the length of the head itself, and the size of what follows (nil: to the end).
   private func head(of octets: Octets) -> (id: String, length: Int, size: Int?)? {
-    let isISO = layout == .iso
-    guard let id = octets.code(at: isISO ? 4 : 0) else { return nil }
+    guard let id = octets.code(at: layout == .iso || layout == .png ? 4 : 0) else { return nil }
     switch layout {
     case .riff: return octets.little(at: 4, count: 4).map { (id, 8, $0) }
     case .iff: return octets.big(at: 4, count: 4).map { (id, 8, $0) }
     case .caf: return octets.count < 12 ? nil : (id, 12, octets.big(at: 4, count: 8))
+    case .png: return octets.big(at: 0, count: 4).map { (id, 8, $0) }
     case .iso:
       switch octets.big(at: 0, count: 4) {
       case 0: return (id, 8, nil)
@@ -59,5 +81,64 @@ struct Chunks<Source: ByteSource>: Sequence, IteratorProtocol {
       default: return nil
       }
     }
+  }
+}
+
+/// A box of ISO base media and the boxes in it, found when asked for.
+struct Boxes<Source: ByteSource> {
+  let source: Source
+  let range: Range<Int>
+
+  /// The first 32 boxes of a name.
+  func all(_ name: String) -> [Boxes] {
+    Array(Chunks(source, in: range, layout: .iso)).filter { $0.id == name }.prefix(32)
+      .map { Boxes(source: source, range: $0.body) }
+  }
+
+  subscript(name: String) -> Boxes? {
+    Chunks(source, in: range, layout: .iso).first { $0.id == name }
+      .map { Boxes(source: source, range: $0.body) }
+  }
+
+  /// The same without its first `count` bytes, which are fields.
+  func dropping(_ count: Int) -> Boxes { Boxes(source: source, range: range.dropFirst(count)) }
+
+  /// What a `mdia` box is about: `soun`, `vide`, `text` (ISO 14496-12 section 8.4.3).
+  var handler: String? { self["hdlr"]?.octets(12).code(at: 8) }
+
+  /// The first `count` bytes.
+  func octets(_ count: Int) -> Octets { source.octets(range.prefix(count)) }
+}
+
+/// The frames of a stream without a container, one after the other, as far as they are whole.
+struct Frames<Source: ByteSource, Frame>: Sequence, IteratorProtocol {
+  private let source: Source
+  private var offset: Int
+  private let headLength: Int
+  private let parse: (Octets, Int) -> (frame: Frame, size: Int)?
+  /// A stretch of the source, so that most frames need no read.
+  private var window = (start: 0, octets: Octets(bytes: []))
+
+  /// - Parameters:
+  ///   - source: The bytes with the stream.
+  ///   - start: Where the first frame begins.
+  ///   - headLength: How many bytes `parse` needs.
+  ///   - parse: Reads the head at an offset; `size` is that of the whole frame.
+  init(
+    _ source: Source, from start: Int, headLength: Int,
+    _ parse: @escaping (Octets, Int) -> (frame: Frame, size: Int)?
+  ) {
+    (self.source, offset, self.headLength, self.parse) = (source, start, headLength, parse)
+  }
+
+  mutating func next() -> (frame: Frame, range: Range<Int>)? {
+    if offset < window.start || offset + headLength > window.start + window.octets.count {
+      window = (offset, source.octets(at: offset, count: 1 << 16))
+    }
+    guard let (frame, size) = parse(window.octets, offset - window.start),
+      offset + size <= source.size
+    else { return nil }
+    defer { offset += size }
+    return (frame, offset..<offset + size)
   }
 }

@@ -1,4 +1,4 @@
-/// What a sound file says about itself: read from its headers, without decoding a sample.
+/// The facts in the headers of a sound file; no sample is decoded.
 package struct Sound: Sendable, Hashable {
   /// The container, by its bytes: `audio/wav`, `audio/mpeg`, `audio/mp4` and so on.
   package let type: MediaType
@@ -8,12 +8,12 @@ package struct Sound: Sendable, Hashable {
   package let channels: Int
   /// Samples of one channel in a second (hertz).
   package let sampleRate: Int
-  /// Seconds; 0 where the file does not tell (a live recording).
+  /// Seconds; 0 when the file does not say (a live recording).
   package let duration: Double
-  /// Where plain samples lie in the file; nil when the codec is not plain.
+  /// Where uncompressed samples are in the file; nil when they are compressed.
   package let samples: SampleLayout?
 
-  /// Checks what a header claimed.
+  /// Checks what a header says.
   init(
     type: MediaType, codec: Codec, channels: Int, sampleRate: Int, duration: Double,
     samples: SampleLayout? = nil
@@ -25,20 +25,16 @@ package struct Sound: Sendable, Hashable {
       throw .damaged(type, "claims a sample rate of \(sampleRate) Hz")
     }
     guard duration.isFinite, duration >= 0 else { throw .damaged(type, "has no valid duration") }
-    self.type = type
-    self.codec = codec
-    self.channels = channels
-    self.sampleRate = sampleRate
-    self.duration = duration
-    self.samples = samples
+    (self.type, self.codec, self.channels) = (type, codec, channels)
+    (self.sampleRate, self.duration, self.samples) = (sampleRate, duration, samples)
   }
 
   /// Reads the facts of WAV, AIFF, CAF, MP3, MP4/M4A, AAC, FLAC, Ogg and AMR.
   ///
-  /// Names are not asked; reads are small, and no size in the file is trusted.
-  /// - Throws: `SoundError` when the bytes are no sound or a damaged one.
+  /// Names are ignored; reads are small, and no size in the file is trusted.
+  /// - Throws: `SoundError` when the file is not a sound, or a damaged one.
   package static func read(_ source: some ByteSource) throws(SoundError) -> Sound {
-    switch MediaType.sniff(source: source).value {
+    switch MediaType.sniff(source).value {
     case "audio/wav": try wav(source)
     case "audio/aiff": try aiff(source)
     case "audio/x-caf": try caf(source)
@@ -50,9 +46,32 @@ package struct Sound: Sendable, Hashable {
     case "audio/mp4", "video/mp4", "video/3gpp", "video/quicktime": try mp4(source)
     default:
       throw SoundError(
-        code: .notSound,
         reason: source.size == 0
           ? "The file is empty." : FileKind(source).refusal(accepting: ["audio/*"]))
     }
+  }
+}
+
+/// Why a file is not a sound that can be described.
+package struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A sentence for the person who sent the file.
+  package let reason: String
+
+  /// What exactly is wrong, for a log; nil when the reason says it all.
+  package var detail: String?
+
+  /// The reason, which is written for people.
+  package var description: String { reason }
+
+  /// A file that ends too early; `detail` is for a log.
+  static func incomplete(_ detail: String) -> SoundError {
+    SoundError(reason: "This sound is incomplete. Copy or export it again.", detail: detail)
+  }
+
+  /// A damaged file; `what` continues "the file …".
+  static func damaged(_ type: MediaType, _ what: String) -> SoundError {
+    let name = type.fileExtension.uppercased()
+    return SoundError(
+      reason: "This \(name) is damaged. Export it again.", detail: "the \(name) file \(what)")
   }
 }

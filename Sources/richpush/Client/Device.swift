@@ -150,7 +150,7 @@ struct ReceivedMedia {
   private var isCard: Bool { media.contentType.hasPrefix("application/json") }
 
   private var facts: [String] {
-    if let picture = PictureSize.read(bytes) { return ["\(picture)"] }
+    if let picture = PixelSize.read(bytes) { return ["\(picture)"] }
     if type.family == "audio" || type.family == "video", let sound = try? Sound.read(bytes) {
       return [String(format: "%.1f s", sound.duration)]
     }

@@ -12,7 +12,7 @@ import Testing
   ) throws {
     let bytes = try bytes(path)
     #expect(MediaType.sniff(bytes).value == type)
-    let size = try #require(PictureSize.read(bytes))
+    let size = try #require(PixelSize.read(bytes))
     #expect((size.width, size.height) == (width, height))
   }
 

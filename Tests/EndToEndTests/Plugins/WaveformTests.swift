@@ -12,7 +12,7 @@ import Testing
     let run = try Self.waveform(
       of: PluginRun.repository.appending(path: "assets/sound/chime.wav"), width: width)
     #expect(run.fields["Content-Type"] == "image/png")
-    let size = try #require(PictureSize.read([UInt8](run.body)))
+    let size = try #require(PixelSize.read([UInt8](run.body)))
     #expect(size.width == expectedWidth)
     #expect(size.height == expectedHeight)
   }

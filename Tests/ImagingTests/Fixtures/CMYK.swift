@@ -1,3 +1,4 @@
+import MediaTypes
 @testable import Imaging
 
 /// JPEGs in four inks, written by libvips.

@@ -1,3 +1,4 @@
+import MediaTypes
 @testable import Imaging
 
 /// A picture drawn by a function, and files made of it by our own encoders.

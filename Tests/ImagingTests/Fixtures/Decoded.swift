@@ -1,3 +1,4 @@
+import MediaTypes
 @testable import Imaging
 
 /// The pixels of a file, decoded at full size.

@@ -1,5 +1,6 @@
 import Foundation
 
+import MediaTypes
 @testable import Imaging
 
 /// A picture in 64-bit floating point, as a measure of what is made in integers.

@@ -1,3 +1,4 @@
+import MediaTypes
 @testable import Imaging
 
 /// Pixels as netpbm's programs write them: PGM, PPM or PAM, of 8 or 16 bits.
@@ -29,7 +30,7 @@ struct PortableMap {
     let body = Array(bytes[position...])
     samples =
       maximum > 255
-      ? stride(from: 0, to: body.count - 1, by: 2).map { Int(body.bigEndian16(at: $0)) }
+      ? stride(from: 0, to: body.count - 1, by: 2).map { Int(body[$0]) << 8 | Int(body[$0 + 1]) }
       : body.map(Int.init)
     guard samples.count == width * height * channels else { return nil }
   }

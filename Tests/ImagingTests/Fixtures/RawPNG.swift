@@ -1,3 +1,4 @@
+import MediaTypes
 @testable import Imaging
 
 /// A PNG of any colour type and depth, put together by hand and not compressed.
@@ -32,8 +33,7 @@ struct RawPNG {
 
   /// A chunk with its length and CRC.
   static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
-    let body = Array(type.utf8) + content
-    return bigEndian(UInt32(content.count)) + body + bigEndian(CRC32.of(body))
+    PNGChunk.bytes(type, content)
   }
 
   /// Bytes in stored blocks (RFC 1950, RFC 1951 3.2.4).

@@ -1,3 +1,4 @@
+import MediaTypes
 @testable import Imaging
 
 /// Files with parts added by hand.

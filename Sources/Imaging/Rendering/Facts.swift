@@ -1,0 +1,68 @@
+import CCodecs
+package import MediaTypes
+
+/// The facts about a picture, found by decoding all of it.
+package struct Facts: Sendable {
+  package let kind: PictureKind
+  /// The upright size.
+  package let size: PixelSize
+  /// What its pixels mean.
+  package let colour: String
+  package let isAnimated: Bool
+  package let isTransparent: Bool
+  /// What a publisher should know, in sentences.
+  package let advice: [String]
+
+  /// Decodes the whole picture; throws when that fails.
+  package init(_ source: SourceFile, limits: Limits = Limits()) throws(ImagingError) {
+    kind = try PictureKind(source)
+    let metadata = try Metadata(source, kind: kind, limits: limits)
+    var advice: [String] = []
+    switch kind {
+    case .png:
+      let reader = try PNGReader(source, limits: limits, checking: true)
+      guard metadata.isComplete else { throw .incomplete }
+      try reader.validate()
+      if metadata.isAnimated { try PNGAnimation(source, limits: limits).validate() }
+      size = metadata.orientation.applied(to: reader.size)
+      colour = reader.model.name
+      isTransparent = reader.hasTransparency
+    case .gif:
+      try limits.check(try GIFPicture.canvas(of: source))
+      guard metadata.isComplete else { throw .incomplete }
+      let picture = try GIFPicture(source, limits: limits)
+      size = picture.size
+      colour = "palette"
+      isTransparent = picture.isTransparent
+      if !picture.isWhole {
+        advice.append("This GIF is damaged: a part of it is missing. Export it again.")
+      }
+    default:
+      let reader = try JPEGReader(source, limits: limits)
+      try reader.start(eighths: 1, limits: limits)
+      try reader.validate()
+      let health = reader.health
+      guard health.truncated == 0 else { throw .incomplete }
+      if health.warnings > 0 {
+        advice.append("This JPEG is damaged: parts of it may look wrong. Export it again.")
+      }
+      size = metadata.orientation.applied(to: reader.size)
+      colour = reader.model.name
+      isTransparent = false
+    }
+    isAnimated = metadata.isAnimated
+    self.advice = advice
+  }
+
+  /// The size in the header of a picture.
+  static func size(_ source: SourceFile, _ kind: PictureKind) throws(ImagingError) -> PixelSize {
+    let stored: PixelSize
+    let limits = Limits()
+    switch kind {
+    case .gif: return try GIFPicture.canvas(of: source)
+    case .png: stored = try PNGReader(source, limits: limits, checking: false).size
+    default: stored = try JPEGReader(source, limits: limits).size
+    }
+    return try Metadata(source, kind: kind, limits: limits).orientation.applied(to: stored)
+  }
+}

@@ -1,0 +1,137 @@
+import CCodecs
+import MediaTypes
+
+extension Recipe {
+  /// Renders a JPEG in planes as they are coded, or in rows in linear light.
+  func renderJPEG(
+    _ source: SourceFile, _ metadata: Metadata, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture {
+    let reader = try JPEGReader(source, limits: limits)
+    let drawing = self.drawing(of: reader.size, metadata)
+    let model = reader.model
+    let transform = ColourTransform(
+      metadata.profile.map { .profile($0) } ?? .standard, channels: reader.components,
+      areInks: model.isInks, isInverted: reader.isInverted)
+    let isStandard = transform == nil && !model.isInks
+    if isStandard, let same = try unchanged(source, .jpeg, drawing, &journal) {
+      return same
+    }
+    guard !options.isLinear else {
+      let raster = try journal.step(
+        "decode and resample",
+        { _ in "JPEG \(reader.size) \(model.name) to \(drawing.frame.size), in linear light" }
+      ) { () throws(ImagingError) in
+        try reader.startRows(limits: limits)
+        return try drawing.draw(rows(of: reader, transform), inLight: true)
+      }
+      return try encoded(raster, &journal)
+    }
+    let eighths = drawing.eighths
+    try reader.start(eighths: eighths, limits: limits)
+    let isHalved = isStandard && model == .ycc
+    let planes = try journal.step(
+      "decode and resample",
+      { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
+    ) { () throws(ImagingError) in try drawing.draw(reader, halvingChroma: isHalved) }
+    guard !isHalved else {
+      return try encoded(Raster(planes: planes, model: .ycc), &journal)
+    }
+    let pixels = try journal.step(
+      "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
+    ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
+    return try encoded(Raster(pixels), &journal)
+  }
+
+  /// The rows of a JPEG as sRGB.
+  private func rows(of reader: JPEGReader, _ transform: ColourTransform?) -> RowSource {
+    let width = reader.size.width
+    guard transform != nil || reader.model.isInks else {
+      return RowSource(size: reader.size, channels: reader.components) {
+        row throws(ImagingError) in try reader.readRow(to: row)
+      }
+    }
+    var stored = [UInt8](repeating: 0, count: width * reader.components)
+    return RowSource(size: reader.size, channels: 3) { row throws(ImagingError) in
+      try reader.readRow(to: &stored)
+      if let transform {
+        transform.apply(stored, to: row, count: width)
+      } else {
+        codec_inks_to_rgb(stored, reader.isInverted ? 1 : 0, row, Int32(width))
+      }
+    }
+  }
+
+  /// The pixels of a JPEG as sRGB.
+  private func standard(
+    _ pixels: Plane, _ reader: JPEGReader, _ transform: ColourTransform?
+  ) -> Plane {
+    if let transform { return transform.applied(to: pixels) }
+    return reader.model.isInks ? Mixing.rgb(ofInks: pixels, isInverted: reader.isInverted) : pixels
+  }
+
+  /// Renders a PNG in rows; 16-bit samples are converted to sRGB before they are rounded.
+  func renderPNG(
+    _ source: SourceFile, _ metadata: Metadata, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture {
+    let reader = try PNGReader(source, limits: limits, checking: false)
+    let drawing = self.drawing(of: reader.size, metadata)
+    let space = metadata.codePoints.flatMap(ColourSpace.init(codePoints:)) ?? reader.colourSpace
+    let channels = reader.model.channels
+    let narrow = ColourTransform(space, channels: channels)
+    if narrow == nil, let same = try unchanged(source, .png, drawing, &journal) {
+      return same
+    }
+    let isWide = narrow != nil && (reader.info.depth == 16 || options.isLinear)
+    let wide = isWide ? ColourTransform(space, channels: channels, isSixteen: true) : nil
+    try reader.start(sixteen: wide != nil)
+    var raster = try journal.step(
+      "decode and resample",
+      { (made: Raster) in
+        "PNG \(reader.size) to \(drawing.frame.size), \(made.model.name)"
+          + (options.isLinear ? ", in linear light" : "")
+      }
+    ) { () throws(ImagingError) in try draw(drawing, reader, through: wide) }
+    if wide == nil, let narrow {
+      raster = try journal.step("colour", { _ in "to sRGB" }) {
+        Raster(narrow.applied(to: raster.planes[0]))
+      }
+    }
+    raster = raster.withoutUnusedChannels
+    return try encoded(raster, asPNG: drawing.suitsPNG(raster), &journal)
+  }
+
+  func draw(
+    _ drawing: Drawing, _ reader: PNGReader, through wide: ColourTransform?
+  ) throws(ImagingError) -> Raster {
+    guard options.isLinear else { return try drawing.draw(reader, through: wide) }
+    let rows = RowSource(size: reader.size, channels: wide?.outputChannels ?? reader.channels) {
+      row throws(ImagingError) in
+      try reader.read(1, to: row, stride: 0, PNGReader.RowProcessing(transform: wide))
+    }
+    return try drawing.draw(rows, inLight: true)
+  }
+
+  /// Renders the first picture of a GIF, unless the file is as requested.
+  func renderGIF(
+    _ source: SourceFile, _ metadata: Metadata, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture {
+    let canvas = try GIFPicture.canvas(of: source)
+    try limits.check(canvas)
+    let drawing = self.drawing(of: canvas, metadata)
+    if options.profile?.plays ?? true,
+      let same = try unchanged(source, .gif, drawing, &journal)
+    {
+      return same
+    }
+    let raster = try journal.step(
+      "decode and resample",
+      { (made: Raster) in
+        "the first picture of the GIF \(drawing.stored) to \(drawing.frame.size), \(made.model.name)"
+      }
+    ) { () throws(ImagingError) in
+      let picture = try GIFPicture(source, limits: limits)
+      return try drawing.draw(picture.rows, inLight: options.isLinear).withoutUnusedChannels
+    }
+    return try encoded(raster, asPNG: drawing.suitsPNG(raster), &journal)
+  }
+}

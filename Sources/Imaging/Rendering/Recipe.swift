@@ -1,0 +1,135 @@
+package import MediaTypes
+
+/// Renders a picture as requested: decode, orient, convert to sRGB, crop, resample, encode.
+package struct Recipe: Sendable {
+  package let options: Options
+  package let limits: Limits
+
+  package init(_ options: Options, limits: Limits = Limits()) {
+    (self.options, self.limits) = (options, limits)
+  }
+
+  /// Renders a picture; one that needs no change is passed through without its private metadata.
+  package func render(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
+    var journal = Journal()
+    let kind = try PictureKind(source)
+    if options.areEmpty { return try passing(source, kind, size: nil, &journal) }
+    let metadata = try Metadata(source, kind: kind, limits: limits)
+    if metadata.isAnimated, options.keepsAnimation, fits(source) {
+      return try passing(source, kind, size: nil, &journal)
+    }
+    switch kind {
+    case .png: return try renderPNG(source, metadata, &journal)
+    case .gif: return try renderGIF(source, metadata, &journal)
+    default: return try renderJPEG(source, metadata, &journal)
+    }
+  }
+
+  /// What is visible of a picture whose stored pixels have that size.
+  func drawing(of stored: PixelSize, _ metadata: Metadata) -> Drawing {
+    let box = options.box
+    let frame = Frame(
+      of: metadata.orientation.applied(to: stored), width: box.width, height: box.height,
+      fit: options.fit, focus: options.focus)
+    return Drawing(
+      frame, orientation: metadata.orientation, stored: stored,
+      kernel: metadata.isGraphic(pixels: stored.pixels) ? .area : .lanczos)
+  }
+
+  /// The source itself, when its pixels are as requested.
+  func unchanged(
+    _ source: SourceFile, _ kind: PictureKind, _ drawing: Drawing, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture? {
+    guard drawing.orientation == .upright, drawing.frame.size == drawing.stored, fits(source)
+    else { return nil }
+    return try passing(source, kind, size: drawing.stored, &journal)
+  }
+
+  /// Whether the source has no more bytes than are allowed.
+  private func fits(_ source: SourceFile) -> Bool {
+    options.ceiling.map { source.size <= $0 } ?? true
+  }
+
+  private func passing(
+    _ source: SourceFile, _ kind: PictureKind, size: PixelSize?, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture {
+    let size = if let size { size } else { try Facts.size(source, kind) }
+    let copy = try journal.step(
+      "pass through",
+      { $0.removed.isEmpty ? "bit for bit" : "without \($0.removed.joined(separator: ", "))" }
+    ) { CleanCopy(source, kind: kind) }
+    return RenderedPicture(
+      content: copy.removed.isEmpty ? .original : .cleaned(copy), mediaType: kind.mediaType,
+      size: size, byteCount: copy.size, steps: journal.steps)
+  }
+
+  /// Encodes a raster within the byte limit.
+  func encoded(
+    _ raster: Raster, asPNG: Bool = false, _ journal: inout Journal
+  ) throws(ImagingError) -> RenderedPicture {
+    let encoded = try journal.step(
+      "encode", { (made: Encoded) in "\(made.detail), \(made.size), \(made.bytes.count) bytes" }
+    ) { () throws(ImagingError) in
+      var ceiling = ByteCeiling(options.ceiling)
+      return asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
+    }
+    return RenderedPicture(
+      content: .encoded(encoded.bytes), mediaType: encoded.mediaType, size: encoded.size,
+      byteCount: encoded.bytes.count, steps: journal.steps)
+  }
+}
+
+/// A picture as it is sent to a device.
+package struct RenderedPicture: Sendable {
+  package enum Content: Sendable {
+    /// The source, bit for bit.
+    case original
+    /// The source without its private metadata; the pixels are untouched.
+    case cleaned(CleanCopy)
+    /// New pixels.
+    case encoded([UInt8])
+  }
+
+  /// The encoded picture, or the source unchanged.
+  package let content: Content
+  /// The media type of the content.
+  package let mediaType: String
+  /// The upright size.
+  package let size: PixelSize
+  /// Bytes.
+  package let byteCount: Int
+  /// How it was rendered.
+  package let steps: [Step]
+
+  /// The content as bytes.
+  package func bytes(from source: SourceFile) -> [UInt8] {
+    switch content {
+    case .original: source.read(at: 0, count: source.size)
+    case .cleaned(let copy): copy.bytes(of: source)
+    case .encoded(let bytes): bytes
+    }
+  }
+}
+
+/// A step of rendering, for `--explain`.
+package struct Step: Sendable {
+  package let name: String
+  package let detail: String
+  package let duration: Duration
+}
+
+/// The steps taken so far.
+struct Journal {
+  private(set) var steps: [Step] = []
+
+  /// Runs a step and records how long it took.
+  mutating func step<Result>(
+    _ name: String, _ detail: (Result) -> String, _ body: () throws(ImagingError) -> Result
+  ) throws(ImagingError) -> Result {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let result = try body()
+    steps.append(Step(name: name, detail: detail(result), duration: clock.now - start))
+    return result
+  }
+}
