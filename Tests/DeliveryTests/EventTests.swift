@@ -136,6 +136,20 @@ import Testing
     }
   }
 
+  @Test func `drops what was not accepted within a week, and goes on`() async throws {
+    try await withReceiver { delivery, receiver, webhook in
+      delivery.clock.advance(by: Date().timeIntervalSince(delivery.clock.now()) - 8 * 86400)
+      try await add("old", to: delivery.store)
+      receiver.answer([503])
+      #expect(await webhook.deliver() == nil && receiver.ids.count == 1)
+      #expect(try delivery.store.cursor(of: "webhook") == 1)
+      delivery.clock.advance(by: 8 * 86400)
+      try await add("new", to: delivery.store)
+      #expect(await webhook.deliver() == nil)
+      #expect(receiver.bodies.last?.contains(#""name":"new""#) == true && receiver.ids.count == 2)
+    }
+  }
+
   @Test func `without a webhook nothing is kept for one`() async throws {
     let delivery = try await DeliveryFixture()
     delivery.store.createCursor(of: "webhook")

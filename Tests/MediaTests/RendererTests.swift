@@ -25,6 +25,17 @@ import Testing
     #expect(media.counts[.made] == 1 && media.counts[.hit] == 3)
   }
 
+  @Test func `a stored rendition has its plugin's fields, but no Link`() async throws {
+    let media = try MediaFixture { try $0.installPlugin("note", Self.echo) }
+    let request = try media.request()
+    // As an earlier version stored it.
+    _ = try await media.store.renditions.store(
+      request.key, bytes: [1], contentType: "text/plain",
+      fields: [Rendition.Field("link", "<https://elsewhere>"), Rendition.Field("x-note", "kept")])
+    let stored = try #require(media.renderer.stored(request))
+    #expect(stored.fields.map(\.name) == ["x-note"])
+  }
+
   @Test func `different options, content and notifications have different renditions`()
     async throws
   {

@@ -102,6 +102,19 @@ import Testing
     }
   }
 
+  @Test func `what a client can try again is not logged`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      try server.scratch.remove("plugins/note")
+      try await eventually("the plugin is gone") {
+        let answer = try await server.execute(
+          "GET", "/api/notifications/0?width=64", as: "device")
+        return answer.status == 503 && answer.fields["Retry-After"] == "60"
+      }
+      #expect(!server.log.contain("503"))
+    }
+  }
+
   @Test(arguments: [
     ("/media/7/ios?expires=1&key=1&signature=abc", "/media/7/ios?expires=1&key=1&signature=-"),
     ("/media/7/ios?signature=abc", "/media/-"), ("//media/7", "/media/-"),

@@ -68,4 +68,10 @@ import Testing
       ])
     #expect(merged[1].items.map { $0.note } == ["Sent as an alert: " + SilentPushBudget.reason])
   }
+
+  @Test func `lasts as long as the notification that expires last`() {
+    let (soon, late) = (Date(timeIntervalSinceNow: 60), Date(timeIntervalSinceNow: 600))
+    let merged = MergedPush.alerts(insteadOf: [silent(1, expires: late), silent(2, expires: soon)])
+    #expect(merged.map(\.push.expires) == [late])
+  }
 }
