@@ -71,16 +71,18 @@ import Testing
     let store = try scratch.store()
     try await store.addUser("alice", hash: PasswordHash.make("secret") ?? "", role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
-    func verdict(_ password: String, from address: String) async throws -> Authenticator.Verdict {
+    func verify(
+      _ password: String, from address: String
+    ) async throws -> Authenticator.Verification {
       let field = basic("alice:" + password)
       let credentials = try #require(Credentials(field))
       return await authenticator.verify(credentials, field, from: address)
     }
-    #expect(try await verdict("secret", from: "10.0.0.1").caller != nil)
-    for number in 0..<10 { _ = try await verdict("guess\(number)", from: "10.0.0.2") }
+    #expect(try await verify("secret", from: "10.0.0.1").caller != nil)
+    for number in 0..<10 { _ = try await verify("guess\(number)", from: "10.0.0.2") }
     for (address, isDelayed) in [("10.0.0.1", false), ("10.0.0.3", true)] {
-      let found = try await verdict("wrong", from: address)
-      let isTooMany = if case .tooMany = found { true } else { false }
+      let found = try await verify("wrong", from: address)
+      let isTooMany = if case .tooManyFailures = found { true } else { false }
       #expect(isTooMany == isDelayed, "\(address)")
     }
   }
