@@ -54,6 +54,10 @@ import Testing
       ("has an endless header", "yes 'X-A: b' | head -c 100000; sleep 60", .failed, "16384"),
       // With a user of its own the kernel may refuse a fork, and the shell give up, before it is counted.
       ("forks without end", "f() { while :; do f & done; sleep 5; }; f", .failed, "failed: "),
+      (
+        "starts 100 processes", "for i in $(seq 100); do sleep 9 & done; sleep 9", .failed,
+        "more than 64 processes"
+      ),
       ("eats memory", "exec perl -e 'my $x = \"x\" x 700_000_000; sleep 9'", .failed, "status 1"),
       (
         "fills the disk",
@@ -142,18 +146,31 @@ import Testing
 
   @Test(arguments: [
     "plugins/open/open", "plugins/open/data.txt", "plugins/open/__pycache__", "plugins/open",
-    "plugins", "plugins/open/__pycache__/open.pyc", "",
+    "plugins", "plugins/open/__pycache__/open.pyc", "plugins/open/.lib/deep/module",
+    "plugins/open/.lib/deep", "plugins/open/.lib", "",
   ])
   func `does not run what every user of the machine can change`(path: String) async throws {
     try fixture.script("open", manifest: "{}", "\(Self.head); echo hi")
     try fixture.write("plugins/open/data.txt", "data", mode: 0o644)
     try fixture.write("plugins/open/__pycache__/open.pyc", "data", mode: 0o644)
+    try fixture.write("plugins/open/.lib/deep/module", "data", mode: 0o644)
     #expect(try await fixture.text("open") == "hi\n")
     let place = fixture.folder + (path.isEmpty ? "" : "/\(path)")
     // The times of the plugin's own files stay: only the mode tells.
     #expect(chmod(place, 0o777) == 0)
     try await fixture.eventually("it is refused") { await fixture.code("open") == .failed }
     #expect(fixture.log.contains("every user of this machine can change \(place)"))
+  }
+
+  @Test func `does not run a plugin to which a hidden file is added that every user can change`()
+    async throws
+  {
+    try fixture.script("open", manifest: "{}", "\(Self.head); echo hi")
+    try fixture.write("plugins/open/.lib/module", "data", mode: 0o644)
+    #expect(try await fixture.text("open") == "hi\n")
+    let file = try fixture.write("plugins/open/.lib/other", "data", mode: 0o666)
+    try await fixture.eventually("it is refused") { await fixture.code("open") == .failed }
+    #expect(fixture.log.contains("every user of this machine can change \(file)"))
   }
 
   @Test func `does not run a plugin with a hidden file that every user can change`() async throws {

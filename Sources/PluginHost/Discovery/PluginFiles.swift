@@ -59,8 +59,10 @@ struct FileTree: Sequence, IteratorProtocol {
 /// Who else can change a plugin: through its files, the hidden ones included, and the folders on the way to
 /// them.
 struct PluginAccess {
-  /// The modes of the folders on the way to the files, and of the files that have no stamp.
+  /// The folders on the way to the files, with their modes.
   private let modes: [String: mode_t]
+  /// The stamps of files and folders that are not in ``PluginFiles``.
+  let hidden: [FileStamp]
   /// The first file or folder through which every user can change the plugin.
   let firstWorldWritable: String?
 
@@ -68,13 +70,13 @@ struct PluginAccess {
   init(of files: PluginFiles, roots: [String]) {
     var open = files.stamps.first(where: \.isWorldWritable)?.path
     var parents = Set(files.stamps.map(\.parent))
-    var modes: [String: mode_t] = [:]
-    let stamped = Set(files.stamps.map(\.path))
+    let known = Set(files.stamps.map(\.path))
+    var hidden: [FileStamp] = []
     var pending = roots
     while let path = pending.popLast() {
       guard let stamp = FileStamp(path) else { continue }
       if stamp.isWorldWritable { open = open ?? path }
-      if !stamp.isFolder, !stamped.contains(path) { modes[path] = stamp.mode }
+      if !known.contains(path) { hidden.append(stamp) }
       let (isRoot, isLink) = (roots.contains(path), FileStamp.isLink(path))
       parents.insert(stamp.parent)
       if isRoot || isLink { parents.insert(path.realPath.parentPath) }
@@ -83,6 +85,7 @@ struct PluginAccess {
         pending += FolderListing.texts(in: path).map { "\(path)/\($0)" }
       }
     }
+    var modes: [String: mode_t] = [:]
     for parent in parents.sorted() {
       var folder = parent
       while modes[folder] == nil, let stamp = FileStamp(folder) {
@@ -93,11 +96,13 @@ struct PluginAccess {
         folder = folder.parentPath
       }
     }
-    (self.modes, firstWorldWritable) = (modes, open)
+    (self.modes, self.hidden, firstWorldWritable) = (modes, hidden, open)
   }
 
-  /// Whether these have the same modes as before.
-  var isCurrent: Bool { modes.allSatisfy { FileStamp($0.key)?.mode == $0.value } }
+  /// Whether the folders have the same modes as before, and the hidden files are the same.
+  var isCurrent: Bool {
+    modes.allSatisfy { FileStamp($0.key)?.mode == $0.value } && hidden.allSatisfy(\.isCurrent)
+  }
 }
 
 /// What runs a plugin's executable, according to its first bytes.

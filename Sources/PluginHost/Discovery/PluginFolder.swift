@@ -189,8 +189,9 @@ final class PluginFolder: Sendable {
       folder: folder, roots: roots, identity: files?.identity ?? "",
       problem: problem ?? interpreter.problem)
     let stamps = files?.stamps ?? []
-    for stamp in stamps { watch(stamp.isFolder ? stamp.path : stamp.parent) }
-    let isSettled = plugin.problem == nil && stamps.allSatisfy(\.isSettled)
+    let watched = stamps + (access?.hidden ?? [])
+    for stamp in watched { watch(stamp.isFolder ? stamp.path : stamp.parent) }
+    let isSettled = plugin.problem == nil && watched.allSatisfy(\.isSettled)
     return Entry(
       plugin: plugin, stamps: isSettled ? stamps : [], access: access,
       precedingPaths: Array(folders.map { "\($0)/\(name)" }.prefix { $0 != roots[0] }),
