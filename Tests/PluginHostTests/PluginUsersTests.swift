@@ -50,6 +50,23 @@ import Testing
         == .server(reason: "all user IDs of 60706-60706 are taken"))
   }
 
+  @Test func `skips an ID that an account or a group has, and takes the next one`() throws {
+    let hasAccount = { (id: Int) in getpwuid(uid_t(id)) != nil }
+    let hasGroup = { (id: Int) in getgrgid(gid_t(id)) != nil }
+    let ids = 1..<1000
+    // Such as sudo's; accounts without a group of that number are in PluginUserSystemTests.
+    let group = try #require(ids.first { hasGroup($0) && !hasAccount($0) })
+    let account = try #require(ids.first { hasAccount($0) })
+    for taken in [group, account] {
+      let next = try #require((taken...60_000).first { !hasGroup($0) && !hasAccount($0) })
+      #expect(
+        users(taken...next).user(of: try plugin("first"), try report()) == .dedicated(next))
+      #expect(
+        users(taken...(next - 1)).user(of: try plugin("first"), try report())
+          == .server(reason: "all user IDs of \(taken)-\(next - 1) are taken"))
+    }
+  }
+
   @Test func `runs plugins as the server where users cannot be changed`() throws {
     let users = users(60_706...60_961)
     #expect(!users.user(of: try plugin("first"), try report(uids: 0)).isDedicated)

@@ -40,6 +40,10 @@ import Testing
         #expect(try mode(root + "/var/" + folder) == 0o700)
       }
       #expect(try [mode(root + "/var"), mode(root + "/backup")] == [0o711, 0o711])
+      #expect(try mode(root + "/var/scratch") == 0o711)
+      let status = try String(
+        contentsOfFile: "/proc/\(server.processIdentifier)/status", encoding: .utf8)
+      #expect(status.contains("\nUmask:\t0077\n"))
       #expect(try mode(root + "/assets/img/mine.png") == 0o644)
       guard getuid() == 0 else { return }
       let stranger = try await Child.run(

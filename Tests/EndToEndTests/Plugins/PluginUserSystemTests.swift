@@ -49,11 +49,17 @@ import Testing
     let left = try await Child.run(
       "/usr/bin/find", [scratch.path, "-mindepth", "3", "-not", "-path", "*/in*"])
     #expect(left.output.isEmpty)
+    let open = try await Child.run(
+      "/usr/bin/find", [scratch.path, "-maxdepth", "1", "-name", "plugin-*", "-perm", "/0006"])
+    #expect(open.output.isEmpty, "other users may list these folders, or write to them")
   }
 
   @Test(.enabled(if: isRoot, "only root may change users"))
   func `a server of root's gives each rich type a user of its own`() async throws {
-    try await RunningServer.lend(prepare: { try Self.install($0) }) { server in
+    // Root's own groups, such as those of a login, are not the plugins'.
+    try await RunningServer.lend(
+      through: ["/usr/bin/setpriv", "--groups", "27,33"], prepare: { try Self.install($0) }
+    ) { server in
       try await Self.expectOwnUsers(on: server)
       try await server.expectHealthy()
       let list = try await Child.run(
@@ -91,6 +97,69 @@ import Testing
         #expect(status.contains("CapEff:\t00000000000000e0"))  // CAP_KILL, CAP_SETGID, CAP_SETUID
       }
     }
+  }
+
+  @Test(.enabled(if: isRoot, "only root may change users"))
+  func `gives no plugin an ID that an account or a group has`() async throws {
+    let etc = try Scratch()
+    for (file, line) in [("passwd", "a:x:61200:65534::/:/bin/false"), ("group", "b:x:61201:")] {
+      try etc.drop(
+        Array(Data(contentsOf: URL(filePath: "/etc/\(file)")) + "\(line)\n".utf8), as: file)
+    }
+    let mounts = ["passwd", "group"].map { "mount --bind \(etc.folder.path)/\($0) /etc/\($0)" }
+    try await RunningServer.lend(
+      flags: ["--demo", "--plugin-uids", "61200-61206"],
+      through: ["/usr/bin/unshare", "--mount", "/bin/sh", "-c"]
+        + [mounts.joined(separator: " && ") + " && exec \"$@\"", "sh"],
+      prepare: { try Self.install($0) }
+    ) { server in
+      let users = server.log.matches(of: #/sandbox: [a-z]+: user ID (\d+)/#).map { $0.1 }
+      #expect(users.sorted() == ["61202", "61203", "61204", "61205", "61206"], "\(server.log)")
+      let who = try await Self.asks("who", on: server)
+      #expect(who == ["61206", "61206"])
+    }
+  }
+
+  @Test(
+    .enabled(if: isRoot, "only root may change users"),
+    arguments: [
+      ([], true), (["--user", "nobody"], true), (["--plugin-uids", "61200-61210"], true),
+      (["--user", "nobody", "--plugin-uids", "61200-61210"], false),
+    ] as [([String], Bool)])
+  func `removes what a killed server left, and says what it cannot after the IDs have changed`(
+    flags: [String], isRemoved: Bool
+  ) async throws {
+    let owner: uid_t = flags.contains("--user") ? 65_534 : 0
+    var left = ""
+    try await RunningServer.lend(
+      flags: ["--demo"] + flags,
+      prepare: { scratch in
+        try Self.install(scratch)
+        let file = try scratch.drop([1], as: "var/scratch/plugin-left/tmp/inner/file")
+        let tmp = file.deletingLastPathComponent().deletingLastPathComponent()
+        left = tmp.deletingLastPathComponent().path
+        for path in [scratch.folder.path + "/var", scratch.folder.path + "/var/scratch", left] {
+          chown(path, owner, owner)
+          chmod(path, 0o711)
+        }
+        _ = try await Child.run("/bin/chown", ["-R", "60706:60706", tmp.path])
+        _ = try await Child.run("/bin/chmod", ["-R", "go=", tmp.path])
+      },
+      to: { server in
+        if isRemoved {
+          try await eventually("it is removed") { !FileManager.default.fileExists(atPath: left) }
+        } else {
+          try await eventually("the log names it") {
+            server.log.contains("\(left) is left and cannot be removed: remove it as root")
+          }
+        }
+        let user = try #require(try await Self.asks("who", on: server).first.flatMap { Int($0) })
+        let range = flags.contains("--plugin-uids") ? 61_200...61_210 : 60_706...60_961
+        #expect(range.contains(user))
+        // The server owns the folder around it, and may have given the plugin's another name.
+        let files = try await Child.run("/usr/bin/find", [left, "-name", "file"])
+        #expect(files.output.count == (isRemoved ? 0 : 1))
+      })
   }
 
   @Test(.enabled(if: isRoot, "only root may hand over capabilities"))
