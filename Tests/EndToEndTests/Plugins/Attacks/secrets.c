@@ -96,11 +96,11 @@ static void taken_files(char **words) {
   }
 }
 
-/* The names of the files that are made in the second word's folder. */
+/* The names of the files that are made in the second word's folder, or moved there. */
 static void watched(char **words) {
   int queue = inotify_init1(IN_NONBLOCK);
   say("inotify_init1", queue);
-  say("inotify_add_watch", inotify_add_watch(queue, words[1], IN_CREATE));
+  say("inotify_add_watch", inotify_add_watch(queue, words[1], IN_CREATE | IN_MOVED_TO));
   wait_for_the_test(words[0]);
   char events[4096];
   ssize_t count = read(queue, events, sizeof events);

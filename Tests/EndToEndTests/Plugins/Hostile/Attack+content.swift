@@ -39,8 +39,11 @@ extension Attack {
       "truncating the server's files: truncate, O_TRUNC of what is opened to read, access mode 3, openat2, io_uring",
       .landlock(3), .filter, .users
     ) { ground in
-      try await touched(
-        ["truncate", "open-trunc", "open-3-trunc", "openat2-trunc", "io-uring"], ground)
+      let names = ["truncate", "open-trunc", "open-3-trunc", "openat2-trunc", "io-uring"]
+      // Landlock always keeps a plugin from opening what it may not read, and never from what it may.
+      let readable = ground.program.deletingLastPathComponent()
+      return try await touched(names, ground)
+        + touched(names, in: readable, ground).map { "readable \($0)" }
     },
     Attack("writing, replacing, removing the server's files", .landlock(1), .users) { ground in
       try await touched(

@@ -50,14 +50,18 @@ extension Attack {
   ]
 
   /// Which of the attacks did anything to files of the server's, each to one of its own.
-  static func touched(_ names: [String], _ ground: HostileGround) async throws -> [String] {
+  static func touched(
+    _ names: [String], in folder: URL? = nil, _ ground: HostileGround
+  ) async throws -> [String] {
+    let folder = folder ?? ground.data.appending(path: "victims")
     let victims = try names.map { name in
-      let path = ground.data.appending(path: "victims/\(name)").path
-      return try FileManager.default.fileExists(atPath: path) ? path : ground.victim(name)
+      let path = folder.appending(path: name).path
+      return try FileManager.default.fileExists(atPath: path)
+        ? path : ground.victim(name, in: folder)
     }
     let before = victims.map { FileFacts($0) }
     let answer = try await ground.attack(
-      names, [ground.data.appending(path: "victims/%").path, "\(ground.server.processIdentifier)"])
+      names, [folder.appending(path: "%").path, "\(ground.server.processIdentifier)"])
     let hits = zip(names, zip(victims, before)).filter { FileFacts($1.0) != $1.1 }.map(\.0)
     note(hits, answer)
     return hits

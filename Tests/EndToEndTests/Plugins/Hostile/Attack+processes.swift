@@ -60,8 +60,12 @@ extension Attack {
       return hits
     },
     Attack("a fork bomb", .launcher, .users, .namespace) { ground in
-      // Nothing limits root's processes before they are counted: it would stop this machine for seconds.
-      if ground.mode.plugins == .root { return nil }
+      // Nothing limits root's processes before they are counted: they would stop this machine for seconds.
+      let isRoot = ground.mode.plugins == .root
+      let group =
+        isRoot ? ProcessGroup(of: ground.server.processIdentifier, most: 2 * mostProcesses) : nil
+      defer { group?.remove() }
+      if isRoot, group == nil { return nil }
       let before = Measurements.tasks
       var peak = 0
       let answer = try await ground.attack(["bomb"]) {
@@ -124,6 +128,48 @@ extension Attack {
     try await ground.attack([name], ["\(pid)"], while: look)
     look()
     return wasStopped ? [name] : []
+  }
+}
+
+/// A control group (cgroups(7)) that limits the processes of a server and its plugins.
+struct ProcessGroup {
+  private let parent: String
+  private let folder: String
+
+  /// Moves a process and its descendants into a new group; nil where this machine does not let us.
+  init?(of pid: Int32, most: Int) {
+    // Version 1, and version 2.
+    let parents = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"]
+    guard let parent = parents.first(where: { access($0 + "/cgroup.procs", W_OK) == 0 }) else {
+      return nil
+    }
+    (self.parent, folder) = (parent, "\(parent)/richpush-\(UUID())")
+    ProcessGroup.write("+pids", to: parent + "/cgroup.subtree_control")
+    let isLimited =
+      mkdir(folder, 0o755) == 0 && ProcessGroup.write("\(most)", to: folder + "/pids.max")
+    let family = ProcessFacts.family(of: pid)
+    guard isLimited,
+      family.allSatisfy({ ProcessGroup.write("\($0.pid)", to: folder + "/cgroup.procs") })
+    else {
+      remove()
+      return nil
+    }
+  }
+
+  /// Lets the processes go on without the limit.
+  func remove() {
+    let text = try? String(contentsOfFile: folder + "/cgroup.procs", encoding: .utf8)
+    for pid in (text ?? "").split(separator: "\n") {
+      ProcessGroup.write(String(pid), to: parent + "/cgroup.procs")
+    }
+    rmdir(folder)
+  }
+
+  @discardableResult
+  private static func write(_ text: String, to file: String) -> Bool {
+    let descriptor = open(file, O_WRONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    return descriptor >= 0 && Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count
   }
 }
 

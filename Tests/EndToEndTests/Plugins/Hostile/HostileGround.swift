@@ -51,11 +51,16 @@ struct HostileGround: Sendable {
     }
   }
 
-  /// A file of the server's, which only its user may use, below the folder of its data.
-  func victim(_ name: String, _ content: String = "untouched") throws -> String {
-    let file = try server.scratch.drop(Array(content.utf8), as: "var/victims/\(name)").path
-    chmod(file, 0o600)
-    for path in [file, data.appending(path: "victims").path] { chown(path, mode.user, mode.user) }
+  /// A file of the server's, which only its user may change: below the folder of its data, or in another
+  /// folder, where everybody may read it.
+  func victim(
+    _ name: String, _ content: String = "untouched", in folder: URL? = nil
+  ) throws -> String {
+    let home = data.appending(path: "victims")
+    let place = (folder ?? home).path.dropFirst(self.folder.path.count + 1)
+    let file = try server.scratch.drop(Array(content.utf8), as: "\(place)/\(name)").path
+    chmod(file, folder == nil || folder == home ? 0o600 : 0o644)
+    for path in [file, (folder ?? home).path] { chown(path, mode.user, mode.user) }
     return file
   }
 
