@@ -68,12 +68,13 @@ final class StandIn: Sendable {
           answer(request, connection)
         }
       }
+      close(listener)
     }
   }
 
   deinit {
+    // Ends `accept`; its thread closes the descriptor, whose number could otherwise be another's by then.
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   private static func request(from socket: Int32) -> Request? {
