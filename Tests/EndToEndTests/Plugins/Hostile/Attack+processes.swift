@@ -74,6 +74,8 @@ extension Attack {
       note(["\(peak) processes"], answer)
       let isOver = [502, 504].contains(answer.status)
       if !isOver || isAlive("", ground) { return ["bomb"] }
+      // How many there are before they are counted depends on the moment; the table tells the worst.
+      if isRoot { return ["\(peak) processes, not limited"] }
       return peak > mostProcesses ? ["\(peak) processes"] : []
     },
   ]

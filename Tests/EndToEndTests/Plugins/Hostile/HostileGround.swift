@@ -24,8 +24,10 @@ struct HostileGround: Sendable {
     _ mode: HostileMode, to body: (HostileGround) async throws -> Void
   ) async throws {
     let canary = "canary-\(UUID())"
+    // RLIMIT_NPROC counts by user: the fork bomb would end the forks of other tests' servers.
+    let uids = mode.plugins == .own ? ["--plugin-uids", "61400-61655"] : []
     try await mode.lend(
-      flags: ["--demo", "--network", "online"], environment: ["CANARY": canary],
+      flags: ["--demo", "--network", "online"] + uids, environment: ["CANARY": canary],
       prepare: { scratch in try prepare(scratch, canary) },
       to: { server in
         var notifications: [String: Int] = [:]
