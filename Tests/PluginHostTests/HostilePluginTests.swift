@@ -144,6 +144,11 @@ import Testing
     #expect(fixture.log.contains("its file is no program of this machine"))
   }
 
+  /// Waits until the host may keep what it has read: until then it reads a plugin for each call.
+  private func settle(_ file: String) async throws {
+    try await fixture.eventually("\(file) is settled") { FileStamp(file)?.isSettled == true }
+  }
+
   @Test(arguments: [
     "plugins/open/open", "plugins/open/data.txt", "plugins/open/__pycache__", "plugins/open",
     "plugins", "plugins/open/__pycache__/open.pyc", "plugins/open/.lib/deep/module",
@@ -153,7 +158,8 @@ import Testing
     try fixture.script("open", manifest: "{}", "\(Self.head); echo hi")
     try fixture.write("plugins/open/data.txt", "data", mode: 0o644)
     try fixture.write("plugins/open/__pycache__/open.pyc", "data", mode: 0o644)
-    try fixture.write("plugins/open/.lib/deep/module", "data", mode: 0o644)
+    let last = try fixture.write("plugins/open/.lib/deep/module", "data", mode: 0o644)
+    try await settle(last)
     #expect(try await fixture.text("open") == "hi\n")
     let place = fixture.folder + (path.isEmpty ? "" : "/\(path)")
     // The times of the plugin's own files stay: only the mode tells.
@@ -166,7 +172,7 @@ import Testing
     async throws
   {
     try fixture.script("open", manifest: "{}", "\(Self.head); echo hi")
-    try fixture.write("plugins/open/.lib/module", "data", mode: 0o644)
+    try await settle(fixture.write("plugins/open/.lib/module", "data", mode: 0o644))
     #expect(try await fixture.text("open") == "hi\n")
     let file = try fixture.write("plugins/open/.lib/other", "data", mode: 0o666)
     try await fixture.eventually("it is refused") { await fixture.code("open") == .failed }

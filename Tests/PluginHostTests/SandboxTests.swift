@@ -114,6 +114,19 @@ import Testing
     #expect(try await fixture.text("pair") == "made \(denied) x")
   }
 
+  @Test func `asks the kernel about routes only, with the network`() async throws {
+    let fixture = try PluginFixture { $0.network = ["netlink"] }
+    guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+    try fixture.script(
+      "netlink", manifest: #"{"network":true}"#,
+      """
+      \(SandboxTests.head)
+      exec perl -MSocket -e 'for (0, 4, 9, 15, 16) {  # NETLINK_ROUTE, _SOCK_DIAG, _AUDIT, and two more
+        print socket(my $one, 16, SOCK_RAW, $_) ? "open " : "shut " }'
+      """)
+    #expect(try await fixture.text("netlink") == "open shut shut shut shut ")
+  }
+
   @Test func `can neither signal the server nor look into it`() async throws {
     let fixture = try PluginFixture()
     guard try fixture.host.sandboxReport().landlock >= 6 else { try Test.cancel("no Landlock 6") }
