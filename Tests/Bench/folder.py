@@ -159,6 +159,10 @@ def intake(scratch, photo, count):
     pictures(folder / "img", photo, count)
     theirs = peer(folder / "img")
     server = Server(folder)
+    # The picture that a demonstration brings.
+    shutil.rmtree(folder / "assets/img")
+    while sum(server.counts().values()):
+        time.sleep(0.01)
     server.settle()
     before, start = server.whole_processor_time(), time.monotonic()
     os.rename(folder / "img", folder / "assets/img")
