@@ -60,8 +60,9 @@ package final class Store: Sendable {
     if access == .owner { folder.removeTemporaryFiles() }
     database = try Database(path: folder.database) { try $0.addFirstLinkKey() }
     blobs = try Blobs(in: folder, now: now)
-    outbox = Outbox(database, now: now)
-    if access == .owner { outbox.releaseAbandonedLeases() }
+    let start = access == .owner ? NodeStart(in: folder) : nil
+    outbox = Outbox(database, owner: start?.owner, now: now)
+    if let start { outbox.releaseLeases(ofNode: start.node) }
     renditions = Renditions(in: folder, now: now)
     self.now = now
   }

@@ -47,6 +47,21 @@ import Testing
     }
   }
 
+  @Test func `sends at once after a kill what was being sent, under the same id`() async throws {
+    try await PushServices.lend(lanes: "apns") { server, services in
+      // Longer than a lease.
+      try services.apns.answer(["*": [["status": 200, "delay": 600]]])
+      try await server.client("alice").register(handle: "AB12")
+      let id = try await server.client("shop").create(.logo(to: "alice")).id
+      let first = try await services.apns.pushes(1)
+      try services.apns.answer(["*": [["status": 200]]])
+      try await server.restart(by: SIGKILL)
+      let second = try await services.apns.pushes(1)
+      #expect(first.map(\.fields["apns-id"]) == second.map(\.fields["apns-id"]))
+      try await eventually("it is sent") { try server.deliveries(of: id) == ["apns sent"] }
+    }
+  }
+
   private static func listen(
     to server: RunningServer, for user: String, count: Int
   ) async throws -> [PushEvent] {

@@ -103,8 +103,8 @@ import Testing
       INSERT INTO recipient(user, notification, read) VALUES ('anna', 0, 5), ('gone', 0, NULL);
       INSERT INTO device_receipt VALUES (0, 'anna', 'r1', NULL, 5);
       INSERT INTO push(id, lane, kind, text) VALUES (1, 'apns', 'alert', 't');
-      INSERT INTO job(push, lane, token, user, registration, state, due, updated)
-        VALUES (1, 'apns', 't', 'anna', 'r1', 'queued', 0, 0);
+      INSERT INTO job(push, lane, token, user, registration, state, due, owner, updated)
+        VALUES (1, 'apns', 't', 'anna', 'r1', 'queued', 9000000000000, 'a lease', 0);
       INSERT INTO push_event(sequence, user, notification, data, created)
         VALUES (5, 'anna', 0, 'old', 0), (6, 'gone', 0, 'old', 0), (7, 'gone', 0, 'old', 0);
       DELETE FROM push_event WHERE sequence = 7;

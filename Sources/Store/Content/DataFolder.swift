@@ -8,6 +8,7 @@ import Primitives
 ///     renditions/ab/…   a cache that may be deleted
 ///     tmp/              files being written
 ///     lock              held by the server that owns the folder
+///     node              the node's id and the number of its starts
 ///     collection.lock   held while content is removed or copied
 struct DataFolder: Sendable {
   /// The path, without a slash at its end.
@@ -116,7 +117,7 @@ extension DataFolder {
   /// The store's own files: another user who could write to the folder may have planted them.
   private static let storeFileNames: Set = [
     "blobs", "renditions", "tmp", "richpush.db", "richpush.db-wal", "richpush.db-shm",
-    "richpush.db-journal", "lock", "collection.lock",
+    "richpush.db-journal", "lock", "node", "collection.lock",
   ]
 
   private func makePrivate(_ name: String) throws(StoreError) {

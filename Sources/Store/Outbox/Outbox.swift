@@ -3,19 +3,20 @@ package import FoundationEssentials
 /// The transactional outbox of pushes: one job for each device, sent at least once.
 ///
 /// Jobs are inserted in the same transaction as their notification. A lane leases those that are due and
-/// settles them. A job that is neither settled nor released is due again when its lease ends, so that
-/// none is lost in a crash.
+/// settles them. A job that is neither settled nor released is due again when its lease ends, or at the
+/// node's next start, so that none is lost in a crash.
 package final class Outbox: Sendable {
   let database: Database
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
-  let owner = UUID().uuidString
+  private let owner: String
   /// Called with the names of lanes for which this process committed jobs: a hint, lanes lease from the database.
   package let onJobs = Callback<Set<String>>()
 
-  init(_ database: Database, now: @escaping @Sendable () -> Date) {
-    self.database = database
-    self.now = now
+  /// `owner` is nil for a process that is no node.
+  init(_ database: Database, owner: String?, now: @escaping @Sendable () -> Date) {
+    (self.database, self.now) = (database, now)
+    self.owner = owner ?? UUID().uuidString
   }
 
   func notifyObserver(_ lanes: some Sequence<String>) {
@@ -49,16 +50,17 @@ package final class Outbox: Sendable {
       "SELECT due FROM job WHERE state = 'queued' AND lane = ? ORDER BY due LIMIT 1", lane)
   }
 
-  /// Makes jobs due that an earlier process of this folder had leased when it ended.
-  func releaseAbandonedLeases() {
+  /// Makes jobs due that earlier starts of a node had leased when they ended.
+  func releaseLeases(ofNode node: String) {
     let now = now()
     database.writeSoon { connection in
+      // A literal, for the partial indexes.
       for state in [JobState.queued, .cancelled] {
         try connection.run(
           """
           UPDATE job SET owner = NULL, due = min(due, ?)
-          WHERE state = '\(state.rawValue)' AND owner IS NOT NULL
-          """, now)
+          WHERE state = '\(state.rawValue)' AND owner GLOB ?
+          """, now, NodeStart.prefix(of: node) + "*")
       }
     }
   }

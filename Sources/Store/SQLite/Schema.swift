@@ -169,6 +169,10 @@ enum Schema {
       WHERE state = 'sent' AND sent_as = 'background';
     """,
     referToUsersByNumber,
+    """
+    -- Leases of a version without nodes, which no start would free.
+    UPDATE job SET owner = NULL, due = min(due, unixepoch() * 1000) WHERE owner IS NOT NULL;
+    """,
   ]
 }
 
