@@ -36,11 +36,11 @@ package final class ControlSocket: Sendable {
     do {
       let folder = try FileDescriptor(folder, O_RDONLY | O_DIRECTORY)
       let socket = try Self.socket(timeout: Self.requestTimeout, flags: SOCK_NONBLOCK.rawValue)
-      let path = Self.path(in: folder)
-      unlink(path)
+      unlinkat(folder.number, Self.name, 0)
+      try UnixSocketAddress(Self.name, in: folder).bind(socket)
       // Nobody can connect before listen(2), so the mode is set in time.
-      guard Self.withAddress(in: folder, { bind(socket.number, $0, $1) }) == 0,
-        chmod(path, 0o600) == 0, listen(socket.number, Self.backlog) == 0
+      guard fchmodat(folder.number, Self.name, 0o600, 0) == 0,
+        listen(socket.number, Self.backlog) == 0
       else { throw Errno.current }
       listener = socket
     } catch {
@@ -122,11 +122,8 @@ extension ControlSocket {
   }
 
   private static func ask(in folder: String) throws(Errno) -> Answer {
-    let folder = try FileDescriptor(folder, O_RDONLY | O_DIRECTORY)
     let server = try socket(timeout: answerTimeout)
-    guard withAddress(in: folder, { connect(server.number, $0, $1) }) == 0 else {
-      throw Errno.current
-    }
+    try UnixSocketAddress(name, in: folder).connect(server)
     send(request, to: server)
     let answer = String(decoding: try server.readSome(limit: lineLimit), as: UTF8.self)
     if answer == confirmation { return .applied }
@@ -158,23 +155,5 @@ extension ControlSocket {
 
   private static func send(_ line: String, to socket: FileDescriptor) {
     _ = Glibc.send(socket.number, line, line.utf8.count, Int32(MSG_NOSIGNAL))
-  }
-
-  /// A path that fits an address, which has room for 108 bytes, wherever the folder is.
-  private static func path(in folder: FileDescriptor) -> String {
-    "/proc/self/fd/\(folder.number)/\(name)"
-  }
-
-  private static func withAddress(
-    in folder: FileDescriptor, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path(in: folder).utf8) }
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
   }
 }

@@ -30,8 +30,10 @@ package final class FileDescriptor: Sendable {
 
   /// Opens a file (`open`) that child processes do not inherit.
   package init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(Errno) {
-    number = open(path, flags | O_CLOEXEC, mode)
-    guard number >= 0 else { throw Errno.current }
+    let opened = open(path, flags | O_CLOEXEC, mode)
+    // Before `number` is set: an object with all its members is deinitialized, and close(-1) sets errno.
+    if opened < 0 { throw Errno.current }
+    number = opened
   }
 
   deinit { close(number) }

@@ -325,6 +325,34 @@ extension GenerationalCacheTests {
 
   @Test func `says what the system said`() {
     #expect(throws: Errno(rawValue: ENOENT)) { try FileDescriptor("/nowhere/at/all", O_RDONLY) }
+    errno = 0
+    _ = try? FileDescriptor("/nowhere/at/all", O_RDONLY)
+    #expect(errno == ENOENT, "nothing is closed that was not opened")
     #expect(Errno(rawValue: ENOENT).description == "No such file or directory")
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct UnixSocketAddressTests {
+  @Test(arguments: [1, 200])
+  func `names a socket in a folder, however long the folder's path is`(length: Int) throws {
+    let path = "/tmp/\(String(repeating: "x", count: length))-\(UInt32.random(in: 0 ... .max))"
+    try #require(mkdir(path, 0o700) == 0)
+    defer { rmdir(path) }
+    func newSocket() throws -> FileDescriptor {
+      try #require(FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)))
+    }
+    #expect(throws: Errno(rawValue: ENOENT)) {
+      try UnixSocketAddress("s", in: path).connect(newSocket())
+    }
+    let listener = try newSocket()
+    try UnixSocketAddress("s", in: path).bind(listener)
+    defer { unlink(path + "/s") }
+    #expect(access(path + "/s", F_OK) == 0)
+    try #require(listen(listener.number, 1) == 0)
+    try UnixSocketAddress("s", in: path).connect(newSocket())
+    try UnixSocketAddress("s", in: FileDescriptor(path, O_RDONLY)).connect(newSocket())
+    #expect(throws: Errno(rawValue: EADDRINUSE)) {
+      try UnixSocketAddress("s", in: path).bind(newSocket())
+    }
   }
 }

@@ -48,7 +48,7 @@ enum UnixSocket {
   static func listener(in folder: String) -> FileDescriptor? {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard let socket = FileDescriptor(owning: socket(AF_UNIX, kind, 0)),
-      withAddress(in: folder, { bind(socket.number, $0, $1) }),
+      (try? UnixSocketAddress(name, in: folder).bind(socket)) != nil,
       listen(socket.number, backlog) == 0
     else { return nil }
     return socket
@@ -58,36 +58,14 @@ enum UnixSocket {
   static func connection(in folder: String) -> FileDescriptor? {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     guard let socket = FileDescriptor(owning: socket(AF_UNIX, kind, 0)),
-      withAddress(in: folder, { connect(socket.number, $0, $1) })
+      (try? UnixSocketAddress(name, in: folder).connect(socket)) != nil
     else { return nil }
     return socket
   }
 
   /// One is used at a time; the others are left over from calls that were cancelled.
   private static let backlog: Int32 = 64
-  /// An address has room for 108 bytes with the NUL that ends it (unix(7)).
-  private static let longestPath = 107
-
-  private static func withAddress(
-    in folder: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Bool {
-    var path = "\(folder)/socket"
-    var place: FileDescriptor?
-    if path.utf8.count > longestPath {
-      place = FileDescriptor.place(folder)
-      path = "/proc/self/fd/\(place?.number ?? -1)/socket"
-    }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    return withExtendedLifetime(place) {
-      withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          call($0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-        }
-      }
-    }
-  }
+  private static let name = "socket"
 }
 
 extension FileDescriptor {
