@@ -28,7 +28,8 @@ package struct Announcement: Sendable {
     package var users: Set<UserID> = []
     /// The names of users whom the expression names.
     var names: [UserID: String] = [:]
-    /// Names in the expression that no user has.
+    /// Names in the expression that no user had before: in demo mode guests get them now, but they may be
+    /// misspelled.
     package var unknown: [String] = []
     package var devices: Set<AudienceDevice> = []
 

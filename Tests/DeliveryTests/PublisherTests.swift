@@ -275,7 +275,9 @@ import Testing
     async throws
   {
     let delivery = try await DeliveryFixture(admitsGuests: true)
-    try await delivery.publish(delivery.draft(to: #"["username:zoe"]"#))
+    let draft = try delivery.draft(to: #"["username:zoe","username:a:b"]"#)
+    #expect(try await delivery.publish(draft).addressees.unknown == ["a:b", "zoe"], "misspelled?")
+    #expect(try await delivery.publish(draft).addressees.unknown == ["a:b"])
     #expect(try delivery.store.receipts(of: 0).map(\.user) == ["zoe"])
   }
 }
