@@ -25,6 +25,6 @@ let targets: [String: @Sendable ([UInt8]) -> Void] = [
   options.fit = bytes.count % 2 == 0 ? .contain : .cover
   options.isLinear = bytes.count % 3 == 0
   options.maximumBytes = bytes.count % 5 == 0 ? 900 : nil
-  _ = try? Recipe(options, limits: limits).render(source)
+  _ = try? PictureRenderer(options, limits: limits).render(source)
   _ = try? Facts(source, limits: limits)
 }

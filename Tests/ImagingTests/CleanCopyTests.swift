@@ -11,7 +11,7 @@ import MediaTypes
 
   @Test func `a clean original is served bit for bit`() throws {
     for bytes in [try Canvas.scene(90, 60).jpeg(), try Canvas.disc(40).png(alpha: true)] {
-      let rendition = try Recipe.render(bytes)
+      let rendition = try PictureRenderer.render(bytes)
       #expect(rendition.isOriginal)
       #expect(rendition.bytes(from: SourceFile(bytes: bytes)).elementsEqual(bytes))
     }
@@ -66,7 +66,7 @@ import MediaTypes
   @Test func `a rendition carries none of it`() throws {
     let bytes = Surgery.jpeg(
       try Canvas.scene(300, 200).jpeg(), turned: .clockwise, secret: "SECRET")
-    let rendition = try Recipe.render(bytes, ("width", "64"))
+    let rendition = try PictureRenderer.render(bytes, ("width", "64"))
     #expect(!rendition.encoded.contains("SECRET") && !rendition.encoded.contains("Exif"))
   }
 }

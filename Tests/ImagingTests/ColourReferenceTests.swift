@@ -55,11 +55,15 @@ import MediaTypes
     let wanted = try Self.reference(profile, Self.patches.map { $0.map(Double.init) })
     for linear in ["0", "1"] {
       let png = Surgery.png(try canvas.png(), adding: "iCCP", ICC.chunk(profile))
-      #expect(try Self.worst(Recipe.render(png, ("width", "64"), ("linear", linear)), wanted) <= 2)
+      #expect(
+        try Self.worst(PictureRenderer.render(png, ("width", "64"), ("linear", linear)), wanted)
+          <= 2)
       let jpeg = Surgery.jpeg(
         try Tool.run("cjpeg -quality 98 -sample 1x1", PortableMap.bytes(of: canvas)),
         profile: profile)
-      #expect(try Self.worst(Recipe.render(jpeg, ("width", "64"), ("linear", linear)), wanted) <= 2)
+      #expect(
+        try Self.worst(PictureRenderer.render(jpeg, ("width", "64"), ("linear", linear)), wanted)
+          <= 2)
     }
   }
 
@@ -77,7 +81,7 @@ import MediaTypes
       png = Surgery.png(png, adding: "iCCP", ICC.chunk(profile))
     }
     let wanted = try Self.reference(profile, tones.map { $0.map { Double($0) / 257 } })
-    #expect(try Self.worst(Recipe.render(png, ("width", "64")), wanted) <= 2)
+    #expect(try Self.worst(PictureRenderer.render(png, ("width", "64")), wanted) <= 2)
   }
 
   @Test(arguments: [(true, false), (true, true), (false, false)])
@@ -97,12 +101,12 @@ import MediaTypes
     let wanted = try Self.reference(
       profile, inks.map { $0.map { Double($0 * 255 / 100) * 100 / 255 } })
     for linear in ["0", "1"] {
-      let made = try Recipe.render(
+      let made = try PictureRenderer.render(
         Surgery.jpeg(jpeg, profile: profile), ("width", "64"), ("linear", linear))
       #expect(try Self.worst(made, wanted) <= 2)
       // without a profile inks are multiplied out: paper is white, black is black, cyan is cyan
       let plain = try Decoded(
-        Recipe.render(jpeg, ("width", "64"), ("linear", linear)).encoded)
+        PictureRenderer.render(jpeg, ("width", "64"), ("linear", linear)).encoded)
       #expect(plain[8, 8].allSatisfy { $0 >= 247 } && plain[24, 8].allSatisfy { $0 <= 8 })
       #expect(plain[40, 8][0] <= 10 && plain[40, 8][1] >= 245 && plain[40, 8][2] >= 245)
     }
@@ -117,7 +121,7 @@ import MediaTypes
       return hasAlpha ? [tone, x == 0 ? 254 : 255] : [tone]
     }
     let wanted = try Self.reference(profile, (0..<12).map { [Double($0 * 23)] })
-    let made = try Recipe.render(
+    let made = try PictureRenderer.render(
       Surgery.png(png.bytes, adding: "iCCP", ICC.chunk(profile)), ("width", "64"))
     #expect(try Self.worst(made, wanted) <= 2)
   }

@@ -24,7 +24,7 @@ import MediaTypes
       Surgery.jpeg(try Self.canvas.jpeg(), profile: profile),
       Surgery.png(try Self.canvas.png(), adding: "iCCP", ICC.chunk(profile)),
     ] {
-      let seen = try Self.centres(Recipe.render(source, ("width", "64")))
+      let seen = try Self.centres(PictureRenderer.render(source, ("width", "64")))
       #expect(Self.isNear(seen[0], [40, 60, 200], within: 8))
       #expect(Self.isNear(seen[2], [210, 60, 30], within: 8))
     }
@@ -32,20 +32,20 @@ import MediaTypes
 
   @Test func `an sRGB profile changes nothing and the file passes as it is`() throws {
     let source = Surgery.jpeg(try Self.canvas.jpeg(), profile: ICC.profile(swapping: false))
-    #expect(try Recipe.render(source, ("width", "128")).isOriginal)
+    #expect(try PictureRenderer.render(source, ("width", "128")).isOriginal)
   }
 
   @Test func `a broken profile is ignored`() throws {
     let source = Surgery.jpeg(
       try Self.canvas.jpeg(), profile: Array(ICC.profile(swapping: true).prefix(200)))
-    let seen = try Self.centres(Recipe.render(source, ("width", "64")))
+    let seen = try Self.centres(PictureRenderer.render(source, ("width", "64")))
     #expect(Self.isNear(seen[0], [200, 60, 40], within: 8))
   }
 
   @Test func `gAMA 1 is light as it is`() throws {
     let source = Surgery.png(
       try Self.canvas.png(), adding: "gAMA", [0, 1, 0x86, 0xA0])  // 100000
-    let seen = try Self.centres(Recipe.render(source, ("width", "64")))
+    let seen = try Self.centres(PictureRenderer.render(source, ("width", "64")))
     #expect(Self.isNear(seen[3], [218, 218, 218], within: 2))  // 180/255 of the light
   }
 
@@ -55,14 +55,14 @@ import MediaTypes
     let named = Surgery.png(
       Surgery.png(plain, adding: "gAMA", [0, 1, 0x86, 0xA0]), adding: "sRGB", [0])
     for source in [usual, named] {
-      let seen = try Self.centres(Recipe.render(source, ("width", "64")))
+      let seen = try Self.centres(PictureRenderer.render(source, ("width", "64")))
       #expect(Self.isNear(seen[3], [180, 180, 180], within: 1))
     }
   }
 
   @Test func `cICP says Display P3, and its red is redder than sRGB can be`() throws {
     let source = Surgery.png(try Self.canvas.png(), adding: "cICP", [12, 13, 0, 1])
-    let seen = try Self.centres(Recipe.render(source, ("width", "64")))
+    let seen = try Self.centres(PictureRenderer.render(source, ("width", "64")))
     #expect(seen[0][0] > 210 && seen[0][1] < 52)
     #expect(Self.isNear(seen[3], [180, 180, 180], within: 2))
   }
@@ -76,7 +76,7 @@ import MediaTypes
       half.bytes, adding: "iCCP", ICC.chunk(profile))
     for linear in ["0", "1"] {
       let pixels = try Decoded(
-        Recipe.render(source, ("width", "32"), ("linear", linear)).encoded)
+        PictureRenderer.render(source, ("width", "32"), ("linear", linear)).encoded)
       #expect(Self.isNear(pixels[6, 6], [218, 218, 218, 255], within: 2))
       #expect(Self.isNear(pixels[26, 26], [218, 218, 218, 128], within: 2))
     }
@@ -89,7 +89,7 @@ import MediaTypes
       return (tone, tone, tone, 255)
     }
     let source = Surgery.png(try tones.png(), adding: "cICP", [9, 16, 0, 1])
-    let seen = try Self.centres(Recipe.render(source, ("width", "64"))).map { $0[0] }
+    let seen = try Self.centres(PictureRenderer.render(source, ("width", "64"))).map { $0[0] }
     #expect((220...245).contains(seen[0]) && (110...150).contains(seen[1]))
     #expect(seen[2] == 0 && seen[3] >= 254)
   }
@@ -98,8 +98,8 @@ import MediaTypes
     let hybrid = Surgery.png(try Self.canvas.png(), adding: "cICP", [9, 18, 0, 1])
     let video = Surgery.png(try Self.canvas.png(), adding: "cICP", [9, 14, 0, 1])
     #expect(
-      try Self.centres(Recipe.render(hybrid, ("width", "64")))
-        == Self.centres(Recipe.render(video, ("width", "64"))))
+      try Self.centres(PictureRenderer.render(hybrid, ("width", "64")))
+        == Self.centres(PictureRenderer.render(video, ("width", "64"))))
   }
 
   @Test func `YCbCr and the inks of YCCK are mixed as T.871 says`() {

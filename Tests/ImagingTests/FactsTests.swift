@@ -24,6 +24,6 @@ import MediaTypes
     bytes.replaceSubrange(middle + 60..<middle + 62, with: [0xFF, 0xD3])
     let facts = try Facts(SourceFile(bytes: bytes))
     #expect(!facts.advice.isEmpty)
-    #expect(try Recipe.render(bytes, ("width", "100")).size == PixelSize(100, 67))
+    #expect(try PictureRenderer.render(bytes, ("width", "100")).size == PixelSize(100, 67))
   }
 }

@@ -36,10 +36,10 @@ import MediaTypes
   ) throws -> FloatPicture {
     let source = SourceFile(bytes: bytes)
     let reader = try JPEGReader(source, limits: Limits())
-    let drawing = Recipe(options).drawing(
+    let resampler = PictureRenderer(options).resampler(
       of: reader.size, try Metadata(source, kind: .jpeg, limits: Limits()))
-    try reader.start(eighths: drawing.eighths, limits: Limits())
-    let planes = try drawing.draw(reader, halvingChroma: halvingChroma)
+    try reader.start(eighths: resampler.eighths, limits: Limits())
+    let planes = try resampler.resample(reader, halvingChroma: halvingChroma)
     let encoded =
       halvingChroma
       ? try Encoder.jpeg(Raster(planes: planes, model: .ycc), quality: 100)
@@ -83,13 +83,13 @@ import MediaTypes
     var options = Options()
     (options.width, options.isLinear) = (130, inLight)
     let reader = try PNGReader(source, limits: Limits(), checking: true)
-    let drawing = Recipe(options).drawing(
+    let resampler = PictureRenderer(options).resampler(
       of: reader.size, try Metadata(source, kind: .png, limits: Limits()))
     try reader.start()
-    let raster = try Recipe(options).draw(drawing, reader, through: nil)
+    let raster = try PictureRenderer(options).resample(resampler, reader, through: nil)
     let made = try FloatPicture(decoding: Encoder.png(raster).bytes)
     let isGraphic = subject == .cloth || subject == .print  // of few colours
-    #expect((drawing.kernel == .area) == isGraphic)
+    #expect((resampler.kernel == .area) == isGraphic)
     let wanted = try FloatPicture(decoding: source.read(at: 0, count: source.size)).shrunk(
       to: made.size, inLight: inLight, byArea: isGraphic)
     let (similarity, difference) = (made.similarity(to: wanted), made.difference(from: wanted))
@@ -101,7 +101,7 @@ import MediaTypes
     let bytes = try subject.jpeg()
     let full = try FloatPicture(decoding: bytes)
     let width = full.size.width / shrink
-    let made = try Recipe.render(bytes, ("width", "\(width)")).encoded
+    let made = try PictureRenderer.render(bytes, ("width", "\(width)")).encoded
     let theirs = try Tool.run(
       "python -c 'import pyvips, sys; sys.stdout.buffer.write(pyvips.Image.thumbnail(\"in\", "
         + "\(width), height=9999, size=\"down\").write_to_buffer(\".jpg\", Q=82))'", bytes)

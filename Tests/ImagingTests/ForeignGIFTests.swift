@@ -50,7 +50,7 @@ import MediaTypes
       }
       guard let wanted else { continue }
       compared += 1
-      let raster = try Drawing(whole: picture.size).draw(picture.rows, inLight: false)
+      let raster = try FrameResampler(whole: picture.size).resample(picture.rows, inLight: false)
       #expect(wanted.count == picture.size.pixels * 3, "\(name)")
       let wrong = (0..<picture.size.pixels).count { place in
         let pixel = raster.colour(place % picture.size.width, place / picture.size.width)

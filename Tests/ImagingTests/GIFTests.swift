@@ -20,7 +20,7 @@ import MediaTypes
       let bytes = try Self.gif(canvas, flags)
       let wanted = try #require(PortableMap(Tool.run("giftopnm", bytes)))
       let picture = try GIFPicture(SourceFile(bytes: bytes), limits: Limits())
-      let raster = try Drawing(whole: picture.size).draw(picture.rows, inLight: false)
+      let raster = try FrameResampler(whole: picture.size).resample(picture.rows, inLight: false)
       #expect(picture.isWhole && picture.size == wanted.size)
       for y in 0..<wanted.size.height {
         for x in 0..<wanted.size.width {
@@ -70,7 +70,7 @@ import MediaTypes
     let wanted = try #require(PortableMap(Tool.run("giftopnm", bytes)))
     #expect(wanted.colour(1, 0).prefix(3) == [7, 248, 3])
     let picture = try GIFPicture(SourceFile(bytes: bytes), limits: Limits())
-    let raster = try Drawing(whole: size).draw(picture.rows, inLight: false)
+    let raster = try FrameResampler(whole: size).resample(picture.rows, inLight: false)
     #expect(picture.isWhole)
     for place in 0..<240 {
       let pixel = raster.colour(place % 20, place / 20)
@@ -87,7 +87,9 @@ import MediaTypes
     let bytes = Self.plain(codeSize: codeSize, PixelSize(20, 12), indexes)
     for refused in [
       #expect(throws: ImagingError.self, performing: { try Facts(SourceFile(bytes: bytes)) }),
-      #expect(throws: ImagingError.self, performing: { try Recipe.render(bytes, ("width", "5")) }),
+      #expect(
+        throws: ImagingError.self, performing: { try PictureRenderer.render(bytes, ("width", "5")) }
+      ),
     ] {
       #expect(
         refused?.reason
@@ -109,16 +111,16 @@ import MediaTypes
 
   @Test func `its first picture is cut to the size asked for`() throws {
     let bytes = Self.moving(try Self.gif(Canvas.scene(300, 200)))
-    let rendition = try Recipe.render(bytes, ("width", "60"))
+    let rendition = try PictureRenderer.render(bytes, ("width", "60"))
     #expect(rendition.mediaType == "image/jpeg" && rendition.size == PixelSize(60, 40))
-    let drawing = try Recipe.render(Self.gif(Canvas.quadrants(300, 200)), ("width", "60"))
+    let drawing = try PictureRenderer.render(Self.gif(Canvas.quadrants(300, 200)), ("width", "60"))
     #expect(drawing.mediaType == "image/png")
     #expect(try Decoded(drawing.encoded)[5, 5].prefix(3) == [255, 0, 0])
   }
 
   @Test func `what can be seen through stays so`() throws {
     let bytes = try Self.gif(Canvas.quadrants(300, 200), "-transparent=red")
-    let pixels = try Decoded(Recipe.render(bytes, ("width", "60")).encoded)
+    let pixels = try Decoded(PictureRenderer.render(bytes, ("width", "60")).encoded)
     #expect(pixels[5, 5] == [0, 0, 0, 0] && pixels[55, 35] == [255, 255, 255, 255])
   }
 
@@ -128,14 +130,14 @@ import MediaTypes
   ) throws {
     let bytes = Self.moving(try Self.gif(Canvas.quadrants(2000, 120)))
     #expect(bytes.count < profile.maximumBytes)
-    let rendition = try Recipe.render(bytes, ("profile", profile.rawValue))
+    let rendition = try PictureRenderer.render(bytes, ("profile", profile.rawValue))
     if profile == .ios || profile == .web {
       #expect(rendition.isOriginal && rendition.mediaType == "image/gif")
     } else {
       #expect(rendition.mediaType == "image/png" && rendition.byteCount <= profile.maximumBytes)
       #expect(rendition.size.width == profile.box.width)
     }
-    let small = try Recipe.render(bytes, ("profile", profile.rawValue), ("width", "64"))
+    let small = try PictureRenderer.render(bytes, ("profile", profile.rawValue), ("width", "64"))
     #expect(small.mediaType == "image/png" && small.size.width == 64)
   }
 
@@ -147,17 +149,17 @@ import MediaTypes
     let bytes = Surgery.png(
       try Canvas.quadrants(2000, 120).png(), adding: "acTL", [0, 0, 0, 2, 0, 0, 0, 0])
     for profile in DeviceProfile.allCases {
-      let rendition = try Recipe.render(bytes, ("profile", profile.rawValue))
+      let rendition = try PictureRenderer.render(bytes, ("profile", profile.rawValue))
       #expect(rendition.isOriginal == (profile == .ios || profile == .web))
     }
-    let small = try Recipe.render(bytes, ("profile", "ios"), ("width", "100"))
+    let small = try PictureRenderer.render(bytes, ("profile", "ios"), ("width", "100"))
     #expect(try Decoded(small.encoded).size == PixelSize(100, 6))
-    #expect(try Recipe.render(bytes).isOriginal)
+    #expect(try PictureRenderer.render(bytes).isOriginal)
   }
 
-  @Test func `above the byte ceiling it becomes a picture below it`() throws {
+  @Test func `above the byte limit it becomes a picture below it`() throws {
     let bytes = Self.moving(try Self.gif(Canvas.scene(300, 200)))
-    let rendition = try Recipe.render(
+    let rendition = try PictureRenderer.render(
       bytes, ("profile", "ios"), ("max-bytes", "\(bytes.count - 1)"))
     #expect(rendition.mediaType == "image/jpeg" && rendition.byteCount < bytes.count)
   }
@@ -173,7 +175,7 @@ import MediaTypes
     var bytes = try Self.gif(Canvas.scene(60, 40))
     let middle = bytes.count / 2 + 300
     bytes.replaceSubrange(middle..<middle + 60, with: [UInt8](repeating: 0xFF, count: 60))
-    let rendition = try? Recipe.render(bytes, ("width", "30"))
+    let rendition = try? PictureRenderer.render(bytes, ("width", "30"))
     #expect(rendition == nil || rendition?.size == PixelSize(30, 20))
   }
 }

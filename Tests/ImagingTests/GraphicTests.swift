@@ -21,7 +21,7 @@ import MediaTypes
   private static func reading(
     of code: [UInt8], _ option: (String, String), width: Int
   ) throws -> Bool {
-    let rendition = try Recipe.render(code, option)
+    let rendition = try PictureRenderer.render(code, option)
     #expect(rendition.size == PixelSize(width, width), "\(option)")
     let file = rendition.bytes(from: SourceFile(bytes: code))
     return try Tool.text("zbarimg --raw -q in", file) == text + "\n"
@@ -53,12 +53,12 @@ import MediaTypes
   @Test func `a code of few bytes is sent at the size asked for, in grey and few bytes`() throws {
     let code = try Self.code(20, "", as: Self.bilevel)
     for width in [400, 800] {
-      let made = try Recipe.render(code, ("width", "\(width)"))
+      let made = try PictureRenderer.render(code, ("width", "\(width)"))
       #expect(made.size.width == width && made.mediaType == "image/png")
       #expect(try Decoded(made.encoded).model == .grey)
       #expect(made.byteCount * 12 < width * width)
     }
-    let half = try Recipe.render(code, ("width", "650")).encoded
+    let half = try PictureRenderer.render(code, ("width", "650")).encoded
     #expect(half[24] == 1 && half[25] == 0 && half.count < code.count)  // modules of ten pixels
   }
 
@@ -70,7 +70,8 @@ import MediaTypes
       if square > 400 * 400 { return (0, 0, 0, 0) }
       return abs(dx) < 150 && abs(dy) < 200 ? (255, 214, 10, 255) : (11, 61, 145, 255)
     }
-    let pixels = try Decoded(Recipe.render(logo.png(alpha: true), ("width", "\(width)")).encoded)
+    let pixels = try Decoded(
+      PictureRenderer.render(logo.png(alpha: true), ("width", "\(width)")).encoded)
     #expect(pixels.size.width == width)
     let step = 900 / Double(width)
     func corners(_ at: Int) -> [Int] {
@@ -94,7 +95,7 @@ import MediaTypes
     }
     let source = try shadow.png(alpha: true)
     #expect(source[25] == 4, "not grey and alpha")
-    let made = try Recipe.render(source, ("width", "300")).encoded
+    let made = try PictureRenderer.render(source, ("width", "300")).encoded
     #expect(made[25] == 4)
     let pixels = try Decoded(made)
     #expect(pixels.size == PixelSize(300, 300))
@@ -153,10 +154,10 @@ import MediaTypes
   {
     let source = try Tool.run(
       "cjpeg -quality \(quality)", PortableMap.bytes(of: Canvas.scene(600, 400)))
-    let made = try Recipe.render(source, ("width", "590"))
+    let made = try PictureRenderer.render(source, ("width", "590"))
     #expect(made.size == PixelSize(590, 393))
     let kept = String(
       decoding: try Tool.run("identify -format %Q jpg:-", made.encoded), as: UTF8.self)
-    #expect(Int(kept) == 82, "the source's \(source.count) bytes are no ceiling")
+    #expect(Int(kept) == 82, "the source's \(source.count) bytes are no limit")
   }
 }

@@ -23,7 +23,7 @@ import MediaTypes
     for (width, linear) in [("101", "0"), ("20", "0"), ("50", "1")] {
       // a box with odd proportions, so that nothing passes through
       let made = try FloatPicture(
-        decoding: Recipe.render(
+        decoding: PictureRenderer.render(
           bytes, ("width", width), ("height", "137"), ("linear", linear)
         ).encoded)
       let wanted = full.shrunk(to: made.size, inLight: linear == "1")
@@ -38,7 +38,7 @@ import MediaTypes
     bytes[frame.content.lowerBound] = 12
     let error = #expect(throws: ImagingError.self) { try Facts(SourceFile(bytes: bytes)) }
     #expect(error?.report.contains("12") == true)
-    #expect(throws: ImagingError.self) { try Recipe.render(bytes, ("width", "20")) }
+    #expect(throws: ImagingError.self) { try PictureRenderer.render(bytes, ("width", "20")) }
   }
 
   @Test func `a JPEG of two components is refused and the log has the number`() throws {
@@ -54,7 +54,7 @@ import MediaTypes
     }
     for options in [[], [("linear", "1")]] {
       let error = #expect(throws: ImagingError.self) {
-        try Recipe.render(bytes, [("width", "20")] + options)
+        try PictureRenderer.render(bytes, [("width", "20")] + options)
       }
       #expect(error?.report.contains("2 colour components") == true)
     }
@@ -68,7 +68,7 @@ import MediaTypes
     bytes.replaceSubrange(
       tail..<bytes.count - 2, with: repeatElement(0, count: bytes.count - 2 - tail))
     for made in [bytes, Array(bytes.prefix(tail))] {
-      let rendition = try Recipe.render(made, ("width", "101"))
+      let rendition = try PictureRenderer.render(made, ("width", "101"))
       let seen = try FloatPicture(decoding: rendition.encoded)
       let wanted = whole.shrunk(to: seen.size)
       // the upper half, whatever became of the rest

@@ -22,7 +22,7 @@ import MediaTypes
     var options = Options()
     options.width = 8
     do {
-      _ = try Recipe(options, limits: limits).render(SourceFile(bytes: bytes))
+      _ = try PictureRenderer(options, limits: limits).render(SourceFile(bytes: bytes))
       return nil
     } catch { return error }
   }

@@ -49,7 +49,7 @@ import Testing
       picture.indices.first { picture[$0] == 0xFF && picture[$0 + 1] == 0xC0 })
     picture[frame + 1] = 0xC2
     let error = #expect(throws: ImagingError.self) {
-      try Recipe.render(picture, ("width", "160"))
+      try PictureRenderer.render(picture, ("width", "160"))
     }
     #expect(
       error?.reason

@@ -45,7 +45,7 @@ import MediaTypes
   func `a JPEG stands upright and its size is the upright one`(orientation: Orientation) throws {
     let stored = try Self.canvas(orientation, PixelSize(240, 160)).jpeg()
     let source = Surgery.jpeg(stored, turned: orientation)
-    let rendition = try Recipe.render(source, ("width", "119"))
+    let rendition = try PictureRenderer.render(source, ("width", "119"))
     #expect(rendition.size == PixelSize(119, 79))
     #expect(Self.isUpright(try Decoded(rendition.encoded)))
     #expect(!rendition.encoded.contains("Exif"))
@@ -55,7 +55,7 @@ import MediaTypes
   func `a PNG stands upright`(orientation: Orientation) throws {
     let stored = try Self.canvas(orientation, PixelSize(240, 160)).png()
     let source = Surgery.png(stored, adding: "eXIf", Exif.tiff(orientation))
-    let rendition = try Recipe.render(source, ("width", "120"))
+    let rendition = try PictureRenderer.render(source, ("width", "120"))
     #expect(rendition.size == PixelSize(120, 80))
     #expect(Self.isUpright(try Decoded(rendition.encoded)))
   }
@@ -63,7 +63,7 @@ import MediaTypes
   @Test(arguments: Orientation.allCases)
   func `a crop is cut from the upright picture`(orientation: Orientation) throws {
     let stored = try Self.canvas(orientation, PixelSize(240, 160)).jpeg()
-    let rendition = try Recipe.render(
+    let rendition = try PictureRenderer.render(
       Surgery.jpeg(stored, turned: orientation), ("width", "40"), ("height", "40"),
       ("fit", "cover"), ("focus", "0,0"))
     let pixels = try Decoded(rendition.encoded)
@@ -84,8 +84,9 @@ import MediaTypes
     ]
     let turned = plane.turned(inverse[orientation] ?? orientation)
     let source = try Encoder.jpeg(Raster(planes: [turned], model: .rgb), quality: 98).bytes
-    let rendition = try Recipe.render(Surgery.jpeg(source, turned: orientation), ("width", "67"))
-    let straight = try Recipe.render(upright.jpeg(quality: 98), ("width", "67"))
+    let rendition = try PictureRenderer.render(
+      Surgery.jpeg(source, turned: orientation), ("width", "67"))
+    let straight = try PictureRenderer.render(upright.jpeg(quality: 98), ("width", "67"))
     let difference = try Decoded(rendition.encoded).largestDifference(
       from: Decoded(straight.encoded))
     #expect(difference < 48)

@@ -32,7 +32,9 @@ import MediaTypes
     #expect(error / (120 * 90 * 3) < 8)
   }
 
-  @Test func `a transparent picture reaches its ceiling with a palette before it shrinks`() throws {
+  @Test func `a transparent picture reaches its byte limit with a palette before it shrinks`()
+    throws
+  {
     let raster = Self.raster(
       Canvas(size: PixelSize(200, 200)) { x, y in
         var noise = (x &* 73_856_093) ^ (y &* 19_349_663)
@@ -40,11 +42,11 @@ import MediaTypes
         return (x + noise, y + noise / 2, (x + y) / 2 + noise, x > 100 ? 255 : 128)
       })
     let whole = try Encoder.png(raster).bytes.count
-    var ceiling = ByteCeiling(whole * 4 / 5)
-    let encoded = try ceiling.png(raster)
+    var encoder = SizeLimitedEncoder(whole * 4 / 5)
+    let encoded = try encoder.png(raster)
     #expect(encoded.size == PixelSize(200, 200))
     #expect(encoded.bytes.count <= whole * 4 / 5)
-    #expect(ceiling.encodes == 2)
+    #expect(encoder.encodes == 2)
   }
 
   @Test(arguments: [3, 4])
@@ -52,21 +54,21 @@ import MediaTypes
     let plane = Canvas.scene(60, 40).plane(channels: channels)
     let raster = Raster(planes: [plane], model: channels == 4 ? .rgba : .rgb)
     for limit in [20, 900] {
-      var ceiling = ByteCeiling(limit)
-      let encoded = try? ceiling.png(raster)
-      #expect(ceiling.encodes <= 8)
+      var encoder = SizeLimitedEncoder(limit)
+      let encoded = try? encoder.png(raster)
+      #expect(encoder.encodes <= 8)
       #expect((encoded?.bytes.count ?? 0) <= limit)
     }
   }
 
-  @Test func `above its ceiling a flat picture is a smaller PNG where a JPEG has more bytes`()
+  @Test func `above its byte limit a flat picture is a smaller PNG where a JPEG has more bytes`()
     throws
   {
     let stripes = Canvas(size: PixelSize(300, 300)) { x, _ in
       x / 5 % 2 == 0 ? (0, 0, 0, 255) : (255, 255, 255, 255)
     }
-    var ceiling = ByteCeiling(400)
-    let encoded = try ceiling.png(Raster(planes: [stripes.plane()], model: .rgb))
+    var encoder = SizeLimitedEncoder(400)
+    let encoded = try encoder.png(Raster(planes: [stripes.plane()], model: .rgb))
     #expect(encoded.mediaType == "image/png" && encoded.bytes.count <= 400)
   }
 }

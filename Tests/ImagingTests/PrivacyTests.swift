@@ -57,7 +57,7 @@ import MediaTypes
     let bytes = try Self.dirty(kind, orientation)
     #expect(try Self.found(bytes).count > (kind == .gif ? 1 : 8))
     for options in [[], [orientation == .upright ? ("profile", "ios") : ("width", "64")]] {
-      let rendition = try Recipe.render(bytes, options)
+      let rendition = try PictureRenderer.render(bytes, options)
       let made = rendition.bytes(from: SourceFile(bytes: bytes))
       var left = try Self.found(made)
       if options.isEmpty, orientation != .upright, kind != .gif {

@@ -13,7 +13,7 @@ import MediaTypes
   }
 
   private func render(_ bytes: [UInt8], width: Int) throws -> [UInt8] {
-    try Recipe.render(bytes, ("width", "\(width)")).encoded
+    try PictureRenderer.render(bytes, ("width", "\(width)")).encoded
   }
 
   @Test func `only what is unusual is left to libjpeg`() throws {

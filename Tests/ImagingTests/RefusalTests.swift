@@ -103,7 +103,7 @@ import MediaTypes
       for count in 0..<bytes.count {
         let cut = Array(bytes.prefix(count))
         #expect(Self.refusal(cut) != nil || count >= bytes.count - 1)
-        let rendition = try? Recipe.render(cut, ("width", "10"))
+        let rendition = try? PictureRenderer.render(cut, ("width", "10"))
         if let rendition { #expect(rendition.size.width <= 10) }
       }
     }

@@ -44,7 +44,7 @@ import MediaTypes
       }
       let options = [[], [("width", "7")], [("width", "7"), ("linear", "1")]][count % 3]
       do {
-        let made = try Recipe.render(cut, options)
+        let made = try PictureRenderer.render(cut, options)
         #expect(options.isEmpty || made.size.width <= 7, "\(count)")
       } catch let error as ImagingError {
         #expect(error.reason.hasSuffix("."), "\(count)")

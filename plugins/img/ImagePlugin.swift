@@ -22,7 +22,7 @@ struct ImagePlugin {
     do {
       let source = try SourceFile(path: asset.path)
       if request.verb == .validate { return .json(try Facts(source).json) }
-      let rendition = try Recipe(Options(request)).render(source)
+      let rendition = try PictureRenderer(Options(request)).render(source)
       guard case .original = rendition.content else {
         return .document(rendition.bytes(from: source), type: rendition.mediaType)
       }

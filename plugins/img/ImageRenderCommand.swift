@@ -53,10 +53,10 @@ struct ImageRenderCommand {
   private func render() throws(ImagingError) {
     let source = try SourceFile(path: paths[0])
     var fastest = Int.max
-    var rendition = try Recipe(options).render(source)
+    var rendition = try PictureRenderer(options).render(source)
     for _ in 1..<repetitions {
       let start = Self.processorTime
-      rendition = try Recipe(options).render(SourceFile(path: paths[0]))
+      rendition = try PictureRenderer(options).render(SourceFile(path: paths[0]))
       fastest = min(fastest, Self.processorTime - start)
     }
     do {

@@ -52,7 +52,7 @@ struct Weights: Sendable {
     return Int(starts.min() ?? 0)..<(ends.max() ?? 1)
   }
 
-  /// Rounds the weights of one result; those that are nothing at its ends are left out.
+  /// Rounds the weights of one result; zeros at its ends are left out.
   private mutating func set(_ index: Int, to exact: ArraySlice<Double>, _ sum: Double) {
     let first = index * taps
     guard sum > 1e-6 else {

@@ -33,7 +33,7 @@ package struct Options: Hashable, Sendable {
   }
 
   /// The byte limit: the smaller of the two.
-  var ceiling: Int? { [maximumBytes, profile?.maximumBytes].compactMap(\.self).min() }
+  var byteLimit: Int? { [maximumBytes, profile?.maximumBytes].compactMap(\.self).min() }
 
   /// Whether an animation is sent unchanged: to profiles that play it, unless a smaller box is requested.
   var keepsAnimation: Bool {

@@ -13,9 +13,9 @@ struct Decoded {
     let limits = Limits()
     if kind == .jpeg {
       let reader = try JPEGReader(source, limits: limits)
-      let drawing = Drawing(whole: reader.size)
+      let resampler = FrameResampler(whole: reader.size)
       try reader.start(eighths: 8, limits: limits)
-      let planes = try drawing.draw(reader, halvingChroma: false)
+      let planes = try resampler.resample(reader, halvingChroma: false)
       let mixed = Mixing.interleaved(planes, model: reader.model)
       plane =
         reader.model.isInks ? Mixing.rgb(ofInks: mixed, isInverted: reader.isInverted) : mixed
@@ -23,7 +23,7 @@ struct Decoded {
     } else {
       let reader = try PNGReader(source, limits: limits, checking: checking)
       try reader.start()
-      let raster = try Drawing(whole: reader.size).draw(reader)
+      let raster = try FrameResampler(whole: reader.size).resample(reader)
       plane = raster.planes[0]
       model = raster.model
     }
@@ -61,7 +61,7 @@ extension Raster {
   }
 }
 
-extension Drawing {
+extension FrameResampler {
   init(whole size: PixelSize) {
     self.init(
       Frame(of: size, width: nil, height: nil, fit: .contain, focus: .centre),

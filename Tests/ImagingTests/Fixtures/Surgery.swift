@@ -33,7 +33,7 @@ enum Surgery {
   }
 }
 
-extension Recipe {
+extension PictureRenderer {
   /// Renders bytes with options given by name.
   static func render(_ bytes: [UInt8], _ options: (String, String)...) throws -> RenderedPicture {
     try render(bytes, options)
@@ -42,7 +42,7 @@ extension Recipe {
   static func render(_ bytes: [UInt8], _ options: [(String, String)]) throws -> RenderedPicture {
     var chosen = Options()
     for (name, text) in options { try chosen.set(name, text) }
-    return try Recipe(chosen).render(SourceFile(bytes: bytes))
+    return try PictureRenderer(chosen).render(SourceFile(bytes: bytes))
   }
 }
 

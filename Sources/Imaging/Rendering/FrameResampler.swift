@@ -2,7 +2,7 @@ import CCodecs
 import MediaTypes
 
 /// Decodes and resamples the visible part of a picture, row by row: never all of it is in memory.
-struct Drawing {
+struct FrameResampler {
   let frame: Frame
   let orientation: Orientation
   /// The size of the stored pixels.
@@ -41,8 +41,8 @@ struct Drawing {
       || kernel == .area && Palette(exactly: raster) != nil
   }
 
-  /// Draws a JPEG after `start`: Y, Cb and Cr with halved chroma, grey, or all planes at full size.
-  func draw(_ reader: JPEGReader, halvingChroma: Bool) throws(ImagingError) -> [Plane] {
+  /// Resamples a JPEG after `start`: Y, Cb and Cr with halved chroma, grey, or all planes at full size.
+  func resample(_ reader: JPEGReader, halvingChroma: Bool) throws(ImagingError) -> [Plane] {
     var known: [[Double]: (columns: Weights, rows: Weights)] = [:]  // Cb and Cr have the same
     let resamplers = reader.planes.enumerated().map { index, plane in
       let isHalf = halvingChroma && index > 0
@@ -57,13 +57,13 @@ struct Drawing {
         rows: weights.rows)
     }
     guard try reader.read(into: resamplers) else {
-      return try draw(reader, halvingChroma: halvingChroma)
+      return try resample(reader, halvingChroma: halvingChroma)
     }
     return resamplers.map { $0.plane.turned(orientation) }
   }
 
-  /// Draws a PNG after `start`; a transform of 16-bit samples is applied to each row.
-  func draw(
+  /// Resamples a PNG after `start`; a transform of 16-bit samples is applied to each row.
+  func resample(
     _ reader: PNGReader, through transform: ColourTransform? = nil
   ) throws(ImagingError) -> Raster {
     let channels = transform?.outputChannels ?? reader.channels
@@ -82,8 +82,8 @@ struct Drawing {
     return Raster(resampler.plane.turned(orientation))
   }
 
-  /// Draws rows, resampled as they are coded or in linear light.
-  func draw(_ rows: RowSource, inLight: Bool) throws(ImagingError) -> Raster {
+  /// Resamples rows as they are coded or in linear light.
+  func resample(_ rows: RowSource, inLight: Bool) throws(ImagingError) -> Raster {
     let (size, channels, lines) = (rows.size, rows.channels, self.rows(of: rows.size))
     let plane =
       inLight

@@ -1,7 +1,7 @@
 import MediaTypes
 
 /// Encodes a raster within a number of bytes, in at most eight attempts.
-struct ByteCeiling {
+struct SizeLimitedEncoder {
   /// The most bytes; nil for no limit.
   private let limit: Int?
   private(set) var encodes = 0

@@ -1,7 +1,7 @@
 package import MediaTypes
 
 /// Renders a picture as requested: decode, orient, convert to sRGB, crop, resample, encode.
-package struct Recipe: Sendable {
+package struct PictureRenderer: Sendable {
   package let options: Options
   package let limits: Limits
 
@@ -11,71 +11,72 @@ package struct Recipe: Sendable {
 
   /// Renders a picture; one that needs no change is passed through without its private metadata.
   package func render(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
-    var journal = Journal()
+    var recorder = StepRecorder()
     let kind = try PictureKind(source)
-    if options.areEmpty { return try passing(source, kind, size: nil, &journal) }
+    if options.areEmpty { return try passing(source, kind, size: nil, &recorder) }
     let metadata = try Metadata(source, kind: kind, limits: limits)
     if metadata.isAnimated, options.keepsAnimation, fits(source) {
-      return try passing(source, kind, size: nil, &journal)
+      return try passing(source, kind, size: nil, &recorder)
     }
     switch kind {
-    case .png: return try renderPNG(source, metadata, &journal)
-    case .gif: return try renderGIF(source, metadata, &journal)
-    default: return try renderJPEG(source, metadata, &journal)
+    case .png: return try renderPNG(source, metadata, &recorder)
+    case .gif: return try renderGIF(source, metadata, &recorder)
+    default: return try renderJPEG(source, metadata, &recorder)
     }
   }
 
-  /// What is visible of a picture whose stored pixels have that size.
-  func drawing(of stored: PixelSize, _ metadata: Metadata) -> Drawing {
+  /// Resamples the visible part of a picture whose stored pixels have this size.
+  func resampler(of stored: PixelSize, _ metadata: Metadata) -> FrameResampler {
     let box = options.box
     let frame = Frame(
       of: metadata.orientation.applied(to: stored), width: box.width, height: box.height,
       fit: options.fit, focus: options.focus)
-    return Drawing(
+    return FrameResampler(
       frame, orientation: metadata.orientation, stored: stored,
       kernel: metadata.isGraphic(pixels: stored.pixels) ? .area : .lanczos)
   }
 
   /// The source itself, when its pixels are as requested.
   func unchanged(
-    _ source: SourceFile, _ kind: PictureKind, _ drawing: Drawing, _ journal: inout Journal
+    _ source: SourceFile, _ kind: PictureKind, _ resampler: FrameResampler,
+    _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture? {
-    guard drawing.orientation == .upright, drawing.frame.size == drawing.stored, fits(source)
+    guard resampler.orientation == .upright, resampler.frame.size == resampler.stored, fits(source)
     else { return nil }
-    return try passing(source, kind, size: drawing.stored, &journal)
+    return try passing(source, kind, size: resampler.stored, &recorder)
   }
 
   /// Whether the source has no more bytes than are allowed.
   private func fits(_ source: SourceFile) -> Bool {
-    options.ceiling.map { source.size <= $0 } ?? true
+    options.byteLimit.map { source.size <= $0 } ?? true
   }
 
   private func passing(
-    _ source: SourceFile, _ kind: PictureKind, size: PixelSize?, _ journal: inout Journal
+    _ source: SourceFile, _ kind: PictureKind, size: PixelSize?, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture {
     let size = if let size { size } else { try Facts.size(source, kind) }
-    let copy = try journal.step(
+    let copy = try recorder.step(
       "pass through",
       { $0.removed.isEmpty ? "bit for bit" : "without \($0.removed.joined(separator: ", "))" }
     ) { CleanCopy(source, kind: kind) }
     return RenderedPicture(
       content: copy.removed.isEmpty ? .original : .cleaned(copy), mediaType: kind.mediaType,
-      size: size, byteCount: copy.size, steps: journal.steps)
+      size: size, byteCount: copy.size, steps: recorder.steps)
   }
 
   /// Encodes a raster within the byte limit.
   func encoded(
-    _ raster: Raster, asPNG: Bool = false, _ journal: inout Journal
+    _ raster: Raster, asPNG: Bool = false, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture {
-    let encoded = try journal.step(
+    let encoded = try recorder.step(
       "encode", { (made: Encoded) in "\(made.detail), \(made.size), \(made.bytes.count) bytes" }
     ) { () throws(ImagingError) in
-      var ceiling = ByteCeiling(options.ceiling)
-      return asPNG ? try ceiling.png(raster) : try ceiling.jpeg(raster)
+      var encoder = SizeLimitedEncoder(options.byteLimit)
+      return asPNG ? try encoder.png(raster) : try encoder.jpeg(raster)
     }
     return RenderedPicture(
       content: .encoded(encoded.bytes), mediaType: encoded.mediaType, size: encoded.size,
-      byteCount: encoded.bytes.count, steps: journal.steps)
+      byteCount: encoded.bytes.count, steps: recorder.steps)
   }
 }
 
@@ -119,7 +120,7 @@ package struct Step: Sendable {
 }
 
 /// The steps taken so far.
-struct Journal {
+struct StepRecorder {
   private(set) var steps: [Step] = []
 
   /// Runs a step and records how long it took.

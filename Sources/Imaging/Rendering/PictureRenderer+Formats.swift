@@ -1,45 +1,45 @@
 import CCodecs
 import MediaTypes
 
-extension Recipe {
+extension PictureRenderer {
   /// Renders a JPEG in planes as they are coded, or in rows in linear light.
   func renderJPEG(
-    _ source: SourceFile, _ metadata: Metadata, _ journal: inout Journal
+    _ source: SourceFile, _ metadata: Metadata, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture {
     let reader = try JPEGReader(source, limits: limits)
-    let drawing = self.drawing(of: reader.size, metadata)
+    let resampler = self.resampler(of: reader.size, metadata)
     let model = reader.model
     let transform = ColourTransform(
       metadata.profile.map { .profile($0) } ?? .standard, channels: reader.components,
       areInks: model.isInks, isInverted: reader.isInverted)
     let isStandard = transform == nil && !model.isInks
-    if isStandard, let same = try unchanged(source, .jpeg, drawing, &journal) {
+    if isStandard, let same = try unchanged(source, .jpeg, resampler, &recorder) {
       return same
     }
     guard !options.isLinear else {
-      let raster = try journal.step(
+      let raster = try recorder.step(
         "decode and resample",
-        { _ in "JPEG \(reader.size) \(model.name) to \(drawing.frame.size), in linear light" }
+        { _ in "JPEG \(reader.size) \(model.name) to \(resampler.frame.size), in linear light" }
       ) { () throws(ImagingError) in
         try reader.startRows(limits: limits)
-        return try drawing.draw(rows(of: reader, transform), inLight: true)
+        return try resampler.resample(rows(of: reader, transform), inLight: true)
       }
-      return try encoded(raster, &journal)
+      return try encoded(raster, &recorder)
     }
-    let eighths = drawing.eighths
+    let eighths = resampler.eighths
     try reader.start(eighths: eighths, limits: limits)
     let isHalved = isStandard && model == .ycc
-    let planes = try journal.step(
+    let planes = try recorder.step(
       "decode and resample",
-      { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(drawing.frame.size)" }
-    ) { () throws(ImagingError) in try drawing.draw(reader, halvingChroma: isHalved) }
+      { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(resampler.frame.size)" }
+    ) { () throws(ImagingError) in try resampler.resample(reader, halvingChroma: isHalved) }
     guard !isHalved else {
-      return try encoded(Raster(planes: planes, model: .ycc), &journal)
+      return try encoded(Raster(planes: planes, model: .ycc), &recorder)
     }
-    let pixels = try journal.step(
+    let pixels = try recorder.step(
       "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
     ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
-    return try encoded(Raster(pixels), &journal)
+    return try encoded(Raster(pixels), &recorder)
   }
 
   /// The rows of a JPEG as sRGB.
@@ -71,67 +71,67 @@ extension Recipe {
 
   /// Renders a PNG in rows; 16-bit samples are converted to sRGB before they are rounded.
   func renderPNG(
-    _ source: SourceFile, _ metadata: Metadata, _ journal: inout Journal
+    _ source: SourceFile, _ metadata: Metadata, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture {
     let reader = try PNGReader(source, limits: limits, checking: false)
-    let drawing = self.drawing(of: reader.size, metadata)
+    let resampler = self.resampler(of: reader.size, metadata)
     let space = metadata.codePoints.flatMap(ColourSpace.init(codePoints:)) ?? reader.colourSpace
     let channels = reader.model.channels
     let narrow = ColourTransform(space, channels: channels)
-    if narrow == nil, let same = try unchanged(source, .png, drawing, &journal) {
+    if narrow == nil, let same = try unchanged(source, .png, resampler, &recorder) {
       return same
     }
     let isWide = narrow != nil && (reader.info.depth == 16 || options.isLinear)
     let wide = isWide ? ColourTransform(space, channels: channels, isSixteen: true) : nil
     try reader.start(sixteen: wide != nil)
-    var raster = try journal.step(
+    var raster = try recorder.step(
       "decode and resample",
       { (made: Raster) in
-        "PNG \(reader.size) to \(drawing.frame.size), \(made.model.name)"
+        "PNG \(reader.size) to \(resampler.frame.size), \(made.model.name)"
           + (options.isLinear ? ", in linear light" : "")
       }
-    ) { () throws(ImagingError) in try draw(drawing, reader, through: wide) }
+    ) { () throws(ImagingError) in try resample(resampler, reader, through: wide) }
     if wide == nil, let narrow {
-      raster = try journal.step("colour", { _ in "to sRGB" }) {
+      raster = try recorder.step("colour", { _ in "to sRGB" }) {
         Raster(narrow.applied(to: raster.planes[0]))
       }
     }
     raster = raster.withoutUnusedChannels
-    return try encoded(raster, asPNG: drawing.suitsPNG(raster), &journal)
+    return try encoded(raster, asPNG: resampler.suitsPNG(raster), &recorder)
   }
 
-  func draw(
-    _ drawing: Drawing, _ reader: PNGReader, through wide: ColourTransform?
+  func resample(
+    _ resampler: FrameResampler, _ reader: PNGReader, through wide: ColourTransform?
   ) throws(ImagingError) -> Raster {
-    guard options.isLinear else { return try drawing.draw(reader, through: wide) }
+    guard options.isLinear else { return try resampler.resample(reader, through: wide) }
     let rows = RowSource(size: reader.size, channels: wide?.outputChannels ?? reader.channels) {
       row throws(ImagingError) in
       try reader.read(1, to: row, stride: 0, PNGReader.RowProcessing(transform: wide))
     }
-    return try drawing.draw(rows, inLight: true)
+    return try resampler.resample(rows, inLight: true)
   }
 
   /// Renders the first picture of a GIF, unless the file is as requested.
   func renderGIF(
-    _ source: SourceFile, _ metadata: Metadata, _ journal: inout Journal
+    _ source: SourceFile, _ metadata: Metadata, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture {
     let canvas = try GIFPicture.canvas(of: source)
     try limits.check(canvas)
-    let drawing = self.drawing(of: canvas, metadata)
+    let resampler = self.resampler(of: canvas, metadata)
     if options.profile?.plays ?? true,
-      let same = try unchanged(source, .gif, drawing, &journal)
+      let same = try unchanged(source, .gif, resampler, &recorder)
     {
       return same
     }
-    let raster = try journal.step(
+    let raster = try recorder.step(
       "decode and resample",
       { (made: Raster) in
-        "the first picture of the GIF \(drawing.stored) to \(drawing.frame.size), \(made.model.name)"
+        "the first picture of the GIF \(resampler.stored) to \(resampler.frame.size), \(made.model.name)"
       }
     ) { () throws(ImagingError) in
       let picture = try GIFPicture(source, limits: limits)
-      return try drawing.draw(picture.rows, inLight: options.isLinear).withoutUnusedChannels
+      return try resampler.resample(picture.rows, inLight: options.isLinear).withoutUnusedChannels
     }
-    return try encoded(raster, asPNG: drawing.suitsPNG(raster), &journal)
+    return try encoded(raster, asPNG: resampler.suitsPNG(raster), &recorder)
   }
 }
