@@ -68,7 +68,19 @@ struct IntakeFixture {
     try store.asset(richType, name)
   }
 
-  func preparer() -> Preparer { Preparer(assets, renderer) }
+  /// Starts a preparer, which the caller stops.
+  func startPreparer() -> Preparer {
+    let preparer = Preparer(assets, renderer)
+    preparer.start()
+    return preparer
+  }
+
+  /// Runs a preparer until `a.txt` is in this state.
+  func prepare(until state: AssetRecord.State) async throws {
+    let preparer = startPreparer()
+    defer { preparer.stop() }
+    try await eventually("it is \(state)") { try asset()?.state == state }
+  }
 }
 
 /// Records the names that are to be examined again.

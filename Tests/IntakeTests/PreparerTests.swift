@@ -13,8 +13,7 @@ import Testing
   @Test func `makes every rendition of an asset, and says that it is ready`() async throws {
     let intake = try IntakeFixture()
     try await intake.drop("good one")
-    let preparer = intake.preparer()
-    preparer.start()
+    let preparer = intake.startPreparer()
     defer { preparer.stop() }
     try await eventually("it is ready") { try intake.asset()?.state == .ready }
     try await eventually("it is logged") { intake.log.all.last == "note/a.txt is ready" }
@@ -35,10 +34,7 @@ import Testing
         esac
         """)
     try await intake.drop("good")
-    let preparer = intake.preparer()
-    preparer.start()
-    defer { preparer.stop() }
-    try await eventually("it is refused") { try intake.asset()?.state == .refused }
+    try await intake.prepare(until: .refused)
     #expect(try intake.asset()?.reason == "It is too large." && intake.asset()?.blob == nil)
   }
 
@@ -52,10 +48,7 @@ import Testing
         esac
         """)
     try await intake.drop("good")
-    let preparer = intake.preparer()
-    preparer.start()
-    defer { preparer.stop() }
-    try await eventually("it is ready") { try intake.asset()?.state == .ready }
+    try await intake.prepare(until: .ready)
     #expect(try intake.asset()?.reason == "There is no version for watches: It is too wide.")
   }
 
@@ -68,10 +61,7 @@ import Testing
         esac
         """)
     try await intake.drop("good")
-    let preparer = intake.preparer()
-    preparer.start()
-    defer { preparer.stop() }
-    try await eventually("it is refused") { try intake.asset()?.state == .refused }
+    try await intake.prepare(until: .refused)
     #expect(intake.calls == 5, "one check, four attempts")
   }
 
