@@ -23,6 +23,9 @@ import Testing
     new.notBefore = scratch.now + 60
     _ = try await store.create(new)
     store.recordFetched(0, user: first, device: "phone")
+    _ = try await store.markRead(0, user: first, device: "phone")
+    let deviceReceipts = "SELECT count(*) FROM device_receipt"
+    #expect(try store.database.value(deviceReceipts) == 1)
 
     #expect(try await store.removeUser("alice"))
     let second = try await add("alice", to: store)
@@ -40,7 +43,7 @@ import Testing
     for lane in ["apns", "azure"] {
       #expect(try await store.outbox.lease(lane: lane, limit: 9, until: scratch.now).isEmpty)
     }
-    #expect(try store.deviceReceipts(of: 0).isEmpty)
+    #expect(try store.database.value(deviceReceipts) == 0)
     #expect(try store.outbox.deliveries(of: 0).allSatisfy { $0.user == nil })
   }
 
