@@ -88,7 +88,7 @@ static int feed(struct png_plain *plain) {
   return 0;
 }
 
-/* Inflates what there is room for; at least the next row, with its filter. */
+/* Inflates as much as the buffer holds; at least the next row, with its filter. */
 static const char *inflate_rows(struct png_plain *plain) {
   size_t have = (size_t)(plain->zip.next_out - plain->raw), row = plain->row_bytes;
   memmove(plain->rows, plain->above, row);

@@ -24,7 +24,7 @@ package final class PendingChanges: Sendable {
   private struct State {
     var batch = Batch()
     /// Names to examine later, with the time: new ones whose writers have not closed them (links and pipes
-    /// never are), and those that must be retried.
+    /// never are), and names to retry.
     var delayed: [Location: ContinuousClock.Instant] = [:]
     var hasTimer = false
   }
@@ -34,7 +34,7 @@ package final class PendingChanges: Sendable {
   private let state = Mutex(State())
   /// Most new files are complete after this time; links and pipes, which are never closed, are examined then.
   private static let completionTime = Duration.milliseconds(500)
-  /// How often incomplete files, and those that do not fit on the disk, are retried.
+  /// How often incomplete files, and files that do not fit on the disk, are retried.
   private static let retryInterval = Duration.seconds(2)
 
   /// Adds what the kernel reported, in order.

@@ -192,7 +192,7 @@ static const struct argument open_flags[] = {
 /* Input for the terminal of the server's operator, and a change of a file that is declared as reading. */
 static const unsigned requests[] = {TIOCSTI, TIOCLINUX, set_encryption};
 
-/* The types of the requests of file systems (_IOC_TYPE): those that change a file need no right to write it.
+/* The types of the requests of file systems (_IOC_TYPE): some change a file without the right to write it.
  * The last three are those of Btrfs, Bcachefs and F2FS. */
 static const unsigned char file_system_requests[] = {'f', 'v', 'X', 0x94, 0xbc, 0xf5};
 

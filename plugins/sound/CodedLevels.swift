@@ -78,8 +78,8 @@ struct MPEGLevels: Levels {
     withUnsafeTemporaryAllocation(of: Float.self, capacity: Self.samplesPerBlock) { samples in
       while true {
         var count = 0
-        let room = samples.count * MemoryLayout<Float>.size
-        let status = mpg123_read(decoder, samples.baseAddress, room, &count)
+        let capacity = samples.count * MemoryLayout<Float>.size
+        let status = mpg123_read(decoder, samples.baseAddress, capacity, &count)
         var (rate, channels, encoding) = (0, Int32(0), Int32(0))
         mpg123_getformat(decoder, &rate, &channels, &encoding)
         let decoded = samples.prefix(count / MemoryLayout<Float>.size)

@@ -60,7 +60,7 @@ struct FetchError: Error, CustomStringConvertible {
   var description: String { reason }
 }
 
-/// The addresses that may be connected to: those of the public Internet, and those that the operator allows.
+/// The addresses that may be connected to: public ones, and the exceptions that the operator allows.
 ///
 /// Every address is checked when it is connected to: a name that resolves to an internal address, one that
 /// changes between check and use, and a redirect cannot evade the check.

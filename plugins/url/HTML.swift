@@ -156,15 +156,15 @@ enum PageText {
     let written = input.withUnsafeMutableBufferPointer { input in
       output.withUnsafeMutableBufferPointer { output in
         var (from, left) = (input.baseAddress, input.count)
-        var (to, room) = (output.baseAddress, output.count)
-        while iconv(converter, &from, &left, &to, &room) == -1, errno == EILSEQ, left > 0 {
+        var (to, capacity) = (output.baseAddress, output.count)
+        while iconv(converter, &from, &left, &to, &capacity) == -1, errno == EILSEQ, left > 0 {
           from = from?.advanced(by: 1)
           left -= 1
           to?.pointee = CChar(bitPattern: UInt8(ascii: "?"))
           to = to?.advanced(by: 1)
-          room -= 1
+          capacity -= 1
         }
-        return output.count - room
+        return output.count - capacity
       }
     }
     return String(decoding: output.prefix(written).map { UInt8(bitPattern: $0) }, as: UTF8.self)

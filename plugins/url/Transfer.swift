@@ -93,10 +93,10 @@ final class Receiver {
   static let onBody: ccurl_receiver = { bytes, size, count, context in
     guard let receiver = Receiver.of(context) else { return 0 }
     let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    let room = receiver.limit - receiver.answer.body.count
-    receiver.answer.body += piece.prefix(room)
-    receiver.answer.isCut = piece.count > room
-    return min(room, piece.count)
+    let remaining = receiver.limit - receiver.answer.body.count
+    receiver.answer.body += piece.prefix(remaining)
+    receiver.answer.isCut = piece.count > remaining
+    return min(remaining, piece.count)
   }
 
   /// A socket for an address that may be connected to (CURLOPT_OPENSOCKETFUNCTION).

@@ -30,7 +30,7 @@ struct URLPlugin {
   }
 }
 
-/// What a phone is told about a link; unknown members are left out.
+/// The facts about a link that a phone receives; unknown members are left out.
 private struct Card: Encodable {
   /// The link in ASCII, ready to be opened.
   let url: String

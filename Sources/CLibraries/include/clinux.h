@@ -1,5 +1,5 @@
 #pragma once
-/* What Linux has and Swift's Glibc module does not show: each room adds the calls it needs. */
+/* Calls of Linux that Swift's Glibc module does not show; each module adds what it needs. */
 #include <stdint.h>
 #include <sys/types.h>
 

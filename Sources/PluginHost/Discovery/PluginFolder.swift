@@ -3,7 +3,7 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// The plugins in the operator's folder, then those that ship, by exact name; a changed one is read again.
+/// The plugins in the operator's folder, then the built-in ones, by exact name; a changed one is read again.
 ///
 /// inotify reports that something changed, and the files' stamps what. Once a second the stamps are compared
 /// anyway, for changes that inotify does not report (another machine's, or through mapped memory).
@@ -95,7 +95,7 @@ final class PluginFolder: Sendable {
     }
   }
 
-  /// All plugins by name, those that cannot be used with their problem.
+  /// All plugins by name; one that cannot be used has a problem.
   func plugins() -> [Plugin] {
     Set(folders.flatMap(FolderListing.texts)).sorted().compactMap(plugin)
   }

@@ -1,7 +1,7 @@
 /// A tag expression as a union of clauses (disjunctive normal form), which a database answers by index.
 ///
 /// A registration is in the audience if it matches at least one clause. Each clause starts from the
-/// registrations of one of its `with` tags, so the cost grows with those that match. A clause without
+/// registrations of one of its `with` tags, so the cost grows with the number of matches. A clause without
 /// `with` (from `!a`) can only start from all registrations.
 package struct TagPlan: Sendable, Hashable {
   /// Matches registrations with every tag of `with` and none of `without`; both sorted.

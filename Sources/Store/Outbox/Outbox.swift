@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The transactional outbox of pushes: one job for each device, sent at least once.
 ///
-/// Jobs are inserted in the same transaction as their notification. A lane leases those that are due and
+/// Jobs are inserted in the same transaction as their notification. A lane leases the due jobs and
 /// settles them. A job that is neither settled nor released is due again when its lease ends, or at the
 /// node's next start, so that none is lost in a crash.
 package final class Outbox: Sendable {

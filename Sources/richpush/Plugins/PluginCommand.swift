@@ -126,7 +126,7 @@ struct PluginFolders {
 
   /// The flag that names a folder.
   static let option = Option.value(
-    "plugins", "FOLDER", "the folder of plugins; default: plugins, and those that ship")
+    "plugins", "FOLDER", "the folder of plugins; default: plugins, and the built-in ones")
 
   init(_ arguments: Arguments) {
     own = arguments.string("plugins") ?? "plugins"
