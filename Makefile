@@ -18,6 +18,11 @@ PACKAGES = $(BUILD_PACKAGES)
 PREFIX ?= /usr/local
 SOURCES := Sources Tests plugins Package.swift
 RELEASE := .build/release
+# The one configuration of what is used, measured and packaged: it holds the Swift runtime and searches
+# no folder of its own for libraries. Debug builds are for the tests only. (RELR saves 6% of a plugin.)
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
+  -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --build-id=sha1
 PLUGINS := img sound url
 # The files that ship in assets/: what a developer drops beside them does not.
 SAMPLES := assets/img/logo.png assets/img/beach.jpg assets/sound/chime.wav assets/url/welcome.url
@@ -69,7 +74,8 @@ test-system: PACKAGES += $(SYSTEM_PACKAGES)
 bench: PACKAGES += $(BENCH_PACKAGES)
 
 build: deps ## build the program and its plugins for use
-	swift build -c release
+	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \
+	  swift build $(RELEASE_FLAGS)
 
 serve: build ## build, and run the server of the demonstration on 127.0.0.1:8080
 	$(RELEASE)/richpush serve --demo
@@ -124,12 +130,12 @@ fuzz: deps ## hostile bytes into every parser for SECONDS=60 each
 
 install: build ## copy the program and its plugins to PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins
-	install $(RELEASE)/richpush $(RELEASE)/richpush-exec $(DESTDIR)$(PREFIX)/lib/richpush/
+	install --strip $(RELEASE)/richpush $(RELEASE)/richpush-exec $(DESTDIR)$(PREFIX)/lib/richpush/
 	for sample in $(SAMPLES); do install -D -m 644 $$sample $(DESTDIR)$(PREFIX)/lib/richpush/$$sample; done
 	for plugin in $(PLUGINS); do
 	  install -d $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin
-	  install $(RELEASE)/$$plugin plugins/$$plugin/plugin.json \
-	    $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
+	  install --strip $(RELEASE)/$$plugin $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
+	  install -m 644 plugins/$$plugin/plugin.json $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	done
 	ln -sf ../lib/richpush/richpush $(DESTDIR)$(PREFIX)/bin/richpush
 

@@ -15,6 +15,9 @@ let strictC: [CSetting] = [
   .unsafeFlags(["-Wall", "-Wextra"]),
 ]
 
+/// The commit that a release is built from; the Makefile sets it.
+let commit = Context.environment["RICHPUSH_COMMIT"] ?? "unknown"
+
 /// A library of the graph in `docs/ARCHITECTURE.md`, and what it depends on.
 func module(
   _ name: String, on dependencies: [Target.Dependency] = [], resources: [Resource] = [],
@@ -49,7 +52,7 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "CLibraries", cSettings: strictC,
+      name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
       linkerSettings: ["sqlite3", "curl", "gnutls", "crypt"].map {
         .linkedLibrary($0)
       }),

@@ -42,21 +42,7 @@ package final class BlockingExecutor: TaskExecutor {
   /// Starts `threads` threads, which run until the process ends.
   package init(threads: Int) {
     sem_init(wake, 0, 0)
-    for _ in 0..<threads { startThread() }
-  }
-
-  private func startThread() {
-    var thread = pthread_t()
-    let context = Unmanaged.passRetained(self).toOpaque()
-    let error = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        let executor = Unmanaged<BlockingExecutor>.fromOpaque(context).takeRetainedValue()
-        executor.run()
-      }, context)
-    precondition(error == 0, "pthread_create: \(Errno(rawValue: error))")
-    pthread_detach(thread)
+    for _ in 0..<threads { DetachedThread.start(named: "blocking") { self.run() } }
   }
 
   /// Queues a job (`TaskExecutor`).

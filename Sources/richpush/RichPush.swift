@@ -45,7 +45,8 @@ struct RichPush {
     }
     if name == "--version" {
       try requireNoMore(words.dropFirst())
-      return Terminal.print("richpush \(version)")
+      return Terminal.print(
+        "richpush \(version), commit \(BuildInformation.commit)\n\(BuildInformation.libraries)")
     }
     let command = try command(named: name)
     let rest = Array(words.dropFirst())

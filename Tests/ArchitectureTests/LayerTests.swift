@@ -54,7 +54,9 @@ import Testing
     "Synchronization",
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
-  private static let cLibraries: Set = ["CCurl", "CGnuTLS", "CCrypt", "CLinux", "CSQLite"]
+  private static let cLibraries: Set = [
+    "CCurl", "CGnuTLS", "CCrypt", "CLinux", "CSQLite", "CVersions",
+  ]
 
   @Test(arguments: modules)
   func `imports what the graph says, and all of it`(module: Module) throws {

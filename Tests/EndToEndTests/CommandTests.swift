@@ -4,6 +4,14 @@ import Testing
 
 /// The program as somebody types it.
 @Suite(.timeLimit(.minutes(5))) struct CommandTests {
+  @Test func `--version names version, commit and libraries`() async throws {
+    let result = try await Child.run(Package.program("richpush").path, ["--version"])
+    let text = result.output.joined(separator: "\n")
+    #expect(
+      text.contains(
+        #/^richpush \d+\.\d+\.\d+, commit [0-9a-z-]+\nSQLite 3\.[\d.]+, libcurl [\d.]+, GnuTLS 3/#))
+  }
+
   @Test(arguments: [
     (["devic"], "did you mean 'device'"),
     (["device", "--usr", "a"], "did you mean '--user'"),

@@ -1,5 +1,5 @@
 import CLinux
-import Foundation
+import Dispatch
 import Glibc
 import Primitives
 

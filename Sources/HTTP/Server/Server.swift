@@ -1,4 +1,5 @@
-import Foundation
+import Dispatch
+import Primitives
 
 /// An HTTP/1.1 server: several event loops on one port, each with its own thread and socket.
 package final class Server: Sendable {
@@ -96,12 +97,10 @@ package final class Server: Sendable {
   private func start(_ loop: EventLoop) {
     threads.enter()
     nonisolated(unsafe) let loop = loop  // used by its own thread only, from here on
-    let thread = Thread { [threads] in
+    DetachedThread.start(named: "http") { [threads] in
       loop.run()
       threads.leave()
     }
-    thread.name = "http"
-    thread.start()
   }
 
   /// Returns when all connections are closed, or after `time`.

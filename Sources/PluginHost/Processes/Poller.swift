@@ -1,5 +1,4 @@
 import CLinux
-import Foundation
 import Glibc
 import Primitives
 import Synchronization
@@ -64,9 +63,7 @@ final class Poller: Sendable {
     else { return nil }
     (self.queue, self.wakeUps) = (queue, wakeUps)
     control(EPOLL_CTL_ADD, Token(number: 0, descriptor: wakeUps.number), .reading)
-    let thread = Thread { [self] in run() }
-    thread.name = "plugins"
-    thread.start()
+    DetachedThread.start(named: "plugins") { [self] in run() }
   }
 
   /// Ends the thread and all watches.

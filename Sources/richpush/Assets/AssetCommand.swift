@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import RichPushClient
 
 /// `richpush asset`: manages a server's assets, and checks a folder without a server.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import RichPushClient
 
 /// Prints assets: as a table for people, or as JSON lines for programs.

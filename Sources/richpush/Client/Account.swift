@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import RichPushClient
 
 /// The server that a command talks to, and the user it signs in as.

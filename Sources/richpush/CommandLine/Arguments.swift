@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import RichPushAPI
 
 /// The flags and operands of a command, completed from the environment and the defaults.

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Origin
 
 // Commands that change the data folder, also while a server is running.

@@ -1,5 +1,5 @@
 import Delivery
-import Foundation
+import FoundationEssentials
 
 /// `richpush push`: checks push services and manages the outbox.
 enum PushCommand: Command {

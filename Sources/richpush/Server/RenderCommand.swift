@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import PluginTester
 
 /// `richpush render`: renders a picture as a device would receive it.
