@@ -1,5 +1,6 @@
 import Foundation
 import RichPushClient
+import StandIns
 import Testing
 
 /// What was acknowledged arrives: once, in order, unchanged, whatever happens to the server.

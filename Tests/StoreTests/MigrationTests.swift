@@ -40,7 +40,7 @@ import Testing
     #expect(try store.receipts(of: 0).map(\.user) == ["anna", nil])
     // Numbers of events go on where they were.
     #expect(try store.latestPushEvent() == 7)
-    // Receipts go on, by the new triggers alone.
+    // Receipts go on, without the old triggers.
     _ = try await store.create(.any(to: anna))
     #expect(try store.latestPushEvent() == 8)
     #expect(try store.events(after: 0, limit: 99).allSatisfy { $0.type != "old" })
@@ -57,7 +57,7 @@ import Testing
       ) { row in "\(try row.next(String.self)): \(try row.next(String.self))" }
     }
     #expect(schemas[0] == schemas[1])
-    #expect(schemas[0].contains { $0.hasPrefix("receipt_of_user_read: CREATE TRIGGER") })
+    #expect(!schemas[0].contains { $0.contains("CREATE TRIGGER") })
     #expect(try scratch.open().linkKeys().count == 1)
   }
 

@@ -80,22 +80,34 @@ extension SQLiteConnection {
       INSERT INTO push(notification, lane, kind, text, fallback, collapse, expires)
       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), collapse, expires)
+    var jobs: [Int] = []
     switch new.target {
     case .audience(let expression, let user):
-      try run(
+      jobs = try column(
         """
         INSERT INTO job(push, lane, token, user, audience, collapse, state, due, updated)
-        VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?) RETURNING id
         """, push, new.lane, Self.newToken(), user, expression, collapse, due, created)
     case .devices(let registrations):
       for registration in registrations {
-        try run(
+        jobs += try column(
           """
           INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
-          SELECT ?, ?, ?, user, id, ?, 'queued', ?, ? FROM registration WHERE id = ?
+          SELECT ?, ?, ?, user, id, ?, 'queued', ?, ? FROM registration WHERE id = ? RETURNING id
           """, push, new.lane, Self.newToken(), collapse, due, created, registration)
       }
     }
+    try insertReceipts(ofJobs: jobs)
+  }
+
+  /// Runs an UPDATE of the states of jobs, inserts their receipts, and returns the jobs.
+  @discardableResult
+  func updateJobs(_ sql: String, _ values: any Column...) throws -> [Int] {
+    let jobs = try rows(sql + " RETURNING id", values: values, limit: .max) {
+      try $0.next(Int.self)
+    }
+    try insertReceipts(ofJobs: jobs)
+    return jobs
   }
 
   /// A lower-case UUID, by which a device can tell a repetition.
@@ -109,19 +121,20 @@ extension SQLiteConnection {
     _ lane: String, limit: Int, owner: String, at now: Date, until: Date
   ) throws -> [LeasedJob] {
     let due = try dueJobs(of: lane, at: now, limit: limit)
-    for entry in due where entry.job == nil {
-      try run(
+    let gone = due.filter { $0.job == nil }.map(\.id)
+    if !gone.isEmpty {
+      try updateJobs(
         """
         UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone', owner = NULL
-        WHERE id = ?
-        """, now, entry.id)
+        WHERE id IN (SELECT value FROM json_each(?))
+        """, now, Self.list(gone))
     }
     let jobs = due.compactMap(\.job)
     try run(
       """
       UPDATE job SET due = ?, owner = ?, updated = ?
       WHERE id IN (SELECT value FROM json_each(?))
-      """, until, owner, now, "[\(jobs.map { String($0.id) }.joined(separator: ","))]")
+      """, until, owner, now, Self.list(jobs.map(\.id)))
     return jobs
   }
 

@@ -38,15 +38,19 @@ extension Outbox {
   /// Queues one dead letter again with no attempts, or all of them, and returns how many.
   package func replay(_ job: Int? = nil) async throws -> Int {
     let now = now()
-    let lanes = try await database.write { connection in
-      try connection.column(
+    let (count, lanes): (Int, [String]) = try await database.write { connection in
+      let jobs = try connection.updateJobs(
         """
         UPDATE job SET state = 'queued', attempts = 0, due = ?, updated = ?, owner = NULL
-        WHERE state = 'failed' AND id = coalesce(?, id) RETURNING lane
-        """, now, now, job, as: String.self)
+        WHERE state = 'failed' AND id = coalesce(?, id)
+        """, now, now, job)
+      let lanes = try connection.column(
+        "SELECT DISTINCT lane FROM job WHERE id IN (SELECT value FROM json_each(?))",
+        SQLiteConnection.list(jobs), as: String.self)
+      return (jobs.count, lanes)
     }
     notifyObserver(lanes)
-    return lanes.count
+    return count
   }
 
   /// Cancels a job; false if it is not queued any more.
@@ -54,9 +58,12 @@ extension Outbox {
   /// One that is being sent may still arrive; it is then recorded as sent.
   package func cancel(job: Int) async throws -> Bool {
     let now = now()
-    return try await database.run(
-      "UPDATE job SET state = 'cancelled', updated = ? WHERE id = ? AND state = 'queued'",
-      now, job) == 1
+    return try await database.write { connection in
+      try connection.updateJobs(
+        "UPDATE job SET state = 'cancelled', updated = ? WHERE id = ? AND state = 'queued'",
+        now, job
+      ).count == 1
+    }
   }
 
   /// The number of jobs by lane and state.

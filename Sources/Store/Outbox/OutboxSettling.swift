@@ -14,14 +14,14 @@ extension SQLiteConnection {
       if case .delivered(let kind, let reference, let note) = outcome {
         let texts = [reference, note].map { $0.map(JSONText.quoted) ?? "null" }
         delivered[kind, default: []].append("[\(job),\(texts[0]),\(texts[1])]")
-      } else if try settle(job, outcome, owner: owner, at: now) == 0 {
+      } else if try !settle(job, outcome, owner: owner, at: now) {
         // The job was cancelled while it was sent; only its lease ends.
         try run("UPDATE job SET owner = NULL WHERE id = ? AND owner = ?", job, owner)
       }
     }
     // Most outcomes: one statement for all of a kind, with `[[job, reference, note], …]` as JSON.
     for (kind, jobs) in delivered {
-      try run(
+      try updateJobs(
         """
         UPDATE job SET state = 'sent', attempts = attempts + 1, sent_as = ?1,
           reference = given.value ->> 1, reason = given.value ->> 2, updated = ?2, owner = NULL
@@ -30,10 +30,10 @@ extension SQLiteConnection {
     }
   }
 
-  /// Records an outcome other than `delivered`; 0 if the job is no longer the owner's, or no longer queued.
+  /// Records an outcome other than `delivered`; false if the job is no longer the owner's, or no longer queued.
   private func settle(
     _ job: Int, _ outcome: JobOutcome, owner: String, at now: Date
-  ) throws -> Int {
+  ) throws -> Bool {
     if case .deadToken(let since, _) = outcome {
       // While the job is leased, `updated` is the time of the lease.
       try run(
@@ -50,11 +50,14 @@ extension SQLiteConnection {
       case .deadToken(_, let reason), .rejected(let reason): (.failed, nil, 1, reason)
       case .expired: (.expired, nil, 0, nil)
       }
-    return try run(
-      """
-      UPDATE job SET state = ?, due = coalesce(?, due), attempts = attempts + ?,
-        reason = coalesce(?, reason), updated = ?, owner = NULL
-      WHERE id = ? AND owner = ? AND state = 'queued'
-      """, state, due, attempts, reason, now, job, owner)
+    let isSettled =
+      try run(
+        """
+        UPDATE job SET state = ?, due = coalesce(?, due), attempts = attempts + ?,
+          reason = coalesce(?, reason), updated = ?, owner = NULL
+        WHERE id = ? AND owner = ? AND state = 'queued'
+        """, state, due, attempts, reason, now, job, owner) == 1
+    if isSettled, state != .queued { try insertReceipts(ofJobs: [job]) }
+    return isSettled
   }
 }

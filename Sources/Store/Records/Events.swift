@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Primitives
 
 /// An event for publishers and the operator's programs.
 package struct StoredEvent: Sendable, Equatable {
@@ -62,5 +63,66 @@ extension Store {
       try connection.run(
         "INSERT INTO counter(name, next) VALUES (?, ?)", "events of " + reader, sequence)
     }
+  }
+}
+
+// MARK: - Receipts
+
+/// A change of a notification's state for a recipient or a device inserts an event for its publisher, in the
+/// same transaction.
+///
+/// The event's `user` is filled in when it is read, so that it never names a user who was removed.
+extension SQLiteConnection {
+  /// Inserts the event that tells of a recipient's new state, on a device or over a lane if it is named.
+  func insertReceipt(
+    _ state: String, of id: Int, user: UserID, device: String? = nil, lane: String? = nil,
+    at time: Date
+  ) throws {
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, ?, ?, ? FROM notification WHERE id = ?
+      """, user, Self.receipt(state, of: id, device: device, lane: lane), time, id)
+  }
+
+  /// Inserts the events that tell of the same new state of all recipients.
+  func insertReceipts(_ state: String, ofAll id: Int, lane: String, at time: Date) throws {
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, user.id, ?, ?
+      FROM recipient JOIN user ON user.id = recipient.user
+        JOIN notification ON notification.id = recipient.notification
+      WHERE notification.id = ? ORDER BY user.id
+      """, Self.receipt(state, of: id, lane: lane), time, id)
+  }
+
+  /// Inserts the events that tell of the present states of jobs.
+  func insertReceipts(ofJobs jobs: [Int]) throws {
+    if jobs.isEmpty { return }
+    // CROSS JOIN keeps the order of the jobs.
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, job.user, json_object('notification', notification.id, 'user', NULL,
+        'device', registration, 'lane', job.lane, 'job', job.id, 'state', state, 'reason', reason),
+        updated
+      FROM json_each(?) AS changed CROSS JOIN job ON job.id = changed.value
+        JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
+      """, Self.list(jobs))
+  }
+
+  /// Numbers as JSON, for json_each.
+  static func list(_ numbers: [Int]) -> String {
+    "[\(numbers.map(String.init).joined(separator: ","))]"
+  }
+
+  private static func receipt(
+    _ state: String, of id: Int, device: String? = nil, lane: String? = nil
+  ) -> String {
+    let facts = [("device", device), ("lane", lane), ("state", state)].compactMap { name, value in
+      value.map { "\(JSONText.quoted(name)):\(JSONText.quoted($0))" }
+    }
+    return "{\"notification\":\(id),\"user\":null,\(facts.joined(separator: ","))}"
   }
 }

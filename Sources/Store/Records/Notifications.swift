@@ -19,11 +19,10 @@ extension Store {
       }
       try blobs.requireRenewed(new.blob)
       let notification = try connection.insert(new, created: now)
-      for user in recipients {
-        try connection.run(
-          "INSERT INTO recipient(user, notification) VALUES (?, ?)", user, notification.id)
-      }
-      try connection.announce(new, as: notification.id, to: recipients, at: now)
+      try connection.run(
+        "INSERT INTO recipient(user, notification) SELECT value, ? FROM json_each(?)",
+        notification.id, SQLiteConnection.list(recipients.map(\.rawValue)))
+      try connection.announce(new, as: notification.id, at: now)
       return (notification, true)
     }
     if isNew { notifyObservers(of: new, for: recipients) }
@@ -51,7 +50,7 @@ extension Store {
       let recipients: [UserID] = try connection.column(
         "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
         id)
-      try connection.announce(new, as: id, to: recipients, at: now)
+      try connection.announce(new, as: id, at: now)
       return (notification, recipients)
     }
     guard let amended else { return nil }

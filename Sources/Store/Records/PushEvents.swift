@@ -16,7 +16,9 @@ extension Store {
     let users = Set(users).sorted()
     let now = now()
     try await database.write { connection in
-      try connection.insertPushEvents(for: users, notification: nil, data: data, created: now)
+      try connection.run(
+        "INSERT INTO push_event(user, data, created) SELECT value, ?, ? FROM json_each(?)", data,
+        now, SQLiteConnection.list(users.map(\.rawValue)))
       for push in pushes {
         try connection.insert(push, notification: nil, due: now, expires: nil, created: now)
       }
@@ -54,18 +56,15 @@ extension Store {
     let now = now()
     guard let next, next <= now else { return next }
     let recipients = try await database.write { connection in
-      let recipients: [UserID] = try connection.column(
-        """
-        INSERT INTO push_event(user, notification, data, created)
-        SELECT user.id, held_event.notification, data, ?1
-        FROM held_event JOIN recipient ON recipient.notification = held_event.notification
-          JOIN user ON user.id = recipient.user
-        WHERE due <= ?1 ORDER BY due, held_event.notification, user.id RETURNING user
-        """, now)
+      let due = try connection.all(
+        "SELECT notification, data FROM held_event WHERE due <= ? ORDER BY due, notification", now
+      ) { ($0 as Int, $1 as String) }
       try connection.run("DELETE FROM held_event WHERE due <= ?", now)
-      return recipients
+      return try due.reduce(into: Set<UserID>()) { recipients, event in
+        try recipients.formUnion(connection.insertPushEvents(of: event.0, data: event.1, at: now))
+      }
     }
-    notifyPushObserver(Array(Set(recipients)))
+    notifyPushObserver(Array(recipients))
     return try await releaseHeldEvents()
   }
 
@@ -80,16 +79,14 @@ extension Store {
 
 extension SQLiteConnection {
   /// Inserts the push events and the jobs of a notification, due at once or at its `notBefore`.
-  func announce(
-    _ new: NotificationInsert, as id: Int, to recipients: [UserID], at now: Date
-  ) throws {
+  func announce(_ new: NotificationInsert, as id: Int, at now: Date) throws {
     let due = max(new.notBefore ?? now, now)
     if let data = new.push?(id) {
       if due > now {
         try run(
           "INSERT INTO held_event(notification, due, data) VALUES (?, ?, ?)", id, due, data)
       } else {
-        try insertPushEvents(for: recipients, notification: id, data: data, created: now)
+        try insertPushEvents(of: id, data: data, at: now)
       }
     }
     for push in new.pushes {
@@ -99,7 +96,7 @@ extension SQLiteConnection {
 
   /// Cancels what was not sent of a notification.
   func cancelUnsent(_ notification: Int, at now: Date) throws {
-    try run(
+    try updateJobs(
       """
       UPDATE job SET state = 'cancelled', updated = ?
       WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
@@ -107,13 +104,18 @@ extension SQLiteConnection {
     try run("DELETE FROM held_event WHERE notification = ?", notification)
   }
 
+  /// Inserts the push event of a notification for each of its recipients, and returns them.
+  @discardableResult
   fileprivate func insertPushEvents(
-    for users: [UserID], notification: Int?, data: String, created: Date
-  ) throws {
-    for user in users {
-      try run(
-        "INSERT INTO push_event(user, notification, data, created) VALUES (?, ?, ?, ?)",
-        user, notification, data, created)
-    }
+    of notification: Int, data: String, at now: Date
+  ) throws -> [UserID] {
+    let recipients: [UserID] = try column(
+      """
+      INSERT INTO push_event(user, notification, data, created)
+      SELECT user.id, notification, ?, ? FROM recipient JOIN user ON user.id = recipient.user
+      WHERE notification = ? ORDER BY user.id RETURNING user
+      """, data, now, notification)
+    try insertReceipts("queued", ofAll: notification, lane: "embedded", at: now)
+    return recipients
   }
 }

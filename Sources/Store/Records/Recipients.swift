@@ -103,6 +103,7 @@ extension SQLiteConnection {
   fileprivate func record(
     _ column: String, of id: Int, user: UserID, device: String?, at time: Date
   ) throws {
+    var isDevices = false
     if let device {
       try run(
         """
@@ -112,16 +113,22 @@ extension SQLiteConnection {
         WHERE notification = ? AND recipient.user = ? AND registration.id = ?
         ON CONFLICT DO NOTHING
         """, id, user, device)
-      try run(
-        """
-        UPDATE device_receipt SET \(column) = ?
-        WHERE notification = ? AND user = ? AND registration = ? AND \(column) IS NULL
-        """, time, id, user, device)
+      isDevices =
+        try run(
+          """
+          UPDATE device_receipt SET \(column) = ?
+          WHERE notification = ? AND user = ? AND registration = ? AND \(column) IS NULL
+          """, time, id, user, device) == 1
+      if isDevices { try insertReceipt(column, of: id, user: user, device: device, at: time) }
     }
-    // After the device's: the trigger inserts a receipt of the user only if there is none of a device.
-    try run(
-      "UPDATE recipient SET \(column) = ? WHERE user = ? AND notification = ? AND \(column) IS NULL",
-      time, user, id)
+    let isUsers =
+      try run(
+        "UPDATE recipient SET \(column) = ? WHERE user = ? AND notification = ? AND \(column) IS NULL",
+        time, user, id) == 1
+    // A device's receipt is the user's, too.
+    guard isUsers, !isDevices else { return }
+    let lane = column == "sent" ? "embedded" : nil
+    try insertReceipt(column, of: id, user: user, lane: lane, at: time)
   }
 }
 

@@ -160,7 +160,7 @@ extension SQLiteConnection {
 
   /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.
   fileprivate func remove(_ user: UserID, at now: Date) throws {
-    try run(
+    try updateJobs(
       "UPDATE job SET state = 'cancelled', updated = ? WHERE state = 'queued' AND user = ?", now,
       user)
     try run(

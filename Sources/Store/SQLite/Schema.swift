@@ -173,6 +173,7 @@ enum Schema {
     -- Leases of a version without nodes, which no start would free.
     UPDATE job SET owner = NULL, due = min(due, unixepoch() * 1000) WHERE owner IS NOT NULL;
     """,
+    dropTriggers,
   ]
 }
 
@@ -272,7 +273,6 @@ extension Schema {
       ORDER BY sequence;
     \(replace("event"))
     CREATE INDEX event_of_publisher ON event(publisher, sequence);
-    \(createTriggers)
     """
 
   /// Turns a column of names into one of numbers.
@@ -299,63 +299,10 @@ extension Schema {
     """
   }
 
+  /// The triggers that inserted receipts; the functions that change the rows do so now.
   private static let dropTriggers =
     [
       "new_job", "job", "push_event", "sending", "device_fetched", "user_fetched", "device_read",
       "user_read",
     ].map { "DROP TRIGGER IF EXISTS receipt_of_\($0);" }.joined(separator: "\n")
-
-  /// Inserts an event for the publisher of a notification: a receipt.
-  ///
-  /// `user` is filled in when the event is read, so that it never names a user who was removed.
-  private static func receipt(
-    _ facts: String, at column: String,
-    from source: String = "notification WHERE id = NEW.notification"
-  ) -> String {
-    """
-    INSERT INTO event(type, publisher, user, data, created)
-      SELECT 'receipt', sender, NEW.user,
-        json_object('notification', notification.id, 'user', NULL, \(facts)), NEW.\(column)
-      FROM \(source);
-    """
-  }
-
-  private static let receiptOfJob = receipt(
-    """
-    'device', NEW.registration, 'lane', NEW.lane, 'job', NEW.id, 'state', NEW.state,
-        'reason', NEW.reason
-    """, at: "updated",
-    from: "push JOIN notification ON notification.id = push.notification WHERE push.id = NEW.push")
-
-  private static let createTriggers =
-    """
-    CREATE TRIGGER receipt_of_new_job AFTER INSERT ON job BEGIN
-      \(receiptOfJob)
-    END;
-    CREATE TRIGGER receipt_of_job AFTER UPDATE OF state ON job WHEN OLD.state <> NEW.state BEGIN
-      \(receiptOfJob)
-    END;
-    CREATE TRIGGER receipt_of_push_event AFTER INSERT ON push_event BEGIN
-      \(receipt("'lane', 'embedded', 'state', 'queued'", at: "created"))
-    END;
-    CREATE TRIGGER receipt_of_sending AFTER UPDATE OF sent ON recipient
-      WHEN OLD.sent IS NULL AND NEW.sent IS NOT NULL BEGIN
-      \(receipt("'lane', 'embedded', 'state', 'sent'", at: "sent"))
-    END;
-    """
-    + ["fetched", "read"].map { state in
-      """
-
-      CREATE TRIGGER receipt_of_device_\(state) AFTER UPDATE OF \(state) ON device_receipt
-        WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL BEGIN
-        \(receipt("'device', NEW.registration, 'state', '\(state)'", at: state))
-      END;
-      CREATE TRIGGER receipt_of_user_\(state) AFTER UPDATE OF \(state) ON recipient
-        WHEN OLD.\(state) IS NULL AND NEW.\(state) IS NOT NULL AND NOT EXISTS (
-          SELECT 1 FROM device_receipt AS named WHERE named.notification = NEW.notification
-            AND named.user = NEW.user AND named.\(state) IS NOT NULL) BEGIN
-        \(receipt("'state', '\(state)'", at: state))
-      END;
-      """
-    }.joined()
 }
