@@ -59,13 +59,17 @@ package struct Announcement: Sendable {
     let named = clauses.filter { $0.with.count == 1 && $0.without.isEmpty }
     let usernames = Set(named.compactMap { Self.user(of: $0.with[0]) })
     let names = usernames.filter(UserName.isValid)
-    found.unknown = try usernames.filter { name in
-      try !names.contains(name) || store.userID(of: name, allowingPasswordless: admitsGuests) == nil
-    }.sorted()
-    for (name, id) in try await store.userIDs(of: names, allowingPasswordless: admitsGuests) {
+    let accounts = store.accounts
+    for name in usernames.sorted() {
+      let isKnown =
+        try await names.contains(name)
+        ? accounts.userID(of: name, allowingPasswordless: admitsGuests) != nil : false
+      if !isKnown { found.unknown.append(name) }
+    }
+    for (name, id) in try await accounts.userIDs(of: names, allowingPasswordless: admitsGuests) {
       found.names[id] = name
     }
-    found.devices = Set(try store.devices(matching: clauses))
+    found.devices = Set(try await accounts.devices(matching: clauses))
     found.users = Set(found.names.keys).union(found.devices.map(\.user))
     return found
   }
@@ -93,7 +97,7 @@ package struct Announcement: Sendable {
   /// Stores pushes with a text, which belongs to no notification, to a user's devices.
   package func announce(_ text: PushPayload, to user: String) async throws {
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
-    try await store.push(
+    try await store.events.push(
       text.json, to: isEmbedded ? Array(addressees.users) : [],
       pushes: pushes(text.kind, to: addressees) { _ in text.json })
   }

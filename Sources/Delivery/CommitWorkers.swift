@@ -14,7 +14,7 @@ package final class CommitWorkers: Sendable {
     store: Store, webhook: WebhookDelivery, log: Log, notifyStreams: @escaping @Sendable () -> Void
   ) {
     let announcements = CommitWorker {
-      do { return try await store.releaseHeldEvents() } catch {
+      do { return try await store.events.releaseHeldEvents() } catch {
         log("due notifications could not be announced: \(error.logDescription)")
         return nil
       }
@@ -24,7 +24,7 @@ package final class CommitWorkers: Sendable {
       return nil
     }
     workers = [announcements, streams, CommitWorker { await webhook.deliver() }]
-    store.onCommit.set { [workers] in
+    store.observers.onCommit.set { [workers] in
       for worker in workers { worker.signal.send() }
     }
   }

@@ -6,9 +6,9 @@ package import Store
 package protocol EventFeed: Sendable {
   var store: Store { get }
   /// The sequence number of the latest event for anybody; 0 before the first.
-  func latest() throws -> Int
+  func latest() async throws -> Int
   /// The user's events after a sequence number, in order, at most `limit`.
-  func events(for user: UserID, role: Role, after: Int, limit: Int) throws -> [FeedEvent]
+  func events(for user: UserID, role: Role, after: Int, limit: Int) async throws -> [FeedEvent]
   /// Records that events were sent to the user.
   func recordSent(_ events: [FeedEvent], to user: UserID)
 }
@@ -34,21 +34,26 @@ package struct PushFeed: EventFeed {
   /// Reads the store's pushes.
   package init(store: Store) { self.store = store }
 
-  package func latest() throws -> Int { try store.latestPushEvent() }
+  package func latest() async throws -> Int { try await store.events.latestPushEvent() }
 
   package func events(
     for user: UserID, role: Role, after: Int, limit: Int
-  ) throws -> [FeedEvent] {
-    try store.pushEvents(for: user, after: after, limit: limit).map { event in
-      let data = try PushPayload.insertingBadge(event.data) { try store.unreadCount(of: user) }
-      return FeedEvent(
-        sequence: event.sequence, name: "push", data: data, notificationID: event.notificationID)
+  ) async throws -> [FeedEvent] {
+    var events: [FeedEvent] = []
+    for event in try await store.events.pushEvents(for: user, after: after, limit: limit) {
+      let data = try await PushPayload.insertingBadge(event.data) {
+        try await store.notifications.unreadCount(of: user)
+      }
+      events.append(
+        FeedEvent(
+          sequence: event.sequence, name: "push", data: data, notificationID: event.notificationID))
     }
+    return events
   }
 
   package func recordSent(_ events: [FeedEvent], to user: UserID) {
     let ids = events.compactMap(\.notificationID)
-    if !ids.isEmpty { store.recordSent(ids, user: user) }
+    if !ids.isEmpty { store.notifications.recordSent(ids, user: user) }
   }
 }
 
@@ -59,12 +64,13 @@ package struct PublisherFeed: EventFeed {
   /// Reads the store's events.
   package init(store: Store) { self.store = store }
 
-  package func latest() throws -> Int { try store.latestEvent() }
+  package func latest() async throws -> Int { try await store.events.latestEvent() }
 
   package func events(
     for user: UserID, role: Role, after: Int, limit: Int
-  ) throws -> [FeedEvent] {
-    try store.events(after: after, for: role == .admin ? nil : user, limit: limit).map {
+  ) async throws -> [FeedEvent] {
+    let publisher = role == .admin ? nil : user
+    return try await store.events.events(after: after, for: publisher, limit: limit).map {
       FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
     }
   }

@@ -5,7 +5,7 @@ import Store
 
 /// Manages the outbox of a data folder for the command line, with or without a running server.
 package struct OutboxAdmin: Sendable {
-  private let outbox: Outbox
+  private let outbox: any Outbox
 
   /// The states that a push can have.
   package static var states: [String] { JobState.allCases.map(\.rawValue) }
@@ -19,8 +19,8 @@ package struct OutboxAdmin: Sendable {
   ///
   /// - Returns: for each one its number, the notification's ID, the lane, the user, the state, the number of
   ///   attempts and the reason.
-  package func list(state name: String?, limit: Int) throws -> [[String]] {
-    try outbox.jobs(in: name.flatMap { JobState(rawValue: $0) }, limit: limit).map { job in
+  package func list(state name: String?, limit: Int) async throws -> [[String]] {
+    try await outbox.jobs(in: name.flatMap { JobState(rawValue: $0) }, limit: limit).map { job in
       [
         String(job.job), job.notificationID.map(String.init) ?? "-", job.lane, job.user ?? "-",
         job.state.rawValue, String(job.attempts), job.reason ?? "",
@@ -49,10 +49,10 @@ package struct OutboxAdmin: Sendable {
 
   /// A sentence for each platform with devices that no service in the list reaches; empty if there is no
   /// data folder yet.
-  package static func devicesWithoutLane(_ list: String, data: String) throws -> [String] {
+  package static func devicesWithoutLane(_ list: String, data: String) async throws -> [String] {
     guard Store.exists(in: data) else { return [] }
     let lanes = try PlatformLanes(list)
-    let counts = try UnreachedDevices(lanes: lanes, log: Log { _ in })
+    let counts = try await UnreachedDevices(lanes: lanes, log: Log { _ in })
       .counts(in: try Store(folder: data, access: .shared))
     return counts.filter { $0.count > 0 }.map { platform, count in
       "\(count) \(count == 1 ? "device is" : "devices are") registered for \(platform). "

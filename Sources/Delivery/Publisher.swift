@@ -29,7 +29,7 @@ package struct Publisher: Sendable {
   ) async throws -> Published {
     let addressees = try await announcement.addressees(draft.audience)
     let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
-    if let key, let known = try store.notification(for: key, sender: sender) {
+    if let key, let known = try await store.notifications.notification(for: key, sender: sender) {
       return Published(notification: known, isNew: false, addressees: addressees)
     }
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
@@ -37,7 +37,7 @@ package struct Publisher: Sendable {
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     new.idempotencyKey = key
     announcement.announce(draft, with: media, to: addressees, in: &new)
-    let (notification, isNew) = try await store.create(new)
+    let (notification, isNew) = try await store.notifications.create(new)
     return Published(notification: notification, isNew: isNew, addressees: addressees)
   }
 
@@ -57,10 +57,10 @@ package struct Publisher: Sendable {
   package func amend(_ old: StoredNotification, as draft: Draft) async throws -> StoredNotification
   {
     var (new, media) = try await content(of: draft, insteadOf: old)
-    let recipients = Set(try store.receipts(of: old.id).map(\.userID))
+    let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(draft.audience).among(recipients)
     announcement.announce(draft, with: media, to: addressees, in: &new)
-    guard let amended = try await store.amend(old.id, with: new) else {
+    guard let amended = try await store.notifications.amend(old.id, with: new) else {
       throw ServiceError(
         .alreadyFetched, "A device has already fetched it; send another notification.")
     }
@@ -138,7 +138,7 @@ package struct Publisher: Sendable {
     } catch {
       guard error.code == .notFound else { throw error }
       if acceptsText { return nil }
-      let similar = try? store.assetName(like: name.value, richType: draft.richType)
+      let similar = try? await store.assets.assetName(like: name.value, richType: draft.richType)
       throw ServiceError(
         .rejected,
         "There is no asset \(name.value.quoted) in assets/\(draft.richType)"

@@ -13,7 +13,7 @@ package final class PushLanes: Sendable {
   package init(_ providers: [any PushProvider], store: Store, log: Log) {
     let queue = StoredPushQueue(store: store)
     lanes = providers.map { Lane(provider: $0, outbox: queue) { log($0) } }
-    store.outbox.onJobs.set { [lanes] names in
+    store.observers.onJobs.set { [lanes] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
     }
   }
@@ -46,35 +46,42 @@ struct StoredPushQueue: PushQueue {
     _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
   ) async throws -> [PushJob] {
     let outcomes = settlements.map { ($0.job, JobOutcome($0.outcome)) }
-    let jobs = try await store.outbox.settleAndLease(
+    let leased = try await store.outbox.settleAndLease(
       outcomes, lane: lane, limit: limit, until: until)
-    return try jobs.compactMap { job in
-      try PushJob(job) { text in
-        PushPayload.insertingJob(
-          try PushPayload.insertingBadge(text) {
-            try job.user.map { try store.unreadCount(of: $0) } ?? 0
-          },
-          to: job.id, job.token)
+    var jobs: [PushJob] = []
+    for job in leased {
+      let complete = { (text: String) async throws in
+        let text = try await PushPayload.insertingBadge(text) {
+          guard let user = job.user else { return 0 }
+          return try await store.notifications.unreadCount(of: user)
+        }
+        return PushPayload.insertingJob(text, to: job.id, job.token)
       }
+      if let job = try await PushJob(job, complete: complete) { jobs.append(job) }
     }
+    return jobs
   }
 
-  func nextDue(lane: String) async throws -> Date? { try store.outbox.nextDue(lane: lane) }
+  func nextDue(lane: String) async throws -> Date? { try await store.outbox.nextDue(lane: lane) }
 }
 
 extension PushJob {
   /// Nil for a job of a newer version of this program; `complete` replaces placeholders in texts.
-  fileprivate init?(_ job: LeasedJob, complete: (String) throws -> String) rethrows {
+  fileprivate init?(
+    _ job: LeasedJob, complete: (String) async throws -> String
+  ) async rethrows {
     guard let kind = PushPayload.Kind(rawValue: job.kind),
       let target = OutgoingPush.Target(job.target)
     else { return nil }
+    var fallback: PushPayload?
+    if let text = job.fallback { fallback = PushPayload(.alert, json: try await complete(text)) }
     self.init(
       id: job.id,
       push: OutgoingPush(
-        id: job.token, target: target, text: PushPayload(kind, json: try complete(job.text)),
+        id: job.token, target: target, text: PushPayload(kind, json: try await complete(job.text)),
         collapseID: job.collapseID, expires: job.expires),
       attempts: job.attempts,
-      fallback: try job.fallback.map { PushPayload(.alert, json: try complete($0)) },
+      fallback: fallback,
       recentSilentPushes: job.recentSilentPushes)
   }
 }

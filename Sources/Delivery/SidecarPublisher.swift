@@ -110,8 +110,9 @@ package struct SidecarPublisher: SidecarPublishing {
     let request = Array(text.utf8)
     let sender = try await senderID()
     // Before the sidecar is parsed: it was valid when it was sent, but its `expires` may be past now.
-    if let sent = try ServiceError.mapping({
-      try assets.store.notification(for: IdempotencyKey(key, request: request), sender: sender)
+    if let sent = try await ServiceError.mapping({
+      try await assets.store.notifications.notification(
+        for: IdempotencyKey(key, request: request), sender: sender)
     }) {
       return (sent.json(isRead: false), false)
     }
@@ -126,11 +127,13 @@ package struct SidecarPublisher: SidecarPublishing {
 
   /// The sender's ID now: the name may belong to another user than at the start.
   private func senderID() async throws(ServiceError) -> UserID {
-    let id = try await ServiceError.mapping {
+    let accounts = assets.store.accounts
+    let id = try await ServiceError.mapping { () async throws -> UserID? in
       guard isDemo else {
-        return try assets.store.user(named: sender).flatMap { $0.role == .device ? nil : $0.id }
+        let user = try await accounts.user(named: sender)
+        return user?.role == .device ? nil : user?.id
       }
-      return try await assets.store.userIDs(of: [sender], allowingPasswordless: true)[sender]
+      return try await accounts.userIDs(of: [sender], allowingPasswordless: true)[sender]
     }
     if let id { return id }
     throw ServiceError(

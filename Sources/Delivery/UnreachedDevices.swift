@@ -32,10 +32,10 @@ package final class UnreachedDevices: Sendable {
   }
 
   /// The number of devices of each platform that gets no pushes.
-  package func counts(in store: Store) throws -> [(platform: String, count: Int)] {
+  package func counts(in store: Store) async throws -> [(platform: String, count: Int)] {
     let unreached = lanes.unreached
     guard !unreached.isEmpty else { return [] }
-    let counts = try store.deviceCounts()
+    let counts = try await store.accounts.deviceCounts()
     return unreached.map { ($0, counts[$0] ?? 0) }
   }
 }

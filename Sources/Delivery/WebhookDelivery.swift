@@ -24,7 +24,7 @@ package actor WebhookDelivery {
   /// start.
   package init(store: Store, webhook: Webhook?, log: Log) {
     (self.store, self.webhook, self.log) = (store, webhook, log)
-    if webhook != nil { store.createCursor(of: Self.reader) }
+    if webhook != nil { store.events.createCursor(of: Self.reader) }
   }
 
   /// Delivers all events; returns the time of the next attempt if the webhook did not accept them.
@@ -35,12 +35,12 @@ package actor WebhookDelivery {
     }
     guard Date() >= resumes else { return resumes }
     do {
-      while !Task.isCancelled, try fetch() {
+      while !Task.isCancelled, try await fetch() {
         let left = await post(waiting, to: webhook)
         waiting = waiting.filter { left[$0.sequence] != nil && !Self.isStale($0) }
         guard waiting.isEmpty else { return pause(left.values) }
         failures = 0
-        try await store.setCursor(position, of: Self.reader)
+        try await store.events.setCursor(position, of: Self.reader)
       }
       return nil
     } catch {
@@ -50,10 +50,11 @@ package actor WebhookDelivery {
   }
 
   /// Reads the next events if no others are waiting; false if there are none.
-  private func fetch() throws -> Bool {
+  private func fetch() async throws -> Bool {
     if !waiting.isEmpty { return true }
-    guard let start = try position ?? store.cursor(of: Self.reader) else { return false }
-    waiting = try store.events(after: start, limit: Self.batch)
+    if position == nil { position = try await store.events.cursor(of: Self.reader) }
+    guard let start = position else { return false }
+    waiting = try await store.events.events(after: start, for: nil, limit: Self.batch)
     position = waiting.last?.sequence ?? start
     return !waiting.isEmpty
   }
@@ -95,7 +96,7 @@ package actor WebhookDelivery {
 
   private func forget() async {
     position = 0
-    do { try await store.setCursor(nil, of: Self.reader) } catch {
+    do { try await store.events.setCursor(nil, of: Self.reader) } catch {
       log("events: the store does not respond: \(error.logDescription)")
     }
   }

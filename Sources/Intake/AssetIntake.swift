@@ -61,7 +61,9 @@ package struct AssetIntake: Sendable {
     _ richType: String, _ name: AssetName, spelling: String?, closed: Bool
   ) async throws(ServiceError) -> Examination {
     try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
-      let known = try ServiceError.mapping { try store.asset(richType, name.value) }
+      let known = try await ServiceError.mapping {
+        try await store.assets.asset(richType, name.value)
+      }
       let found = try await result(richType, name, known, spelling, closed)
       try await record(found.asset, insteadOf: known)
       return found
@@ -140,7 +142,8 @@ package struct AssetIntake: Sendable {
     (asset.blob, asset.type) = (pinned.digest, pinned.type)
     // The same plugin has validated the same content before, under this or another name.
     if !isNew,
-      let twin = try? store.asset(richType, with: pinned.digest, stampEnding: plugin.identity)
+      let twin = try? await store.assets.asset(
+        richType, with: pinned.digest, stampEnding: plugin.identity)
     {
       (asset.state, asset.reason, asset.details) = (twin.state, twin.reason, twin.details)
       return Examination(asset: asset)
@@ -219,7 +222,7 @@ package struct AssetIntake: Sendable {
 
   /// Records a name that cannot be an asset's as refused.
   package func refuse(_ richType: String, _ name: String, _ reason: String, stamp: String) async {
-    let known = try? store.asset(richType, name)
+    let known = try? await store.assets.asset(richType, name)
     try? await record(Self.refused(richType, name, reason, stamp: stamp), insteadOf: known)
   }
 
@@ -230,7 +233,7 @@ package struct AssetIntake: Sendable {
     _ richType: String, _ name: String, stamp: String? = nil
   ) async throws(ServiceError) {
     _ = try await ServiceError.mapping {
-      try await store.removeAsset(
+      try await store.assets.removeAsset(
         richType, name, stamp: stamp, event: AssetRecord.removalEvent(richType, name),
         expectedBatch: names.count)
     }
@@ -241,7 +244,7 @@ package struct AssetIntake: Sendable {
   ) async throws(ServiceError) {
     if let known, known.stamp == asset.stamp, !asset.differs(from: known) { return }
     try await ServiceError.mapping {
-      try await store.putAsset(asset, event: asset.event, expectedBatch: names.count)
+      try await store.assets.putAsset(asset, event: asset.event, expectedBatch: names.count)
     }
     if asset.differs(from: known) { log(asset.logLine) }
   }

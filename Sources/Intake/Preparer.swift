@@ -35,7 +35,7 @@ package final class Preparer: Sendable {
       work = Task.detached(priority: .background) {
         while !Task.isCancelled {
           await self.signal.wait()
-          while !Task.isCancelled, let asset = self.next() { await self.prepare(asset) }
+          while !Task.isCancelled, let asset = await self.next() { await self.prepare(asset) }
         }
       }
     }
@@ -47,8 +47,8 @@ package final class Preparer: Sendable {
   /// Looks for unprepared assets.
   package func notify() { signal.send() }
 
-  private func next() -> AssetRecord? {
-    let preparing = (try? assets.store.preparingAssets(limit: 100)) ?? []
+  private func next() async -> AssetRecord? {
+    let preparing = (try? await assets.store.assets.preparingAssets(limit: 100)) ?? []
     return failures.withLock { failures in
       preparing.first { (failures[$0.stamp]?.due ?? .now) <= .now }
     }
@@ -65,7 +65,7 @@ package final class Preparer: Sendable {
     }
     failures.withLock { $0[asset.stamp] = nil }
     do {
-      if try await assets.store.finishPreparing(asset, event: asset.event) {
+      if try await assets.store.assets.finishPreparing(asset, event: asset.event) {
         assets.log(asset.logLine)
       }
     } catch {

@@ -50,7 +50,7 @@ extension AssetIntake {
   package func recordUnsent(_ unsent: [String: String]) async {
     let type = DropFolder.publishFolderName
     for (name, reason) in unsent { await refuse(type, name, reason, stamp: "") }
-    let known = (try? store.assetStamps(type)) ?? [:]
+    let known = (try? await store.assets.assetStamps(type)) ?? [:]
     for name in known.keys where unsent[name] == nil { try? await forget(type, name) }
   }
 
@@ -58,7 +58,7 @@ extension AssetIntake {
   package func recordUnsent(_ richType: String, _ entry: FolderEntry, _ reason: String?) async {
     let (type, name) = (DropFolder.publishFolderName, DropFolder.listedName(richType, entry))
     if let reason { return await refuse(type, name, reason, stamp: "") }
-    guard (try? store.asset(type, name)) != nil else { return }
+    guard (try? await store.assets.asset(type, name)) != nil else { return }
     try? await forget(type, name)
   }
 }

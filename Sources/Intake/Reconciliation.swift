@@ -49,8 +49,8 @@ package struct Reconciliation: FolderProcessor {
     for richType in found.types { await reconcile(richType, retry) }
     if publisher == nil { await assets.recordUnsent(folder.unsentWithoutPublisher) }
     let kept = Set(found.types + [Self.root, DropFolder.publishFolderName])
-    for type in (try? assets.store.assetTypes()) ?? [] where !kept.contains(type) {
-      await forget(type, (try? assets.store.assetStamps(type)) ?? [:], except: [])
+    for type in (try? await assets.store.assets.assetTypes()) ?? [] where !kept.contains(type) {
+      await forget(type, (try? await assets.store.assets.assetStamps(type)) ?? [:], except: [])
     }
     return nil
   }
@@ -75,7 +75,7 @@ package struct Reconciliation: FolderProcessor {
 
   private func reconcile(_ richType: String, _ retry: @escaping Retry) async {
     // Read before the folder: a file that is added in between is not known, so it is not removed.
-    guard let known = try? assets.store.assetStamps(richType) else { return }
+    guard let known = try? await assets.store.assets.assetStamps(richType) else { return }
     let entries: [(entry: FolderEntry, stamp: String)]
     do throws(ServiceError) {
       entries = try folder.entries(richType)
@@ -158,7 +158,7 @@ package struct Reconciliation: FolderProcessor {
       let asset = Self.misplaced(entry)
       await assets.refuse(Self.root, asset.name, asset.reason ?? "", stamp: "")
     }
-    let known = (try? assets.store.assetStamps(Self.root)) ?? [:]
+    let known = (try? await assets.store.assets.assetStamps(Self.root)) ?? [:]
     await forget(Self.root, known, except: Set(others.map(\.shown)))
   }
 

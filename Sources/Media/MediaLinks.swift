@@ -41,16 +41,16 @@ package final class MediaLinks: Sendable {
   private let keys: Mutex<[LinkKey]>
 
   /// Reads the store's keys; `base` is the server's public URL, such as `https://push.example`.
-  package init(store: Store, base: String?) throws {
+  package init(store: Store, base: String?) async throws {
     (self.store, self.base) = (store, base)
-    keys = Mutex(try store.linkKeys())
+    keys = Mutex(try await store.accounts.linkKeys())
   }
 
   /// Reads the keys again: another process may have changed them.
   ///
   /// - Returns: Whether a key was removed, so that links that were valid may not be any more.
-  package func reload() throws -> Bool {
-    let fresh = try store.linkKeys()
+  package func reload() async throws -> Bool {
+    let fresh = try await store.accounts.linkKeys()
     return keys.withLock { keys in
       defer { keys = fresh }
       return !Set(keys.map(\.id)).isSubset(of: fresh.map(\.id))

@@ -19,7 +19,7 @@ struct MediaServices: Sendable {
   /// Finds the plugins; a `launcher` was started before the server gave up its privileges.
   init(
     _ configuration: OriginConfiguration, launcher: PluginLauncher?, store: Store, log: Log
-  ) throws {
+  ) async throws {
     let plugins = configuration.plugins(log: log)
     host = try PluginHost(configuration: plugins, launcher: launcher)
     try configuration.checkSandbox(of: host, log: log)
@@ -28,7 +28,7 @@ struct MediaServices: Sendable {
     queues = RenderQueues(concurrency: plugins.concurrency)
     renderer = Renderer(
       store: store, host: host, queues: queues, foreground: foreground, counts: counts)
-    links = try MediaLinks(store: store, base: configuration.publicURL)
+    links = try await MediaLinks(store: store, base: configuration.publicURL)
   }
 }
 
@@ -42,7 +42,7 @@ struct IntakeServices: Sendable {
       store: store, folder: DropFolder(path: configuration.assets, mask: configuration.mask),
       validator: media.validator, foreground: media.foreground, log: log)
     preparer = Preparer(assets, media.renderer)
-    store.onAssetEvent.set { [preparer] in preparer.notify() }
+    store.observers.onAssetEvent.set { [preparer] in preparer.notify() }
   }
 
   /// The monitors of the drop folder and, if publishing is enabled, of the publish folder.
@@ -50,11 +50,11 @@ struct IntakeServices: Sendable {
   /// - Throws: `OperatorError` if the sender does not exist or may not publish.
   func monitors(
     _ configuration: OriginConfiguration, _ publisher: Publisher, log: Log
-  ) throws -> [FolderMonitor] {
+  ) async throws -> [FolderMonitor] {
     guard let sender = configuration.publishAs else {
       return [FolderMonitor(Reconciliation(assets: assets, publisher: nil), log: log)]
     }
-    let role = try assets.store.user(named: sender)?.role ?? .device
+    let role = try await assets.store.accounts.user(named: sender)?.role ?? .device
     guard configuration.isDemo || role != .device else {
       throw OperatorError(
         "--publish-as \(sender): there is no such publisher; "
@@ -103,9 +103,9 @@ struct DeliveryServices: Sendable {
         admitsGuests: configuration.isDemo))
     lanes = PushLanes(try push.providers(), store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
-    pushes = EventStreams(of: PushFeed(store: store), store)
-    events = EventStreams(of: PublisherFeed(store: store), store)
-    store.onPushEvents.set { [pushes] in pushes.notify($0) }
+    pushes = EventStreams(of: PushFeed(store: store), store.accounts)
+    events = EventStreams(of: PublisherFeed(store: store), store.accounts)
+    store.observers.onPushEvents.set { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,
       webhook: WebhookDelivery(store: store, webhook: try push.eventWebhook(), log: log), log: log
@@ -130,7 +130,7 @@ struct RouteServices: Sendable {
       store: store, host: media.host, renderer: media.renderer,
       fetches: FetchRecorder(store: store), versions: PluginVersionCache(host: media.host))
     let signed = SignedMediaRoutes(media: mediaRoutes, links: media.links)
-    store.onChange.set { [own = mediaRoutes.resolved, shared = signed.resolved] id in
+    store.observers.onChange.set { [own = mediaRoutes.resolved, shared = signed.resolved] id in
       own.remove(notification: id)
       shared.remove(notification: id)
     }

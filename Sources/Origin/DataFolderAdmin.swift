@@ -66,7 +66,7 @@ package struct DataFolderAdmin: Sendable {
     let role = try Self.check(user: name, role: role)
     let hash = try NewPassword(password, of: name).hash
     do {
-      try await store.addUser(name, hash: hash, role: role)
+      try await store.accounts.addUser(name, hash: hash, role: role)
     } catch let error as StoreError where error.code == .conflict {
       throw OperatorError(error.reason)
     }
@@ -77,19 +77,19 @@ package struct DataFolderAdmin: Sendable {
   /// - Throws: `OperatorError` for an invalid password, or if there is no such user.
   package func setPassword(of name: String, to password: String) async throws {
     let hash = try NewPassword(password, of: name).hash
-    guard try await store.setPassword(of: name, hash: hash) else {
+    guard try await store.accounts.setPassword(of: name, hash: hash) else {
       throw OperatorError("there is no user \(name.quoted)")
     }
   }
 
   /// All users, by name.
-  package func users() throws -> [(name: String, role: String)] {
-    try store.users().map { ($0.name, $0.role.rawValue) }
+  package func users() async throws -> [(name: String, role: String)] {
+    try await store.accounts.users().map { ($0.name, $0.role.rawValue) }
   }
 
   /// Removes a user with all registrations.
   package func removeUser(_ name: String) async throws {
-    guard try await store.removeUser(name) else {
+    guard try await store.accounts.removeUser(name) else {
       throw OperatorError("there is no user \(name.quoted)")
     }
   }
@@ -97,18 +97,18 @@ package struct DataFolderAdmin: Sendable {
   // MARK: - Keys that sign media links
 
   /// Every valid key; the first one signs.
-  package func linkKeys() throws -> [(id: Int, created: Date)] {
-    try store.linkKeys().map { ($0.id, $0.created) }
+  package func linkKeys() async throws -> [(id: Int, created: Date)] {
+    try await store.accounts.linkKeys().map { ($0.id, $0.created) }
   }
 
   /// Creates the key that signs from now on, and returns its ID.
-  package func rotateLinkKey() async throws -> Int { try await store.addLinkKey() }
+  package func rotateLinkKey() async throws -> Int { try await store.accounts.addLinkKey() }
 
   /// Removes an older key, which invalidates every link that it signed.
   ///
   /// - Throws: `OperatorError` for the key that signs, and for one that does not exist.
   package func removeLinkKey(_ id: Int) async throws {
-    guard try await store.removeLinkKey(id) else {
+    guard try await store.accounts.removeLinkKey(id) else {
       throw OperatorError(
         "there is no older key \(id); the newest signs, so rotate before you remove it")
     }

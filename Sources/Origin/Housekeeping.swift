@@ -29,10 +29,10 @@ struct Housekeeping: Sendable {
   /// Applies changes by other processes: closes the streams of users who were removed or have a new
   /// password, signs with new keys, invalidates the links of removed ones, and looks for pushes that
   /// are due again.
-  func reload() throws {
-    let isCurrent = try authenticator.forgetChanged()
-    for streams in streams { streams.close(unless: isCurrent) }
-    if try links.reload() { signed.resolved.removeAll() }
+  func reload() async throws {
+    let isCurrent = try await authenticator.forgetChanged()
+    for streams in streams { await streams.close(unless: isCurrent) }
+    if try await links.reload() { signed.resolved.removeAll() }
     lanes.wake()
   }
 

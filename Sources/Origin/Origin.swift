@@ -24,7 +24,7 @@ package final class Origin: Sendable {
   /// Opens the store, finds the plugins and listens.
   ///
   /// - Throws: an error whose description tells the operator what to fix.
-  package init(_ configuration: OriginConfiguration, log: Log) throws {
+  package init(_ configuration: OriginConfiguration, log: Log) async throws {
     let serverConfiguration = try configuration.server()
     // What needs root comes first: the TLS key, the port, and the launcher of plugins.
     let listeners = try configuration.user.map { _ in try Listeners.open(serverConfiguration) }
@@ -34,8 +34,8 @@ package final class Origin: Sendable {
       return launcher
     }
     let store = try Store(folder: configuration.data)
-    if !configuration.isDemo { store.removePasswordlessUsers() }
-    media = try MediaServices(configuration, launcher: launcher, store: store, log: log)
+    if !configuration.isDemo { store.accounts.removePasswordlessUsers() }
+    media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)
     intake = IntakeServices(configuration, media, store: store, log: log)
     delivery = try DeliveryServices(configuration, media, intake.assets, store: store, log: log)
     routes = RouteServices(configuration, media, intake, delivery, store: store, log: log)
@@ -47,14 +47,14 @@ package final class Origin: Sendable {
         requests.count($0)
         accessLog?.add($0)
       })
-    try configuration.warn(of: store, log: log)
-    monitors = try intake.monitors(configuration, delivery.publisher, log: log)
+    try await configuration.warn(of: store, log: log)
+    monitors = try await intake.monitors(configuration, delivery.publisher, log: log)
     housekeeping = Housekeeping(
       store: store, retention: configuration.retention, authenticator: routes.authenticator,
       streams: [delivery.pushes, delivery.events], links: media.links, signed: routes.table.signed,
       lanes: delivery.lanes, counts: media.counts, log: log)
     control = try ControlSocket(in: configuration.data) { [housekeeping] in
-      try housekeeping.reload()
+      try await housekeeping.reload()
     }
     housekeepingTask = Mutex(
       Task.detached(priority: .background) { [housekeeping] in await housekeeping.run() })
@@ -77,8 +77,8 @@ package final class Origin: Sendable {
   package var port: Int { server.port }
 
   /// Reads users, keys and the TLS certificate again; open connections keep the old certificate.
-  package func reload(_ configuration: OriginConfiguration) throws {
-    try housekeeping.reload()
+  package func reload(_ configuration: OriginConfiguration) async throws {
+    try await housekeeping.reload()
     try accessLog?.reopen()
     if let identity = try configuration.identity() { try server.reload(identity) }
   }

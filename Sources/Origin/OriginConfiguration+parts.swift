@@ -112,7 +112,7 @@ extension OriginConfiguration {
   }
 
   /// Logs what the operator has probably forgotten.
-  func warn(of store: Store, log: Log) throws {
+  func warn(of store: Store, log: Log) async throws {
     if certificate == nil, proxies.isEmpty, !isLoopback {
       log(
         """
@@ -128,7 +128,7 @@ extension OriginConfiguration {
         "there is no folder \(assets): create it to drop files, or use --assets for another"
       )
     }
-    if !isDemo, try store.users().isEmpty {
+    if !isDemo, try await store.accounts.users().isEmpty {
       log("no users yet; add one: richpush user add NAME --role publisher")
     }
   }

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 import Glibc
 
-/// The server's persistent state: records in SQLite, content in files, all in one data folder.
+/// The server's persistent state: records in a database, content in files, all in one data folder.
 ///
-/// Reads are synchronous, take microseconds and never wait for a write. A write returns when it would
-/// survive `kill -9` and a power cut; writes that wait at the same time share one fsync.
+/// A change returns when it would survive `kill -9` and a power cut; changes that wait at the same time share
+/// one fsync.
 ///
 /// In order, when a notification with content is created:
 /// 1. `Blobs.add` writes the content to `tmp/`, makes it durable (fsync, or syncfs for many files at once),
@@ -26,26 +26,25 @@ package final class Store: Sendable {
   package let blobs: Blobs
   /// The outputs of plugins by their keys.
   package let renditions: Renditions
+  /// Users, their devices, and the keys that sign links.
+  package var accounts: any Accounts { tables }
+  /// Notifications, their recipients and receipts.
+  package var notifications: any Notifications { tables }
+  /// The files of the drop folder.
+  package var assets: any AssetCatalogue { tables }
   /// The pushes that wait to be sent to devices.
-  package let outbox: Outbox
-
-  // Hints: what they announce is read from the database.
-
-  /// Called with the users for whom push events were committed.
-  package let onPushEvents = Callback<[UserID]>()
-  /// Called with the id of a notification whose content or expiry was changed, after the commit and before
-  /// the change returns to its caller.
-  package let onChange = Callback<Int>()
-  /// Called after this process committed an event about an asset.
-  package let onAssetEvent = Callback<Void>()
-  /// Called after every commit of this process.
-  package var onCommit: Callback<Void> { database.onCommit }
+  package var outbox: any Outbox { tables }
+  /// Pushes for devices, receipts and asset events for publishers.
+  package var events: any Events { tables }
+  /// The reads of event loops, which must not suspend.
+  package var loopReads: any EventLoopReads { tables }
+  /// Functions that are called after commits.
+  package let observers = CommitObservers()
 
   let folder: DataFolder
-  let database: Database
+  let tables: any Tables
   let now: @Sendable () -> Date
   let upkeep = BlockingQueue("store.upkeep")
-  let pendingFetches = PendingFetches()
   private let lock: StoreFile?
 
   /// Opens the store in a folder, which is created if needed.
@@ -58,11 +57,10 @@ package final class Store: Sendable {
     folder = try DataFolder(path)
     lock = access == .owner ? try folder.lock() : nil
     if access == .owner { folder.removeTemporaryFiles() }
-    database = try Database(path: folder.database) { try $0.addFirstLinkKey() }
     blobs = try Blobs(in: folder, now: now)
-    let start = access == .owner ? NodeStart(in: folder) : nil
-    outbox = Outbox(database, owner: start?.owner, now: now)
-    if let start { outbox.releaseLeases(ofNode: start.node) }
+    tables = try SQLiteTables(
+      in: folder, start: access == .owner ? NodeStart(in: folder) : nil, blobs: blobs,
+      observers: observers, now: now)
     renditions = Renditions(in: folder, now: now)
     self.now = now
   }
@@ -73,16 +71,8 @@ package final class Store: Sendable {
   }
 
   /// Returns if the store can be read and written; otherwise throws a `StoreError`.
-  package func probe() async throws {
-    try await database.write { connection in
-      _ = try connection.value("SELECT max(sequence) FROM push_event", as: Int.self)
-    }
-  }
+  package func probe() async throws { try await tables.probe() }
 
   /// The folder for files to be moved into `blobs` or `renditions`; emptied at every start.
   package var temporaryFolder: String { folder.temporary }
-
-  func notifyPushObserver(_ users: [UserID]) {
-    if !users.isEmpty { onPushEvents(users) }
-  }
 }

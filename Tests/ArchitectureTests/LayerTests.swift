@@ -107,6 +107,14 @@ import Testing
     #expect(rest.map(\.name) == [])
   }
 
+  @Test func `keeps SQL in one folder`() throws {
+    let statement = try Pattern(
+      #"^(?:.*")?\s*((?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|VACUUM|CREATE) [\w\\(*])"#)
+    let files = Repository.files(in: "Sources", "plugins", endingIn: ".swift")
+      .filter { !statement.matches(in: $0.text).isEmpty }
+    #expect(Set(files.map(\.folder)) == ["Sources/Store/SQLite"])
+  }
+
   @Test func `starts processes in one module of the server`() {
     // The command line and the plugin author's tools run outside the server.
     let others: Set = ["Sources/richpush", "Sources/PluginTester"]

@@ -53,7 +53,7 @@ struct DeliveryFixture {
     renderer = Renderer(
       store: store, host: host, queues: RenderQueues(concurrency: 4), foreground: foreground,
       counts: counts)
-    links = try MediaLinks(store: store, base: "https://push.example")
+    links = try await MediaLinks(store: store, base: "https://push.example")
     lanes = try PlatformLanes(push)
     publisher = Publisher(
       assets: assets, renderer: renderer,
@@ -61,12 +61,12 @@ struct DeliveryFixture {
         store: store, lanes: lanes, isEmbedded: lanes.has("embedded"), links: links,
         admitsGuests: admitsGuests))
     for (name, role) in [("shop", Role.publisher), ("alice", .device), ("bob", .device)] {
-      try await store.addUser(name, hash: "", role: role)
+      try await store.accounts.addUser(name, hash: "", role: role)
     }
   }
 
-  func id(_ user: String) throws -> UserID {
-    guard let id = try store.user(named: user)?.id else { throw Unmet("no \(user)") }
+  func id(_ user: String) async throws -> UserID {
+    guard let id = try await store.accounts.user(named: user)?.id else { throw Unmet("no \(user)") }
     return id
   }
 
@@ -75,8 +75,8 @@ struct DeliveryFixture {
   func register(
     _ handle: String, of user: String, platform: String = "apns", tags: [String] = []
   ) async throws -> String {
-    let device = try await store.registration(forHandle: handle, user: id(user))
-    _ = try await store.putRegistration(
+    let device = try await store.accounts.registration(forHandle: handle, user: id(user))
+    _ = try await store.accounts.putRegistration(
       device, user: id(user), platform: platform, handle: handle,
       tags: ["username:" + user] + tags)
     return device
@@ -92,8 +92,8 @@ struct DeliveryFixture {
     try await publisher.publish(draft, sender: id("shop"), request: Array(request.utf8))
   }
 
-  func pushEvents(for user: String) throws -> [String] {
-    try store.pushEvents(for: id(user), after: 0, limit: 100).map(\.data)
+  func pushEvents(for user: String) async throws -> [String] {
+    try await store.events.pushEvents(for: id(user), after: 0, limit: 100).map(\.data)
   }
 
   /// The pushes that the lane would send now.

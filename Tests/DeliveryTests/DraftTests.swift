@@ -166,7 +166,7 @@ import Testing
     (new.to, new.form) = (["username:alice"], "alert badge")
     (new.notBefore, new.expires) = (now + 60, now + 600)
     change(&new)
-    return try await store.create(new).notification
+    return try await store.notifications.create(new).notification
   }
 
   private func changed(_ old: StoredNotification, _ json: String, at now: Date) throws -> Draft {

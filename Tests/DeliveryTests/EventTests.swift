@@ -16,25 +16,26 @@ import Testing
   {
     let delivery = try await DeliveryFixture()
     let feed = PushFeed(store: delivery.store)
-    #expect(try feed.latest() == 0)
+    #expect(try await feed.latest() == 0)
     for to in ["alice", "bob", "alice"] {
       try await delivery.publish(
         delivery.draft(#","form":"alert","badge":true"#, to: #"["username:\#(to)"]"#))
     }
-    let alice = try delivery.id("alice")
-    func events(after: Int, limit: Int = 10) throws -> [FeedEvent] {
-      try feed.events(for: alice, role: .device, after: after, limit: limit)
+    let alice = try await delivery.id("alice")
+    func events(after: Int, limit: Int = 10) async throws -> [FeedEvent] {
+      try await feed.events(for: alice, role: .device, after: after, limit: limit)
     }
-    #expect(try events(after: 0).map(\.notificationID) == [0, 2])
-    #expect(try events(after: 1).map(\.sequence) == [3] && feed.latest() == 3)
-    #expect(try events(after: 0, limit: 1).count == 1)
+    #expect(try await events(after: 0).map(\.notificationID) == [0, 2])
+    #expect(try await events(after: 1).map(\.sequence) == [3] && feed.latest() == 3)
+    #expect(try await events(after: 0, limit: 1).count == 1)
     #expect(
-      try events(after: 0).allSatisfy { $0.name == "push" && $0.data.contains(#""badge":2"#) })
-    feed.recordSent(try events(after: 0), to: alice)
+      try await events(after: 0).allSatisfy { $0.name == "push" && $0.data.contains(#""badge":2"#) }
+    )
+    feed.recordSent(try await events(after: 0), to: alice)
     try await eventually("the receipts say so") {
-      try delivery.store.receipts(of: 0).first?.sent != nil
+      try await delivery.store.notifications.receipts(of: 0).first?.sent != nil
     }
-    #expect(try delivery.store.receipts(of: 1).first?.sent == nil)
+    #expect(try await delivery.store.notifications.receipts(of: 1).first?.sent == nil)
   }
 
   @Test func `a publisher gets the receipts of its own notifications, an admin everybody's`()
@@ -42,23 +43,24 @@ import Testing
   {
     let delivery = try await DeliveryFixture()
     try await delivery.publish(delivery.draft())
-    delivery.store.recordFetched(0, user: try delivery.id("alice"))
+    delivery.store.notifications.recordFetched(0, user: try await delivery.id("alice"), device: nil)
     let feed = PublisherFeed(store: delivery.store)
-    let shop = try delivery.id("shop")
+    let shop = try await delivery.id("shop")
     try await eventually("the receipt") {
-      try feed.events(for: shop, role: .publisher, after: 0, limit: 9)
+      try await feed.events(for: shop, role: .publisher, after: 0, limit: 9)
         .contains { $0.data.contains("fetched") }
     }
     // One says that the push is queued, the next that it is fetched.
-    let events = try feed.events(for: shop, role: .publisher, after: 0, limit: 9)
+    let events = try await feed.events(for: shop, role: .publisher, after: 0, limit: 9)
     #expect(Set(events.map(\.name)) == ["receipt"])
     let last = try #require(events.last)
     let json = try JSONSerialization.jsonObject(with: Data(last.data.utf8)) as? [String: Any]
     #expect(json?["type"] as? String == "receipt" && json?["user"] as? String == "alice")
     #expect(json?["time"] as? String == delivery.clock.now().formatted(.iso8601))
-    let other = try delivery.id("bob")
-    #expect(try feed.events(for: other, role: .publisher, after: 0, limit: 9).isEmpty)
-    #expect(try feed.events(for: other, role: .admin, after: 0, limit: 9).count == events.count)
+    let other = try await delivery.id("bob")
+    #expect(try await feed.events(for: other, role: .publisher, after: 0, limit: 9).isEmpty)
+    #expect(
+      try await feed.events(for: other, role: .admin, after: 0, limit: 9).count == events.count)
   }
 }
 
@@ -81,7 +83,7 @@ import Testing
     for name in names {
       let asset = AssetRecord(
         richType: "note", name: name, state: .ready, bytes: 0, modified: Date(), stamp: name)
-      try await store.putAsset(asset, event: #"{"name":"\#(name)"}"#)
+      try await store.assets.putAsset(asset, event: #"{"name":"\#(name)"}"#, expectedBatch: 1)
     }
   }
 
@@ -103,7 +105,7 @@ import Testing
       #expect(await webhook.deliver() == nil)
       #expect(receiver.bodies.last?.contains(#""name":"c""#) == true)
       // The place is kept for the next start.
-      #expect(try delivery.store.cursor(of: "webhook") == 3)
+      #expect(try await delivery.store.events.cursor(of: "webhook") == 3)
     }
   }
 
@@ -115,13 +117,13 @@ import Testing
       try await add("a", to: delivery.store)
       let pause = await webhook.deliver()
       #expect(receiver.ids.count == 1 && delivery.log.contain("503"))
-      #expect(try delivery.store.cursor(of: "webhook") == 0, "it is not done")
+      #expect(try await delivery.store.events.cursor(of: "webhook") == 0, "it is not done")
       try await add("b", to: delivery.store)
       #expect(await webhook.deliver() == pause && receiver.ids.count == 1, "it waits")
       try await resume(webhook, at: pause)
       try #require(receiver.ids.count == 3)
       #expect(receiver.ids[0] == receiver.ids[1] && receiver.ids[2] != receiver.ids[1])
-      #expect(try delivery.store.cursor(of: "webhook") == 2)
+      #expect(try await delivery.store.events.cursor(of: "webhook") == 2)
     }
   }
 
@@ -142,7 +144,7 @@ import Testing
       try await add("old", to: delivery.store)
       receiver.answer([503])
       #expect(await webhook.deliver() == nil && receiver.ids.count == 1)
-      #expect(try delivery.store.cursor(of: "webhook") == 1)
+      #expect(try await delivery.store.events.cursor(of: "webhook") == 1)
       delivery.clock.advance(by: 8 * 86400)
       try await add("new", to: delivery.store)
       #expect(await webhook.deliver() == nil)
@@ -152,10 +154,10 @@ import Testing
 
   @Test func `without a webhook nothing is kept for one`() async throws {
     let delivery = try await DeliveryFixture()
-    delivery.store.createCursor(of: "webhook")
+    delivery.store.events.createCursor(of: "webhook")
     let none = WebhookDelivery(store: delivery.store, webhook: nil, log: delivery.log.log)
     #expect(await none.deliver() == nil)
-    #expect(try delivery.store.cursor(of: "webhook") == nil)
+    #expect(try await delivery.store.events.cursor(of: "webhook") == nil)
   }
 }
 
@@ -173,11 +175,13 @@ import Testing
     let due = (delivery.clock.now() + 600).formatted(.iso8601)
     try await delivery.publish(delivery.draft(#","notBefore":"\#(due)""#))
     try await eventually("listeners are notified") { !commits.all.isEmpty }
-    #expect(try delivery.pushEvents(for: "alice").isEmpty)
+    #expect(try await delivery.pushEvents(for: "alice").isEmpty)
     delivery.clock.advance(by: 600)
     // Any commit makes it look, long before the next poll.
-    try await delivery.store.addUser("carol", hash: "", role: .device)
-    try await eventually("it is announced") { try delivery.pushEvents(for: "alice").count == 1 }
+    try await delivery.store.accounts.addUser("carol", hash: "", role: .device)
+    try await eventually("it is announced") {
+      try await delivery.pushEvents(for: "alice").count == 1
+    }
     workers.stop()
   }
 }

@@ -19,12 +19,12 @@ import Testing
     try await delivery.register("BB", of: "bob")
     let published = try await delivery.publish(delivery.draft())
     #expect(published.isNew && published.notification.to == ["username:alice"])
-    #expect(try published.notification.sender == delivery.id("shop"))
-    #expect(published.addressees.users == [try delivery.id("alice")])
-    #expect(try delivery.store.receipts(of: 0).map(\.user) == ["alice"])
-    #expect(try delivery.pushEvents(for: "alice").count == 1)
-    #expect(try delivery.pushEvents(for: "bob").isEmpty)
-    let jobs = try delivery.store.outbox.deliveries(of: 0)
+    #expect(try await published.notification.sender == delivery.id("shop"))
+    #expect(published.addressees.users == [try await delivery.id("alice")])
+    #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["alice"])
+    #expect(try await delivery.pushEvents(for: "alice").count == 1)
+    #expect(try await delivery.pushEvents(for: "bob").isEmpty)
+    let jobs = try await delivery.store.outbox.deliveries(of: 0)
     #expect(jobs.map(\.registration) == [device] && jobs.map(\.lane) == ["apns"])
   }
 
@@ -33,7 +33,7 @@ import Testing
     try await delivery.publish(delivery.draft())
     #expect(delivery.counts[.made] == 1 + Profile.all.count)
     let plugin = try #require(delivery.host.plugin("note"))
-    let notification = try #require(try delivery.store.notification(0))
+    let notification = try #require(try await delivery.store.notifications.notification(0))
     for profile in Profile.all {
       let request = RenditionRequest(
         source: RenditionSource(notification, in: delivery.store),
@@ -57,8 +57,8 @@ import Testing
     var crash = try delivery.draft()
     crash.payload = "crash"
     #expect(try await delivery.refusal(crash).code == .pluginFailed)
-    #expect(try delivery.store.notification(1) == nil)
-    #expect(try delivery.pushEvents(for: "alice").count == 1)
+    #expect(try await delivery.store.notifications.notification(1) == nil)
+    #expect(try await delivery.pushEvents(for: "alice").count == 1)
   }
 
   @Test func `a notification whose original is rejected is not created`() async throws {
@@ -67,14 +67,14 @@ import Testing
     bad.payload = "bad"
     let error = try await delivery.refusal(bad)
     #expect(error.code == .rejected && error.reason == "It is bad.")
-    #expect(try delivery.store.notification(0) == nil)
+    #expect(try await delivery.store.notifications.notification(0) == nil)
   }
 
   @Test func `what is rendered for each user is not rendered before the push`() async throws {
     let delivery = try await DeliveryFixture(manifest: #"{"perUser":true}"#)
     try await delivery.publish(delivery.draft(#","form":"alert""#))
     #expect(delivery.counts[.made] == 0)
-    #expect(try delivery.pushEvents(for: "alice").first?.contains("att") == false)
+    #expect(try await delivery.pushEvents(for: "alice").first?.contains("att") == false)
   }
 
   @Test
@@ -98,16 +98,16 @@ import Testing
     let published = try await delivery.publish(delivery.draft(to: #""news && !muted""#))
     #expect(published.addressees.devices.count == 2)
     #expect(published.addressees.unreached(by: delivery.lanes) == 1, "nobody sends to gcm")
-    #expect(try delivery.store.outbox.deliveries(of: 0).map(\.user) == ["alice"])
-    #expect(try delivery.store.receipts(of: 0).map(\.user) == ["alice", "bob"])
+    #expect(try await delivery.store.outbox.deliveries(of: 0).map(\.user) == ["alice"])
+    #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["alice", "bob"])
   }
 
   @Test func `the name of a removed user's successor is not the recipient`() async throws {
     let delivery = try await DeliveryFixture()
     try await delivery.publish(delivery.draft())
-    _ = try await delivery.store.removeUser("alice")
-    try await delivery.store.addUser("alice", hash: "", role: .device)
-    #expect(try !delivery.store.isRecipient(0, user: delivery.id("alice")))
+    _ = try await delivery.store.accounts.removeUser("alice")
+    try await delivery.store.accounts.addUser("alice", hash: "", role: .device)
+    #expect(try await !delivery.store.loopReads.isRecipient(0, user: delivery.id("alice")))
   }
 
   @Test func `a repeated key returns the first notification, another request is a conflict`()
@@ -122,7 +122,7 @@ import Testing
       try await delivery.publish(draft, request: "b")
     }
     #expect(error?.code == .conflict)
-    #expect(try delivery.pushEvents(for: "alice").count == 1)
+    #expect(try await delivery.pushEvents(for: "alice").count == 1)
   }
 
   @Test func `an asset is pinned as it is now`() async throws {
@@ -132,7 +132,7 @@ import Testing
     (draft.richType, draft.payload) = ("file", "a.bin")
     try await delivery.publish(draft)
     try delivery.scratch.write("\0another", to: "assets/file/a.bin")
-    let pinned = try delivery.store.notification(0)?.blob
+    let pinned = try await delivery.store.notifications.notification(0)?.blob
     #expect(pinned?.digest == Digest(of: "\0one") && pinned?.size == 4)
   }
 
@@ -167,17 +167,18 @@ import Testing
     let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
     let changed = try await delivery.publisher.amend(first, as: draft)
     #expect(changed.message == "Changed" && changed.id == first.id)
-    let jobs = try delivery.store.outbox.deliveries(of: 0)
+    let jobs = try await delivery.store.outbox.deliveries(of: 0)
     #expect(jobs.map(\.user) == ["alice", "alice"] && jobs.map(\.state) == [.cancelled, .queued])
-    #expect(try delivery.pushEvents(for: "bob").isEmpty)
+    #expect(try await delivery.pushEvents(for: "bob").isEmpty)
   }
 
   @Test func `what a device has fetched cannot be changed`() async throws {
     let delivery = try await DeliveryFixture()
     let first = try await delivery.publish(delivery.draft()).notification
-    delivery.store.recordFetched(0, user: try delivery.id("alice"))
+    delivery.store.notifications.recordFetched(
+      0, user: try await delivery.id("alice"), device: nil)
     try await eventually("it is recorded") {
-      try delivery.store.receipts(of: 0).first?.fetched != nil
+      try await delivery.store.notifications.receipts(of: 0).first?.fetched != nil
     }
     let body = Array(#"{"message":"Changed"}"#.utf8)
     let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
@@ -211,7 +212,7 @@ import Testing
     #expect(text.contains("&to=\(job.id).\(job.push.id)") && text.contains(#""badge":1"#))
     #expect(job.push.collapseID == "rich-0" && job.push.text.kind == .alert)
     #expect(job.push.target == .device(handle: "AA", platform: "apns"))
-    let event = try #require(try delivery.pushEvents(for: "alice").first)
+    let event = try await #require(try delivery.pushEvents(for: "alice").first)
     #expect(event.contains("https://push.example/media/0/ios?") && !event.contains("&to="))
   }
 
@@ -235,14 +236,16 @@ import Testing
     let end = (delivery.clock.now() + 1200).formatted(.iso8601)
     try await delivery.publish(delivery.draft(#","notBefore":"\#(due)","expires":"\#(end)""#))
     #expect(try await delivery.lease().isEmpty)
-    #expect(try await delivery.store.releaseHeldEvents() == delivery.clock.now() + 600)
-    #expect(try delivery.pushEvents(for: "alice").isEmpty)
+    #expect(try await delivery.store.events.releaseHeldEvents() == delivery.clock.now() + 600)
+    #expect(try await delivery.pushEvents(for: "alice").isEmpty)
     delivery.clock.advance(by: 600)
-    #expect(try await delivery.store.releaseHeldEvents() == nil)
-    #expect(try delivery.pushEvents(for: "alice").count == 1)
+    #expect(try await delivery.store.events.releaseHeldEvents() == nil)
+    #expect(try await delivery.pushEvents(for: "alice").count == 1)
     #expect(try await delivery.lease().map(\.push.expires) == [delivery.clock.now() + 600])
     delivery.clock.advance(by: 600)
-    #expect(try delivery.pushEvents(for: "alice").isEmpty && delivery.store.notification(0) == nil)
+    #expect(
+      try await delivery.pushEvents(for: "alice").isEmpty
+        && delivery.store.notifications.notification(0) == nil)
   }
 
   @Test func `a text for one user is a push without a notification`() async throws {
@@ -250,13 +253,16 @@ import Testing
     try await delivery.register("AA", of: "alice")
     try await delivery.register("BB", of: "bob")
     try await delivery.publisher.announcement.announce(.plainAlert("Hi"), to: "alice")
-    #expect(try delivery.pushEvents(for: "alice") == [#"{"aps":{"alert":"Hi"}}"#])
+    #expect(try await delivery.pushEvents(for: "alice") == [#"{"aps":{"alert":"Hi"}}"#])
     #expect(
       try await delivery.lease().map(\.push.target) == [
         .device(handle: "AA", platform: "apns")
       ])
-    #expect(try delivery.store.inbox(of: delivery.id("alice"), limit: 9).isEmpty)
-    #expect(try delivery.pushEvents(for: "bob").isEmpty)
+    #expect(
+      try await delivery.store.notifications.inbox(
+        of: delivery.id("alice"), unreadOnly: false, limit: 9, before: nil
+      ).isEmpty)
+    #expect(try await delivery.pushEvents(for: "bob").isEmpty)
   }
 
   @Test func `pushes to users without a registered device go to Azure's hub`() async throws {
@@ -268,7 +274,7 @@ import Testing
       targets == [
         .device(handle: "BB", platform: "apns"), .audience(try TagExpression("username:alice")),
       ])
-    #expect(try delivery.pushEvents(for: "alice").isEmpty, "the embedded gateway is off")
+    #expect(try await delivery.pushEvents(for: "alice").isEmpty, "the embedded gateway is off")
   }
 
   @Test func `in demo mode a guest exists from the first notification to it`()
@@ -278,6 +284,6 @@ import Testing
     let draft = try delivery.draft(to: #"["username:zoe","username:a:b"]"#)
     #expect(try await delivery.publish(draft).addressees.unknown == ["a:b", "zoe"], "misspelled?")
     #expect(try await delivery.publish(draft).addressees.unknown == ["a:b"])
-    #expect(try delivery.store.receipts(of: 0).map(\.user) == ["zoe"])
+    #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["zoe"])
   }
 }

@@ -41,7 +41,7 @@ import Testing
     try await delivery.publish(delivery.draft())
     try await eventually("the second is sent, without a poll") { service.sent.count == 2 }
     try await eventually("both are settled") {
-      try delivery.store.outbox.jobs(in: .sent, limit: 9).map(\.reference) == ["r", "r"]
+      try await delivery.store.outbox.jobs(in: .sent, limit: 9).map(\.reference) == ["r", "r"]
     }
     #expect(lanes.status.map(\.name) == ["apns"] && lanes.status.first?.status.delivered == 2)
     await lanes.stop()
@@ -61,10 +61,11 @@ import Testing
     lanes.start()
     try await delivery.publish(delivery.draft())
     try await eventually("it is settled") {
-      try delivery.store.outbox.jobs(limit: 9).map(\.state) == [state]
+      try await delivery.store.outbox.jobs(in: nil, limit: 9).map(\.state) == [state]
     }
     await lanes.stop()
-    let registrations = try delivery.store.registrations(ofUser: delivery.id("alice"))
+    let registrations = try await delivery.store.accounts.registrations(
+      ofUser: delivery.id("alice"))
     if case .deadToken = outcome {
       #expect(registrations.isEmpty)
     } else {
@@ -95,7 +96,7 @@ import Testing
     delivery.clock.advance(by: 50)
     #expect(try await exchange([]).map(\.attempts) == [1])
     #expect(try await exchange([Settlement(job: job.id, outcome: .expired)]).isEmpty)
-    #expect(try delivery.store.outbox.jobs(limit: 9).map(\.state) == [.expired])
+    #expect(try await delivery.store.outbox.jobs(in: nil, limit: 9).map(\.state) == [.expired])
   }
 
   @Test func `an operator lists, replays and cancels pushes beside the server`() async throws {
@@ -109,13 +110,13 @@ import Testing
       [Settlement(job: job.id, outcome: .rejected(reason: "No."))], lane: "apns", limit: 0,
       now: delivery.clock.now(), until: delivery.clock.now())
     let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")
-    #expect(try admin.list(state: nil, limit: 9).count == 2)
-    let failed = try admin.list(state: "failed", limit: 9)
+    #expect(try await admin.list(state: nil, limit: 9).count == 2)
+    let failed = try await admin.list(state: "failed", limit: 9)
     #expect(failed.map { $0.dropFirst() } == [["0", "apns", "alice", "failed", "1", "No."]])
     #expect(try await admin.replay(nil) == 1 && admin.list(state: "failed", limit: 9).isEmpty)
     await #expect(throws: OperatorError.self) { _ = try await admin.replay(job.id) }
     try await admin.cancel(job.id)
     await #expect(throws: OperatorError.self) { try await admin.cancel(job.id) }
-    #expect(try admin.list(state: "cancelled", limit: 9).map(\.[0]) == ["\(job.id)"])
+    #expect(try await admin.list(state: "cancelled", limit: 9).map(\.[0]) == ["\(job.id)"])
   }
 }

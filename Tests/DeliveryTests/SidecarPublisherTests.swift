@@ -39,16 +39,18 @@ import Testing
     let publisher = publisher(delivery)
     try drop(delivery)
     for _ in 0..<2 { #expect(await publisher.publish("file", "big logo.v2.bin") == false) }
-    let notification = try #require(try delivery.store.notification(0))
+    let notification = try #require(try await delivery.store.notifications.notification(0))
     #expect(notification.message == "big logo.v2" && notification.payload == "big logo.v2.bin")
-    #expect(try notification.sender == delivery.id("shop") && delivery.store.notification(1) == nil)
+    #expect(
+      try await notification.sender == delivery.id("shop")
+        && delivery.store.notifications.notification(1) == nil)
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
     #expect(delivery.log.all.count { $0 == "file/big logo.v2.bin is sent" } == 1)
 
     // A server that was killed before it wrote the result.
     try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
     #expect(await publisher.publish("file", "big logo.v2.bin") == false)
-    #expect(try delivery.store.notification(1) == nil)
+    #expect(try await delivery.store.notifications.notification(1) == nil)
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
   }
 
@@ -61,9 +63,10 @@ import Testing
     _ = await publisher.publish("file", "big logo.v2.bin")
     try delivery.scratch.write("\0two", to: "assets/file/big logo.v2.bin")
     _ = await publisher.publish("file", "big logo.v2.bin")
-    #expect(try delivery.store.notification(1)?.message == "Two")
-    #expect(try delivery.store.notification(2)?.blob?.digest == Digest(of: "\0two"))
-    #expect(try delivery.store.notification(3) == nil)
+    #expect(try await delivery.store.notifications.notification(1)?.message == "Two")
+    #expect(
+      try await delivery.store.notifications.notification(2)?.blob?.digest == Digest(of: "\0two"))
+    #expect(try await delivery.store.notifications.notification(3) == nil)
   }
 
   @Test(arguments: [
@@ -99,9 +102,11 @@ import Testing
       #expect(await publisher.publish("file", "big logo.v2.bin"), "\(name)")
       try writer.close()
     }
-    #expect(try delivery.store.notification(0) == nil && result(delivery, "error.txt") == nil)
+    #expect(
+      try await delivery.store.notifications.notification(0) == nil
+        && result(delivery, "error.txt") == nil)
     #expect(await publisher.publish("file", "big logo.v2.bin") == false)
-    #expect(try delivery.store.notification(0) != nil)
+    #expect(try await delivery.store.notifications.notification(0) != nil)
   }
 
   @Test func `new content that is still being written is not mistaken for what was there`()
@@ -114,7 +119,7 @@ import Testing
     let writer = try #require(FileHandle(forWritingAtPath: path))
     try writer.write(contentsOf: Data("new".utf8))
     #expect(await publisher(delivery).publish("file", "big logo.v2.bin"))
-    #expect(try delivery.store.notification(0) == nil)
+    #expect(try await delivery.store.notifications.notification(0) == nil)
     try writer.close()
   }
 
@@ -136,7 +141,7 @@ import Testing
       #expect(result(delivery, "error.txt")?.contains("is not a publisher any more") == true)
       try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.error.txt")
     }
-    #expect(try delivery.store.notification(0) == nil)
+    #expect(try await delivery.store.notifications.notification(0) == nil)
   }
 
   @Test func `what was sent stays sent after it has expired`() async throws {
@@ -165,10 +170,17 @@ import Testing
     ] { try delivery.scratch.write(text, to: "assets/outbox/" + name) }
     #expect(folder.watchedFolders == ["file", "note"])
     for _ in 0..<2 { #expect(await folder.processAll { _ in } == nil) }
-    let sent = try (0..<2).compactMap { try delivery.store.notification($0) }
+    var sent: [StoredNotification] = []
+    for id in 0..<2 {
+      if let found = try await delivery.store.notifications.notification(id) { sent.append(found) }
+    }
     #expect(Set(sent.map(\.message)) == ["a", "Own"] && sent.count == 2)
-    #expect(try delivery.store.notification(2) == nil)
-    let shown = try delivery.store.assets(limit: 9).map { "\($0.name): \($0.reason ?? "")" }
+    #expect(try await delivery.store.notifications.notification(2) == nil)
+    let shown = try await delivery.store.assets.assets(
+      richType: nil, state: nil, limit: 9, after: nil
+    ).map {
+      "\($0.name): \($0.reason ?? "")"
+    }
     try #require(shown.count == 3)
     #expect(shown[0] == "file/c.bin: The file is empty.")
     #expect(shown[1].hasPrefix("note/d.txt: There are no recipients"))
@@ -178,8 +190,11 @@ import Testing
     try delivery.scratch.remove("assets/outbox/stray")
     try delivery.scratch.remove("assets/outbox/note/d.txt")
     #expect(await folder.processAll { _ in } == nil)
-    #expect(try delivery.store.notification(2)?.message == "c")
-    #expect(try delivery.store.assets(limit: 9).isEmpty)
+    #expect(try await delivery.store.notifications.notification(2)?.message == "c")
+    #expect(
+      try await delivery.store.assets.assets(
+        richType: nil, state: nil, limit: 9, after: nil
+      ).isEmpty)
   }
 
   @Test func `a change of the folder's sidecar concerns every file`() async throws {
@@ -192,10 +207,16 @@ import Testing
     }
     try delivery.scratch.write("\0a", to: "assets/outbox/file/a.bin")
     await process("a.bin")
-    #expect(try delivery.store.assets(limit: 9).map(\.name) == ["file/a.bin"])
+    #expect(
+      try await delivery.store.assets.assets(
+        richType: nil, state: nil, limit: 9, after: nil
+      ).map(\.name) == ["file/a.bin"])
     try delivery.scratch.write(Self.toAlice, to: "assets/outbox/file/default.notify.json")
     await process("default.notify.json")
-    #expect(try delivery.store.notification(0)?.message == "a")
-    #expect(try delivery.store.assets(limit: 9).isEmpty)
+    #expect(try await delivery.store.notifications.notification(0)?.message == "a")
+    #expect(
+      try await delivery.store.assets.assets(
+        richType: nil, state: nil, limit: 9, after: nil
+      ).isEmpty)
   }
 }

@@ -42,7 +42,7 @@ import Testing
     let delivery = try await DeliveryFixture(push: "apns")
     try await delivery.register("AA", of: "alice")
     for handle in ["g1", "g2"] { try await delivery.register(handle, of: "bob", platform: "gcm") }
-    let counts = try UnreachedDevices(lanes: delivery.lanes, log: delivery.log.log)
+    let counts = try await UnreachedDevices(lanes: delivery.lanes, log: delivery.log.log)
       .counts(in: delivery.store)
     #expect(counts.map(\.platform) == ["gcm", "wns", "mpns"] && counts.map(\.count) == [2, 0, 0])
   }

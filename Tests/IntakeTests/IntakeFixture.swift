@@ -64,8 +64,8 @@ struct IntakeFixture {
   }
 
   /// The catalogue's entry.
-  func asset(_ name: String = "a.txt", of richType: String = "note") throws -> AssetRecord? {
-    try store.asset(richType, name)
+  func asset(_ name: String = "a.txt", of richType: String = "note") async throws -> AssetRecord? {
+    try await store.assets.asset(richType, name)
   }
 
   /// Starts a preparer, which the caller stops.
@@ -79,7 +79,7 @@ struct IntakeFixture {
   func prepare(until state: AssetRecord.State) async throws {
     let preparer = startPreparer()
     defer { preparer.stop() }
-    try await eventually("it is \(state)") { try asset()?.state == state }
+    try await eventually("it is \(state)") { try await asset()?.state == state }
   }
 }
 

@@ -15,14 +15,14 @@ import Testing
     try await intake.drop("good one")
     let preparer = intake.startPreparer()
     defer { preparer.stop() }
-    try await eventually("it is ready") { try intake.asset()?.state == .ready }
+    try await eventually("it is ready") { try await intake.asset()?.state == .ready }
     try await eventually("it is logged") { intake.log.all.last == "note/a.txt is ready" }
-    let event = try intake.store.events(after: 0, limit: 9).last?.data
+    let event = try await intake.store.events.events(after: 0, for: nil, limit: 9).last?.data
     #expect(event?.contains(#""state":"ready""#) == true)
     // An asset that is added later.
     try await intake.drop("good two", as: "b.txt")
     preparer.notify()
-    try await eventually("the next") { try intake.asset("b.txt")?.state == .ready }
+    try await eventually("the next") { try await intake.asset("b.txt")?.state == .ready }
   }
 
   @Test func `refuses an asset that no device can show, with the plugin's sentence`() async throws {
@@ -35,7 +35,7 @@ import Testing
         """)
     try await intake.drop("good")
     try await intake.prepare(until: .refused)
-    #expect(try intake.asset()?.reason == "It is too large." && intake.asset()?.blob == nil)
+    #expect(try await intake.asset()?.reason == "It is too large." && intake.asset()?.blob == nil)
   }
 
   @Test func `names the devices for which there is no rendition`() async throws {
@@ -49,7 +49,7 @@ import Testing
         """)
     try await intake.drop("good")
     try await intake.prepare(until: .ready)
-    #expect(try intake.asset()?.reason == "There is no version for watches: It is too wide.")
+    #expect(try await intake.asset()?.reason == "There is no version for watches: It is too wide.")
   }
 
   @Test func `gives up on a file after the plugin has failed four times`() async throws {
@@ -96,7 +96,10 @@ import Testing
     #expect(asset("B.txt")?["reason"] as? String == "It does not begin with good.")
     #expect((asset("stray")?["reason"] as? String)?.contains("Move it into one") == true)
     #expect(asset("note/c.txt")?["reason"] as? String == NotifySidecar.isDisabled)
-    #expect(try intake.store.assets(limit: 9).isEmpty)
+    #expect(
+      try await intake.store.assets.assets(
+        richType: nil, state: nil, limit: 9, after: nil
+      ).isEmpty)
     #expect(intake.scratch.names(in: "assets/note").count == 5)
   }
 }

@@ -26,8 +26,12 @@ import Testing
     }
   }
 
-  private func catalogue(_ intake: IntakeFixture) throws -> [String] {
-    try intake.store.assets(limit: 100).map { "\($0.richType)/\($0.name) \($0.state.rawValue)" }
+  private func catalogue(_ intake: IntakeFixture) async throws -> [String] {
+    try await intake.store.assets.assets(
+      richType: nil, state: nil, limit: 100, after: nil
+    ).map {
+      "\($0.richType)/\($0.name) \($0.state.rawValue)"
+    }
   }
 
   private func location(_ name: String) -> PendingChanges.Location {
@@ -43,17 +47,18 @@ import Testing
     ] { try intake.scratch.write(text, to: "assets/" + path) }
     #expect(await folder.processAll { _ in } == nil)
     #expect(
-      try catalogue(intake) == [
+      try await catalogue(intake) == [
         "./stray.txt refused", "note/a.txt preparing", "note/b.txt refused", "other/c.txt refused",
       ])
-    #expect(try intake.asset("c.txt", of: "other")?.reason?.contains("there are: note") == true)
+    #expect(
+      try await intake.asset("c.txt", of: "other")?.reason?.contains("there are: note") == true)
 
     try intake.scratch.remove("assets/note/b.txt")
     try intake.scratch.remove("assets/stray.txt")
     try intake.scratch.remove("assets/other")
     let calls = intake.calls
     #expect(await folder.processAll { _ in } == nil)
-    #expect(try catalogue(intake) == ["note/a.txt preparing"])
+    #expect(try await catalogue(intake) == ["note/a.txt preparing"])
     #expect(intake.calls == calls, "what has not changed is not checked again")
   }
 
@@ -64,11 +69,11 @@ import Testing
     try FileManager.default.moveItem(
       atPath: intake.scratch.path + "/assets", toPath: intake.scratch.path + "/away")
     #expect(await folder.processAll { _ in }?.contains("cannot be read") == true)
-    #expect(try intake.asset() != nil && intake.asset(".", of: ".")?.state == .refused)
+    #expect(try await intake.asset() != nil && intake.asset(".", of: ".")?.state == .refused)
     try FileManager.default.moveItem(
       atPath: intake.scratch.path + "/away", toPath: intake.scratch.path + "/assets")
     #expect(await folder.processAll { _ in } == nil)
-    #expect(try catalogue(intake) == ["note/a.txt preparing"])
+    #expect(try await catalogue(intake) == ["note/a.txt preparing"])
   }
 
   @Test func `an incomplete file is examined again`() async throws {
@@ -83,7 +88,7 @@ import Testing
     try writer.close()
     await folder.process([location("a.txt"): true], retry: retries.retry)
     #expect(retries.all == ["note/a.txt"])
-    #expect(try catalogue(intake) == ["note/a.txt preparing"])
+    #expect(try await catalogue(intake) == ["note/a.txt preparing"])
   }
 
   @Test func `a busy plugin means another attempt, not a refusal`() async throws {
@@ -94,7 +99,7 @@ import Testing
     await Reconciliation(assets: intake.assets, publisher: nil).process(
       [location("a.txt"): true], retry: retries.retry)
     #expect(retries.all == ["note/a.txt"])
-    #expect(try catalogue(intake) == [])
+    #expect(try await catalogue(intake) == [])
   }
 
   @Test func `a file with a sidecar is published, whichever of the two is new`() async throws {
@@ -113,7 +118,7 @@ import Testing
     // After a restart, too.
     _ = await folder.processAll { _ in }
     #expect(publications.all.count == 3)
-    #expect(try catalogue(intake) == ["note/a.txt preparing"], "a sidecar is no asset")
+    #expect(try await catalogue(intake) == ["note/a.txt preparing"], "a sidecar is no asset")
   }
 
   @Test func `what could not be published now is tried again`() async throws {
@@ -137,11 +142,13 @@ import Testing
     #expect(folder.watchedFolders == ["note", "outbox", "outbox/note"])
     _ = await folder.processAll { _ in }
     #expect(
-      try catalogue(intake) == ["note/a.txt.notify.json refused", "outbox/note/b.txt refused"])
-    #expect(try intake.asset("note/b.txt", of: "outbox")?.reason == NotifySidecar.isDisabled)
+      try await catalogue(intake) == [
+        "note/a.txt.notify.json refused", "outbox/note/b.txt refused",
+      ])
+    #expect(try await intake.asset("note/b.txt", of: "outbox")?.reason == NotifySidecar.isDisabled)
     try intake.scratch.remove("assets/outbox/note/b.txt")
     _ = await folder.processAll { _ in }
-    #expect(try catalogue(intake) == ["note/a.txt.notify.json refused"])
+    #expect(try await catalogue(intake) == ["note/a.txt.notify.json refused"])
   }
 
   @Test func `of two spellings of one name the composed one is the asset`() async throws {
@@ -150,8 +157,9 @@ import Testing
     try intake.scratch.write("good too", to: "assets/note/caf\u{65}\u{301}.txt")
     let folder = Reconciliation(assets: intake.assets, publisher: nil)
     _ = await folder.processAll { _ in }
-    #expect(try intake.asset("caf\u{E9}.txt")?.blob == Digest(of: "good"))
-    let other = try intake.store.assets(state: .refused, limit: 9)
+    #expect(try await intake.asset("caf\u{E9}.txt")?.blob == Digest(of: "good"))
+    let other = try await intake.store.assets.assets(
+      richType: nil, state: .refused, limit: 9, after: nil)
     #expect(other.map(\.name) == [#"caf\u{65}\u{301}.txt"#.replacing(#"\u{65}"#, with: "e")])
     #expect(other.first?.reason?.contains("the same name") == true)
   }
@@ -168,24 +176,24 @@ import Testing
       Reconciliation(assets: intake.assets, publisher: nil), log: intake.log.log)
     monitor.start()
     defer { monitor.stop() }
-    try await eventually("the old one") { try intake.asset("old.txt") != nil }
+    try await eventually("the old one") { try await intake.asset("old.txt") != nil }
     #expect(intake.scratch.read("assets/note/.richpush-upload-abc") == nil, "it is unfinished")
     try intake.scratch.write("good", to: "assets/note/new.txt")
-    try await eventually("the new one") { try intake.asset("new.txt")?.state == .preparing }
+    try await eventually("the new one") { try await intake.asset("new.txt")?.state == .preparing }
     try intake.scratch.write("bad", to: "assets/note/new.txt")
-    try await eventually("the change") { try intake.asset("new.txt")?.state == .refused }
+    try await eventually("the change") { try await intake.asset("new.txt")?.state == .refused }
     try intake.scratch.remove("assets/note/new.txt")
-    try await eventually("the removal") { try intake.asset("new.txt") == nil }
+    try await eventually("the removal") { try await intake.asset("new.txt") == nil }
     // A folder that is new is watched, too.
     try intake.scratch.installPlugin(
       "memo", manifest: IntakeFixture.manifest, IntakeFixture.picky)
     try intake.scratch.write("good", to: "assets/memo/a.txt")
-    try await eventually("the new folder") { try intake.asset(of: "memo") != nil }
+    try await eventually("the new folder") { try await intake.asset(of: "memo") != nil }
     symlink("/etc/passwd", intake.scratch.path + "/assets/memo/link")
     try await eventually("a link, which is never closed") {
-      try intake.asset("link", of: "memo")?.reason?.contains("symbolic link") == true
+      try await intake.asset("link", of: "memo")?.reason?.contains("symbolic link") == true
     }
-    #expect(try intake.asset("old.txt")?.state == .preparing)
+    #expect(try await intake.asset("old.txt")?.state == .preparing)
   }
 
   @Test func `logs that the folder cannot be read`() async throws {

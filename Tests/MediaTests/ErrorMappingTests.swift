@@ -39,12 +39,16 @@ import Testing
       richType: "img", name: "a", state: .ready, bytes: 1, modified: Date(), stamp: "s")
     asset.blob = Digest(of: "missing")
     let missing = await #expect(throws: ServiceError.self) {
-      try await ServiceError.mapping { [asset] in try await store.putAsset(asset) }
+      try await ServiceError.mapping { [asset] in
+        try await store.assets.putAsset(asset, event: nil, expectedBatch: 1)
+      }
     }
     #expect(missing?.code == .unavailable && missing?.retryAfter == 1)
-    try await store.addUser("alice", hash: "", role: .device)
+    try await store.accounts.addUser("alice", hash: "", role: .device)
     let conflict = await #expect(throws: ServiceError.self) {
-      try await ServiceError.mapping { try await store.addUser("alice", hash: "", role: .admin) }
+      try await ServiceError.mapping {
+        try await store.accounts.addUser("alice", hash: "", role: .admin)
+      }
     }
     #expect(conflict?.code == .conflict)
   }

@@ -12,9 +12,9 @@ import Testing
   private let place = MediaLinks.Target(
     id: 7, rendition: "ios", content: "abc", expires: 1_800_000_060)
 
-  @Test func `a link is valid until it expires, and only for its rendition`() throws {
+  @Test func `a link is valid until it expires, and only for its rendition`() async throws {
     let scratch = try Scratch()
-    let links = try MediaLinks(store: scratch.store(), base: nil)
+    let links = try await MediaLinks(store: scratch.store(), base: nil)
     let address = links.path(to: place)
     func verdict(_ place: MediaLinks.Target, _ key: Int = 1, at now: Date) -> String {
       "\(links.verify(place, key: key, link: address, now: now))"
@@ -33,11 +33,11 @@ import Testing
   @Test func `an older key verifies links until it is removed`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
-    let links = try MediaLinks(store: store, base: "https://push.example")
+    let links = try await MediaLinks(store: store, base: "https://push.example")
     let old = try #require(links.url(to: place))
     #expect(old.hasPrefix("https://push.example/media/7/ios?expires=1800000060&key=1&signature="))
-    #expect(try await store.addLinkKey() == 2)
-    #expect(try !links.reload(), "no key was removed")
+    #expect(try await store.accounts.addLinkKey() == 2)
+    #expect(try await !links.reload(), "no key was removed")
     #expect(links.path(to: place).contains("key=2"))
     let address = String(old.dropFirst("https://push.example".count))
     func verdict(_ link: String) -> String {
@@ -46,9 +46,9 @@ import Testing
     #expect(verdict(address) == "valid(secondsLeft: 60)", "an older key signed it")
     #expect(verdict(address.replacing("?expires", with: "?EXPIRES")) == "forged")
     #expect(verdict(address + "&x=1") == "forged")
-    #expect(try await store.removeLinkKey(1))
-    #expect(try await !store.removeLinkKey(2), "the newest signs")
-    #expect(try links.reload(), "a key was removed")
+    #expect(try await store.accounts.removeLinkKey(1))
+    #expect(try await !store.accounts.removeLinkKey(2), "the newest signs")
+    #expect(try await links.reload(), "a key was removed")
     #expect(verdict(address) == "forged", "its key is gone")
   }
 

@@ -170,16 +170,18 @@ import Testing
       #expect(
         own.json["deliverable"] as? Bool == true && own.json["service"] as? String == "embedded")
       let registration = try #require(
-        try server.store.registrations(ofUser: server.id(of: "device")).first)
+        try await server.store.accounts.registrations(ofUser: server.id(of: "device")).first)
       #expect(
         registration.handle == "AABB" && registration.tags.sorted() == ["news", "username:device"])
       let gcm = try await put(#"{"platform":"gcm","handle":"t","tags":[]}"#, as: "device")
       #expect(gcm.json["deliverable"] as? Bool == false && gcm.json["reason"] as? String != nil)
       #expect(server.log.contain("a device has registered for gcm"))
       #expect(try await server.status("DELETE", "/api/register/" + id, as: "admin") == 200)
-      #expect(try server.store.registrations(ofUser: server.id(of: "device")).count == 1)
+      #expect(
+        try await server.store.accounts.registrations(ofUser: server.id(of: "device")).count == 1)
       #expect(try await server.status("DELETE", "/api/register/" + id, as: "device") == 200)
-      #expect(try server.store.registrations(ofUser: server.id(of: "device")).isEmpty)
+      #expect(
+        try await server.store.accounts.registrations(ofUser: server.id(of: "device")).isEmpty)
     }
   }
 
@@ -195,7 +197,8 @@ import Testing
       #expect(status == 400)
       #expect(
         try await server.status("PUT", "/api/register/a%20b", as: "device", body: "{}") == 400)
-      #expect(try server.store.registrations(ofUser: server.id(of: "device")).isEmpty)
+      #expect(
+        try await server.store.accounts.registrations(ofUser: server.id(of: "device")).isEmpty)
     }
   }
 

@@ -20,7 +20,7 @@ import Testing
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
-    try await store.addUser("alice", hash: hash, role: .publisher)
+    try await store.accounts.addUser("alice", hash: hash, role: .publisher)
     let authenticator = Authenticator(store: store, isDemo: false)
     let field = basic("alice:secret")
     guard case .unverified(let credentials) = authenticator.find(field) else {
@@ -40,7 +40,7 @@ import Testing
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
-    try await store.addUser("alice", hash: hash, role: .device)
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
     let credentials = try #require(Credentials(basic(pair)))
     #expect(await authenticator.verify(credentials, basic(pair), from: "::1").caller == nil)
@@ -69,7 +69,8 @@ import Testing
   {
     let scratch = try Scratch()
     let store = try scratch.store()
-    try await store.addUser("alice", hash: PasswordHash.make("secret") ?? "", role: .device)
+    try await store.accounts.addUser(
+      "alice", hash: PasswordHash.make("secret") ?? "", role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
     func verify(
       _ password: String, from address: String
@@ -91,7 +92,7 @@ import Testing
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
-    try await store.addUser("alice", hash: hash, role: .device)
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
     let field = basic("alice:secret")
     let credentials = try #require(Credentials(field))
@@ -99,12 +100,12 @@ import Testing
       async let verified = authenticator.verify(credentials, field, from: "::1")
       // Within the time that a hash takes, most times.
       try await Task.sleep(for: .milliseconds(3))
-      #expect(try await store.setPassword(of: "alice", hash: "*"))
-      _ = try authenticator.forgetChanged()
+      #expect(try await store.accounts.setPassword(of: "alice", hash: "*"))
+      _ = try await authenticator.forgetChanged()
       _ = await verified
       if case .caller = authenticator.find(field) { Issue.record("the old password opens") }
-      #expect(try await store.setPassword(of: "alice", hash: hash))
-      _ = try authenticator.forgetChanged()
+      #expect(try await store.accounts.setPassword(of: "alice", hash: hash))
+      _ = try await authenticator.forgetChanged()
     }
   }
 

@@ -110,7 +110,7 @@ import Testing
       let stream = try #require(
         try await server.execute("GET", "/api/push/stream", as: "alice").stream)
       #expect(try await stream.next() != nil)
-      _ = try await server.store.removeUser("alice")
+      _ = try await server.store.accounts.removeUser("alice")
       #expect(await ControlSocket.reload(in: server.configuration.data) == .applied)
       #expect(try await server.status("GET", "/api/notifications", as: "alice") == 401)
       while try await stream.next() != nil {}

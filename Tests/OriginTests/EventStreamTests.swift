@@ -31,9 +31,9 @@ import Testing
       let event = try #require(try await stream.nextEvent())
       #expect(event.id == "3" && event.name == "push" && event.data.contains(#""richId":"2""#))
       try await eventually("the receipt says that it was sent") {
-        try server.store.receipts(of: 2).first?.sent != nil
+        try await server.store.notifications.receipts(of: 2).first?.sent != nil
       }
-      #expect(try server.store.receipts(of: 0).first?.sent == nil)
+      #expect(try await server.store.notifications.receipts(of: 0).first?.sent == nil)
     }
   }
 

@@ -53,7 +53,7 @@ import Testing
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
-    try await store.addUser("alice", hash: hash, role: .device)
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
     let authenticator = Authenticator(
       store: store, isDemo: false, failures: FailedLogins(interval: 3600))
     func answer(_ pair: String) async throws -> String {
@@ -73,7 +73,7 @@ import Testing
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
-    try await store.addUser("alice", hash: hash, role: .device)
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
     // Failures are forgotten at once, so that every password is looked at.
     let authenticator = Authenticator(
       store: store, isDemo: false, failures: FailedLogins(interval: 1e-9))

@@ -23,20 +23,21 @@ import Testing
     let authenticator = Authenticator(store: store, isDemo: false)
     let hash = try #require(PasswordHash.make("secret"))
     let credentials = try #require(Credentials(field))
-    try await store.addUser("alice", hash: hash, role: .device)
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
     let alice = await authenticator.verify(credentials, field, from: "::1").caller
     let caller = try #require(alice)
-    #expect(try authenticator.forgetChanged()(caller) && isKnown(authenticator))
+    #expect(try await authenticator.forgetChanged()(caller) && isKnown(authenticator))
 
-    #expect(try await store.setPassword(of: "alice", hash: PasswordHash.make("other") ?? ""))
-    #expect(try !authenticator.forgetChanged()(caller))
+    #expect(
+      try await store.accounts.setPassword(of: "alice", hash: PasswordHash.make("other") ?? ""))
+    #expect(try await !authenticator.forgetChanged()(caller))
     #expect(!isKnown(authenticator))
     #expect(await authenticator.verify(credentials, field, from: "::1").caller == nil)
 
-    #expect(try await store.setPassword(of: "alice", hash: hash))
+    #expect(try await store.accounts.setPassword(of: "alice", hash: hash))
     _ = await authenticator.verify(credentials, field, from: "::1")
-    _ = try await store.removeUser("alice")
-    #expect(try !authenticator.forgetChanged()(caller))
+    _ = try await store.accounts.removeUser("alice")
+    #expect(try await !authenticator.forgetChanged()(caller))
     #expect(!isKnown(authenticator))
   }
 
@@ -49,12 +50,12 @@ import Testing
     let authenticator = Authenticator(store: store, isDemo: false)
     let hash = try #require(PasswordHash.make("secret"))
     let credentials = try #require(Credentials(field))
-    try await store.addUser("alice", hash: hash, role: .device)
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
     let verified = await authenticator.verify(credentials, field, from: "::1").caller
     let first = try #require(verified)
-    _ = try await store.removeUser("alice")
-    try await store.addUser("alice", hash: hash, role: .device)
-    #expect(try !authenticator.forgetChanged()(first) && !isKnown(authenticator))
+    _ = try await store.accounts.removeUser("alice")
+    try await store.accounts.addUser("alice", hash: hash, role: .device)
+    #expect(try await !authenticator.forgetChanged()(first) && !isKnown(authenticator))
     let second = await authenticator.verify(credentials, field, from: "::1").caller
     #expect(second != nil && second?.id != first.id)
   }
@@ -62,19 +63,19 @@ import Testing
   @Test func `a stream is not opened for a user who was removed a moment ago`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
-    try await store.addUser("alice", hash: "", role: .device)
-    let alice = try #require(try store.user(named: "alice")).id
-    let streams = EventStreams(of: PushFeed(store: store), store)
+    try await store.accounts.addUser("alice", hash: "", role: .device)
+    let alice = try #require(try await store.accounts.user(named: "alice")).id
+    let streams = EventStreams(of: PushFeed(store: store), store.accounts)
     let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
       caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: [])
-    #expect(throws: Never.self) { try streams.get(context) }
-    #expect(try await store.setPassword(of: "alice", hash: "another"))
-    #expect(throws: ServiceError.self) { try streams.get(context) }
-    #expect(try await store.setPassword(of: "alice", hash: ""))
-    #expect(throws: Never.self) { try streams.get(context) }
-    _ = try await store.removeUser("alice")
-    #expect(throws: ServiceError.self) { try streams.get(context) }
+    await #expect(throws: Never.self) { try await streams.get(context) }
+    #expect(try await store.accounts.setPassword(of: "alice", hash: "another"))
+    await #expect(throws: ServiceError.self) { try await streams.get(context) }
+    #expect(try await store.accounts.setPassword(of: "alice", hash: ""))
+    await #expect(throws: Never.self) { try await streams.get(context) }
+    _ = try await store.accounts.removeUser("alice")
+    await #expect(throws: ServiceError.self) { try await streams.get(context) }
   }
 
   @Test(arguments: [false, true])
@@ -83,20 +84,20 @@ import Testing
   ) async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
-    try await store.addUser("alice", hash: "", role: .device)
-    let alice = try #require(try store.user(named: "alice")).id
-    let streams = EventStreams(of: PushFeed(store: store), store)
-    let response = try streams.get(
+    try await store.accounts.addUser("alice", hash: "", role: .device)
+    let alice = try #require(try await store.accounts.user(named: "alice")).id
+    let streams = EventStreams(of: PushFeed(store: store), store.accounts)
+    let response = try await streams.get(
       RequestContext(
         request: try Request("GET", "/api/push/stream"),
         caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: []))
     // A reload now does not find the stream: it is opened when its response is sent.
     if isRemoved {
-      _ = try await store.removeUser("alice")
+      _ = try await store.accounts.removeUser("alice")
     } else {
-      #expect(try await store.setPassword(of: "alice", hash: "another"))
+      #expect(try await store.accounts.setPassword(of: "alice", hash: "another"))
     }
-    streams.close { _ in false }
+    await streams.close { _ in false }
     let stream = try #require(try TestResponse(response).stream)
     while try await stream.next() != nil {}
   }

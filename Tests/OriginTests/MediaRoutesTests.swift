@@ -229,7 +229,7 @@ import Testing
       #expect(try await server.status("GET", signed[1]) == 403)
       #expect(try await server.status("GET", signed[2]) == 200)
 
-      let notification = try #require(try server.store.notification(2))
+      let notification = try #require(try await server.store.notifications.notification(2))
       let over = MediaLinks.Target(
         id: 2, rendition: "ios", content: "p\0m", expires: Int(Date().timeIntervalSince1970) - 1)
       #expect(notification.payload == "p" && notification.message == "m")
@@ -265,13 +265,14 @@ import Testing
       for id in 0...1 {
         let link = try #require(try await links(server, of: id)["ios"])
         #expect(try await server.status("HEAD", link) == 200)
-        #expect(try server.store.receipts(of: id).allSatisfy { $0.fetched == nil })
+        #expect(
+          try await server.store.notifications.receipts(of: id).allSatisfy { $0.fetched == nil })
         #expect(try await server.status("GET", link) == 200)
       }
       try await eventually("the one is recorded") {
-        try server.store.receipts(of: 1).first?.fetched != nil
+        try await server.store.notifications.receipts(of: 1).first?.fetched != nil
       }
-      #expect(try server.store.receipts(of: 0).allSatisfy { $0.fetched == nil })
+      #expect(try await server.store.notifications.receipts(of: 0).allSatisfy { $0.fetched == nil })
     }
   }
 
@@ -298,10 +299,14 @@ import Testing
           #expect(media.status == 200 && media.isCached == (number == 1))
           #expect(try await server.status("GET", target + "x") == 403)
           try await eventually("it is recorded") {
-            try server.store.deviceReceipts(of: 0).map(\.registration) == [device]
+            try await server.store.notifications.deviceReceipts(of: 0).map(\.registration) == [
+              device
+            ]
           }
         }
-        let others = try server.store.receipts(of: 0).filter { $0.user == "admin" }
+        let others = try await server.store.notifications.receipts(of: 0).filter {
+          $0.user == "admin"
+        }
         #expect(others.map(\.fetched) == [nil])
       }
     }

@@ -21,12 +21,16 @@ import Testing
       for (sender, status) in [("publisher", 200), ("device", 200)] {
         #expect(try await server.status("POST", target, as: sender, body: #""Hi""#) == status)
       }
-      let events = try server.store.pushEvents(for: server.id(of: "device"), after: 0, limit: 9)
+      let events = try await server.store.events.pushEvents(
+        for: server.id(of: "device"), after: 0, limit: 9)
       #expect(
         events.map(\.data) == [
           #"{"aps":{"alert":"From publisher: Hi"}}"#, #"{"aps":{"alert":"From device: Hi"}}"#,
         ])
-      #expect(try server.store.inbox(of: server.id(of: "device"), limit: 9).isEmpty)
+      #expect(
+        try await server.store.notifications.inbox(
+          of: server.id(of: "device"), unreadOnly: false, limit: 9, before: nil
+        ).isEmpty)
     }
   }
 
@@ -57,7 +61,11 @@ import Testing
       ($0.standard.message, $0.standard.richType, $0.standard.payload) = ("s", "note", "x")
     }) { server in
       #expect(try await server.status("POST", Self.post, as: "device") == 200)
-      #expect(try server.store.inbox(of: server.id(of: "device"), limit: 9).count == 1)
+      #expect(
+        try await server.store.notifications.inbox(
+          of: server.id(of: "device"), unreadOnly: false, limit: 9, before: nil
+        ).count == 1
+      )
       let media = try await server.execute("GET", "/api/notifications/0", as: "device")
       #expect(media.text == "x|")
     }
@@ -154,7 +162,7 @@ import Testing
       try await server.publish()
       #expect(try await server.status("GET", "/api/notifications/0", as: "device") == 200)
       try await eventually("the fetch is recorded") {
-        try server.store.receipts(of: 0).first?.fetched != nil
+        try await server.store.notifications.receipts(of: 0).first?.fetched != nil
       }
       let answer = try await server.execute(
         "PATCH", "/api/notifications/0", as: "publisher", body: #"{"message":"n"}"#)

@@ -206,7 +206,7 @@ import Testing
     }) { server in
       try await server.addUser("alice", .device)
       #expect(try await server.status("GET", "/api/notifications", as: "alice") == 200)
-      _ = try await server.store.removeUser("alice")
+      _ = try await server.store.accounts.removeUser("alice")
       #expect(await ControlSocket.reload(in: server.configuration.data) == .applied)
       #expect(try await server.status("GET", "/api/notifications", as: "alice") == 401)
       let housekeeping = server.origin.housekeeping
@@ -229,10 +229,10 @@ import Testing
       #expect(try await server.status("GET", old) == 200)
       let keys = try DataFolderAdmin(data: server.configuration.data)
       #expect(try await keys.rotateLinkKey() == 2)
-      try server.origin.reload(server.configuration)
+      try await server.origin.reload(server.configuration)
       #expect(try await link().contains("key=2"))
       try await keys.removeLinkKey(1)
-      try server.origin.reload(server.configuration)
+      try await server.origin.reload(server.configuration)
       let other = old.replacing("/ios?", with: "/web?")
       #expect(try await server.status("GET", other) == 403)
       // Also where it was answered from memory.
@@ -256,7 +256,7 @@ import Testing
     await #expect(throws: OperatorError.self) {
       try await users.addUser("alice", password: "a-good-secret", role: "device")
     }
-    #expect(try users.users().map { "\($0.name) \($0.role)" } == ["alice admin"])
+    #expect(try await users.users().map { "\($0.name) \($0.role)" } == ["alice admin"])
     await #expect(throws: OperatorError.self) {
       try await users.setPassword(of: "bob", to: "another-secret")
     }

@@ -42,20 +42,21 @@ import Testing
         try await server.addUser("alice", before)
         let stream = try await open(path, "alice", at: server)
         #expect(count(server) == 2)
-        _ = try await server.store.removeUser("alice")
+        _ = try await server.store.accounts.removeUser("alice")
         switch change {
         case .removed: break
         case .otherRole: try await server.addUser("alice", after)
-        case .otherPassword: try await server.store.addUser("alice", hash: "*", role: before)
+        case .otherPassword:
+          try await server.store.accounts.addUser("alice", hash: "*", role: before)
         }
         // What the authenticator remembers of the caller may be gone before the streams are.
-        if isForgotten { _ = try server.origin.housekeeping.authenticator.forgetChanged() }
-        try server.origin.reload(server.configuration)
+        if isForgotten { _ = try await server.origin.housekeeping.authenticator.forgetChanged() }
+        try await server.origin.reload(server.configuration)
         while try await stream.next() != nil {}
         stream.close()
         #expect(count(server) == 1)
-        if change != .removed { _ = try await server.store.removeUser("alice") }
-        try server.origin.reload(server.configuration)
+        if change != .removed { _ = try await server.store.accounts.removeUser("alice") }
+        try await server.origin.reload(server.configuration)
         #expect(count(server) == 1, "the bystander's stream goes on")
         bystander.close()
         #expect(count(server) == 0)

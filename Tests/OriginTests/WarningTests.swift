@@ -13,13 +13,13 @@ import Testing
 @testable import Origin
 
 @Suite(.timeLimit(.minutes(1))) struct WarningTests {
-  private func warnings(_ change: (inout OriginConfiguration) -> Void) throws -> [String] {
+  private func warnings(_ change: (inout OriginConfiguration) -> Void) async throws -> [String] {
     let scratch = try Scratch()
     var configuration = try OriginConfiguration()
     configuration.assets = scratch.path
     change(&configuration)
     let lines = LogLines()
-    try configuration.warn(of: try scratch.store(), log: lines.log)
+    try await configuration.warn(of: try scratch.store(), log: lines.log)
     return lines.all.filter { !$0.contains("runs as root") }
   }
 
@@ -31,17 +31,17 @@ import Testing
     ] as [(String, [String], String?, Bool)])
   func `warns of unencrypted passwords on a network`(
     host: String, proxies: [String], certificate: String?, isExpected: Bool
-  ) throws {
-    let warnings = try warnings {
+  ) async throws {
+    let warnings = try await warnings {
       ($0.host, $0.proxies, $0.certificate, $0.isDemo) = (host, proxies, certificate, true)
     }
     #expect(warnings.contains { $0.contains("unencrypted") } == isExpected)
     #expect(warnings.count == (isExpected ? 1 : 0))
   }
 
-  @Test func `warns that there are no users, and no folder for assets`() throws {
-    #expect(try warnings { _ in }.contains { $0.contains("no users yet") })
-    #expect(try warnings { $0.assets = "/nowhere" }.contains { $0.contains("/nowhere") })
+  @Test func `warns that there are no users, and no folder for assets`() async throws {
+    #expect(try await warnings { _ in }.contains { $0.contains("no users yet") })
+    #expect(try await warnings { $0.assets = "/nowhere" }.contains { $0.contains("/nowhere") })
   }
 
   @Test(arguments: ["push.example", "ftp://a", "https://", "https://a/?b", "https://u@a"])
@@ -50,13 +50,13 @@ import Testing
     #expect(throws: OperatorError.self) { try configuration.usePublicURL(text) }
   }
 
-  @Test func `removes the last slash of the public URL`() throws {
+  @Test func `removes the last slash of the public URL`() async throws {
     var configuration = try OriginConfiguration()
     try configuration.usePublicURL("https://push.example/rich/")
     #expect(configuration.publicURL == "https://push.example/rich")
   }
 
-  @Test func `rejects contradictory options`() throws {
+  @Test func `rejects contradictory options`() async throws {
     let wrong: [(inout OriginConfiguration) -> Void] = [
       { $0.certificate = "cert.pem" }, { $0.key = "key.pem" }, { $0.proxies = ["localhost"] },
       { $0.origins = ["app.example"] }, { $0.origins = ["https://app.example/path"] },

@@ -20,32 +20,36 @@ import Testing
     asset.blob = try await store.blobs.add(bytes: [1, 2, 3]).digest
     asset.type = "image/png"
     asset.details = "{}"
-    try await store.putAsset(asset)
-    var found = try #require(try store.asset("img", asset.name))
+    try await store.assets.putAsset(asset)
+    var found = try #require(try await store.assets.asset("img", asset.name))
     #expect(found.updated == scratch.now)
-    try await store.putAsset(found)
-    found = try #require(try store.asset("img", asset.name))
+    try await store.assets.putAsset(found)
+    found = try #require(try await store.assets.asset("img", asset.name))
     #expect(found.reason == "too large" && found.state == .refused && found.blob == asset.blob)
   }
 
   @Test func `pages through assets by type and name`() async throws {
     let store = try scratch.open()
     for (type, name) in [("img", "b"), ("sound", "a"), ("img", "a"), ("imgx", "c")] {
-      try await store.putAsset(asset(type, name))
+      try await store.assets.putAsset(asset(type, name))
     }
-    let first = try store.assets(limit: 2)
+    let first = try await store.assets.assets(limit: 2)
     #expect(first.map(\.name) == ["a", "b"])
-    let rest = try store.assets(limit: 9, after: ("img", "b"))
+    let rest = try await store.assets.assets(limit: 9, behind: ("img", "b"))
     #expect(rest.map(\.richType) == ["imgx", "sound"])
-    #expect(try store.assets(richType: "img", limit: 9).map(\.name) == ["a", "b"])
-    #expect(try store.assets(richType: "img", limit: 9, after: ("img", "a")).map(\.name) == ["b"])
+    #expect(try await store.assets.assets(ofType: "img", limit: 9).map(\.name) == ["a", "b"])
+    #expect(
+      try await store.assets.assets(ofType: "img", limit: 9, behind: ("img", "a")).map(\.name) == [
+        "b"
+      ])
     var refused = asset("img", "b")
     refused.state = .refused
-    try await store.putAsset(refused)
-    #expect(try store.assets(state: .refused, limit: 9).map(\.name) == ["b"])
-    #expect(try store.assets(richType: "img", state: .ready, limit: 9).map(\.name) == ["a"])
-    #expect(try store.assetCounts() == [.ready: 3, .refused: 1])
-    #expect(try store.assetCounts(richType: "img") == [.ready: 1, .refused: 1])
+    try await store.assets.putAsset(refused)
+    #expect(try await store.assets.assets(in: .refused, limit: 9).map(\.name) == ["b"])
+    #expect(
+      try await store.assets.assets(ofType: "img", in: .ready, limit: 9).map(\.name) == ["a"])
+    #expect(try await store.assets.assetCounts(richType: nil) == [.ready: 3, .refused: 1])
+    #expect(try await store.assets.assetCounts(richType: "img") == [.ready: 1, .refused: 1])
   }
 
   @Test func `forgets an asset and keeps what was sent with it`() async throws {
@@ -53,40 +57,42 @@ import Testing
     var asset = asset("img", "a.png")
     let blob = try await store.blobs.add(bytes: [1, 2, 3])
     asset.blob = blob.digest
-    try await store.putAsset(asset)
+    try await store.assets.putAsset(asset)
     var new = NotificationInsert.any(to: alice)
     new.blob = blob
-    _ = try await store.create(new)
-    #expect(try await store.removeAsset("img", "a.png"))
-    #expect(try await !store.removeAsset("img", "a.png"))
-    #expect(try store.asset("img", "a.png") == nil)
-    #expect(try store.notification(0)?.blob == blob)
+    _ = try await store.notifications.create(new)
+    #expect(try await store.assets.removeAsset("img", "a.png"))
+    #expect(try await !store.assets.removeAsset("img", "a.png"))
+    #expect(try await store.assets.asset("img", "a.png") == nil)
+    #expect(try await store.notifications.notification(0)?.blob == blob)
   }
 
   @Test func `ends the preparation of the file it was made for only, with its event`() async throws
   {
     let store = try scratch.open()
     let told = Mutex(0)
-    store.onAssetEvent.set { told.withLock { $0 += 1 } }
+    store.observers.onAssetEvent.set { told.withLock { $0 += 1 } }
     var asset = asset("img", "a.png")
     (asset.state, asset.stamp) = (.preparing, "1")
-    try await store.putAsset(asset, event: "{}")
-    #expect(try store.preparingAssets(limit: 9).isEmpty, "its content is not known yet")
+    try await store.assets.putAsset(asset, event: "{}")
+    #expect(
+      try await store.assets.preparingAssets(limit: 9).isEmpty, "its content is not known yet")
     asset.blob = try await store.blobs.add(bytes: [1]).digest
-    try await store.putAsset(asset)
-    #expect(try store.preparingAssets(limit: 9).map(\.name) == ["a.png"])
+    try await store.assets.putAsset(asset)
+    #expect(try await store.assets.preparingAssets(limit: 9).map(\.name) == ["a.png"])
     #expect(told.withLock { $0 } == 1)
 
     var (ready, changed) = (asset, asset)
     ready.state = .ready
     (changed.state, changed.stamp) = (.ready, "2")
-    #expect(try await !store.finishPreparing(changed, event: "{}"))
-    #expect(try await store.finishPreparing(ready, event: "{}"))
-    #expect(try await !store.finishPreparing(ready, event: "{}"))
-    #expect(try store.asset("img", "a.png")?.state == .ready)
-    #expect(try await !store.removeAsset("img", "a.png", stamp: "2", event: "{}"))
-    #expect(try await store.removeAsset("img", "a.png", stamp: "1", event: "{}"))
-    #expect(try store.events(after: 0, limit: 9).count == 3 && told.withLock { $0 } == 3)
+    #expect(try await !store.assets.finishPreparing(changed, event: "{}"))
+    #expect(try await store.assets.finishPreparing(ready, event: "{}"))
+    #expect(try await !store.assets.finishPreparing(ready, event: "{}"))
+    #expect(try await store.assets.asset("img", "a.png")?.state == .ready)
+    #expect(try await !store.assets.removeAsset("img", "a.png", stamp: "2", event: "{}"))
+    #expect(try await store.assets.removeAsset("img", "a.png", stamp: "1", event: "{}"))
+    #expect(
+      try await store.events.events(after: 0, limit: 9).count == 3 && told.withLock { $0 } == 3)
   }
 
   @Test func `finds names that differ in case only, and files with the same content`() async throws
@@ -96,26 +102,26 @@ import Testing
     for (name, stamp) in [("Größe.png", "1-a"), ("other.png", "2-b")] {
       var asset = asset("img", name)
       (asset.blob, asset.stamp) = (blob, stamp)
-      try await store.putAsset(asset)
+      try await store.assets.putAsset(asset)
     }
-    #expect(try store.assetName(like: "GRÖSSE.png", richType: "img") == nil)
-    #expect(try store.assetName(like: "GRÖßE.PNG", richType: "img") == "Größe.png")
-    #expect(try store.assetName(like: "Größe.png", richType: "img") == nil)
-    #expect(try store.assetName(like: "größe.png", richType: "sound") == nil)
-    #expect(try store.asset("img", with: blob, stampEnding: "-b")?.name == "other.png")
-    #expect(try store.asset("img", with: blob, stampEnding: "-c") == nil)
-    #expect(try store.asset("sound", with: blob, stampEnding: "-b") == nil)
-    #expect(try store.assetStamps("img") == ["Größe.png": "1-a", "other.png": "2-b"])
-    #expect(try store.assetTypes() == ["img"])
+    #expect(try await store.assets.assetName(like: "GRÖSSE.png", richType: "img") == nil)
+    #expect(try await store.assets.assetName(like: "GRÖßE.PNG", richType: "img") == "Größe.png")
+    #expect(try await store.assets.assetName(like: "Größe.png", richType: "img") == nil)
+    #expect(try await store.assets.assetName(like: "größe.png", richType: "sound") == nil)
+    #expect(try await store.assets.asset("img", with: blob, stampEnding: "-b")?.name == "other.png")
+    #expect(try await store.assets.asset("img", with: blob, stampEnding: "-c") == nil)
+    #expect(try await store.assets.asset("sound", with: blob, stampEnding: "-b") == nil)
+    #expect(try await store.assets.assetStamps("img") == ["Größe.png": "1-a", "other.png": "2-b"])
+    #expect(try await store.assets.assetTypes() == ["img"])
   }
 
   @Test func `refuses an asset whose content was never stored`() async throws {
     let store = try scratch.open()
     var asset = asset("img", "a.png")
     asset.blob = Digest(of: "elsewhere")
-    await #expect { try await store.putAsset(asset) } throws: {
+    await #expect { try await store.assets.putAsset(asset) } throws: {
       ($0 as? StoreError)?.code == .missing
     }
-    #expect(try store.asset("img", "a.png") == nil)
+    #expect(try await store.assets.asset("img", "a.png") == nil)
   }
 }

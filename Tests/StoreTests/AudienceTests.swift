@@ -10,8 +10,9 @@ import Testing
     let store = try scratch.open()
     for (id, tags) in tags {
       let user = try #require(
-        try await store.userIDs(of: ["user of " + id], allowingPasswordless: true).values.first)
-      _ = try await store.putRegistration(
+        try await store.accounts.userIDs(of: ["user of " + id], allowingPasswordless: true).values
+          .first)
+      _ = try await store.accounts.putRegistration(
         id, user: user, platform: "apns", handle: id, tags: tags)
     }
     return store
@@ -30,7 +31,7 @@ import Testing
     let store = try await store(with: [
       "1": ["a"], "2": ["a", "b"], "3": ["a", "b", "c"], "4": ["d"], "5": [],
     ])
-    #expect(try store.devices(matching: clauses).map(\.registration) == ids)
+    #expect(try await store.accounts.devices(matching: clauses).map(\.registration) == ids)
   }
 
   @Test func `costs no more when 100,000 are registered`() async throws {
@@ -54,7 +55,7 @@ import Testing
     let before = try steps(of: clause, in: store)
     try await register(11_000..<100_000)
     let after = try steps(of: clause, in: store)
-    #expect(try store.devices(matching: [clause]).count == 10)
+    #expect(try await store.accounts.devices(matching: [clause]).count == 10)
     #expect(after == before)
   }
 

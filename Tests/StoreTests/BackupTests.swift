@@ -12,7 +12,7 @@ import Testing
     for index in 0..<count {
       var new = NotificationInsert.any(to: alice)
       new.blob = try await store.blobs.add(bytes: Array("content \(index % 5)".utf8))
-      _ = try await store.create(new)
+      _ = try await store.notifications.create(new)
     }
   }
 
@@ -26,13 +26,13 @@ import Testing
     try Store.restore(from: target, to: restored)
 
     let copy = try Store(folder: restored)
-    let inbox = try copy.inbox(of: alice, limit: 100)
+    let inbox = try await copy.notifications.inbox(of: alice, limit: 100)
     #expect(inbox.count >= 20)
     // One moment: nothing is missing below the newest.
     #expect(inbox.map(\.notification.id) == Array((0..<inbox.count).reversed()))
-    #expect(try copy.pushEvents(for: alice, after: 0, limit: 100).count == inbox.count)
+    #expect(try await copy.events.pushEvents(for: alice, after: 0, limit: 100).count == inbox.count)
     #expect(try await copy.check().findings.isEmpty)
-    #expect(try await copy.create(.any(to: alice)).notification.id == inbox.count)
+    #expect(try await copy.notifications.create(.any(to: alice)).notification.id == inbox.count)
   }
 
   @Test func `holds off the collection of content meanwhile`() async throws {
@@ -49,11 +49,13 @@ import Testing
     let folder = store.folder
     let isPrevented = try folder.preventingCollection {
       try folder.preventingCollection {}
-      return try folder.collecting {} == nil
+      return try folder.lockForCollection() == nil
     }
     #expect(isPrevented)
-    let isAlone = try folder.collecting { try folder.collecting {} == nil }
-    #expect(isAlone == true)
+    let only = try #require(try folder.lockForCollection())
+    #expect(try folder.lockForCollection() == nil)
+    withExtendedLifetime(only) {}
+    #expect(try folder.lockForCollection() != nil)
   }
 
   @Test func `leaves nothing behind when it fails`() async throws {

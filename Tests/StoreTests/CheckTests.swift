@@ -12,11 +12,11 @@ import Testing
     let blob = try await store.blobs.add(bytes: Array("content".utf8))
     var new = NotificationInsert.any(to: alice)
     new.blob = blob
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     var asset = AssetRecord(
       richType: "img", name: "a.png", state: .ready, bytes: 7, modified: scratch.now, stamp: "s")
     asset.blob = blob.digest
-    try await store.putAsset(asset)
+    try await store.assets.putAsset(asset)
     let rendition = try await store.renditions.store(
       Digest(of: "key"), bytes: [1, 2, 3], contentType: "image/png")
     scratch.pass(100)
@@ -64,7 +64,7 @@ import Testing
     let report = try await store.check(repairing: true)
     // The notification's reference stays open until somebody adds the content again.
     #expect(report.findings.map(\.isRepaired) == [true, true, false])
-    #expect(try store.asset("img", "a.png")?.stamp == "")
+    #expect(try await store.assets.asset("img", "a.png")?.stamp == "")
     #expect(scratch.files().contains("damaged/\(blob.digest)"))
     _ = try await store.blobs.add(bytes: Array("content".utf8))
     #expect(try await store.check().findings.isEmpty)

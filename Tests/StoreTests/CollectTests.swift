@@ -9,21 +9,23 @@ import Testing
 
   @Test func `removes expired notifications with everything that hangs on them`() async throws {
     let store = try scratch.open()
-    _ = try await store.putRegistration(
+    _ = try await store.accounts.putRegistration(
       "1", user: alice, platform: "apns", handle: "AA", tags: [])
     var new = NotificationInsert.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
     new.idempotencyKey = IdempotencyKey("k", request: [])
     new.pushes = [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert") { "\($0)" }]
-    _ = try await store.create(new)
-    _ = try await store.create(.any(to: alice))
+    _ = try await store.notifications.create(new)
+    _ = try await store.notifications.create(.any(to: alice))
     scratch.pass(59)
     #expect(try await store.collect(retention).notifications == 0)
     scratch.pass(1)
     #expect(try await store.collect(retention).notifications == 1)
-    #expect(try store.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
-    #expect(try store.receipts(of: 0).isEmpty && store.outbox.deliveries(of: 0).isEmpty)
-    #expect(try await store.create(new).notification.id == 2)
+    #expect(try await store.notifications.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
+    #expect(
+      try await store.notifications.receipts(of: 0).isEmpty
+        && store.outbox.deliveries(of: 0).isEmpty)
+    #expect(try await store.notifications.create(new).notification.id == 2)
   }
 
   @Test func `removes content only when nobody refers to it and its grace is over`() async throws {
@@ -33,11 +35,11 @@ import Testing
     let loose = try await store.blobs.add(bytes: [3, 3])
     var new = NotificationInsert.any(to: alice)
     new.blob = pinned
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     var asset = AssetRecord(
       richType: "img", name: "a", state: .ready, bytes: 1, modified: scratch.now, stamp: "")
     asset.blob = named.digest
-    try await store.putAsset(asset)
+    try await store.assets.putAsset(asset)
 
     #expect(try await store.collect(retention).blobs == 0)
     scratch.pass(3601)
@@ -74,7 +76,7 @@ import Testing
             var new = NotificationInsert.any(to: alice)
             new.blob = try await store.blobs.add(bytes: [UInt8(round % 7), UInt8(writer % 2)])
             // Gone before it was referred to is an honest answer with a grace of nothing.
-            guard let created = try? await store.create(new) else { continue }
+            guard let created = try? await store.notifications.create(new) else { continue }
             let blob = try #require(created.notification.blob)
             #expect(store.blobs.size(of: blob.digest) == 2)
           }
@@ -112,28 +114,30 @@ import Testing
     var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("k", request: [])
     new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     let jobs = try await store.outbox.lease(lane: "azure", limit: 1, until: scratch.now)
     let job = try #require(jobs.first).id
     try await store.outbox.settle([(job, .rejected(reason: "no"))])
     scratch.pass(retention.historyAge + 1)
-    _ = try await store.create(.any(to: alice))
+    _ = try await store.notifications.create(.any(to: alice))
     _ = try await store.collect(retention)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1])
-    #expect(try store.outbox.deliveries(of: 0).isEmpty)
+    #expect(
+      try await store.events.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1]
+    )
+    #expect(try await store.outbox.deliveries(of: 0).isEmpty)
     #expect(try store.database.value("SELECT count(*) FROM push", as: Int.self) == 0)
-    #expect(try await store.create(new).isNew)
-    #expect(try store.inbox(of: alice, limit: 9).count == 3)
+    #expect(try await store.notifications.create(new).isNew)
+    #expect(try await store.notifications.inbox(of: alice, limit: 9).count == 3)
   }
 
   @Test func `keeps a push that waits, however long`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
     new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     scratch.pass(2 * retention.historyAge)
     _ = try await store.collect(retention)
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.queued])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.queued])
     let jobs = try await store.outbox.lease(lane: "azure", until: scratch.now)
     #expect(jobs.map(\.notificationID) == [0])
   }
@@ -146,7 +150,7 @@ import Testing
     new.expires = scratch.now.addingTimeInterval(retention.historyAge)
     new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
     let blob = try await store.blobs.add(bytes: [1])
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     let jobs = try await store.outbox.lease(lane: "azure", until: scratch.now)
     try await store.outbox.settle(jobs.map { ($0.id, .rejected(reason: "no")) })
     scratch.pass(retention.blobGrace - 1)
@@ -154,13 +158,15 @@ import Testing
     #expect(store.blobs.size(of: blob.digest) == 1)
     scratch.pass(retention.eventAge - retention.blobGrace - 1)
     _ = try await store.collect(retention)
-    #expect(try store.events(after: 0, limit: 9).count == 3)
+    #expect(try await store.events.events(after: 0, limit: 9).count == 3)
     scratch.pass(retention.historyAge - retention.eventAge)
     _ = try await store.collect(retention)
-    #expect(try store.notification(0) != nil && store.events(after: 0, limit: 9).isEmpty)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.failed])
-    #expect(try await !store.create(new).isNew)
+    #expect(
+      try await store.notifications.notification(0) != nil
+        && store.events.events(after: 0, limit: 9).isEmpty)
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).count == 1)
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.failed])
+    #expect(try await !store.notifications.create(new).isNew)
   }
 
   @Test func `removes more than one commit's worth`() async throws {
@@ -168,14 +174,14 @@ import Testing
     for _ in 0..<250 {
       var new = NotificationInsert.any(to: alice)
       new.expires = scratch.now.addingTimeInterval(1)
-      _ = try await store.create(new)
+      _ = try await store.notifications.create(new)
     }
-    try await store.push("{}", to: [alice])
+    try await store.events.push("{}", to: [alice])
     for _ in 0..<1100 { try await store.record("asset", "{}") }
     scratch.pass(retention.historyAge + 1)
     #expect(try await store.collect(retention).notifications == 250)
-    #expect(try store.events(after: 0, limit: 9999).isEmpty)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
+    #expect(try await store.events.events(after: 0, limit: 9999).isEmpty)
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
   }
 
   @Test func `keeps a rendition that was used within the grace, whatever the limit`() async throws {

@@ -16,15 +16,15 @@ import Testing
 
     let store = try Store(folder: scratch.folder)
     #expect(scratch.files(in: "tmp").isEmpty)
-    let inbox = try store.inbox(of: alice, limit: 100_000)
+    let inbox = try await store.notifications.inbox(of: alice, limit: 100_000)
     #expect(Set(acknowledged).isSubset(of: Set(inbox.map(\.notification.id))))
     // Nothing half-done: each has its content, its event and its job.
     #expect(inbox.map(\.notification.id) == Array((0..<inbox.count).reversed()))
-    let events = try store.pushEvents(for: alice, after: 0, limit: 100_000)
+    let events = try await store.events.pushEvents(for: alice, after: 0, limit: 100_000)
     #expect(events.compactMap(\.notificationID) == Array(0..<inbox.count))
-    #expect(try store.outbox.jobs(in: .queued, limit: 100_000).count == inbox.count)
+    #expect(try await store.outbox.jobs(in: .queued, limit: 100_000).count == inbox.count)
     #expect(try await store.check().findings.isEmpty)
-    #expect(try await store.create(.any(to: alice)).notification.id == inbox.count)
+    #expect(try await store.notifications.create(.any(to: alice)).notification.id == inbox.count)
   }
 
   @Test(.enabled(if: getenv(variable) != nil))
@@ -39,7 +39,7 @@ import Testing
             let content = (0..<64).map { _ in UInt8.random(in: 0...255) }
             new.blob = try await store.blobs.add(bytes: content)
             new.pushes = [PushInsert(lane: "l", target: .audience("a"), kind: "k") { "\($0)" }]
-            let id = try await store.create(new).notification.id
+            let id = try await store.notifications.create(new).notification.id
             _ = "acknowledged \(id)\n".withCString { write(STDOUT_FILENO, $0, strlen($0)) }
           }
         }

@@ -83,7 +83,7 @@ import Testing
       }
       try await tasks.waitForAll()
     }
-    try await store.addUser("alice", hash: "", role: .device)
+    try await store.accounts.addUser("alice", hash: "", role: .device)
     try await store.backup(to: folder + "/copy")
   }
 }

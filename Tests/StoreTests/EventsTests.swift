@@ -9,21 +9,21 @@ import Testing
 
   @Test func `tell of every change of a receipt, whoever made it, in order`() async throws {
     let store = try scratch.open()
-    _ = try await store.putRegistration(
+    _ = try await store.accounts.putRegistration(
       "phone", user: alice, platform: "apns", handle: "AB", tags: [])
     var new = NotificationInsert.any(to: alice)
     (new.sender, new.push) = (shop, nil)
     new.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" }]
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
     let job = try #require(jobs.first).id
     try await store.outbox.settle([(job, .rejected(reason: "no"))])
     _ = try await store.outbox.replay(job)
-    store.recordFetched(0, user: alice)
-    store.recordFetched(0, user: alice)
-    _ = try await store.markRead(0, user: alice)
-    _ = try await store.markRead(0, user: alice)
-    let events = try store.events(after: 0, limit: 99)
+    store.notifications.recordFetched(0, user: alice)
+    store.notifications.recordFetched(0, user: alice)
+    _ = try await store.notifications.markRead(0, user: alice)
+    _ = try await store.notifications.markRead(0, user: alice)
+    let events = try await store.events.events(after: 0, limit: 99)
     #expect(
       events.map(\.data) == [
         Self.job("queued"), Self.job("failed", reason: #""no""#),
@@ -32,8 +32,8 @@ import Testing
         #"{"notification":0,"user":"alice","state":"read"}"#,
       ])
     #expect(Set(events.map(\.token)).count == 5 && events.allSatisfy { $0.type == "receipt" })
-    #expect(try store.latestEvent() == 5)
-    #expect(try store.events(after: 4, limit: 9) == events.suffix(1))
+    #expect(try await store.events.latestEvent() == 5)
+    #expect(try await store.events.events(after: 4, limit: 9) == events.suffix(1))
   }
 
   @Test func `are for the notification's publisher, and those of nobody for all`() async throws {
@@ -41,13 +41,13 @@ import Testing
     for sender in [shop, news] {
       var new = NotificationInsert.any(to: alice)
       (new.sender, new.push) = (sender, nil)
-      let id = try await store.create(new).notification.id
-      _ = try await store.markRead(id, user: alice)
+      let id = try await store.notifications.create(new).notification.id
+      _ = try await store.notifications.markRead(id, user: alice)
     }
     try await store.record("asset", #"{"name":"logo.png"}"#)
-    #expect(try store.events(after: 0, for: shop, limit: 9).map(\.sequence) == [1, 3])
-    #expect(try store.events(after: 0, for: news, limit: 9).map(\.sequence) == [2, 3])
-    #expect(try store.events(after: 0, limit: 9).count == 3)
+    #expect(try await store.events.events(after: 0, for: shop, limit: 9).map(\.sequence) == [1, 3])
+    #expect(try await store.events.events(after: 0, for: news, limit: 9).map(\.sequence) == [2, 3])
+    #expect(try await store.events.events(after: 0, limit: 9).count == 3)
   }
 
   @Test func `are forgotten after a week, and when there are too many`() async throws {
@@ -56,47 +56,47 @@ import Testing
     var retention = Retention()
     retention.events = 3
     _ = try await store.collect(retention)
-    #expect(try store.events(after: 0, limit: 9).map(\.sequence) == [3, 4, 5])
+    #expect(try await store.events.events(after: 0, limit: 9).map(\.sequence) == [3, 4, 5])
     scratch.pass(retention.eventAge + 1)
     _ = try await store.collect(retention)
-    #expect(try store.events(after: 0, limit: 9).isEmpty)
-    #expect(try store.latestEvent() == 5)
+    #expect(try await store.events.events(after: 0, limit: 9).isEmpty)
+    #expect(try await store.events.latestEvent() == 5)
   }
 
   @Test func `are read on from a cursor after a restart`() async throws {
     let cursor = try await {
       let store = try scratch.open()
-      #expect(try store.cursor(of: "webhook") == nil)
-      try await store.setCursor(7, of: "webhook")
-      try await store.setCursor(8, of: "webhook")
-      return try store.cursor(of: "webhook")
+      #expect(try await store.events.cursor(of: "webhook") == nil)
+      try await store.events.setCursor(7, of: "webhook")
+      try await store.events.setCursor(8, of: "webhook")
+      return try await store.events.cursor(of: "webhook")
     }()
     #expect(cursor == 8)
     let store = try scratch.open()
-    #expect(try store.cursor(of: "webhook") == 8)
-    try await store.setCursor(nil, of: "webhook")
-    #expect(try store.cursor(of: "webhook") == nil)
+    #expect(try await store.events.cursor(of: "webhook") == 8)
+    try await store.events.setCursor(nil, of: "webhook")
+    #expect(try await store.events.cursor(of: "webhook") == nil)
   }
 
   @Test func `a new reader's cursor is behind the latest event, and stays`() async throws {
     let store = try scratch.open()
     for _ in 0..<3 { try await store.record("asset", "{}") }
-    store.createCursor(of: "webhook")
+    store.events.createCursor(of: "webhook")
     try await store.record("asset", "{}")
-    #expect(try store.cursor(of: "webhook") == 3)
-    store.createCursor(of: "webhook")
+    #expect(try await store.events.cursor(of: "webhook") == 3)
+    store.events.createCursor(of: "webhook")
     try await store.record("asset", "{}")
-    #expect(try store.cursor(of: "webhook") == 3)
+    #expect(try await store.events.cursor(of: "webhook") == 3)
   }
 
   @Test func `tell of the embedded gateway's pushes, too`() async throws {
     let store = try scratch.open()
-    _ = try await store.create(.any(to: alice))
-    store.recordSent([0], user: alice)
-    store.recordSent([0], user: alice)
-    try await store.push("{}", to: [alice])
+    _ = try await store.notifications.create(.any(to: alice))
+    store.notifications.recordSent([0], user: alice)
+    store.notifications.recordSent([0], user: alice)
+    try await store.events.push("{}", to: [alice])
     #expect(
-      try store.events(after: 0, limit: 9).map(\.data)
+      try await store.events.events(after: 0, limit: 9).map(\.data)
         == ["queued", "sent"].map {
           #"{"notification":0,"user":"alice","lane":"embedded","state":"\#($0)"}"#
         })
@@ -105,9 +105,9 @@ import Testing
   @Test func `notify the observer of commits`() async throws {
     let store = try scratch.open()
     let commits = Mutex(0)
-    store.onCommit.set { commits.withLock { $0 += 1 } }
+    store.observers.onCommit.set { commits.withLock { $0 += 1 } }
     try await store.record("asset", "{}")
-    _ = try await store.create(.any(to: alice))
+    _ = try await store.notifications.create(.any(to: alice))
     #expect(commits.withLock { $0 } >= 1)
   }
 

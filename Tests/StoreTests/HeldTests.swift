@@ -15,31 +15,36 @@ import Testing
 
   @Test func `are in nobody's inbox and pushed to nobody before it, and then once`() async throws {
     let store = try scratch.open()
-    let held = try await store.create(held()).notification
-    _ = try await store.create(.any(to: alice, message: "at once"))
-    #expect(try store.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
-    #expect(try store.unreadCount(of: alice) == 1)
-    #expect(try await !store.markRead(0, user: alice))
-    #expect(try await store.releaseHeldEvents() == held.notBefore)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1])
+    let held = try await store.notifications.create(held()).notification
+    _ = try await store.notifications.create(.any(to: alice, message: "at once"))
+    #expect(try await store.notifications.inbox(of: alice, limit: 9).map(\.notification.id) == [1])
+    #expect(try await store.notifications.unreadCount(of: alice) == 1)
+    #expect(try await !store.notifications.markRead(0, user: alice))
+    #expect(try await store.events.releaseHeldEvents() == held.notBefore)
+    #expect(
+      try await store.events.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1]
+    )
     scratch.pass(60)
-    #expect(try await store.releaseHeldEvents() == nil)
-    #expect(try await store.releaseHeldEvents() == nil)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1, 0])
-    #expect(try store.unreadCount(of: alice) == 2)
+    #expect(try await store.events.releaseHeldEvents() == nil)
+    #expect(try await store.events.releaseHeldEvents() == nil)
+    #expect(
+      try await store.events.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [
+        1, 0,
+      ])
+    #expect(try await store.notifications.unreadCount(of: alice) == 2)
   }
 
   @Test func `can be moved and withdrawn until then`() async throws {
     let store = try scratch.open()
-    let first = try await store.create(held()).notification
-    let second = try await store.create(held()).notification
-    #expect(try await store.withdraw(second.id))
+    let first = try await store.notifications.create(held()).notification
+    let second = try await store.notifications.create(held()).notification
+    #expect(try await store.notifications.withdraw(second.id))
     scratch.pass(30)
-    _ = try #require(try await store.amend(first.id, with: held("moved")))
+    _ = try #require(try await store.notifications.amend(first.id, with: held("moved")))
     scratch.pass(30)
-    #expect(try await store.releaseHeldEvents() == scratch.now.addingTimeInterval(30))
+    #expect(try await store.events.releaseHeldEvents() == scratch.now.addingTimeInterval(30))
     scratch.pass(30)
-    #expect(try await store.releaseHeldEvents() == nil)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
+    #expect(try await store.events.releaseHeldEvents() == nil)
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).count == 1)
   }
 }

@@ -11,39 +11,40 @@ import Testing
   @Test func `what belonged to a name belongs to the user of that name`() async throws {
     try writeOld()
     let store = try Store(folder: scratch.folder, now: { scratch.now })
-    let anna = try #require(try store.user(named: "anna")).id
-    let press = try #require(try store.user(named: "press")).id
-    #expect(try store.users().map(\.name) == ["anna", "press"])
-    #expect(try store.user(named: "anna")?.hash == "h1")
-    #expect(try store.inbox(of: anna, limit: 9).map(\.isRead) == [true])
-    #expect(try store.pushEvents(for: anna, after: 0, limit: 9).map(\.data) == ["old"])
-    #expect(try store.registrations(ofUser: anna).map(\.tags) == [["username:anna"]])
-    #expect(try store.deviceReceipts(of: 0).map(\.user) == ["anna"])
-    #expect(try store.notification(0)?.sender == press)
-    #expect(try store.receipts(of: 0).map(\.user) == ["anna", "gone"])
+    let anna = try #require(try await store.accounts.user(named: "anna")).id
+    let press = try #require(try await store.accounts.user(named: "press")).id
+    #expect(try await store.accounts.users().map(\.name) == ["anna", "press"])
+    #expect(try await store.accounts.user(named: "anna")?.hash == "h1")
+    #expect(try await store.notifications.inbox(of: anna, limit: 9).map(\.isRead) == [true])
+    #expect(try await store.events.pushEvents(for: anna, after: 0, limit: 9).map(\.data) == ["old"])
+    #expect(try await store.accounts.registrations(ofUser: anna).map(\.tags) == [["username:anna"]])
+    #expect(try await store.notifications.deviceReceipts(of: 0).map(\.user) == ["anna"])
+    #expect(try await store.notifications.notification(0)?.sender == press)
+    #expect(try await store.notifications.receipts(of: 0).map(\.user) == ["anna", "gone"])
     let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
     #expect(jobs.map(\.user) == [anna])
     #expect(
-      try store.events(after: 0, for: press, limit: 2).map(\.data)
+      try await store.events.events(after: 0, for: press, limit: 2).map(\.data)
         == [#"{"notification":0,"user":"anna","state":"read"}"#, #"{"name":"logo.png"}"#])
     let key = IdempotencyKey("k", request: [])
-    #expect(try store.notification(for: key, sender: press)?.id == 0)
+    #expect(try await store.notifications.notification(for: key, sender: press)?.id == 0)
     #expect(try await store.check().findings.isEmpty)
 
     // Who was removed, or never was, is nobody: a user who is added with the name has nothing.
-    try await store.addUser("gone", hash: "h", role: .device)
-    let later = try #require(try store.user(named: "gone")).id
-    #expect(try store.inbox(of: later, limit: 9).isEmpty)
-    #expect(try store.pushEvents(for: later, after: 0, limit: 9).isEmpty)
-    #expect(try store.registrations(ofUser: later).isEmpty)
-    #expect(try store.devices(matching: [TagClause(with: ["username:gone"])]).isEmpty)
-    #expect(try store.receipts(of: 0).map(\.user) == ["anna", nil])
+    try await store.accounts.addUser("gone", hash: "h", role: .device)
+    let later = try #require(try await store.accounts.user(named: "gone")).id
+    #expect(try await store.notifications.inbox(of: later, limit: 9).isEmpty)
+    #expect(try await store.events.pushEvents(for: later, after: 0, limit: 9).isEmpty)
+    #expect(try await store.accounts.registrations(ofUser: later).isEmpty)
+    #expect(
+      try await store.accounts.devices(matching: [TagClause(with: ["username:gone"])]).isEmpty)
+    #expect(try await store.notifications.receipts(of: 0).map(\.user) == ["anna", nil])
     // Numbers of events go on where they were.
-    #expect(try store.latestPushEvent() == 7)
+    #expect(try await store.events.latestPushEvent() == 7)
     // Receipts go on, without the old triggers.
-    _ = try await store.create(.any(to: anna))
-    #expect(try store.latestPushEvent() == 8)
-    #expect(try store.events(after: 0, limit: 99).allSatisfy { $0.type != "old" })
+    _ = try await store.notifications.create(.any(to: anna))
+    #expect(try await store.events.latestPushEvent() == 8)
+    #expect(try await store.events.events(after: 0, limit: 99).allSatisfy { $0.type != "old" })
   }
 
   @Test func `ends with the tables of a new database`() throws {
@@ -58,7 +59,7 @@ import Testing
     }
     #expect(schemas[0] == schemas[1])
     #expect(!schemas[0].contains { $0.contains("CREATE TRIGGER") })
-    #expect(try scratch.open().linkKeys().count == 1)
+    #expect(try await scratch.open().accounts.linkKeys().count == 1)
   }
 
   @Test func `one that fails half-way leaves the database as it was`() throws {

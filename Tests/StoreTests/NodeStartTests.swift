@@ -19,7 +19,7 @@ import Testing
       let store = try scratch.open()
       var new = NotificationInsert.any(to: alice)
       new.pushes = [PushInsert(lane: "apns", target: .audience("a"), kind: "alert") { "\($0)" }]
-      _ = try await store.create(new)
+      _ = try await store.notifications.create(new)
       #expect(try await lease(store).count == 1)
     }
     try FileManager.default.copyItem(atPath: scratch.folder, toPath: copy)

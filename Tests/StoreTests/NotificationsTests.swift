@@ -9,7 +9,9 @@ import Testing
   @Test func `numbers notifications from zero without gaps`() async throws {
     let store = try scratch.open()
     var ids: [Int] = []
-    for _ in 0..<3 { ids.append(try await store.create(.any(to: alice)).notification.id) }
+    for _ in 0..<3 {
+      ids.append(try await store.notifications.create(.any(to: alice)).notification.id)
+    }
     #expect(ids == [0, 1, 2])
   }
 
@@ -23,9 +25,9 @@ import Testing
     do {
       let store = try scratch.open()
       new.blob = try await store.blobs.add(bytes: [1, 2, 3])
-      created = try await store.create(new).notification
+      created = try await store.notifications.create(new).notification
     }
-    let found = try #require(try scratch.open().notification(0))
+    let found = try #require(try await scratch.open().notifications.notification(0))
     #expect(found == created)
     #expect(found.message == new.message)
     #expect(found.to == ["username:alice", "username:bob"])
@@ -37,47 +39,53 @@ import Testing
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("order-1", request: [1])
-    let first = try await store.create(new)
-    let again = try await store.create(new)
+    let first = try await store.notifications.create(new)
+    let again = try await store.notifications.create(new)
     #expect(first.isNew && !again.isNew)
     #expect(first.notification == again.notification)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).count == 1)
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).count == 1)
 
     new.sender = carol
-    #expect(try await store.create(new).isNew)
+    #expect(try await store.notifications.create(new).isNew)
   }
 
   @Test func `refuses an idempotency key that comes with another request`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("order-1", request: [1])
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     let other = IdempotencyKey("order-1", request: [2])
     new.idempotencyKey = other
-    await #expect { try await store.create(new) } throws: { ($0 as? StoreError)?.code == .conflict }
-    #expect(throws: StoreError.self) { try store.notification(for: other, sender: nil) }
+    await #expect { try await store.notifications.create(new) } throws: {
+      ($0 as? StoreError)?.code == .conflict
+    }
+    await #expect(throws: StoreError.self) {
+      try await store.notifications.notification(for: other, sender: nil)
+    }
   }
 
   @Test func `keeps nothing of a notification whose content is missing`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
     new.blob = Blob(digest: Digest(of: "never added"), size: 3)
-    await #expect { try await store.create(new) } throws: { ($0 as? StoreError)?.code == .missing }
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
-    #expect(try await store.create(.any(to: alice)).notification.id == 0)
+    await #expect { try await store.notifications.create(new) } throws: {
+      ($0 as? StoreError)?.code == .missing
+    }
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
+    #expect(try await store.notifications.create(.any(to: alice)).notification.id == 0)
   }
 
   @Test func `hides a notification once it has expired`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
-    _ = try await store.create(new)
-    #expect(try store.notification(0) != nil)
+    _ = try await store.notifications.create(new)
+    #expect(try await store.notifications.notification(0) != nil)
     scratch.pass(60)
-    #expect(try store.notification(0) == nil)
-    #expect(try store.inbox(of: alice, limit: 9).isEmpty)
-    #expect(try store.unreadCount(of: alice) == 0)
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
+    #expect(try await store.notifications.notification(0) == nil)
+    #expect(try await store.notifications.inbox(of: alice, limit: 9).isEmpty)
+    #expect(try await store.notifications.unreadCount(of: alice) == 0)
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
   }
 
   @Test func `numbers what eight writers create at once without a gap or a twin`() async throws {
@@ -88,7 +96,8 @@ import Testing
           var ids: [Int] = []
           for _ in 0..<25 {
             ids.append(
-              try await store.create(.any(to: UserID(rawValue: writer + 1))).notification.id)
+              try await store.notifications.create(.any(to: UserID(rawValue: writer + 1)))
+                .notification.id)
           }
           return ids
         }
@@ -102,9 +111,9 @@ import Testing
     let store = try scratch.open()
     let start = scratch.now
     scratch.pass(0.0009)
-    #expect(try await store.create(.any(to: alice)).notification.created == start)
+    #expect(try await store.notifications.create(.any(to: alice)).notification.created == start)
     scratch.pass(0.001)
-    let later = try await store.create(.any(to: alice)).notification.created
+    let later = try await store.notifications.create(.any(to: alice)).notification.created
     #expect(abs(later.timeIntervalSince(start) - 0.001) < 0.0001)
   }
 }

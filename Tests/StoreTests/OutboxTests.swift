@@ -9,7 +9,7 @@ import Testing
 
   private func register(_ ids: String..., in store: Store) async throws {
     for id in ids {
-      _ = try await store.putRegistration(
+      _ = try await store.accounts.putRegistration(
         id, user: alice, platform: "apns", handle: "token \(id)", tags: [])
     }
   }
@@ -36,8 +36,8 @@ import Testing
     let store = try scratch.open()
     try await register("1", "2", in: store)
     let told = Mutex<[Set<String>]>([])
-    store.outbox.onJobs.set { lanes in told.withLock { $0.append(lanes) } }
-    _ = try await store.create(new(to: "1", "gone", "2"))
+    store.observers.onJobs.set { lanes in told.withLock { $0.append(lanes) } }
+    _ = try await store.notifications.create(new(to: "1", "gone", "2"))
     #expect(told.withLock { $0 } == [["apns"]])
     let jobs = try await lease(store)
     #expect(jobs.map(\.text) == ["silent 0", "silent 0"])
@@ -45,17 +45,17 @@ import Testing
     #expect(
       jobs.map(\.target) == ["1", "2"].map { .device(handle: "token \($0)", platform: "apns") })
     #expect(Set(jobs.map(\.token)).count == 2)
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.queued, .queued])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.queued, .queued])
   }
 
   @Test func `gives a leased job to nobody else until the lease ends`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     let first = try await lease(store)
     #expect(try await lease(store).isEmpty)
     #expect(try await lease(scratch.open(.shared)).isEmpty)
-    #expect(try store.outbox.nextDue(lane: "apns") == scratch.now.addingTimeInterval(60))
+    #expect(try await store.outbox.nextDue(lane: "apns") == scratch.now.addingTimeInterval(60))
     scratch.pass(61)
     #expect(try await lease(store) == first)
   }
@@ -65,7 +65,7 @@ import Testing
     do {
       let store = try scratch.open()
       try await register("1", in: store)
-      _ = try await store.create(new(to: "1"))
+      _ = try await store.notifications.create(new(to: "1"))
       first = try await lease(store)
     }
     #expect(try await lease(scratch.open()) == first)
@@ -74,7 +74,7 @@ import Testing
   @Test func `ignores the outcome of a lease that went to another`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     let job = try #require(try await lease(store).first).id
     scratch.pass(61)
     let other = try scratch.open(.shared)
@@ -86,13 +86,13 @@ import Testing
       .deadToken(since: nil, reason: "late"),
     ] {
       try await store.outbox.settle([(job, late)])
-      let found = try #require(try store.outbox.deliveries(of: 0).first)
+      let found = try #require(try await store.outbox.deliveries(of: 0).first)
       #expect(found.state == .queued && found.attempts == 0 && found.reason == nil, "\(late)")
       #expect(try await lease(other).isEmpty, "\(late)")
     }
-    #expect(try store.registrations(ofUser: alice).count == 1)
+    #expect(try await store.accounts.registrations(ofUser: alice).count == 1)
     try await other.outbox.settle([(job, .delivered(as: "alert", reference: "r", note: "n"))])
-    let delivery = try #require(try store.outbox.deliveries(of: 0).first)
+    let delivery = try #require(try await store.outbox.deliveries(of: 0).first)
     #expect(delivery.state == .sent && delivery.reference == "r" && delivery.reason == "n")
     #expect(delivery.attempts == 1)
   }
@@ -100,13 +100,13 @@ import Testing
   @Test func `keeps what the service calls each of many pushes`() async throws {
     let store = try scratch.open()
     try await register("1", "2", "3", in: store)
-    _ = try await store.create(new(to: "1", "2", "3"))
+    _ = try await store.notifications.create(new(to: "1", "2", "3"))
     let references: [String?] = ["a-1", nil, #"with "quotes""#]
     let outcomes = zip(try await lease(store), references).map { job, reference in
       (job.id, JobOutcome.delivered(as: "alert", reference: reference, note: nil))
     }
     try await store.outbox.settle(outcomes)
-    let deliveries = try store.outbox.deliveries(of: 0)
+    let deliveries = try await store.outbox.deliveries(of: 0)
     #expect(deliveries.map(\.reference) == references)
     #expect(deliveries.allSatisfy { $0.state == .sent && $0.attempts == 1 })
   }
@@ -114,8 +114,8 @@ import Testing
   @Test func `keeps the order of pushes that replace each other`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
-    _ = try await store.create(new(to: "1"))
-    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.notifications.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1", "2"))
     let first = try await lease(store)
     try #require(first.map(\.notificationID) == [0, 1])
     let retry = scratch.now.addingTimeInterval(5)
@@ -135,7 +135,7 @@ import Testing
       var push = PushInsert(lane: "azure", target: target, kind: "background") { "\($0)" }
       push.collapseID = { _ in "same" }
       new.pushes = [push]
-      _ = try await store.create(new)
+      _ = try await store.notifications.create(new)
     }
     let first = try await lease(store, lane: "azure")
     #expect(first.map(\.notificationID) == [0, 2] && first.map(\.user) == [alice, alice])
@@ -149,7 +149,7 @@ import Testing
   @Test func `counts what was tried and not what was given back`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     let job = try #require(try await lease(store).first).id
     try await store.outbox.settle([(job, .released(until: scratch.now, reason: "closed"))])
     #expect(try await lease(store).map(\.attempts) == [0])
@@ -160,7 +160,7 @@ import Testing
   @Test func `remembers when a device was woken within the hour`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    for _ in 0..<3 { _ = try await store.create(new(to: "1")) }
+    for _ in 0..<3 { _ = try await store.notifications.create(new(to: "1")) }
     for kind in ["background", "alert"] {
       let job = try #require(try await lease(store).first).id
       try await store.outbox.settle([(job, .delivered(as: kind, reference: nil, note: nil))])
@@ -178,12 +178,12 @@ import Testing
     let died = scratch.now
     scratch.pass(10)
     try await register("2", in: store)
-    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.notifications.create(new(to: "1", "2"))
     let outcome = JobOutcome.deadToken(since: died, reason: "Unregistered")
     try await store.outbox.settle(try await lease(store).map { ($0.id, outcome) })
-    #expect(try store.registrations(ofUser: alice).map(\.id) == ["2"])
+    #expect(try await store.accounts.registrations(ofUser: alice).map(\.id) == ["2"])
     #expect(
-      try store.outbox.jobs(in: .failed, limit: 9).map(\.reason) == [
+      try await store.outbox.jobs(in: .failed, limit: 9).map(\.reason) == [
         "Unregistered", "Unregistered",
       ])
   }
@@ -191,19 +191,19 @@ import Testing
   @Test func `sends nothing to a device that is another user's now`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
-    _ = try await store.create(new(to: "1", "2"))
-    _ = try await store.removeRegistration("1", user: alice)
-    _ = try await store.putRegistration(
+    _ = try await store.notifications.create(new(to: "1", "2"))
+    _ = try await store.accounts.removeRegistration("1", user: alice)
+    _ = try await store.accounts.putRegistration(
       "1", user: bob, platform: "apns", handle: "token 1", tags: [])
-    _ = try await store.removeRegistration("2", user: alice)
+    _ = try await store.accounts.removeRegistration("2", user: alice)
     #expect(try await lease(store).isEmpty)
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.failed, .failed])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.failed, .failed])
   }
 
   @Test func `replays dead letters`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
-    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.notifications.create(new(to: "1", "2"))
     let jobs = try await lease(store).map(\.id)
     try #require(jobs.count == 2)
     try await store.outbox.settle(jobs.map { ($0, .rejected(reason: "BadTopic")) })
@@ -216,13 +216,13 @@ import Testing
   @Test func `a replay notifies the lane, and a sent job is not replayed`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
-    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.notifications.create(new(to: "1", "2"))
     let jobs = try await lease(store).map(\.id)
     try #require(jobs.count == 2)
     let sent = JobOutcome.delivered(as: "alert", reference: nil, note: nil)
     try await store.outbox.settle([(jobs[0], sent), (jobs[1], .rejected(reason: "no"))])
     let told = Mutex<[Set<String>]>([])
-    store.outbox.onJobs.set { lanes in told.withLock { $0.append(lanes) } }
+    store.observers.onJobs.set { lanes in told.withLock { $0.append(lanes) } }
     #expect(try await store.outbox.replay(jobs[0]) == 0)
     #expect(try await !store.outbox.cancel(job: jobs[0]))
     #expect(told.withLock { $0 }.isEmpty)
@@ -233,37 +233,37 @@ import Testing
   @Test func `a job is found by its number, token and notification together`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     let job = try #require(try await lease(store).first)
     let found = try #require(
-      try store.outbox.addressee(of: job.id, token: job.token, notification: 0))
+      try store.loopReads.addressee(of: job.id, token: job.token, notification: 0))
     #expect(found.user == alice && found.registration == "1")
-    #expect(try store.outbox.addressee(of: job.id, token: "guess", notification: 0) == nil)
-    #expect(try store.outbox.addressee(of: job.id, token: job.token, notification: 1) == nil)
-    #expect(try store.outbox.addressee(of: job.id + 1, token: job.token, notification: 0) == nil)
+    #expect(try store.loopReads.addressee(of: job.id, token: "guess", notification: 0) == nil)
+    #expect(try store.loopReads.addressee(of: job.id, token: job.token, notification: 1) == nil)
+    #expect(try store.loopReads.addressee(of: job.id + 1, token: job.token, notification: 0) == nil)
   }
 
   @Test func `calls off what has not been sent`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
-    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.notifications.create(new(to: "1", "2"))
     let jobs = try await lease(store).map(\.id)
     try #require(jobs.count == 2)
     let sent = JobOutcome.delivered(as: "alert", reference: nil, note: nil)
     #expect(try await store.outbox.cancel(job: jobs[0]))
-    #expect(try await store.withdraw(0))
-    #expect(try store.notification(0) == nil)
+    #expect(try await store.notifications.withdraw(0))
+    #expect(try await store.notifications.notification(0) == nil)
     try await store.outbox.settle([(jobs[0], .retry(at: scratch.now, reason: "")), (jobs[1], sent)])
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.cancelled, .sent])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.cancelled, .sent])
     #expect(try await lease(store).isEmpty)
-    #expect(try await !store.withdraw(0))
+    #expect(try await !store.notifications.withdraw(0))
   }
 
   @Test func `holds no lane up by another, for the same device and collapse id neither`()
     async throws
   {
     let store = try scratch.open()
-    _ = try await store.putRegistration(
+    _ = try await store.accounts.putRegistration(
       "phone", user: alice, platform: "apns", handle: "AB", tags: [])
     var new = NotificationInsert.any(to: alice)
     new.pushes = ["azure", "apns"].map { lane in
@@ -271,10 +271,10 @@ import Testing
       push.collapseID = { "rich-\($0)" }
       return push
     }
-    let id = try await store.create(new).notification.id
+    let id = try await store.notifications.create(new).notification.id
     let until = scratch.now.addingTimeInterval(60)
     #expect(try await store.outbox.lease(lane: "apns", limit: 9, until: until).count == 1)
-    _ = try await store.amend(id, with: new)
+    _ = try await store.notifications.amend(id, with: new)
     #expect(try await store.outbox.lease(lane: "azure", limit: 9, until: until).count == 1)
     #expect(try await store.outbox.lease(lane: "apns", limit: 9, until: until).isEmpty)
   }
@@ -287,13 +287,13 @@ import Testing
     new.pushes = [
       PushInsert(lane: "azure", target: .audience("a || b"), kind: "alert") { "\($0)" }
     ]
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     #expect(try await lease(store).isEmpty)
-    #expect(try store.outbox.nextDue(lane: "azure") == start)
+    #expect(try await store.outbox.nextDue(lane: "azure") == start)
     scratch.pass(100)
     let jobs = try await store.outbox.lease(lane: "azure", limit: 1, until: start)
     #expect(jobs.map(\.target) == [.audience("a || b")])
-    #expect(try store.outbox.counts().map(\.count) == [1])
+    #expect(try await store.outbox.jobs(limit: 9).count == 1)
   }
 
   @Test func `leases what has been due longest, up to the limit`() async throws {
@@ -302,10 +302,10 @@ import Testing
       var new = NotificationInsert.any(to: alice)
       new.notBefore = scratch.now.addingTimeInterval(delay)
       new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
-      _ = try await store.create(new)
+      _ = try await store.notifications.create(new)
     }
     scratch.pass(500)
-    #expect(try store.outbox.nextDue(lane: "azure") == scratch.now.addingTimeInterval(-400))
+    #expect(try await store.outbox.nextDue(lane: "azure") == scratch.now.addingTimeInterval(-400))
     #expect(try await lease(store, 2, lane: "azure").map(\.notificationID) == [1, 2])
     #expect(try await lease(store, 2, lane: "azure").map(\.notificationID) == [0])
     #expect(try await lease(store, 2, lane: "azure").isEmpty)
@@ -315,29 +315,29 @@ import Testing
   @Test func `removes a dead device that has not registered since it was leased`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
-    _ = try await store.create(new(to: "1", "2"))
+    _ = try await store.notifications.create(new(to: "1", "2"))
     scratch.pass(10)
     let jobs = try await lease(store)
     scratch.pass(10)
     try await register("2", in: store)
     let dead = JobOutcome.deadToken(since: nil, reason: "BadDeviceToken")
     try await store.outbox.settle(jobs.map { ($0.id, dead) })
-    #expect(try store.registrations(ofUser: alice).map(\.id) == ["2"])
-    #expect(try store.outbox.deliveries(of: 0).map(\.attempts) == [1, 1])
+    #expect(try await store.accounts.registrations(ofUser: alice).map(\.id) == ["2"])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.attempts) == [1, 1])
   }
 
   @Test func `settles and leases in one commit, or does neither`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    _ = try await store.create(new(to: "1"))
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     let first = try #require(try await lease(store).first)
     let next = try await store.outbox.settleAndLease(
       [(first.id, .delivered(as: "alert", reference: "r", note: nil))], lane: "apns", limit: 9,
       until: scratch.now.addingTimeInterval(60))
     #expect(next.map(\.notificationID) == [1])
-    #expect(try store.outbox.jobs(limit: 9).map(\.state) == [.queued, .sent])
-    #expect(try store.outbox.jobs(in: .sent, limit: 9).map(\.job) == [first.id])
+    #expect(try await store.outbox.jobs(limit: 9).map(\.state) == [.queued, .sent])
+    #expect(try await store.outbox.jobs(in: .sent, limit: 9).map(\.job) == [first.id])
   }
 
   @Test(arguments: [true, false])
@@ -346,22 +346,22 @@ import Testing
   ) async throws {
     let store = try scratch.open()
     try await register("1", in: store)
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     let first = try #require(try await lease(store).first).id
     #expect(try await store.outbox.cancel(job: first))
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     #expect(try await lease(store).isEmpty)
     // It is settled, or its lease ends.
     if isSettled { try await store.outbox.settle([(first, .expired)]) } else { scratch.pass(60) }
     #expect(try await lease(store).map(\.notificationID) == [1])
-    #expect(try store.outbox.deliveries(of: 0).map(\.state) == [.cancelled])
+    #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.cancelled])
   }
 
   @Test func `remembers more silent pushes than the budget allows`() async throws {
     let store = try scratch.open()
     try await register("1", in: store)
     for count in 0..<4 {
-      _ = try await store.create(new(to: "1"))
+      _ = try await store.notifications.create(new(to: "1"))
       let job = try #require(try await lease(store).first)
       #expect(job.recentSilentPushes.count == count)
       let sent = JobOutcome.delivered(as: "background", reference: nil, note: nil)
@@ -373,12 +373,12 @@ import Testing
     do {
       let store = try scratch.open()
       try await register("1", in: store)
-      _ = try await store.create(new(to: "1"))
+      _ = try await store.notifications.create(new(to: "1"))
       let job = try #require(try await lease(store).first)
       #expect(try await store.outbox.cancel(job: job.id))
     }
     let store = try scratch.open()
-    _ = try await store.create(new(to: "1"))
+    _ = try await store.notifications.create(new(to: "1"))
     #expect(try await lease(store).map(\.notificationID) == [1])
   }
 }

@@ -80,7 +80,7 @@ import Testing
       Digest(of: "key"), bytes: Array("rendition".utf8), contentType: "image/png")
     var new = NotificationInsert.any(to: alice)
     new.blob = blob
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     return blob.digest
   }
 

@@ -8,37 +8,42 @@ import Testing
 
   @Test func `resumes after the last event a device has seen`() async throws {
     let store = try scratch.open()
-    for user in [alice, bob, alice] { _ = try await store.create(.any(to: user)) }
-    try await store.push("{}", to: [alice])
-    let all = try store.pushEvents(for: alice, after: 0, limit: 9)
+    for user in [alice, bob, alice] { _ = try await store.notifications.create(.any(to: user)) }
+    try await store.events.push("{}", to: [alice])
+    let all = try await store.events.pushEvents(for: alice, after: 0, limit: 9)
     #expect(all.map(\.notificationID) == [0, 2, nil])
     #expect(all.map(\.data) == ["{\"richId\":\"0\"}", "{\"richId\":\"2\"}", "{}"])
-    let rest = try store.pushEvents(for: alice, after: all[0].sequence, limit: 1)
+    let rest = try await store.events.pushEvents(for: alice, after: all[0].sequence, limit: 1)
     #expect(rest == [all[1]])
-    #expect(try store.latestPushEvent() == all[2].sequence)
+    #expect(try await store.events.latestPushEvent() == all[2].sequence)
   }
 
   @Test func `never gives the number of a removed event again`() async throws {
     let store = try scratch.open()
-    _ = try await store.create(.any(to: alice))
-    let first = try store.latestPushEvent()
+    _ = try await store.notifications.create(.any(to: alice))
+    let first = try await store.events.latestPushEvent()
     try await store.database.write { connection in
       try connection.run("DELETE FROM notification")
     }
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
-    _ = try await store.create(.any(to: alice))
-    #expect(try store.pushEvents(for: alice, after: 0, limit: 9).map(\.sequence) == [first + 1])
+    #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
+    _ = try await store.notifications.create(.any(to: alice))
+    #expect(
+      try await store.events.pushEvents(for: alice, after: 0, limit: 9).map(\.sequence) == [
+        first + 1
+      ])
   }
 
   @Test func `tells the observer after the events were committed`() async throws {
     let store = try scratch.open()
     let told = Mutex<[[[Int]]]>([])
-    store.onPushEvents.set { [weak store] users in
-      let counts = users.map { (try? store?.pushEvents(for: $0, after: 0, limit: 9).count) ?? 0 }
+    store.observers.onPushEvents.set { [weak store] users in
+      let counts = users.map {
+        (try? store?.sqlite.pushEvents(for: $0, after: 0, limit: 9).count) ?? 0
+      }
       told.withLock { $0.append(zip(users, counts).map { [$0.rawValue, $1] }) }
     }
-    _ = try await store.create(.any(to: bob, alice, bob))
-    try await store.push("{}", to: [bob])
+    _ = try await store.notifications.create(.any(to: bob, alice, bob))
+    try await store.events.push("{}", to: [bob])
     #expect(told.withLock { $0 } == [[[1, 1], [2, 1]], [[2, 2]]])
   }
 
@@ -46,12 +51,15 @@ import Testing
     let store = try scratch.open()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
-        group.addTask { for _ in 0..<20 { _ = try await store.create(.any(to: alice)) } }
+        group.addTask {
+          for _ in 0..<20 { _ = try await store.notifications.create(.any(to: alice)) }
+        }
       }
       group.addTask {
         var seen: [StoredPushEvent] = []
         while seen.count < 160 {
-          seen += try store.pushEvents(for: alice, after: seen.last?.sequence ?? 0, limit: 7)
+          seen += try await store.events.pushEvents(
+            for: alice, after: seen.last?.sequence ?? 0, limit: 7)
           try await Task.sleep(for: .microseconds(100))
         }
         // A commit that became visible behind a later number would have been skipped.

@@ -7,36 +7,36 @@ import Testing
 
   @Test func `gives the same handle the same id`() async throws {
     let store = try scratch.open()
-    let id = try await store.registration(forHandle: "AA", user: alice)
-    #expect(try await store.registration(forHandle: "AA", user: alice) == id)
-    #expect(try await store.registration(forHandle: "BB", user: alice) != id)
-    _ = try await store.putRegistration(
+    let id = try await store.accounts.registration(forHandle: "AA", user: alice)
+    #expect(try await store.accounts.registration(forHandle: "AA", user: alice) == id)
+    #expect(try await store.accounts.registration(forHandle: "BB", user: alice) != id)
+    _ = try await store.accounts.putRegistration(
       id, user: alice, platform: "apns", handle: "AA", tags: ["x"])
-    #expect(try await store.registration(forHandle: "AA", user: alice) == id)
+    #expect(try await store.accounts.registration(forHandle: "AA", user: alice) == id)
   }
 
   @Test func `moves a handle to the user who registered it last`() async throws {
     let store = try scratch.open()
-    let id = try await store.registration(forHandle: "AA", user: alice)
-    let moved = try await store.registration(forHandle: "AA", user: bob)
+    let id = try await store.accounts.registration(forHandle: "AA", user: alice)
+    let moved = try await store.accounts.registration(forHandle: "AA", user: bob)
     #expect(moved != id)
-    #expect(try store.registrations(ofUser: alice).isEmpty)
+    #expect(try await store.accounts.registrations(ofUser: alice).isEmpty)
 
-    let back = try await store.putRegistration(
+    let back = try await store.accounts.putRegistration(
       id, user: alice, platform: "apns", handle: "AA", tags: [])
     #expect(back)
-    #expect(try store.registrations(ofUser: bob).isEmpty)
+    #expect(try await store.accounts.registrations(ofUser: bob).isEmpty)
   }
 
   @Test func `replaces platform, handle and tags of a registration`() async throws {
     let store = try scratch.open()
     for (handle, tags) in [("AA", ["b", "a", "b"]), ("BB", ["c"])] {
-      let done = try await store.putRegistration(
+      let done = try await store.accounts.putRegistration(
         "own-id", user: alice, platform: "apns", handle: handle, tags: tags)
       #expect(done)
     }
     #expect(
-      try store.registrations(ofUser: alice) == [
+      try await store.accounts.registrations(ofUser: alice) == [
         DeviceRegistration(
           id: "own-id", user: alice, platform: "apns", handle: "BB", updated: scratch.now,
           tags: ["c"])
@@ -45,19 +45,19 @@ import Testing
 
   @Test func `refuses the id of another user's registration`() async throws {
     let store = try scratch.open()
-    let id = try await store.registration(forHandle: "AA", user: alice)
-    let stolen = try await store.putRegistration(
+    let id = try await store.accounts.registration(forHandle: "AA", user: alice)
+    let stolen = try await store.accounts.putRegistration(
       id, user: bob, platform: "apns", handle: "BB", tags: [])
     #expect(!stolen)
-    #expect(try await !store.removeRegistration(id, user: bob))
-    #expect(try store.registrations(ofUser: alice).map(\.handle) == ["AA"])
+    #expect(try await !store.accounts.removeRegistration(id, user: bob))
+    #expect(try await store.accounts.registrations(ofUser: alice).map(\.handle) == ["AA"])
   }
 
   @Test func `removes a registration with its tags`() async throws {
     let store = try scratch.open()
-    _ = try await store.putRegistration(
+    _ = try await store.accounts.putRegistration(
       "1", user: alice, platform: "apns", handle: "AA", tags: ["a"])
-    #expect(try await store.removeRegistration("1", user: alice))
+    #expect(try await store.accounts.removeRegistration("1", user: alice))
     let tags = try store.database.read { connection in
       try connection.value("SELECT count(*) FROM registration_tag", as: Int.self)
     }

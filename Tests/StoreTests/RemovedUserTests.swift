@@ -10,7 +10,7 @@ import Testing
   @Test func `the next owner of a name inherits nothing`() async throws {
     let store = try scratch.open()
     let first = try await add("alice", to: store)
-    _ = try await store.putRegistration(
+    _ = try await store.accounts.putRegistration(
       "phone", user: first, platform: "apns", handle: "AA", tags: ["username:alice"])
     var new = NotificationInsert.any(to: first)
     new.pushes = [
@@ -19,46 +19,50 @@ import Testing
         "\($0)"
       },
     ]
-    _ = try await store.create(new)
+    _ = try await store.notifications.create(new)
     new.notBefore = scratch.now + 60
-    _ = try await store.create(new)
-    store.recordFetched(0, user: first, device: "phone")
-    _ = try await store.markRead(0, user: first, device: "phone")
+    _ = try await store.notifications.create(new)
+    store.notifications.recordFetched(0, user: first, device: "phone")
+    _ = try await store.notifications.markRead(0, user: first, device: "phone")
     let deviceReceipts = "SELECT count(*) FROM device_receipt"
     #expect(try store.database.value(deviceReceipts) == 1)
 
-    #expect(try await store.removeUser("alice"))
+    #expect(try await store.accounts.removeUser("alice"))
     let second = try await add("alice", to: store)
     #expect(second != first)
     scratch.pass(61)
-    #expect(try await store.releaseHeldEvents() == nil)
+    #expect(try await store.events.releaseHeldEvents() == nil)
     for user in [first, second] {
-      #expect(try store.pushEvents(for: user, after: 0, limit: 9).isEmpty)
-      #expect(try store.registrations(ofUser: user).isEmpty)
+      #expect(try await store.events.pushEvents(for: user, after: 0, limit: 9).isEmpty)
+      #expect(try await store.accounts.registrations(ofUser: user).isEmpty)
     }
-    #expect(try store.inbox(of: second, limit: 9).isEmpty && store.unreadCount(of: second) == 0)
-    #expect(try !store.isRecipient(0, user: second))
-    #expect(try await !store.markRead(0, user: second))
-    #expect(try store.devices(matching: [TagClause(with: ["username:alice"])]).isEmpty)
+    #expect(
+      try await store.notifications.inbox(of: second, limit: 9).isEmpty
+        && store.notifications.unreadCount(of: second) == 0)
+    #expect(try !store.loopReads.isRecipient(0, user: second))
+    #expect(try await !store.notifications.markRead(0, user: second))
+    #expect(
+      try await store.accounts.devices(matching: [TagClause(with: ["username:alice"])]).isEmpty)
     for lane in ["apns", "azure"] {
       #expect(try await store.outbox.lease(lane: lane, limit: 9, until: scratch.now).isEmpty)
     }
     #expect(try store.database.value(deviceReceipts) == 0)
-    #expect(try store.outbox.deliveries(of: 0).allSatisfy { $0.user == nil })
+    #expect(try await store.outbox.deliveries(of: 0).allSatisfy { $0.user == nil })
   }
 
   @Test func `what a removed user still asks for leaves nothing under the name`() async throws {
     let store = try scratch.open()
     let first = try await add("alice", to: store)
-    _ = try await store.create(.any(to: first))
-    #expect(try await store.removeUser("alice"))
+    _ = try await store.notifications.create(.any(to: first))
+    #expect(try await store.accounts.removeUser("alice"))
     #expect(
-      try await !store.putRegistration(
+      try await !store.accounts.putRegistration(
         "phone", user: first, platform: "apns", handle: "AA", tags: ["username:alice"]))
-    _ = try await store.registration(forHandle: "BB", user: first)
-    #expect(try store.devices(matching: [TagClause(with: [])]).isEmpty)
-    _ = try #require(try await store.amend(0, with: .any(to: first, message: "other")))
-    #expect(try store.pushEvents(for: first, after: 0, limit: 9).isEmpty)
+    _ = try await store.accounts.registration(forHandle: "BB", user: first)
+    #expect(try await store.accounts.devices(matching: [TagClause(with: [])]).isEmpty)
+    _ = try #require(
+      try await store.notifications.amend(0, with: .any(to: first, message: "other")))
+    #expect(try await store.events.pushEvents(for: first, after: 0, limit: 9).isEmpty)
   }
 
   @Test func `a publisher's receipts keep the counts, without the name`() async throws {
@@ -66,18 +70,21 @@ import Testing
     let first = try await add("alice", to: store)
     var new = NotificationInsert.any(to: first, bob)
     new.sender = shop
-    _ = try await store.create(new)
-    _ = try await store.markRead(0, user: first)
-    #expect(try store.events(after: 0, for: shop, limit: 9).contains { $0.data.contains("alice") })
-    #expect(try await store.removeUser("alice"))
-    let receipts = try store.receipts(of: 0)
+    _ = try await store.notifications.create(new)
+    _ = try await store.notifications.markRead(0, user: first)
+    #expect(
+      try await store.events.events(after: 0, for: shop, limit: 9).contains {
+        $0.data.contains("alice")
+      })
+    #expect(try await store.accounts.removeUser("alice"))
+    let receipts = try await store.notifications.receipts(of: 0)
     #expect(receipts.map(\.user) == ["bob", nil])
     #expect(receipts.map { $0.read != nil } == [false, true])
-    let events = try store.events(after: 0, for: shop, limit: 9)
+    let events = try await store.events.events(after: 0, for: shop, limit: 9)
     #expect(events.count == 3 && events.allSatisfy { !$0.data.contains("alice") })
     #expect(events.last?.data == #"{"notification":0,"user":null,"state":"read"}"#)
     _ = try await add("alice", to: store)
-    #expect(try store.receipts(of: 0).map(\.user) == ["bob", nil])
+    #expect(try await store.notifications.receipts(of: 0).map(\.user) == ["bob", nil])
   }
 
   @Test func `the next owner of a publisher's name has neither receipts nor keys`() async throws {
@@ -85,57 +92,57 @@ import Testing
     let first = try await add("press", to: store)
     var new = NotificationInsert.any(to: bob)
     (new.sender, new.idempotencyKey) = (first, IdempotencyKey("k", request: []))
-    _ = try await store.create(new)
-    #expect(try await store.removeUser("press"))
+    _ = try await store.notifications.create(new)
+    #expect(try await store.accounts.removeUser("press"))
     let second = try await add("press", to: store)
-    #expect(try store.events(after: 0, for: second, limit: 9).isEmpty)
-    #expect(try store.notification(0)?.sender != second)
+    #expect(try await store.events.events(after: 0, for: second, limit: 9).isEmpty)
+    #expect(try await store.notifications.notification(0)?.sender != second)
     new.sender = second
-    #expect(try await store.create(new).isNew)
-    #expect(try store.inbox(of: bob, limit: 9).count == 2)
+    #expect(try await store.notifications.create(new).isNew)
+    #expect(try await store.notifications.inbox(of: bob, limit: 9).count == 2)
   }
 
   @Test func `what was for a guest is not for the user who is added with the name`() async throws {
     let store = try scratch.open()
-    #expect(try await store.userIDs(of: ["eve"], allowingPasswordless: false).isEmpty)
-    let ids = try await store.userIDs(of: ["eve"], allowingPasswordless: true)
+    #expect(try await store.accounts.userIDs(of: ["eve"], allowingPasswordless: false).isEmpty)
+    let ids = try await store.accounts.userIDs(of: ["eve"], allowingPasswordless: true)
     let guest = try #require(ids["eve"])
-    _ = try await store.create(.any(to: guest))
-    #expect(try store.userID(of: "eve", allowingPasswordless: true) == guest)
-    #expect(try store.userID(of: "eve", allowingPasswordless: false) == nil)
+    _ = try await store.notifications.create(.any(to: guest))
+    #expect(try await store.accounts.userID(of: "eve", allowingPasswordless: true) == guest)
+    #expect(try await store.accounts.userID(of: "eve", allowingPasswordless: false) == nil)
     let eve = try await add("eve", to: store)
     #expect(eve != guest)
-    #expect(try store.inbox(of: eve, limit: 9).isEmpty)
+    #expect(try await store.notifications.inbox(of: eve, limit: 9).isEmpty)
   }
 
   @Test func `guests are gone where passwords count, and users are not`() async throws {
     let store = try scratch.open()
     let carl = try await add("carl", to: store)
-    _ = try await store.create(.any(to: bob, carl))
-    store.removePasswordlessUsers()
+    _ = try await store.notifications.create(.any(to: bob, carl))
+    store.accounts.removePasswordlessUsers()
     try await store.probe()
-    #expect(try store.userID(of: "bob", allowingPasswordless: true) == nil)
-    #expect(try store.receipts(of: 0).map(\.user) == ["carl", nil])
-    #expect(try store.inbox(of: carl, limit: 9).count == 1)
+    #expect(try await store.accounts.userID(of: "bob", allowingPasswordless: true) == nil)
+    #expect(try await store.notifications.receipts(of: 0).map(\.user) == ["carl", nil])
+    #expect(try await store.notifications.inbox(of: carl, limit: 9).count == 1)
   }
 
   private func add(_ name: String, to store: Store) async throws -> UserID {
-    try await store.addUser(name, hash: "$y$", role: .publisher)
-    return try #require(try store.user(named: name)).id
+    try await store.accounts.addUser(name, hash: "$y$", role: .publisher)
+    return try #require(try await store.accounts.user(named: name)).id
   }
 
   @Test func `takes the user's events and idempotency keys along`() async throws {
     let store = try scratch.open()
-    try await store.addUser("press", hash: "h", role: .publisher)
-    let press = try #require(try store.user(named: "press")).id
+    try await store.accounts.addUser("press", hash: "h", role: .publisher)
+    let press = try #require(try await store.accounts.user(named: "press")).id
     let key = IdempotencyKey("k", request: [])
     var new = NotificationInsert.any(to: alice)
     (new.sender, new.idempotencyKey) = (press, key)
-    _ = try await store.create(new)
-    #expect(try store.events(after: 0, limit: 9).count == 1)
-    #expect(try await store.removeUser("press"))
-    #expect(try store.events(after: 0, limit: 9).isEmpty)
-    #expect(try store.notification(for: key, sender: press) == nil)
-    #expect(try store.notification(0)?.message == new.message)
+    _ = try await store.notifications.create(new)
+    #expect(try await store.events.events(after: 0, limit: 9).count == 1)
+    #expect(try await store.accounts.removeUser("press"))
+    #expect(try await store.events.events(after: 0, limit: 9).isEmpty)
+    #expect(try await store.notifications.notification(for: key, sender: press) == nil)
+    #expect(try await store.notifications.notification(0)?.message == new.message)
   }
 }

@@ -86,7 +86,61 @@ extension Blobs {
   }
 }
 
+extension Store {
+  /// The tables, for what only SQLite's have.
+  var sqlite: SQLiteTables {
+    guard let tables = tables as? SQLiteTables else { preconditionFailure("another database") }
+    return tables
+  }
+  var database: Database { sqlite.database }
+}
+
+extension Notifications {
+  func inbox(of user: UserID, limit: Int) async throws -> [InboxEntry] {
+    try await inbox(of: user, unreadOnly: false, limit: limit, before: nil)
+  }
+
+  func markRead(_ id: Int, user: UserID) async throws -> Bool {
+    try await markRead(id, user: user, device: nil)
+  }
+
+  func recordFetched(_ id: Int, user: UserID) { recordFetched(id, user: user, device: nil) }
+}
+
+extension Events {
+  func push(_ data: String, to users: [UserID]) async throws {
+    try await push(data, to: users, pushes: [])
+  }
+
+  func events(after: Int, limit: Int) async throws -> [StoredEvent] {
+    try await events(after: after, for: nil, limit: limit)
+  }
+}
+
+extension AssetCatalogue {
+  func putAsset(_ asset: AssetRecord, event: String? = nil) async throws {
+    try await putAsset(asset, event: event, expectedBatch: 1)
+  }
+
+  func removeAsset(
+    _ richType: String, _ name: String, stamp: String? = nil, event: String? = nil
+  ) async throws -> Bool {
+    try await removeAsset(richType, name, stamp: stamp, event: event, expectedBatch: 1)
+  }
+
+  func assets(
+    ofType richType: String? = nil, in state: AssetRecord.State? = nil, limit: Int,
+    behind last: (richType: String, name: String)? = nil
+  ) async throws -> [AssetRecord] {
+    try await assets(richType: richType, state: state, limit: limit, after: last)
+  }
+}
+
 extension Outbox {
+  func jobs(limit: Int) async throws -> [JobRecord] { try await jobs(in: nil, limit: limit) }
+
+  func replay() async throws -> Int { try await replay(nil) }
+
   func lease(lane: String = "apns", limit: Int = 10, until: Date) async throws -> [LeasedJob] {
     try await settleAndLease([], lane: lane, limit: limit, until: until)
   }

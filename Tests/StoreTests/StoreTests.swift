@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `says that a database is damaged`() async throws {
-    try await scratch.open().addUser("bob", hash: "1", role: .admin)
+    try await scratch.open().accounts.addUser("bob", hash: "1", role: .admin)
     scratch.write(String(repeating: "garbage ", count: 1000), to: "richpush.db")
     unlink("\(scratch.folder)/richpush.db-wal")
     #expect { try scratch.open() } throws: { ($0 as? StoreError)?.code == .damaged }
@@ -56,14 +56,14 @@ import Testing
 
   @Test func `keeps the newest link key, and removes others on demand`() async throws {
     let store = try scratch.open()
-    let first = try #require(try store.linkKeys().first)
+    let first = try #require(try await store.accounts.linkKeys().first)
     #expect(first.secret.count == 64)
-    let second = try await store.addLinkKey()
-    let keys = try store.linkKeys()
+    let second = try await store.accounts.addLinkKey()
+    let keys = try await store.accounts.linkKeys()
     #expect(keys.map(\.id) == [second, first.id] && Set(keys.map(\.secret)).count == 2)
-    #expect(try await !store.removeLinkKey(second))
-    #expect(try await store.removeLinkKey(first.id))
-    #expect(try await !store.removeLinkKey(first.id))
-    #expect(try store.linkKeys().map(\.id) == [second])
+    #expect(try await !store.accounts.removeLinkKey(second))
+    #expect(try await store.accounts.removeLinkKey(first.id))
+    #expect(try await !store.accounts.removeLinkKey(first.id))
+    #expect(try await store.accounts.linkKeys().map(\.id) == [second])
   }
 }

@@ -7,60 +7,60 @@ import Testing
 
   @Test func `finds a user with hash and role`() async throws {
     let store = try scratch.open()
-    try await store.addUser("bob", hash: "$y$1", role: .publisher)
-    try await store.addUser("alice", hash: "$y$2", role: .device)
-    #expect(try store.users().map(\.name) == ["alice", "bob"])
-    let bob = try #require(try store.user(named: "bob"))
+    try await store.accounts.addUser("bob", hash: "$y$1", role: .publisher)
+    try await store.accounts.addUser("alice", hash: "$y$2", role: .device)
+    #expect(try await store.accounts.users().map(\.name) == ["alice", "bob"])
+    let bob = try #require(try await store.accounts.user(named: "bob"))
     #expect(bob.hash == "$y$1" && bob.role == .publisher && bob.created == scratch.now)
-    #expect(try store.user(named: "BOB") == nil)
+    #expect(try await store.accounts.user(named: "BOB") == nil)
   }
 
   @Test func `refuses a name that is taken`() async throws {
     let store = try scratch.open()
-    try await store.addUser("bob", hash: "1", role: .admin)
+    try await store.accounts.addUser("bob", hash: "1", role: .admin)
     await #expect(throws: StoreError(.conflict, "user “bob” already exists")) {
-      try await store.addUser("bob", hash: "2", role: .device)
+      try await store.accounts.addUser("bob", hash: "2", role: .device)
     }
-    #expect(try store.user(named: "bob")?.hash == "1")
+    #expect(try await store.accounts.user(named: "bob")?.hash == "1")
   }
 
   @Test func `replaces a password`() async throws {
     let store = try scratch.open()
-    try await store.addUser("bob", hash: "1", role: .admin)
-    #expect(try await store.setPassword(of: "bob", hash: "2"))
-    #expect(try store.user(named: "bob")?.hash == "2")
-    #expect(try await !store.setPassword(of: "nobody", hash: "2"))
+    try await store.accounts.addUser("bob", hash: "1", role: .admin)
+    #expect(try await store.accounts.setPassword(of: "bob", hash: "2"))
+    #expect(try await store.accounts.user(named: "bob")?.hash == "2")
+    #expect(try await !store.accounts.setPassword(of: "nobody", hash: "2"))
     // One without a password has none to replace.
-    #expect(try await !store.setPassword(of: "alice", hash: "2"))
-    #expect(try store.user(named: "alice") == nil)
+    #expect(try await !store.accounts.setPassword(of: "alice", hash: "2"))
+    #expect(try await store.accounts.user(named: "alice") == nil)
   }
 
   @Test func `tells by a number that users have changed`() async throws {
     let store = try scratch.open()
-    var seen = [try store.userChanges()]
-    try await store.addUser("dora", hash: "1", role: .admin)
-    seen.append(try store.userChanges())
-    _ = try await store.setPassword(of: "dora", hash: "2")
-    seen.append(try store.userChanges())
-    _ = try await store.removeUser("dora")
-    seen.append(try store.userChanges())
+    var seen = [try await store.accounts.userChanges()]
+    try await store.accounts.addUser("dora", hash: "1", role: .admin)
+    seen.append(try await store.accounts.userChanges())
+    _ = try await store.accounts.setPassword(of: "dora", hash: "2")
+    seen.append(try await store.accounts.userChanges())
+    _ = try await store.accounts.removeUser("dora")
+    seen.append(try await store.accounts.userChanges())
     #expect(Set(seen).count == 4)
-    #expect(try store.userChanges() == seen.last)
+    #expect(try await store.accounts.userChanges() == seen.last)
   }
 
   @Test func `removes a user with the user's devices`() async throws {
     let store = try scratch.open()
-    try await store.addUser("bob", hash: "1", role: .admin)
-    _ = try await store.registration(
-      forHandle: "AA", user: try #require(try store.user(named: "bob")).id)
-    #expect(try await store.removeUser("bob"))
-    #expect(try await !store.removeUser("bob"))
-    #expect(try store.devices(matching: [TagClause(with: [])]).isEmpty)
+    try await store.accounts.addUser("bob", hash: "1", role: .admin)
+    _ = try await store.accounts.registration(
+      forHandle: "AA", user: try #require(try await store.accounts.user(named: "bob")).id)
+    #expect(try await store.accounts.removeUser("bob"))
+    #expect(try await !store.accounts.removeUser("bob"))
+    #expect(try await store.accounts.devices(matching: [TagClause(with: [])]).isEmpty)
   }
 
   @Test func `lets a command add a user while the server runs`() async throws {
     let server = try scratch.open()
-    try await scratch.open(.shared).addUser("bob", hash: "1", role: .admin)
-    #expect(try server.user(named: "bob")?.role == .admin)
+    try await scratch.open(.shared).accounts.addUser("bob", hash: "1", role: .admin)
+    #expect(try await server.accounts.user(named: "bob")?.role == .admin)
   }
 }

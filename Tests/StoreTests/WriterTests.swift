@@ -17,8 +17,8 @@ import Testing
           // Every third name is taken by the one before it.
           let name = index % 3 == 2 ? "user\(index / 3)" : "user\(index / 3)-\(index)"
           do {
-            try await store.addUser(name, hash: "", role: .device)
-            try await store.addUser(name, hash: "", role: .device)
+            try await store.accounts.addUser(name, hash: "", role: .device)
+            try await store.accounts.addUser(name, hash: "", role: .device)
           } catch { return true }
           return false
         }
@@ -26,7 +26,7 @@ import Testing
       return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
     #expect(failures == 60)
-    #expect(try store.users().count == 60)
+    #expect(try await store.accounts.users().count == 60)
   }
 
   @Test(arguments: [false, true])
@@ -52,8 +52,11 @@ import Testing
     }
     gate.signal()
     await #expect(throws: CancellationError.self) { try await failing.value }
-    try await store.addUser("last", hash: "", role: .device)
-    #expect(try store.users().map(\.name).sorted() == (hasChanged ? [] : ["another"]) + ["last"])
+    try await store.accounts.addUser("last", hash: "", role: .device)
+    #expect(
+      try await store.accounts.users().map(\.name).sorted() == (hasChanged ? [] : ["another"]) + [
+        "last"
+      ])
   }
 
   @Test func `commits delayed changes alone, in a crowd and with others`() async throws {
@@ -72,14 +75,14 @@ import Testing
       try await group.waitForAll()
     }
     try await add("last", expectedBatch: 2)
-    #expect(try store.users().count == 202)
+    #expect(try await store.accounts.users().count == 202)
   }
 
   @Test func `commits as soon as all are there that were to come`() async throws {
     let connection = try SQLiteConnection.open("\(scratch.folder)/patient.db", for: .writing)
     try connection.script("CREATE TABLE guest(name)")
     let start = ContinuousClock.now
-    let writer = Writer(connection, batchTimeout: .seconds(15))
+    let writer = Writer(connection, onCommit: Callback(), batchTimeout: .seconds(15))
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<3 {
         group.addTask {
@@ -117,8 +120,8 @@ import Testing
       }
     }
     gate.signal()
-    try await store.addUser("last", hash: "", role: .device)
-    #expect(try store.users().count == 51)
+    try await store.accounts.addUser("last", hash: "", role: .device)
+    #expect(try await store.accounts.users().count == 51)
     #expect(commits.count.load(ordering: .relaxed) - before <= 3)
     try await store.database.write { connection in
       _ = sqlite3_commit_hook(connection.handle, nil, nil)
@@ -141,7 +144,7 @@ import Testing
   @Test func `the log does not grow with the number of commits`() async throws {
     let store = try scratch.open()
     let message = String(repeating: "x", count: 200_000)
-    for _ in 0..<60 { _ = try await store.create(.any(to: alice, message: message)) }
+    for _ in 0..<60 { _ = try await store.notifications.create(.any(to: alice, message: message)) }
     let log = try #require(stat(ofFile: "\(scratch.folder)/richpush.db-wal"))
     #expect(log.st_size < 8 << 20)
   }
@@ -151,7 +154,7 @@ import Testing
     try await store.probe()
     let other = try SQLiteConnection.open("\(scratch.folder)/richpush.db", for: .writing)
     try other.script("BEGIN IMMEDIATE")
-    async let added: Void = store.addUser("bob", hash: "", role: .device)
+    async let added: Void = store.accounts.addUser("bob", hash: "", role: .device)
     try await Task.sleep(for: .milliseconds(50))
     try other.script("COMMIT")
     try await added
@@ -167,12 +170,12 @@ import Testing
       }
     } throws: { ($0 as? StoreError)?.code == .conflict }
     #expect(try store.database.value("SELECT count(*) FROM registration_tag", as: Int.self) == 0)
-    try await store.addUser("bob", hash: "", role: .device)
+    try await store.accounts.addUser("bob", hash: "", role: .device)
   }
 
   @Test func `undoes a change that fails half-way`() async throws {
     let store = try scratch.open()
-    async let good: Void = store.addUser("good", hash: "", role: .device)
+    async let good: Void = store.accounts.addUser("good", hash: "", role: .device)
     await #expect(throws: StoreError(.failed, "on purpose")) {
       try await store.database.write { connection in
         try connection.run(
@@ -181,21 +184,23 @@ import Testing
       }
     }
     try await good
-    #expect(try store.users().map(\.name) == ["good"])
+    #expect(try await store.accounts.users().map(\.name) == ["good"])
   }
 
   @Test func `says that the disk is full and goes on when it is not`() async throws {
     let store = try scratch.open()
-    _ = try await store.create(.any(to: alice))
+    _ = try await store.notifications.create(.any(to: alice))
     let pages = try await store.database.write { connection in
       try connection.value("PRAGMA page_count", as: Int.self) ?? 0
     }
     try await limit(store, to: pages)
     let large = NotificationInsert.any(to: alice, message: String(repeating: "x", count: 1 << 20))
-    await #expect { try await store.create(large) } throws: { ($0 as? StoreError)?.code == .full }
-    #expect(try store.inbox(of: alice, limit: 9).count == 1)
+    await #expect { try await store.notifications.create(large) } throws: {
+      ($0 as? StoreError)?.code == .full
+    }
+    #expect(try await store.notifications.inbox(of: alice, limit: 9).count == 1)
     try await limit(store, to: 1 << 30)
-    #expect(try await store.create(large).notification.id == 1)
+    #expect(try await store.notifications.create(large).notification.id == 1)
   }
 
   private func limit(_ store: Store, to pages: Int) async throws {

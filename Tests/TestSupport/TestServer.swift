@@ -57,23 +57,23 @@ package struct TestServer: Sendable {
     self.configuration = configuration
     store = try Store(folder: configuration.data, access: .shared)
     for role in Role.allCases {
-      try await store.addUser(role.rawValue, hash: Self.hash, role: role)
+      try await store.accounts.addUser(role.rawValue, hash: Self.hash, role: role)
     }
-    origin = try Origin(configuration, log: log.log)
+    origin = try await Origin(configuration, log: log.log)
   }
 
   /// Hashed once: a hash takes as long as many requests.
   private static let hash = PasswordHash.make(password) ?? ""
 
   /// The ID of a user.
-  package func id(of user: String) throws -> UserID {
-    guard let id = try store.user(named: user)?.id else { throw Unmet("no \(user)") }
+  package func id(of user: String) async throws -> UserID {
+    guard let id = try await store.accounts.user(named: user)?.id else { throw Unmet("no \(user)") }
     return id
   }
 
   /// Adds a user with everybody's password.
   package func addUser(_ name: String, _ role: Role) async throws {
-    try await store.addUser(name, hash: Self.hash, role: role)
+    try await store.accounts.addUser(name, hash: Self.hash, role: role)
   }
 
   /// The value of an `Authorization` field.

@@ -47,11 +47,11 @@ package struct Caller: Sendable, Hashable {
   var mayPublish: Bool { role != .device }
 }
 
-extension Store {
+extension Accounts {
   /// Whether a caller whose credentials were verified before is still that user, with that password and role.
-  func isCurrent(_ caller: Caller) throws -> Bool {
-    guard let hash = caller.hash else { return try isUser(caller.id) }
-    let user = try user(named: caller.name)
+  func isCurrent(_ caller: Caller) async throws -> Bool {
+    guard let hash = caller.hash else { return try await isUser(caller.id) }
+    let user = try await user(named: caller.name)
     return user?.id == caller.id && user?.hash == hash && user?.role == caller.role
   }
 }

@@ -34,11 +34,11 @@ final class Authenticator: Sendable {
   private struct Cache {
     /// By the value of `Authorization`.
     var logins: [String: CachedLogin] = [:]
-    /// The count of user changes (``Store/userChanges()``) at the last check.
+    /// The count of user changes (``Accounts/userChanges()``) at the last check.
     var changes = 0
   }
 
-  private let store: Store
+  private let accounts: any Accounts
   private let isDemo: Bool
   private let cache = Mutex(Cache())
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
@@ -50,7 +50,7 @@ final class Authenticator: Sendable {
 
   /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
   init(store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins()) {
-    (self.store, self.isDemo, self.failures) = (store, isDemo, failures)
+    (accounts, self.isDemo, self.failures) = (store.accounts, isDemo, failures)
     // Otherwise the first unknown name would take longer than later ones.
     if !isDemo { hashing.async { _ = Self.dummyHash } }
   }
@@ -60,13 +60,6 @@ final class Authenticator: Sendable {
     let known = cache.withLock { $0.logins[authorization] }
     if let known, known.expires > .now { return .caller(known.caller) }
     guard let credentials = Credentials(authorization) else { return .invalid }
-    if isDemo, credentials.password == credentials.name {
-      if let changes = try? store.userChanges(),
-        let id = try? store.userID(of: credentials.name, allowingPasswordless: true)
-      {
-        return .caller(admit(id, credentials, authorization, changes))
-      }
-    }
     return .unverified(credentials)
   }
 
@@ -78,18 +71,14 @@ final class Authenticator: Sendable {
   ) async -> Verification {
     if isDemo, credentials.password == credentials.name {
       let name = credentials.name
-      guard let changes = try? store.userChanges(),
-        let id = try? await store.userIDs(of: [name], allowingPasswordless: true)[name]
+      guard let changes = try? await accounts.userChanges(),
+        let id = try? await accounts.userIDs(of: [name], allowingPasswordless: true)[name]
       else { return .busy(wait: 1) }
       return .caller(admit(id, credentials, authorization, changes))
     }
     do throws(AdmissionQueue<Bool>.Rejection) {
       return try await limiter.run(isSuspect: failures.hasFailed(from: address)) {
-        await withCheckedContinuation { continuation in
-          hashing.async { [self] in
-            continuation.resume(returning: compare(credentials, authorization, from: address))
-          }
-        }
+        await compare(credentials, authorization, from: address)
       }
     } catch {
       guard case .full(let wait) = error else { return .busy(wait: 1) }
@@ -99,15 +88,21 @@ final class Authenticator: Sendable {
 
   private func compare(
     _ credentials: Credentials, _ authorization: String, from address: String
-  ) -> Verification {
+  ) async -> Verification {
     // Of many requests from one phone at once, only the first is hashed.
     if case .caller(let caller) = find(authorization) { return .caller(caller) }
     if let wait = failures.wait(credentials.name, from: address) {
       return .tooManyFailures(wait: wait)
     }
-    let changes = try? store.userChanges()
-    let user = try? store.user(named: credentials.name)
-    guard PasswordHash.verify(credentials.password, user?.hash ?? Self.dummyHash), let user else {
+    let changes = try? await accounts.userChanges()
+    let user = try? await accounts.user(named: credentials.name)
+    let isRight = await withCheckedContinuation { continuation in
+      hashing.async {
+        let hash = user?.hash ?? Self.dummyHash
+        continuation.resume(returning: PasswordHash.verify(credentials.password, hash))
+      }
+    }
+    guard isRight, let user else {
       failures.failed(credentials.name, from: address)
       return .wrong
     }
@@ -131,17 +126,24 @@ final class Authenticator: Sendable {
   ///
   /// - Returns: a check whether an earlier caller is still the same user, with the same password and
   ///   role. Open streams must use it, since their callers may no longer be cached.
-  func forgetChanged() throws -> @Sendable (Caller) -> Bool {
-    let changes = try store.userChanges()
-    let known = Dictionary(try store.users().map { ($0.id, $0) }) { $1 }
-    let isCurrent: @Sendable (Caller) -> Bool = { [store] caller in
-      guard let hash = caller.hash else { return (try? store.isUser(caller.id)) == true }
+  func forgetChanged() async throws -> @Sendable (Caller) async -> Bool {
+    let changes = try await accounts.userChanges()
+    let known = Dictionary(try await accounts.users().map { ($0.id, $0) }) { $1 }
+    let isCurrent: @Sendable (Caller) async -> Bool = { [accounts] caller in
+      guard let hash = caller.hash else { return (try? await accounts.isUser(caller.id)) == true }
       let user = known[caller.id]
       return user?.hash == hash && user?.role == caller.role
     }
-    cache.withLock { cache in
+    // From here on, no login that was verified before the changes is added.
+    let logins = cache.withLock { cache in
       cache.changes = max(changes, cache.changes)
-      cache.logins = cache.logins.filter { isCurrent($0.value.caller) }
+      return cache.logins
+    }
+    for (authorization, login) in logins {
+      if await isCurrent(login.caller) { continue }
+      cache.withLock { cache in
+        if cache.logins[authorization]?.caller == login.caller { cache.logins[authorization] = nil }
+      }
     }
     return isCurrent
   }

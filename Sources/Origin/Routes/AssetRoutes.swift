@@ -26,11 +26,15 @@ struct AssetRoutes: Sendable {
       let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
       return (richType: String(parts[0]), name: parts.count == 2 ? String(parts[1]) : "")
     }
-    let counts = richType != nil || after == nil ? try store.assetCounts(richType: richType) : [:]
+    var counts: [AssetRecord.State: Int] = [:]
+    if richType != nil || after == nil {
+      counts = try await store.assets.assetCounts(richType: richType)
+    }
     if let richType, richType != DropFolder.publishFolderName, counts.isEmpty {
       try checkPlugin(of: richType)
     }
-    let found = try store.assets(richType: richType, state: state, limit: limit + 1, after: after)
+    let found = try await store.assets.assets(
+      richType: richType, state: state, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
     var members: [String: JSON] = ["assets": .array(page.map(json)), "next": .optional(next)]
@@ -77,7 +81,7 @@ struct AssetRoutes: Sendable {
       throw ServiceError(
         .rejected, "\(name.value.quoted) looks like a temporary file. Rename it.")
     }
-    let isNew = try store.asset(richType, name.value) == nil
+    let isNew = try await store.assets.asset(richType, name.value) == nil
     let asset = try await assets.put(file.path, richType, name)
     return .json(isNew ? 201 : 200, asset.json, fields: ["Location": context.request.target])
   }

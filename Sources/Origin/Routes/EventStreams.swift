@@ -1,4 +1,3 @@
-import Dispatch
 import Delivery
 import HTTP
 import RichPushAPI
@@ -10,17 +9,19 @@ import Synchronization
 /// A notification only triggers a read of the store, so no event is lost.
 final class EventStreams: Sendable {
   private let feed: any EventFeed
-  private let store: Store
+  private let accounts: any Accounts
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
-  init(of feed: any EventFeed, _ store: Store) { (self.feed, self.store) = (feed, store) }
+  init(of feed: any EventFeed, _ accounts: any Accounts) {
+    (self.feed, self.accounts) = (feed, accounts)
+  }
 
   /// `GET /api/push/stream`, `GET /api/events/stream`: the caller's events as they happen.
   ///
   /// `Last-Event-ID` resumes after that event; without it only new events are sent.
-  func get(_ context: RequestContext) throws -> Response {
+  func get(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
-    var last = try feed.latest()
+    var last = try await feed.latest()
     if let text = context.request.fields["Last-Event-ID"], !text.isEmpty {
       guard let sequence = Int(text), sequence >= 0 else {
         throw ServiceError(
@@ -30,13 +31,13 @@ final class EventStreams: Sendable {
       last = min(sequence, last)
     }
     // The user may have been removed or changed after the credentials were verified.
-    guard try store.isCurrent(context.caller) else {
+    guard try await accounts.isCurrent(context.caller) else {
       throw ServiceError(.unauthorized, "The user was removed or changed.")
     }
     return .events(
       EventStream(
         of: feed, for: context.caller, after: last, opened: { [weak self] in self?.add($0) },
-        isValid: { [store] in try store.isCurrent(context.caller) },
+        isValid: { [accounts] in try await accounts.isCurrent(context.caller) },
         closed: { [weak self] in self?.remove($0) }))
   }
 
@@ -49,9 +50,11 @@ final class EventStreams: Sendable {
   func notify() { notify(open.withLock { Array($0.keys) }) }
 
   /// Closes the streams whose callers are no longer valid.
-  func close(unless isCurrent: (Caller) -> Bool) {
+  func close(unless isCurrent: (Caller) async -> Bool) async {
     let all = open.withLock { $0.values.flatMap(\.values) }
-    for stream in all where !isCurrent(stream.caller) { stream.close() }
+    for stream in all where await !isCurrent(stream.caller) {
+      stream.close()
+    }
   }
 
   /// The number of open streams.
@@ -87,15 +90,14 @@ final class EventStream: EventSource {
   private let feed: any EventFeed
   private let state: Mutex<State>
   private let opened: @Sendable (EventStream) -> Void
-  private let isValid: @Sendable () throws -> Bool
+  private let isValid: @Sendable () async throws -> Bool
   private let closed: @Sendable (EventStream) -> Void
-  private static let queue = DispatchQueue(label: "richpush.streams", attributes: .concurrent)
   private static let batch = 100
 
   init(
     of feed: any EventFeed, for caller: Caller, after last: Int,
     opened: @escaping @Sendable (EventStream) -> Void,
-    isValid: @escaping @Sendable () throws -> Bool,
+    isValid: @escaping @Sendable () async throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
     (self.feed, self.caller) = (feed, caller)
@@ -119,8 +121,8 @@ final class EventStream: EventSource {
     // An ID without data, so that a client disconnected before the first event can resume, too.
     sink.send(Array("id: \(last)\n\n".utf8))
     // Only now: a reload before `opened` did not close it, and a later one will.
-    Self.queue.async { [self] in
-      guard (try? isValid()) == true else { return close() }
+    Task {
+      guard (try? await isValid()) == true else { return close() }
       sendNewEvents()
     }
   }
@@ -128,17 +130,17 @@ final class EventStream: EventSource {
   /// Ends the stream.
   func close() { state.withLock { $0.sink }?.close() }
 
-  /// Sends new events, on another thread, one batch at a time.
+  /// Sends new events, in another task, one batch at a time.
   func sendNewEvents() {
     let mustStart = state.withLock { state in
       state.mustRepeat = state.isSending
       defer { state.isSending = true }
       return !state.isSending
     }
-    if mustStart { Self.queue.async { self.sendBatches() } }
+    if mustStart { Task { await sendBatches() } }
   }
 
-  private func sendBatches() {
+  private func sendBatches() async {
     repeat {
       let (sink, last) = state.withLock { state in
         state.mustRepeat = false
@@ -146,7 +148,7 @@ final class EventStream: EventSource {
       }
       guard let sink, sink.unsentBytes == 0 else { continue }
       guard
-        let events = try? feed.events(
+        let events = try? await feed.events(
           for: caller.id, role: caller.role, after: last, limit: Self.batch)
       else {
         sink.close()

@@ -45,9 +45,9 @@ final class HealthRoutes: Sendable {
   /// `GET /metrics`.
   func metrics(_ context: RequestContext) async -> Response {
     if let rejection = access.rejection(of: context.request) { return rejection }
-    let assets = (try? store.assetCounts()) ?? [:]
-    let page = report.page(
-      server.withLock { $0 }, assets: assets, unreached: (try? unreached.counts(in: store)) ?? [])
+    let assets = (try? await store.assets.assetCounts(richType: nil)) ?? [:]
+    let unreached = (try? await unreached.counts(in: store)) ?? []
+    let page = report.page(server.withLock { $0 }, assets: assets, unreached: unreached)
     var response = Response.text(200, page, fields: ["Cache-Control": "no-store"])
     response.fields["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
     return response

@@ -25,7 +25,7 @@ struct MediaRoutes: Sendable {
       let id = media.rendition.source.id
     else { return nil }
     if !fetches.hasRecorded(id, by: user, on: nil) {
-      guard (try? store.isRecipient(id, user: user)) == true else { return nil }
+      guard (try? store.loopReads.isRecipient(id, user: user)) == true else { return nil }
       fetches.record(id, by: user, on: nil)
     }
     return media
@@ -75,14 +75,14 @@ struct MediaRoutes: Sendable {
     if let media = cachedMedia(for: context.request.target), let id = media.rendition.source.id {
       guard
         try fetches.hasRecorded(id, by: user, on: context.device)
-          || store.isRecipient(id, user: user)
+          || store.loopReads.isRecipient(id, user: user)
       else { throw ServiceError.noSuchNotification }
       return media
     }
     let (changes, epoch) = (resolved.changes, versions.epoch(at: Date()))
     let id = try context.notificationID()
-    guard let notification = try store.notification(id), !notification.isHeld(at: Date()),
-      try store.isRecipient(id, user: user)
+    guard let notification = try store.loopReads.notification(id), !notification.isHeld(at: Date()),
+      try store.loopReads.isRecipient(id, user: user)
     else { throw ServiceError.noSuchNotification }
     let rendition = try rendition(notification, for: context.caller) {
       plugin throws(ServiceError) in

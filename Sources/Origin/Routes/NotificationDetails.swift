@@ -19,10 +19,10 @@ struct NotificationDetails: Sendable {
   func get(_ context: RequestContext) async throws -> Response {
     let link = try context.query("link")["link"]
     let (id, caller) = (try context.notificationID(), context.caller)
-    guard let notification = try store.notification(id) else {
+    guard let notification = try await store.notifications.notification(id) else {
       throw ServiceError.noSuchNotification
     }
-    let receipts = try store.receipts(of: id)
+    let receipts = try await store.notifications.receipts(of: id)
     let own = receipts.first { $0.userID == caller.id }
     let seesAll = caller.role == .admin || notification.sender == caller.id
     guard seesAll || own != nil && !notification.isHeld(at: Date()) else {
@@ -35,14 +35,15 @@ struct NotificationDetails: Sendable {
     guard case .object(var members) = notification.json(isRead: own?.read != nil) else {
       throw ServiceError.noSuchNotification
     }
-    let devices = Dictionary(grouping: try store.deviceReceipts(of: id), by: \.user)
+    let devices = Dictionary(
+      grouping: try await store.notifications.deviceReceipts(of: id), by: \.user)
     members["receipts"] = .array(
       receipts.filter { seesAll || $0.userID == caller.id }
         .map { $0.json(with: $0.user.flatMap { devices[$0] } ?? []) })
     if seesAll {
       let byUser = Dictionary(receipts.map { ($0.user ?? "", $0) }) { $1 }
       members["deliveries"] = .array(
-        try store.outbox.deliveries(of: id).map { delivery in
+        try await store.outbox.deliveries(of: id).map { delivery in
           let user = delivery.user ?? ""
           return delivery.json(with: byUser[user], devices[user] ?? [])
         })

@@ -95,21 +95,23 @@ struct NotificationRoutes: Sendable {
 
   /// `PATCH /api/notifications/<id>`: the sender changes a notification that no device has fetched.
   func patch(_ context: RequestContext) async throws -> Response {
-    let old = try sent(context)
+    let old = try await sent(context)
     let draft = try Draft(old, changedBy: context.body, now: Date())
     return .json(200, try await publisher.amend(old, as: draft).json(isRead: false))
   }
 
   /// `DELETE /api/notifications/<id>`: the sender withdraws it; pushes not sent yet are cancelled.
   func delete(_ context: RequestContext) async throws -> Response {
-    guard try await store.withdraw(sent(context).id) else { throw ServiceError.noSuchNotification }
+    guard try await store.notifications.withdraw(sent(context).id) else {
+      throw ServiceError.noSuchNotification
+    }
     return .empty(204)
   }
 
   /// The notification in the path, if the caller may change it.
-  private func sent(_ context: RequestContext) throws -> StoredNotification {
+  private func sent(_ context: RequestContext) async throws -> StoredNotification {
     let caller = context.caller
-    guard let notification = try store.notification(context.notificationID()),
+    guard let notification = try await store.notifications.notification(context.notificationID()),
       notification.sender == caller.id || caller.role == .admin
     else { throw ServiceError.noSuchNotification }
     return notification
@@ -120,7 +122,7 @@ struct NotificationRoutes: Sendable {
     let query = try context.query("unread", "limit", "before")
     let limit = try query.number("limit", 1...500) ?? 50
     let before = try query.number("before", 0...Int(Int32.max))
-    let entries = try store.inbox(
+    let entries = try await store.notifications.inbox(
       of: context.caller.id, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
       before: before)
     let page = entries.prefix(limit)
@@ -128,7 +130,7 @@ struct NotificationRoutes: Sendable {
     return .json(
       200,
       JSON.object([
-        "unread": .number(Double(try store.unreadCount(of: context.caller.id))),
+        "unread": .number(Double(try await store.notifications.unreadCount(of: context.caller.id))),
         "notifications": .array(page.map { $0.notification.json(isRead: $0.isRead) }),
         "next": next.map {
           .string(
@@ -140,7 +142,7 @@ struct NotificationRoutes: Sendable {
 
   /// `PUT /api/notifications/<id>/read`.
   func markRead(_ context: RequestContext) async throws -> Response {
-    let isRecipient = try await store.markRead(
+    let isRecipient = try await store.notifications.markRead(
       context.notificationID(), user: context.caller.id, device: context.device)
     guard isRecipient else { throw ServiceError.noSuchNotification }
     return .empty(204)

@@ -20,7 +20,7 @@ struct RegistrationRoutes: Sendable {
         .invalidRequest, "The query parameter handle is missing: the device token in hexadecimal.")
     }
     try Self.check(handle: handle)
-    let id = try await store.registration(
+    let id = try await store.accounts.registration(
       forHandle: handle.uppercased(), user: context.caller.id)
     return .bytes(200, Array("\"\(id)\"".utf8), type: "application/json")
   }
@@ -47,7 +47,7 @@ struct RegistrationRoutes: Sendable {
       throw ServiceError(.invalidRequest, "Handle is missing or has more than 4096 characters.")
     }
     let user = context.caller
-    let isOwn = try await store.putRegistration(
+    let isOwn = try await store.accounts.putRegistration(
       id, user: user.id, platform: platform,
       handle: platform == "apns" ? handle.uppercased() : handle,
       tags: try Self.check(tags: tags, of: user.name))
@@ -72,7 +72,7 @@ struct RegistrationRoutes: Sendable {
 
   /// `DELETE /api/register/<id>`: 200, also for one that does not exist.
   func delete(_ context: RequestContext) async throws -> Response {
-    _ = try await store.removeRegistration(Self.id(context), user: context.caller.id)
+    _ = try await store.accounts.removeRegistration(Self.id(context), user: context.caller.id)
     return .empty(200)
   }
 

@@ -157,7 +157,7 @@ final class FetchRecorder: Sendable {
       recorded.insert((), for: fetch)
       return true
     }
-    if isNew { store.recordFetched(id, user: user, device: device) }
+    if isNew { store.notifications.recordFetched(id, user: user, device: device) }
   }
 }
 

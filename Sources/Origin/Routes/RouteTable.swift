@@ -40,8 +40,8 @@ struct RouteTable: Sendable {
       Route(
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
         notifications.markRead),
-      Route("GET", "/api/push/stream", for: .user, immediate: pushes.get),
-      Route("GET", "/api/events/stream", for: .publisher, immediate: events.get),
+      Route("GET", "/api/push/stream", for: .user, pushes.get),
+      Route("GET", "/api/events/stream", for: .publisher, events.get),
       Route(
         "POST", "/api/register", for: .user, body: .memory(limit: 1024), registrations.register),
       Route(

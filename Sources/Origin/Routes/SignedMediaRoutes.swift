@@ -90,7 +90,7 @@ struct SignedMediaRoutes: Sendable {
     }
     guard notification.to.count == 1,
       notification.to.first?.hasPrefix(Self.oneUser) == true,
-      let user = try? media.store.soleRecipient(of: notification.id)
+      let user = try? media.store.loopReads.soleRecipient(of: notification.id)
     else { return }
     media.fetches.record(notification.id, by: user, on: context.device)
   }
@@ -100,7 +100,7 @@ struct SignedMediaRoutes: Sendable {
   /// The user and device of the push that carried the link; nil if it ends with no job of the notification.
   private func addressee(of id: Int, _ target: String) throws -> Addressee? {
     guard let (_, job, token) = PushPayload.splittingJob(target) else { return nil }
-    return try media.store.outbox.addressee(of: job, token: token, notification: id)
+    return try media.store.loopReads.addressee(of: job, token: token, notification: id)
   }
 
   private func record(_ addressee: Addressee, of id: Int) {
@@ -115,7 +115,8 @@ struct SignedMediaRoutes: Sendable {
     let (target, query) = (context.request.target, context.request.query)
     guard let id = try? context.notificationID(), let rendition = context.parameters.last,
       let expires = query["expires"].flatMap(Int.init), let key = query["key"].flatMap(Int.init),
-      let notification = try media.store.notification(id), !notification.isHeld(at: Date())
+      let notification = try media.store.loopReads.notification(id),
+      !notification.isHeld(at: Date())
     else { throw Self.forbidden }
     let linkTarget = MediaLinks.Target(
       id: id, rendition: rendition, content: RenditionSource(notification, in: media.store).content,

@@ -15,11 +15,11 @@ extension PushPayload {
 
   /// The payload with the unread count in its badge; `unread` is called only if it has one.
   package static func insertingBadge(
-    _ json: String, unread: () throws -> Int
-  ) rethrows -> String {
+    _ json: String, unread: () async throws -> Int
+  ) async rethrows -> String {
     // Nothing that a publisher wrote looks like the member: quotes inside a string are escaped.
     guard let range = json.range(of: badge(badgePlaceholder), isLast: false) else { return json }
-    let badge = badge(min(try unread(), badgePlaceholder))
+    let badge = badge(min(try await unread(), badgePlaceholder))
     return String(json[..<range.lowerBound]) + badge + json[range.upperBound...]
   }
 

@@ -1,4 +1,5 @@
 import CGnuTLS
+import FoundationEssentials
 
 /// The SHA-256 of some content, as 64 lower-case hexadecimal digits: the name of a blob.
 package struct Digest: Sendable, Hashable, CustomStringConvertible {
@@ -77,4 +78,21 @@ package struct UserID: Sendable, Hashable, Comparable, RawRepresentable {
 
   /// Orders users by when they were added.
   package static func < (one: UserID, other: UserID) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// A list of strings in one column, as JSON; parsed when `items` is read, which most queries never do.
+struct StringList: Sendable, Equatable, RawRepresentable {
+  let rawValue: String
+
+  init(rawValue: String) { self.rawValue = rawValue }
+
+  init(_ items: [String]) {
+    // Encoding strings as JSON can't fail.
+    let data = (try? JSONEncoder().encode(items)) ?? Data("[]".utf8)
+    rawValue = String(decoding: data, as: UTF8.self)
+  }
+
+  var items: [String] {
+    (try? JSONDecoder().decode([String].self, from: Data(rawValue.utf8))) ?? []
+  }
 }

@@ -59,11 +59,12 @@ struct DataFolder: Sendable {
     return try withExtendedLifetime(lock) { try body() }
   }
 
-  /// Runs `body` as the only collection; nil if another one runs or ``preventingCollection(_:)`` does.
-  func collecting<R>(_ body: () throws -> R) throws -> R? {
+  /// The lock of the only collection; nil if another one runs or ``preventingCollection(_:)`` does.
+  ///
+  /// Released with the last reference.
+  func lockForCollection() throws(StoreError) -> StoreFile? {
     let lock = try collectionLock()
-    guard lock.lock(LOCK_EX | LOCK_NB) else { return nil }
-    return try withExtendedLifetime(lock) { try body() }
+    return lock.lock(LOCK_EX | LOCK_NB) ? lock : nil
   }
 
   private func collectionLock() throws(StoreError) -> StoreFile {

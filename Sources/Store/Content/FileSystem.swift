@@ -112,22 +112,27 @@ struct DigestFolder: Sendable {
     if made > 0 { try FileSystem.synchronizeFolder(path) }
   }
 
+  /// The paths of the sub-folders, in order.
+  var subfolders: [String] { FolderListing.texts(in: path).sorted().map { "\(path)/\($0)" } }
+
   /// Calls `body` with every file; one that is removed meanwhile may be left out.
   ///
   /// Corrects modes that an earlier version set.
   func forEachFile(_ body: (Entry) throws -> Void) rethrows {
-    for subfolder in FolderListing.texts(in: path).sorted() {
-      let subfolder = "\(path)/\(subfolder)"
-      if let status = stat(ofLink: subfolder), status.fileType == S_IFDIR {
-        setMode(0o700, of: subfolder, status)
-      }
-      for name in FolderListing.texts(in: subfolder) {
-        let path = "\(subfolder)/\(name)"
-        guard let status = stat(ofLink: path), status.fileType == S_IFREG else { continue }
-        setMode(mode, of: path, status)
-        try body(
-          Entry(path: path, name: name, size: Int(status.st_size), modified: status.modified))
-      }
+    for subfolder in subfolders { try forEachFile(in: subfolder, body) }
+  }
+
+  /// Calls `body` with every file of a sub-folder, like ``forEachFile(_:)``.
+  func forEachFile(in subfolder: String, _ body: (Entry) throws -> Void) rethrows {
+    if let status = stat(ofLink: subfolder), status.fileType == S_IFDIR {
+      setMode(0o700, of: subfolder, status)
+    }
+    for name in FolderListing.texts(in: subfolder) {
+      let path = "\(subfolder)/\(name)"
+      guard let status = stat(ofLink: path), status.fileType == S_IFREG else { continue }
+      setMode(mode, of: path, status)
+      try body(
+        Entry(path: path, name: name, size: Int(status.st_size), modified: status.modified))
     }
   }
 

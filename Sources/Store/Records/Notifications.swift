@@ -1,178 +1,183 @@
-import FoundationEssentials
+package import FoundationEssentials
 
-extension Store {
+/// A notification to create, with everything that is committed together with it.
+package struct NotificationInsert: Sendable {
+  /// The text people see.
+  package var message: String
+  /// The name of the plugin that renders it.
+  package var richType: String
+  /// What the publisher named: an asset or literal content.
+  package var payload: String
+  /// Who creates it, or nil for the server itself.
+  package var sender: UserID?
+  /// The users who may get it; duplicates count once.
+  package var recipients: [UserID] = []
+  /// The audience as the publisher wrote it.
+  package var to: [String] = []
+  /// What the plugin's `validate` returned, as JSON text.
+  package var details: String?
+  /// The content to pin; it must have been added to `Store.blobs`.
+  package var blob: Blob?
+  /// The detected media type of the content.
+  package var blobType: String?
+  /// When its recipients first learn of it, or nil for at once.
+  package var notBefore: Date?
+  /// When it expires, or nil.
+  package var expires: Date?
+  /// The form of its pushes, as the publisher wrote it; the store only keeps it.
+  package var form = ""
+  /// Detects a repetition of the request, or nil.
+  package var idempotencyKey: IdempotencyKey?
+  /// Makes the push event's data from the new id; nil if the embedded gateway announces nothing.
+  package var push: (@Sendable (_ id: Int) -> String)?
+  /// The pushes that go to devices through the outbox.
+  package var pushes: [PushInsert] = []
+
+  /// Describes a notification; the other members can be set afterwards.
+  package init(message: String, richType: String, payload: String) {
+    (self.message, self.richType, self.payload) = (message, richType, payload)
+  }
+}
+
+/// A publisher's name for one request, so that a repetition of the request creates nothing again.
+package struct IdempotencyKey: Sendable, Equatable {
+  /// The key, unique among its sender's.
+  package let key: String
+  /// The digest of the request it came with.
+  package let request: Digest
+
+  /// Combines a key with the bytes of its request.
+  package init(_ key: String, request: [UInt8]) {
+    (self.key, self.request) = (key, Digest(of: request))
+  }
+}
+
+/// A row of the notification table; it does not change once a recipient has fetched its content.
+package struct StoredNotification: Sendable, Equatable {
+  /// The id: from 0 upwards, without gaps, within 32 bits, never reused.
+  package let id: Int
+  /// The text people see.
+  package let message: String
+  /// The name of the plugin that renders it.
+  package let richType: String
+  /// What the publisher named: an asset or literal content.
+  package let payload: String
+  /// Who created it, or nil for the server itself.
+  package let sender: UserID?
+  /// What the plugin's `validate` returned, as JSON text.
+  package let details: String?
+  /// The content it was created with, or nil if the payload is everything.
+  package let blob: Blob?
+  /// The detected media type of the content.
+  package let blobType: String?
+  /// When it was created.
+  package let created: Date
+  /// When its recipients first learn of it, or nil if that was at once.
+  package let notBefore: Date?
+  /// When it expires, or nil.
+  package let expires: Date?
+  /// The form of its pushes, as the publisher wrote it.
+  package let form: String
+  let audience: StringList
+
+  /// The audience as the publisher wrote it.
+  package var to: [String] { audience.items }
+
+  /// Whether its recipients may not know of it yet.
+  package func isHeld(at time: Date) -> Bool { notBefore.map { $0 > time } ?? false }
+}
+
+/// The state of a notification for one of its recipients.
+package struct Receipt: Sendable, Equatable {
+  /// The recipient.
+  package let userID: UserID
+  /// The recipient's name, or nil if the user was removed.
+  package let user: String?
+  /// When the embedded gateway first sent it to a device of the user, or nil.
+  package let sent: Date?
+  /// When a device of the user first fetched the content, or nil.
+  package let fetched: Date?
+  /// When the user marked it read, or nil.
+  package let read: Date?
+}
+
+/// The state of a notification on a device that identifies itself.
+package struct DeviceReceipt: Sendable, Equatable {
+  /// The user whose device it is.
+  package let user: String
+  /// The id of the device's registration.
+  package let registration: String
+  /// When it first fetched the content, or nil.
+  package let fetched: Date?
+  /// When the user marked it read there, or nil.
+  package let read: Date?
+}
+
+/// A notification as one of its recipients sees it.
+package struct InboxEntry: Sendable, Equatable {
+  /// The notification.
+  package let notification: StoredNotification
+  /// Whether the user has marked it read.
+  package let isRead: Bool
+}
+
+/// Notifications, their recipients and receipts.
+package protocol Notifications: Sendable {
+  // MARK: Changes
+
   /// Creates a notification with its recipients, push events and jobs, all of it or nothing.
   ///
   /// If the idempotency key was used before with the same request, returns the notification that was
   /// created then, and `isNew` is false; with another request it throws `conflict`. A blob that is not stored
   /// throws `missing`.
-  package func create(
+  func create(
     _ new: NotificationInsert
-  ) async throws -> (notification: StoredNotification, isNew: Bool) {
-    let (now, blobs) = (now(), blobs)
-    let recipients = Set(new.recipients).sorted()
-    let (notification, isNew) = try await database.write { connection in
-      if let key = new.idempotencyKey,
-        let earlier = try connection.notification(for: key, sender: new.sender)
-      {
-        return (earlier, false)
-      }
-      try blobs.requireRenewed(new.blob)
-      let notification = try connection.insert(new, created: now)
-      try connection.run(
-        "INSERT INTO recipient(user, notification) SELECT value, ? FROM json_each(?)",
-        notification.id, SQLiteConnection.list(recipients.map(\.rawValue)))
-      try connection.announce(new, as: notification.id, at: now)
-      return (notification, true)
-    }
-    if isNew { notifyObservers(of: new, for: recipients) }
-    return (notification, isNew)
-  }
-
+  ) async throws -> (notification: StoredNotification, isNew: Bool)
   /// Replaces the content of a notification that nobody has fetched yet; nil if it has expired
   /// or was fetched.
   ///
   /// Id, recipients and creation time stay. Unsent pushes are cancelled; the pushes of `new` replace
   /// on a device those already sent. If `new` changes nothing, pushes nothing, so that an amendment
   /// can be repeated when its response was lost.
-  package func amend(
-    _ id: Int, with new: NotificationInsert
-  ) async throws -> StoredNotification? {
-    let (now, blobs) = (now(), blobs)
-    let amended = try await database.write {
-      connection -> (notification: StoredNotification, recipients: [UserID])? in
-      try blobs.requireRenewed(new.blob)
-      if let stored = try connection.notification(id, at: now), stored.isSame(as: new) {
-        return (stored, [])
-      }
-      guard let notification = try connection.update(id, with: new, at: now) else { return nil }
-      try connection.cancelUnsent(id, at: now)
-      let recipients: [UserID] = try connection.column(
-        "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
-        id)
-      try connection.announce(new, as: id, at: now)
-      return (notification, recipients)
-    }
-    guard let amended else { return nil }
-    if !amended.recipients.isEmpty {
-      onChange(id)
-      notifyObservers(of: new, for: amended.recipients)
-    }
-    return amended.notification
-  }
-
+  func amend(_ id: Int, with new: NotificationInsert) async throws -> StoredNotification?
   /// Withdraws a notification: it expires now, and what was not sent of it is cancelled.
   ///
   /// False if there is no such notification.
-  package func withdraw(_ id: Int) async throws -> Bool {
-    let now = now()
-    let isWithdrawn = try await database.write { connection in
-      try connection.cancelUnsent(id, at: now)
-      return try connection.run(
-        "UPDATE notification SET expires = ?1 WHERE id = ?2 AND (expires IS NULL OR expires > ?1)",
-        now, id) == 1
-    }
-    if isWithdrawn { onChange(id) }
-    return isWithdrawn
-  }
+  func withdraw(_ id: Int) async throws -> Bool
+
+  // MARK: Queries
 
   /// The notification with this id; nil if there is none or it has expired.
-  package func notification(_ id: Int) throws -> StoredNotification? {
-    try database.read { try $0.notification(id, at: now()) }
-  }
-
+  func notification(_ id: Int) async throws -> StoredNotification?
   /// The notification that was created with an idempotency key of this sender, or nil.
   ///
   /// Throws `conflict` if the key was used for another request.
-  package func notification(
-    for key: IdempotencyKey, sender: UserID?
-  ) throws -> StoredNotification? {
-    try database.read { try $0.notification(for: key, sender: sender) }
-  }
-}
+  func notification(for key: IdempotencyKey, sender: UserID?) async throws -> StoredNotification?
+  /// The user's notifications, newest first, at most `limit`, with ids below `before`.
+  func inbox(
+    of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
+  ) async throws -> [InboxEntry]
+  /// The number of the user's notifications that are not marked read.
+  func unreadCount(of user: UserID) async throws -> Int
 
-extension Blobs {
-  /// Keeps a blob from being collected before the reference to it is committed; throws `missing` if it is
-  /// not stored.
-  fileprivate func requireRenewed(_ blob: Blob?) throws {
-    guard let blob, !renew(blob.digest) else { return }
-    throw StoreError(.missing, "the content of the notification was removed meanwhile; try again")
-  }
-}
+  // MARK: Receipts
 
-extension StoredNotification {
-  fileprivate func isSame(as new: NotificationInsert) -> Bool {
-    message == new.message && richType == new.richType && payload == new.payload
-      && blob == new.blob && blobType == new.blobType && form == new.form
-      && notBefore == new.notBefore && expires == new.expires
-  }
-}
-
-extension SQLiteConnection {
-  fileprivate func notification(_ id: Int, at now: Date) throws -> StoredNotification? {
-    try first(
-      """
-      SELECT \(StoredNotification.columns) FROM notification
-      WHERE id = ? AND (expires IS NULL OR expires > ?)
-      """, id, now, read: StoredNotification.init)
-  }
-
-  fileprivate func notification(
-    for key: IdempotencyKey, sender: UserID?
-  ) throws -> StoredNotification? {
-    let known = try first(
-      "SELECT notification, request FROM idempotency WHERE sender = ? AND key = ?",
-      sender?.rawValue ?? 0, key.key
-    ) { row in (notification: try row.next(Int.self), request: try row.next(Digest.self)) }
-    guard let known else { return nil }
-    guard known.request == key.request else {
-      throw StoreError(
-        .conflict, "the idempotency key “\(key.key)” was already used for a different request")
-    }
-    return try first(
-      "SELECT \(StoredNotification.columns) FROM notification WHERE id = ?", known.notification,
-      read: StoredNotification.init)
-  }
-
-  fileprivate func insert(
-    _ new: NotificationInsert, created: Date
-  ) throws -> StoredNotification {
-    // A counter, not max(id) + 1: an id is never reused, also when the latest notification was collected.
-    let id: Int? = try value(
-      "UPDATE counter SET next = next + 1 WHERE name = 'notification' RETURNING next - 1")
-    guard let id, id <= Int32.max else {
-      throw StoreError(.failed, "no ids are left for notifications (32 bits)")
-    }
-    let notification = try first(
-      """
-      INSERT INTO notification(
-        id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-        created, not_before, expires, form, audience)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING \(StoredNotification.columns)
-      """, id, new.message, new.richType, new.payload, new.sender, new.details, new.blob?.digest,
-      new.blob?.size, new.blobType, created, new.notBefore, new.expires, new.form,
-      StringList(new.to), read: StoredNotification.init)
-    guard let notification else { throw StoreError(.failed, "the notification was not stored") }
-    if let key = new.idempotencyKey {
-      try run(
-        "INSERT INTO idempotency VALUES (?, ?, ?, ?)", new.sender?.rawValue ?? 0, key.key,
-        key.request, id)
-    }
-    return notification
-  }
-
-  /// Nil if the notification has expired or a recipient has fetched it.
-  fileprivate func update(
-    _ id: Int, with new: NotificationInsert, at now: Date
-  ) throws -> StoredNotification? {
-    try first(
-      """
-      UPDATE notification SET message = ?, rich_type = ?, payload = ?, details = ?, blob = ?,
-        blob_size = ?, blob_type = ?, not_before = ?, expires = ?, form = ?
-      WHERE id = ? AND (expires IS NULL OR expires > ?) AND NOT EXISTS (
-        SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
-      RETURNING \(StoredNotification.columns)
-      """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
-      new.blobType, new.notBefore, new.expires, new.form, id, now, read: StoredNotification.init)
-  }
+  /// Marks a notification read; false if the user has no such notification.
+  ///
+  /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
+  /// registration of the user is ignored.
+  func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool
+  /// Records that notifications were sent to a device of the user, the first time only.
+  ///
+  /// Returns at once: it is written with the next commit.
+  func recordSent(_ ids: [Int], user: UserID)
+  /// Records that a device of the user fetched the content, the first time only for the user and for
+  /// each registration.
+  ///
+  /// Returns at once: it is written with the next commit.
+  func recordFetched(_ id: Int, user: UserID, device: String?)
+  /// The receipts of a notification, by the users' names.
+  func receipts(of id: Int) async throws -> [Receipt]
+  /// The receipts of the devices that identified themselves, by user and registration.
+  func deviceReceipts(of id: Int) async throws -> [DeviceReceipt]
 }

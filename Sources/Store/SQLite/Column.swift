@@ -110,20 +110,7 @@ extension Column where Self: RawRepresentable, RawValue: Column {
 }
 
 extension UserID: Column {}
-
-/// A list of strings in one column, as JSON; parsed when `items` is read, which most queries never do.
-struct StringList: Sendable, Equatable, RawRepresentable, Column {
-  let rawValue: String
-
-  init(rawValue: String) { self.rawValue = rawValue }
-
-  init(_ items: [String]) {
-    // Encoding strings as JSON can't fail.
-    let data = (try? JSONEncoder().encode(items)) ?? Data("[]".utf8)
-    rawValue = String(decoding: data, as: UTF8.self)
-  }
-
-  var items: [String] {
-    (try? JSONDecoder().decode([String].self, from: Data(rawValue.utf8))) ?? []
-  }
-}
+extension Role: Column {}
+extension AssetRecord.State: Column {}
+extension JobState: Column {}
+extension StringList: Column {}

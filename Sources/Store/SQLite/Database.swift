@@ -19,13 +19,16 @@ final class Database: Queryable, Sendable {
   }
 
   /// Opens the database, creating or migrating it as needed; `initialize` is a part of the migration.
+  ///
+  /// `onCommit` is called after every commit, on the thread that made it.
   init(
-    path: String, initialize: @Sendable (borrowing SQLiteConnection) throws -> Void
+    path: String, onCommit: Callback<Void>,
+    initialize: @Sendable (borrowing SQLiteConnection) throws -> Void
   ) throws {
     self.path = path
     let connection = try SQLiteConnection.open(path, for: .writing)
     try Schema.migrate(connection, initialize: initialize)
-    writer = Writer(connection)
+    writer = Writer(connection, onCommit: onCommit)
   }
 
   /// Reads at once on the calling thread; each statement sees everything committed before it.
@@ -69,9 +72,6 @@ final class Database: Queryable, Sendable {
   func writeSoon(_ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void) {
     writer.writeSoon(body)
   }
-
-  /// Called after every commit, on the thread that made it.
-  var onCommit: Callback<Void> { writer.onCommit }
 }
 
 /// The thread that changes the database; changes that wait at the same time share one commit.
@@ -84,8 +84,7 @@ final class Writer: Sendable {
   private let thread = DispatchQueue(label: "store.writer")
   /// The longest wait for an expected batch.
   private let batchTimeout: DispatchTimeInterval
-  /// Called after each commit.
-  let onCommit = Callback<Void>()
+  private let onCommit: Callback<Void>
 
   /// The most changes in one commit, which bounds how long the first of them waits.
   private static let commitLimit = 512
@@ -109,11 +108,11 @@ final class Writer: Sendable {
   }
 
   init(
-    _ connection: consuming sending SQLiteConnection,
+    _ connection: consuming sending SQLiteConnection, onCommit: Callback<Void>,
     batchTimeout: DispatchTimeInterval = .milliseconds(40)
   ) {
     self.connection = Mutex(connection)
-    self.batchTimeout = batchTimeout
+    (self.onCommit, self.batchTimeout) = (onCommit, batchTimeout)
   }
 
   func write<R: Sendable>(

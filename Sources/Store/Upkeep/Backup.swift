@@ -11,7 +11,7 @@ extension Store {
     try await upkeep.run { [self] in
       try folder.preventingCollection {
         try Backup.build(path) { target in
-          try Backup.copyDatabase(from: folder, to: target)
+          try SQLiteTables.copyDatabase(from: folder.database, to: target.database)
           try Backup.copyBlobs(from: folder, to: target, verifying: false)
         }
       }
@@ -24,7 +24,7 @@ extension Store {
   package static func restore(from backup: String, to path: String) throws {
     let source = DataFolder(existing: backup)
     try Backup.build(path) { target in
-      try Backup.copyDatabase(from: source, to: target)
+      try SQLiteTables.copyDatabase(from: source.database, to: target.database)
       try Backup.copyBlobs(from: source, to: target, verifying: true)
     }
   }
@@ -52,16 +52,6 @@ private enum Backup {
     }
   }
 
-  /// Copies the database as of one moment, and verifies the copy.
-  static func copyDatabase(from source: DataFolder, to target: DataFolder) throws {
-    try SQLiteConnection.open(source.database, for: .copying).run("VACUUM INTO ?", target.database)
-    let result = try SQLiteConnection.open(target.database, for: .reading).value(
-      "PRAGMA integrity_check(1)", as: String.self)
-    guard result == "ok" else {
-      throw StoreError(.damaged, "the database is damaged (\(result ?? "no result"))")
-    }
-  }
-
   /// Copies every blob that the database of `target` refers to.
   static func copyBlobs(
     from source: DataFolder, to target: DataFolder, verifying: Bool
@@ -70,12 +60,8 @@ private enum Backup {
       DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
       DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
     )
-    let digests: [Digest] = try SQLiteConnection.open(target.database, for: .reading).column(
-      """
-      SELECT blob FROM notification WHERE blob IS NOT NULL
-      UNION SELECT blob FROM asset WHERE blob IS NOT NULL
-      """)
-    for digest in digests where access(from.path(of: digest), R_OK) == 0 {
+    for digest in try SQLiteTables.blobs(in: target.database)
+    where access(from.path(of: digest), R_OK) == 0 {
       if verifying, try Digest(ofFile: from.path(of: digest)) != digest {
         throw StoreError(.damaged, "\(from.path(of: digest)) is damaged; use another backup")
       }

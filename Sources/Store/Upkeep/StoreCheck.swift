@@ -33,43 +33,28 @@ extension Store {
   /// on demand, and marks assets without content, so that the next scan of the drop folder reads their
   /// files again.
   package func check(repairing: Bool = false) async throws -> CheckReport {
+    let problems = try await tables.problems()
     var report = try await upkeep.run { [self] in
       var report = CheckReport()
-      try checkDatabase(&report)
+      for problem in problems { report.add("the database: \(problem)") }
       try checkBlobs(&report, repairing: repairing)
       checkRenditions(&report, repairing: repairing)
       return report
     }
-    let assets = try database.all(
-      "SELECT rich_type, name, blob FROM asset WHERE blob IS NOT NULL"
-    ) { ($0 as String, $1 as String, $2 as Digest) }
-    for (richType, name, digest) in assets where blobs.size(of: digest) == nil {
-      if repairing {
-        // Without its stamp the next scan finds the file changed.
-        try await database.run(
-          "UPDATE asset SET stamp = '' WHERE rich_type = ? AND name = ? AND blob = ?", richType,
-          name, digest)
-      }
+    for (richType, name, digest) in try await tables.assetContents()
+    where blobs.size(of: digest) == nil {
+      if repairing { try await tables.removeStamp(richType, name, blob: digest) }
       report.add(
         "the content \(digest) of the asset \(richType)/\(name) is gone"
           + (repairing ? "; the file will be imported again" : ""), isRepaired: repairing)
     }
-    let notifications = try database.all(
-      "SELECT id, blob FROM notification WHERE blob IS NOT NULL"
-    ) { ($0 as Int, $1 as Digest) }
-    for (id, digest) in notifications where blobs.size(of: digest) == nil {
+    for (id, digest) in try await tables.notificationContents()
+    where blobs.size(of: digest) == nil {
       report.add(
         "the content \(digest) of notification \(id) is gone; "
           + "put the file into the drop folder again, or restore a backup")
     }
     return report
-  }
-
-  private func checkDatabase(_ report: inout CheckReport) throws {
-    let problems =
-      try database.column("PRAGMA integrity_check(20)", as: String.self)
-      + database.column("PRAGMA foreign_key_check").map { "a dangling row in \($0 as String)" }
-    for problem in problems where problem != "ok" { report.add("the database: \(problem)") }
   }
 
   private func checkBlobs(_ report: inout CheckReport, repairing: Bool) throws {

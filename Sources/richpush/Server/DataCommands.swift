@@ -38,7 +38,7 @@ enum UserCommand: Command {
       Terminal.print("changed the password of \(name)")
       try await arguments.notifyServer()
     case ("list", nil):
-      for user in try users().users() { Terminal.print("\(user.name)\t\(user.role)") }
+      for user in try await users().users() { Terminal.print("\(user.name)\t\(user.role)") }
     case ("remove", let name?):
       try await users().removeUser(name)
       Terminal.print("removed \(name)")
@@ -70,7 +70,7 @@ enum KeyCommand: Command {
     let keys = { try DataFolderAdmin(data: arguments.dataFolder()) }
     switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
     case ("list", nil):
-      for key in try keys().linkKeys() {
+      for key in try await keys().linkKeys() {
         Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
       }
     case ("rotate", nil):

@@ -37,7 +37,7 @@ enum PushCommand: Command {
       let state = try arguments.string("state", among: OutboxAdmin.states)
       let limit = try arguments.integer("limit") ?? 50
       let head = ["JOB", "NOTIFICATION", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"]
-      Terminal.print(Table.text(try [head] + outbox().list(state: state, limit: limit)))
+      Terminal.print(Table.text(try await [head] + outbox().list(state: state, limit: limit)))
     case ("replay", _):
       Terminal.print("\(try await outbox().replay(job)) due again")
       try await arguments.notifyServer()
@@ -56,7 +56,8 @@ enum PushCommand: Command {
     for finding in findings {
       Terminal.print("\(finding.isGood ? "good" : "bad ") \(finding.service): \(finding.sentence)")
     }
-    for sentence in try OutboxAdmin.devicesWithoutLane(services, data: arguments.dataFolder()) {
+    for sentence in try await OutboxAdmin.devicesWithoutLane(services, data: arguments.dataFolder())
+    {
       Terminal.print("note devices: \(sentence)")
     }
     if findings.contains(where: { !$0.isGood }) {

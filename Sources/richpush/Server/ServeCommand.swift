@@ -72,7 +72,7 @@ enum ServeCommand: Command {
     try OriginConfiguration.prepareDescriptors()
     if configuration.isDemo { SampleFiles.prepareDemo(configuration) }
     let signals = Signals()
-    let origin = try Origin(configuration, log: .standardError)
+    let origin = try await Origin(configuration, log: .standardError)
     let scheme = configuration.certificate == nil ? "http" : "https"
     let url = "\(scheme)://\(address.text(port: origin.port))"
     Terminal.print("richpush: listening on \(url)")
@@ -80,7 +80,7 @@ enum ServeCommand: Command {
     for await signal in signals.received {
       guard signal == SIGHUP else { break }
       do {
-        try origin.reload(configuration)
+        try await origin.reload(configuration)
       } catch { Terminal.printError("nothing was reloaded: \(error.logDescription)") }
     }
     await origin.stop()

@@ -33,7 +33,7 @@ package struct PushInsert: Sendable {
 }
 
 /// The state of a push to one device.
-package enum JobState: String, Sendable, CaseIterable, Column {
+package enum JobState: String, Sendable, CaseIterable {
   /// Waits until it is due, or is being sent.
   case queued
   /// The push service accepted it.
@@ -124,4 +124,41 @@ package struct JobRecord: Sendable, Equatable {
   package let reference: String?
   /// Why it is in this state, or nil.
   package let reason: String?
+}
+
+/// The transactional outbox of pushes: one job for each device, sent at least once.
+///
+/// Jobs are inserted in the same transaction as their notification. A lane leases the due jobs and
+/// settles them. A job that is neither settled nor released is due again when its lease ends, or at the
+/// node's next start, so that none is lost in a crash.
+package protocol Outbox: Sendable {
+  // MARK: Sending
+
+  /// Records the outcomes of leased jobs, and leases up to `limit` due jobs of the lane until `until`,
+  /// those due longest first: in one commit, or nothing.
+  ///
+  /// An outcome is ignored if its lease has passed to another process; if the job was cancelled meanwhile,
+  /// only `delivered` counts.
+  ///
+  /// Of the lane's jobs with the same device (or audience) and collapse id only the oldest unsettled one
+  /// is leased, and none while a cancelled one is still being sent. A job whose device was removed, or
+  /// belongs to another user now, is not leased but fails.
+  func settleAndLease(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
+  ) async throws -> [LeasedJob]
+  /// When the next job of the lane is due, or a lease ends; nil if none is queued.
+  func nextDue(lane: String) async throws -> Date?
+
+  // MARK: For operators and publishers
+
+  /// Jobs in a state, or in any, newest first, at most `limit`.
+  func jobs(in state: JobState?, limit: Int) async throws -> [JobRecord]
+  /// The jobs of a notification, oldest first.
+  func deliveries(of notification: Int) async throws -> [JobRecord]
+  /// Queues one dead letter again with no attempts, or all of them, and returns how many.
+  func replay(_ job: Int?) async throws -> Int
+  /// Cancels a job; false if it is not queued any more.
+  ///
+  /// One that is being sent may still arrive; it is then recorded as sent.
+  func cancel(job: Int) async throws -> Bool
 }

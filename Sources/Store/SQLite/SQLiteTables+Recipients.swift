@@ -1,38 +1,8 @@
-package import FoundationEssentials
+import FoundationEssentials
 import Synchronization
 
-/// The state of a notification for one of its recipients.
-package struct Receipt: Sendable, Equatable {
-  /// The recipient.
-  package let userID: UserID
-  /// The recipient's name, or nil if the user was removed.
-  package let user: String?
-  /// When the embedded gateway first sent it to a device of the user, or nil.
-  package let sent: Date?
-  /// When a device of the user first fetched the content, or nil.
-  package let fetched: Date?
-  /// When the user marked it read, or nil.
-  package let read: Date?
-}
-
-/// The state of a notification on a device that identifies itself.
-package struct DeviceReceipt: Sendable, Equatable {
-  /// The user whose device it is.
-  package let user: String
-  /// The id of the device's registration.
-  package let registration: String
-  /// When it first fetched the content, or nil.
-  package let fetched: Date?
-  /// When the user marked it read there, or nil.
-  package let read: Date?
-}
-
-extension Store {
-  /// Marks a notification read; false if the user has no such notification.
-  ///
-  /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
-  /// registration of the user is ignored.
-  package func markRead(_ id: Int, user: UserID, device: String? = nil) async throws -> Bool {
+extension SQLiteTables {
+  func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
     let now = now()
     return try await database.write { connection in
       let isTheirs = try connection.value(
@@ -46,21 +16,14 @@ extension Store {
     }
   }
 
-  /// Records that notifications were sent to a device of the user, the first time only.
-  ///
-  /// Returns at once: it is written with the next commit.
-  package func recordSent(_ ids: [Int], user: UserID) {
+  func recordSent(_ ids: [Int], user: UserID) {
     let now = now()
     database.writeSoon { connection in
       for id in ids { try connection.record("sent", of: id, user: user, device: nil, at: now) }
     }
   }
 
-  /// Records that a device of the user fetched the content, the first time only for the user and for
-  /// each registration.
-  ///
-  /// Returns at once: it is written with the next commit.
-  package func recordFetched(_ id: Int, user: UserID, device: String? = nil) {
+  func recordFetched(_ id: Int, user: UserID, device: String?) {
     let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
     if pendingFetches.add(fetch) { writePendingFetches() }
   }
@@ -76,8 +39,7 @@ extension Store {
     }
   }
 
-  /// The receipts of a notification, by the users' names.
-  package func receipts(of id: Int) throws -> [Receipt] {
+  func receipts(of id: Int) throws -> [Receipt] {
     try database.all(
       """
       SELECT recipient.user, name, sent, fetched, read
@@ -86,8 +48,7 @@ extension Store {
       """, id, as: Receipt.init)
   }
 
-  /// The receipts of the devices that identified themselves, by user and registration.
-  package func deviceReceipts(of id: Int) throws -> [DeviceReceipt] {
+  func deviceReceipts(of id: Int) throws -> [DeviceReceipt] {
     try database.all(
       """
       SELECT name, registration, fetched, read
@@ -174,31 +135,20 @@ final class PendingFetches: Sendable {
 
 // MARK: - The inbox
 
-/// A notification as one of its recipients sees it.
-package struct InboxEntry: Sendable, Equatable {
-  /// The notification.
-  package let notification: StoredNotification
-  /// Whether the user has marked it read.
-  package let isRead: Bool
-}
-
-extension Store {
-  /// Whether the user is a recipient of the notification.
-  package func isRecipient(_ id: Int, user: UserID) throws -> Bool {
+extension SQLiteTables {
+  func isRecipient(_ id: Int, user: UserID) throws -> Bool {
     try database.value(
       "SELECT 1 FROM recipient WHERE user = ? AND notification = ?", user, id) ?? false
   }
 
-  /// The only recipient of a notification; nil if there are more, or none.
-  package func soleRecipient(of id: Int) throws -> UserID? {
+  func soleRecipient(of id: Int) throws -> UserID? {
     let users: [UserID] = try database.column(
       "SELECT user FROM recipient WHERE notification = ? LIMIT 2", id)
     return users.count == 1 ? users[0] : nil
   }
 
-  /// The user's notifications, newest first, at most `limit`, with ids below `before`.
-  package func inbox(
-    of user: UserID, unreadOnly: Bool = false, limit: Int, before: Int? = nil
+  func inbox(
+    of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
   ) throws -> [InboxEntry] {
     try database.all(
       """
@@ -213,8 +163,7 @@ extension Store {
     }
   }
 
-  /// The number of the user's notifications that are not marked read.
-  package func unreadCount(of user: UserID) throws -> Int {
+  func unreadCount(of user: UserID) throws -> Int {
     try database.value(
       """
       SELECT count(*) FROM recipient JOIN notification ON notification.id = recipient.notification

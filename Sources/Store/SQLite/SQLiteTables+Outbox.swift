@@ -1,39 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 
-/// The transactional outbox of pushes: one job for each device, sent at least once.
-///
-/// Jobs are inserted in the same transaction as their notification. A lane leases the due jobs and
-/// settles them. A job that is neither settled nor released is due again when its lease ends, or at the
-/// node's next start, so that none is lost in a crash.
-package final class Outbox: Sendable {
-  let database: Database
-  let now: @Sendable () -> Date
-  /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
-  private let owner: String
-  /// Called with the names of lanes for which this process committed jobs: a hint, lanes lease from the database.
-  package let onJobs = Callback<Set<String>>()
-
-  /// `owner` is nil for a process that is no node.
-  init(_ database: Database, owner: String?, now: @escaping @Sendable () -> Date) {
-    (self.database, self.now) = (database, now)
-    self.owner = owner ?? UUID().uuidString
-  }
-
-  func notifyObserver(_ lanes: some Sequence<String>) {
-    let lanes = Set(lanes)
-    if !lanes.isEmpty { onJobs(lanes) }
-  }
-
-  /// Records the outcomes of leased jobs, and leases up to `limit` due jobs of the lane until `until`,
-  /// those due longest first: in one commit, or nothing.
-  ///
-  /// An outcome is ignored if its lease has passed to another process; if the job was cancelled meanwhile,
-  /// only `delivered` counts.
-  ///
-  /// Of the lane's jobs with the same device (or audience) and collapse id only the oldest unsettled one
-  /// is leased, and none while a cancelled one is still being sent. A job whose device was removed, or
-  /// belongs to another user now, is not leased but fails.
-  package func settleAndLease(
+extension SQLiteTables {
+  func settleAndLease(
     _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
   ) async throws -> [LeasedJob] {
     let (now, owner) = (now(), owner)
@@ -44,8 +12,7 @@ package final class Outbox: Sendable {
     }
   }
 
-  /// When the next job of the lane is due, or a lease ends; nil if none is queued.
-  package func nextDue(lane: String) throws -> Date? {
+  func nextDue(lane: String) throws -> Date? {
     try database.value(
       "SELECT due FROM job WHERE state = 'queued' AND lane = ? ORDER BY due LIMIT 1", lane)
   }
@@ -208,4 +175,71 @@ extension SQLiteConnection {
         AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT ?
       """, registration, audience, time, Self.silentPushHistory)
   }
+}
+
+// MARK: - For operators and publishers
+
+extension SQLiteTables {
+  func jobs(
+    in state: JobState?, limit: Int
+  ) throws -> [JobRecord] {
+    try database.all(
+      """
+      SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
+      WHERE ?1 IS NULL OR state = ?1 ORDER BY job.id DESC LIMIT ?2
+      """, state, max(0, limit), as: JobRecord.init)
+  }
+
+  func deliveries(of notification: Int) throws -> [JobRecord] {
+    try database.all(
+      """
+      SELECT \(JobRecord.columns) FROM push JOIN job ON job.push = push.id
+      WHERE notification = ? ORDER BY job.id
+      """, notification, as: JobRecord.init)
+  }
+
+  func addressee(
+    of job: Int, token: String, notification: Int
+  ) throws -> (user: UserID?, registration: String?)? {
+    try database.first(
+      """
+      SELECT user, registration FROM job JOIN push ON push.id = job.push
+      WHERE job.id = ? AND token = ? AND notification = ?
+      """, job, token, notification
+    ) { row in (try row.next(), try row.next()) }
+  }
+
+  func replay(_ job: Int?) async throws -> Int {
+    let now = now()
+    let (count, lanes): (Int, [String]) = try await database.write { connection in
+      let jobs = try connection.updateJobs(
+        """
+        UPDATE job SET state = 'queued', attempts = 0, due = ?, updated = ?, owner = NULL
+        WHERE state = 'failed' AND id = coalesce(?, id)
+        """, now, now, job)
+      let lanes = try connection.column(
+        "SELECT DISTINCT lane FROM job WHERE id IN (SELECT value FROM json_each(?))",
+        SQLiteConnection.list(jobs), as: String.self)
+      return (jobs.count, lanes)
+    }
+    if !lanes.isEmpty { observers.onJobs(Set(lanes)) }
+    return count
+  }
+
+  func cancel(job: Int) async throws -> Bool {
+    let now = now()
+    return try await database.write { connection in
+      try connection.updateJobs(
+        "UPDATE job SET state = 'cancelled', updated = ? WHERE id = ? AND state = 'queued'",
+        now, job
+      ).count == 1
+    }
+  }
+}
+
+extension JobRecord {
+  fileprivate static let columns = """
+    job.id, notification, job.lane, (SELECT name FROM user WHERE user.id = job.user), registration,
+    state, attempts, due, updated, reference, reason
+    """
 }

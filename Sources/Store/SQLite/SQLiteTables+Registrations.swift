@@ -1,26 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 
-/// A row of the registration table: how to reach a user's device, and its tags.
-package struct DeviceRegistration: Sendable, Equatable {
-  /// The id that the server assigned or the device chose.
-  package let id: String
-  /// The user the device belongs to.
-  package let user: UserID
-  /// The push service (`apns` …), or nil until the device has named it.
-  package let platform: String?
-  /// The push token, unique among the registrations.
-  package let handle: String
-  /// When the device last registered.
-  package let updated: Date
-  /// The tags, sorted.
-  package let tags: [String]
-}
-
-extension Store {
-  /// The id of the user's registration with this handle; adds one if there is none.
-  ///
-  /// A handle belongs to one user at a time: another user's registration with it is removed.
-  package func registration(forHandle handle: String, user: UserID) async throws -> String {
+extension SQLiteTables {
+  func registration(forHandle handle: String, user: UserID) async throws -> String {
     let newID = String(UInt128.random(in: .min ... .max), radix: 16)
     let now = now()
     return try await database.write { connection in
@@ -35,10 +16,7 @@ extension Store {
     }
   }
 
-  /// Inserts or replaces a registration; false if the id is another user's, or the user was removed.
-  ///
-  /// Any other registration with this handle is removed.
-  package func putRegistration(
+  func putRegistration(
     _ id: String, user: UserID, platform: String, handle: String, tags: [String]
   ) async throws -> Bool {
     let now = now()
@@ -62,13 +40,11 @@ extension Store {
     }
   }
 
-  /// Removes the user's registration; false if the user has none with this id.
-  package func removeRegistration(_ id: String, user: UserID) async throws -> Bool {
+  func removeRegistration(_ id: String, user: UserID) async throws -> Bool {
     try await database.run("DELETE FROM registration WHERE id = ? AND user = ?", id, user) == 1
   }
 
-  /// The user's registrations, the last updated first.
-  package func registrations(ofUser user: UserID) throws -> [DeviceRegistration] {
+  func registrations(ofUser user: UserID) throws -> [DeviceRegistration] {
     try database.all(
       """
       SELECT id, user, platform, handle, updated, (SELECT json_group_array(tag) FROM (
@@ -85,36 +61,8 @@ extension Store {
 
 // MARK: - Audiences
 
-/// Matches registrations that have every tag of `with` and none of `without`.
-package struct TagClause: Sendable, Hashable {
-  /// The tags a registration must have.
-  package let with: [String]
-  /// The tags it must not have.
-  package let without: [String]
-
-  /// Matches registrations by their tags.
-  package init(with: [String], without: [String] = []) {
-    self.with = with
-    self.without = without
-  }
-}
-
-/// A registered device that matches an audience.
-package struct AudienceDevice: Sendable, Hashable {
-  /// The id of its registration.
-  package let registration: String
-  /// The user it belongs to.
-  package let user: UserID
-  /// The push service that reaches it, or nil until the device has named it.
-  package let platform: String?
-}
-
-extension Store {
-  /// The devices that match at least one of the clauses, each once, by registration id.
-  ///
-  /// The cost of a clause grows with the devices that have the rarest of its `with` tags, or with all
-  /// devices if there is none.
-  package func devices(matching clauses: [TagClause]) throws -> [AudienceDevice] {
+extension SQLiteTables {
+  func devices(matching clauses: [TagClause]) throws -> [AudienceDevice] {
     try database.read { connection in
       var devices: Set<AudienceDevice> = []
       for clause in clauses { devices.formUnion(try connection.devices(matching: clause)) }
@@ -122,8 +70,7 @@ extension Store {
     }
   }
 
-  /// The number of devices by platform; the cost grows with the devices.
-  package func deviceCounts() throws -> [String: Int] {
+  func deviceCounts() throws -> [String: Int] {
     try database.dictionary(
       "SELECT platform, count(*) FROM registration WHERE platform IS NOT NULL GROUP BY platform")
   }

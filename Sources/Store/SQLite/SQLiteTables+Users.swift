@@ -1,34 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 
-/// What a user may do.
-package enum Role: String, Sendable, CaseIterable, Column {
-  /// Receives its own notifications.
-  case device
-  /// Creates notifications for others and uploads assets.
-  case publisher
-  /// May do everything.
-  case admin
-}
-
-/// A user who can sign in.
-package struct User: Sendable, Equatable {
-  /// The number.
-  package let id: UserID
-  /// The name, unique among the users there are.
-  package let name: String
-  /// The password's hash as crypt(3) writes it.
-  package let hash: String
-  /// What the user may do.
-  package let role: Role
-  /// When the user was added.
-  package let created: Date
-}
-
-extension Store {
-  /// Adds a user; throws `conflict` if the name is taken.
-  ///
-  /// Removes a passwordless user of that name first.
-  package func addUser(_ name: String, hash: String, role: Role) async throws {
+extension SQLiteTables {
+  func addUser(_ name: String, hash: String, role: Role) async throws {
     let now = now()
     try await database.write { connection in
       let passwordless = try connection.value(
@@ -44,8 +17,7 @@ extension Store {
     }
   }
 
-  /// Replaces a user's password hash; false if there is no such user.
-  package func setPassword(of name: String, hash: String) async throws -> Bool {
+  func setPassword(of name: String, hash: String) async throws -> Bool {
     try await database.write { connection in
       try connection.countUserChange()
       return try connection.run(
@@ -53,10 +25,7 @@ extension Store {
     }
   }
 
-  /// Removes a user with everything that belongs to it; false if there is no such user.
-  ///
-  /// The receipts of the user's notifications stay, without a name, because publishers have counted them.
-  package func removeUser(_ name: String) async throws -> Bool {
+  func removeUser(_ name: String) async throws -> Bool {
     let now = now()
     return try await database.write { connection in
       let id = try connection.value("SELECT id FROM user WHERE name = ?", name, as: UserID.self)
@@ -67,43 +36,34 @@ extension Store {
     }
   }
 
-  /// The user of that name, or nil.
-  package func user(named name: String) throws -> User? {
+  func user(named name: String) throws -> User? {
     try database.all(
       "SELECT \(User.columns) FROM user WHERE name = ? AND hash IS NOT NULL", name, as: User.init
     ).first
   }
 
-  /// All users by name, without passwordless ones.
-  package func users() throws -> [User] {
+  func users() throws -> [User] {
     try database.all(
       "SELECT \(User.columns) FROM user WHERE hash IS NOT NULL ORDER BY name", as: User.init)
   }
 
-  /// Whether a user with this number, passwordless or not, exists.
-  package func isUser(_ id: UserID) throws -> Bool {
+  func isUser(_ id: UserID) throws -> Bool {
     try database.read { try $0.isUser(id) }
   }
 
-  /// A number that changes whenever a user is added, changed or removed, except for passwordless ones.
-  package func userChanges() throws -> Int {
+  func userChanges() throws -> Int {
     try database.value("SELECT next FROM counter WHERE name = 'user changes'") ?? 0
   }
 }
 
 // MARK: - Users without a password
 
-/// In demo mode, any name may sign in; its data belongs to a user without a password.
-extension Store {
-  /// The number of the user of that name, or nil.
-  package func userID(of name: String, allowingPasswordless: Bool) throws -> UserID? {
+extension SQLiteTables {
+  func userID(of name: String, allowingPasswordless: Bool) throws -> UserID? {
     try database.read { try $0.userID(of: name, allowingPasswordless: allowingPasswordless) }
   }
 
-  /// The numbers of the users of these names.
-  ///
-  /// A name without a user is left out or, with `allowingPasswordless`, gets a passwordless user.
-  package func userIDs(
+  func userIDs(
     of names: Set<String>, allowingPasswordless: Bool
   ) async throws -> [String: UserID] {
     var ids: [String: UserID] = [:]
@@ -129,9 +89,7 @@ extension Store {
     return ids
   }
 
-  /// Removes all passwordless users: outside demo mode a new user must not get what was sent to a
-  /// passwordless one of the same name.
-  package func removePasswordlessUsers() {
+  func removePasswordlessUsers() {
     let now = now()
     database.writeSoon { connection in
       let users: [UserID] = try connection.column("SELECT id FROM user WHERE hash IS NULL")
@@ -174,5 +132,49 @@ extension SQLiteConnection {
     ] {
       try run("DELETE FROM \(owner) = ?", user)
     }
+  }
+}
+
+// MARK: - Keys that sign links
+
+extension SQLiteTables {
+  func linkKeys() throws -> [LinkKey] {
+    try database.all(
+      "SELECT id, secret, created FROM link_key ORDER BY id DESC", as: LinkKey.init)
+  }
+
+  func addLinkKey() async throws -> Int {
+    let now = now()
+    let id = try await database.write { connection in
+      try connection.value(
+        "INSERT INTO link_key(secret, created) VALUES (?, ?) RETURNING id",
+        LinkKey.newSecret(), now, as: Int.self)
+    }
+    guard let id else { throw StoreError(.failed, "the key was not stored") }
+    return id
+  }
+
+  func removeLinkKey(_ id: Int) async throws -> Bool {
+    try await database.run(
+      "DELETE FROM link_key WHERE id = ? AND id < (SELECT max(id) FROM link_key)", id) == 1
+  }
+}
+
+extension SQLiteConnection {
+  /// Adds the first key to a new database.
+  func addFirstLinkKey() throws {
+    try run(
+      "INSERT INTO link_key(secret, created) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM link_key)",
+      LinkKey.newSecret(), Date())
+  }
+}
+
+extension LinkKey {
+  /// 32 bytes of the system's randomness, in hexadecimal.
+  fileprivate static func newSecret() -> String {
+    (0..<4).map { _ in
+      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
   }
 }

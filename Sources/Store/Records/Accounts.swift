@@ -1,0 +1,148 @@
+package import FoundationEssentials
+
+/// What a user may do.
+package enum Role: String, Sendable, CaseIterable {
+  /// Receives its own notifications.
+  case device
+  /// Creates notifications for others and uploads assets.
+  case publisher
+  /// May do everything.
+  case admin
+}
+
+/// A user who can sign in.
+package struct User: Sendable, Equatable {
+  /// The number.
+  package let id: UserID
+  /// The name, unique among the users there are.
+  package let name: String
+  /// The password's hash as crypt(3) writes it.
+  package let hash: String
+  /// What the user may do.
+  package let role: Role
+  /// When the user was added.
+  package let created: Date
+}
+
+/// A row of the registration table: how to reach a user's device, and its tags.
+package struct DeviceRegistration: Sendable, Equatable {
+  /// The id that the server assigned or the device chose.
+  package let id: String
+  /// The user the device belongs to.
+  package let user: UserID
+  /// The push service (`apns` …), or nil until the device has named it.
+  package let platform: String?
+  /// The push token, unique among the registrations.
+  package let handle: String
+  /// When the device last registered.
+  package let updated: Date
+  /// The tags, sorted.
+  package let tags: [String]
+}
+
+/// Matches registrations that have every tag of `with` and none of `without`.
+package struct TagClause: Sendable, Hashable {
+  /// The tags a registration must have.
+  package let with: [String]
+  /// The tags it must not have.
+  package let without: [String]
+
+  /// Matches registrations by their tags.
+  package init(with: [String], without: [String] = []) {
+    self.with = with
+    self.without = without
+  }
+}
+
+/// A registered device that matches an audience.
+package struct AudienceDevice: Sendable, Hashable {
+  /// The id of its registration.
+  package let registration: String
+  /// The user it belongs to.
+  package let user: UserID
+  /// The push service that reaches it, or nil until the device has named it.
+  package let platform: String?
+}
+
+/// A secret that signs links to media, which need no password.
+package struct LinkKey: Sendable, Equatable {
+  /// Links name the key by it; the newest has the highest.
+  package let id: Int
+  /// 64 hexadecimal digits.
+  package let secret: String
+  /// When it was created.
+  package let created: Date
+}
+
+/// Users, their devices, and the keys that sign links.
+package protocol Accounts: Sendable {
+  // MARK: Users
+
+  /// Adds a user; throws `conflict` if the name is taken.
+  ///
+  /// Removes a passwordless user of that name first.
+  func addUser(_ name: String, hash: String, role: Role) async throws
+  /// Replaces a user's password hash; false if there is no such user.
+  func setPassword(of name: String, hash: String) async throws -> Bool
+  /// Removes a user with everything that belongs to it; false if there is no such user.
+  ///
+  /// The receipts of the user's notifications stay, without a name, because publishers have counted them.
+  func removeUser(_ name: String) async throws -> Bool
+  /// The user of that name, or nil.
+  func user(named name: String) async throws -> User?
+  /// All users by name, without passwordless ones.
+  func users() async throws -> [User]
+  /// Whether a user with this number, passwordless or not, exists.
+  func isUser(_ id: UserID) async throws -> Bool
+  /// A number that changes whenever a user is added, changed or removed, except for passwordless ones.
+  func userChanges() async throws -> Int
+
+  // MARK: Users without a password
+
+  // In demo mode, any name may sign in; its data belongs to a user without a password.
+
+  /// The number of the user of that name, or nil.
+  func userID(of name: String, allowingPasswordless: Bool) async throws -> UserID?
+  /// The numbers of the users of these names.
+  ///
+  /// A name without a user is left out or, with `allowingPasswordless`, gets a passwordless user.
+  func userIDs(
+    of names: Set<String>, allowingPasswordless: Bool
+  ) async throws -> [String: UserID]
+  /// Removes all passwordless users soon: outside demo mode a new user must not get what was sent to a
+  /// passwordless one of the same name.
+  func removePasswordlessUsers()
+
+  // MARK: Devices
+
+  /// The id of the user's registration with this handle; adds one if there is none.
+  ///
+  /// A handle belongs to one user at a time: another user's registration with it is removed.
+  func registration(forHandle handle: String, user: UserID) async throws -> String
+  /// Inserts or replaces a registration; false if the id is another user's, or the user was removed.
+  ///
+  /// Any other registration with this handle is removed.
+  func putRegistration(
+    _ id: String, user: UserID, platform: String, handle: String, tags: [String]
+  ) async throws -> Bool
+  /// Removes the user's registration; false if the user has none with this id.
+  func removeRegistration(_ id: String, user: UserID) async throws -> Bool
+  /// The user's registrations, the last updated first.
+  func registrations(ofUser user: UserID) async throws -> [DeviceRegistration]
+  /// The devices that match at least one of the clauses, each once, by registration id.
+  ///
+  /// The cost of a clause grows with the devices that have the rarest of its `with` tags, or with all
+  /// devices if there is none.
+  func devices(matching clauses: [TagClause]) async throws -> [AudienceDevice]
+  /// The number of devices by platform; the cost grows with the devices.
+  func deviceCounts() async throws -> [String: Int]
+
+  // MARK: Keys
+
+  /// The valid keys that sign links, newest first; there is always one.
+  func linkKeys() async throws -> [LinkKey]
+  /// Adds a key, which signs new links from now on, and returns its id; older ones stay valid.
+  func addLinkKey() async throws -> Int
+  /// Revokes every link the key signed; false if it is the newest key, or there is no such key.
+  func removeLinkKey(_ id: Int) async throws -> Bool
+}

@@ -1,0 +1,64 @@
+import FoundationEssentials
+
+/// The store's records: the seam behind which a database fits.
+///
+/// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
+/// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
+protocol Tables: Accounts, Notifications, AssetCatalogue, Outbox, Events, EventLoopReads, Upkeep {}
+
+/// Reads that event loops make, so they must neither suspend nor take longer than microseconds.
+///
+/// Everything else awaits ``Notifications`` and ``Outbox``.
+package protocol EventLoopReads: Sendable {
+  /// The notification with this id; nil if there is none or it has expired.
+  func notification(_ id: Int) throws -> StoredNotification?
+  /// Whether the user is a recipient of the notification.
+  func isRecipient(_ id: Int, user: UserID) throws -> Bool
+  /// The only recipient of a notification; nil if there are more, or none.
+  func soleRecipient(of id: Int) throws -> UserID?
+  /// The user and the device of the job with this number, token and notification; nil if there is none.
+  ///
+  /// `user` and `registration` are nil for an audience.
+  func addressee(
+    of job: Int, token: String, notification: Int
+  ) throws -> (user: UserID?, registration: String?)?
+}
+
+/// What checks and clean-up need of the tables.
+protocol Upkeep: Sendable {
+  /// Returns if the tables can be read and written.
+  func probe() async throws
+  /// What is wrong with the database itself, a sentence each.
+  func problems() async throws -> [String]
+  /// The assets with content.
+  func assetContents() async throws -> [(richType: String, name: String, blob: Digest)]
+  /// The notifications with content.
+  func notificationContents() async throws -> [(id: Int, blob: Digest)]
+  /// Removes the stamp of an asset with this content, so that the next scan finds the file changed.
+  func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws
+  /// Those of the blobs to which nothing refers.
+  func unreferenced(among blobs: [Digest]) async throws -> [Digest]
+  /// Removes notifications that have expired, and returns how many.
+  func removeExpiredNotifications() async throws -> Int
+  /// Removes push events, settled jobs and idempotency keys from before `time`.
+  func removeHistory(before time: Date) async throws
+  /// Removes events for publishers from before `time`, and the oldest beyond a number.
+  func removeEvents(before time: Date, keeping count: Int) async throws
+}
+
+/// Functions that are called after commits of this process.
+///
+/// Hints: what they announce is read from the database.
+package struct CommitObservers: Sendable {
+  /// Called with the users for whom push events were committed.
+  package let onPushEvents = Callback<[UserID]>()
+  /// Called with the id of a notification whose content or expiry was changed, before the change returns to
+  /// its caller.
+  package let onChange = Callback<Int>()
+  /// Called when an event about an asset was committed.
+  package let onAssetEvent = Callback<Void>()
+  /// Called with the names of lanes for which jobs were committed.
+  package let onJobs = Callback<Set<String>>()
+  /// Called after every commit.
+  package let onCommit = Callback<Void>()
+}

@@ -1,0 +1,205 @@
+import FoundationEssentials
+import Primitives
+
+extension SQLiteTables {
+  func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws {
+    let users = Set(users).sorted()
+    let now = now()
+    try await database.write { connection in
+      try connection.run(
+        "INSERT INTO push_event(user, data, created) SELECT value, ?, ? FROM json_each(?)", data,
+        now, SQLiteConnection.list(users.map(\.rawValue)))
+      for push in pushes {
+        try connection.insert(push, notification: nil, due: now, expires: nil, created: now)
+      }
+    }
+    notifyObservers(ofEventsFor: users, jobsOf: pushes)
+  }
+
+  func pushEvents(
+    for user: UserID, after: Int, limit: Int
+  ) throws -> [StoredPushEvent] {
+    try database.all(
+      """
+      SELECT sequence, notification, data
+      FROM push_event LEFT JOIN notification ON notification.id = push_event.notification
+      WHERE user = ? AND sequence > ? AND (expires IS NULL OR expires > ?)
+      ORDER BY sequence LIMIT ?
+      """, user, after, now(), max(0, limit), as: StoredPushEvent.init)
+  }
+
+  func latestPushEvent() throws -> Int {
+    try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'push_event'") ?? 0
+  }
+
+  func releaseHeldEvents() async throws -> Date? {
+    let next = try database.value("SELECT min(due) FROM held_event", as: Date?.self) ?? nil
+    let now = now()
+    guard let next, next <= now else { return next }
+    let recipients = try await database.write { connection in
+      let due = try connection.all(
+        "SELECT notification, data FROM held_event WHERE due <= ? ORDER BY due, notification", now
+      ) { ($0 as Int, $1 as String) }
+      try connection.run("DELETE FROM held_event WHERE due <= ?", now)
+      return try due.reduce(into: Set<UserID>()) { recipients, event in
+        try recipients.formUnion(connection.insertPushEvents(of: event.0, data: event.1, at: now))
+      }
+    }
+    notifyObservers(ofEventsFor: Array(recipients))
+    return try await releaseHeldEvents()
+  }
+
+  /// Wakes those who send what was just committed.
+  func notifyObservers(of new: NotificationInsert, for recipients: [UserID]) {
+    let announcesNow = new.push != nil && new.notBefore.map { $0 <= now() } ?? true
+    notifyObservers(ofEventsFor: announcesNow ? recipients : [], jobsOf: new.pushes)
+  }
+}
+
+extension SQLiteConnection {
+  /// Inserts the push events and the jobs of a notification, due at once or at its `notBefore`.
+  func announce(_ new: NotificationInsert, as id: Int, at now: Date) throws {
+    let due = max(new.notBefore ?? now, now)
+    if let data = new.push?(id) {
+      if due > now {
+        try run(
+          "INSERT INTO held_event(notification, due, data) VALUES (?, ?, ?)", id, due, data)
+      } else {
+        try insertPushEvents(of: id, data: data, at: now)
+      }
+    }
+    for push in new.pushes {
+      try insert(push, notification: id, due: due, expires: new.expires, created: now)
+    }
+  }
+
+  /// Cancels what was not sent of a notification.
+  func cancelUnsent(_ notification: Int, at now: Date) throws {
+    try updateJobs(
+      """
+      UPDATE job SET state = 'cancelled', updated = ?
+      WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
+      """, now, notification)
+    try run("DELETE FROM held_event WHERE notification = ?", notification)
+  }
+
+  /// Inserts the push event of a notification for each of its recipients, and returns them.
+  @discardableResult
+  fileprivate func insertPushEvents(
+    of notification: Int, data: String, at now: Date
+  ) throws -> [UserID] {
+    let recipients: [UserID] = try column(
+      """
+      INSERT INTO push_event(user, notification, data, created)
+      SELECT user.id, notification, ?, ? FROM recipient JOIN user ON user.id = recipient.user
+      WHERE notification = ? ORDER BY user.id RETURNING user
+      """, data, now, notification)
+    try insertReceipts("queued", ofAll: notification, lane: "embedded", at: now)
+    return recipients
+  }
+}
+
+// MARK: - Events for publishers
+
+extension SQLiteTables {
+  func events(
+    after: Int, for publisher: UserID?, limit: Int
+  ) throws -> [StoredEvent] {
+    try database.all(
+      """
+      SELECT sequence, token, type, CASE WHEN user IS NULL THEN data
+        ELSE json_set(data, '$.user', (SELECT name FROM user WHERE id = event.user)) END, created
+      FROM event
+      WHERE sequence > ?1 AND (?2 IS NULL OR publisher IS NULL OR publisher = ?2)
+      ORDER BY sequence LIMIT ?3
+      """, after, publisher, max(0, limit), as: StoredEvent.init)
+  }
+
+  func createCursor(of reader: String) {
+    database.writeSoon { connection in
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO counter(name, next)
+        SELECT ?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0)
+        """, "events of " + reader)
+    }
+  }
+
+  func latestEvent() throws -> Int {
+    try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
+  }
+
+  func cursor(of reader: String) throws -> Int? {
+    try database.value("SELECT next FROM counter WHERE name = ?", "events of " + reader)
+  }
+
+  func setCursor(_ sequence: Int?, of reader: String) async throws {
+    try await database.write { connection in
+      try connection.run("DELETE FROM counter WHERE name = ?", "events of " + reader)
+      guard let sequence else { return }
+      try connection.run(
+        "INSERT INTO counter(name, next) VALUES (?, ?)", "events of " + reader, sequence)
+    }
+  }
+}
+
+// MARK: - Receipts
+
+/// A change of a notification's state for a recipient or a device inserts an event for its publisher, in the
+/// same transaction.
+///
+/// The event's `user` is filled in when it is read, so that it never names a user who was removed.
+extension SQLiteConnection {
+  /// Inserts the event that tells of a recipient's new state, on a device or over a lane if it is named.
+  func insertReceipt(
+    _ state: String, of id: Int, user: UserID, device: String? = nil, lane: String? = nil,
+    at time: Date
+  ) throws {
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, ?, ?, ? FROM notification WHERE id = ?
+      """, user, Self.receipt(state, of: id, device: device, lane: lane), time, id)
+  }
+
+  /// Inserts the events that tell of the same new state of all recipients.
+  func insertReceipts(_ state: String, ofAll id: Int, lane: String, at time: Date) throws {
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, user.id, ?, ?
+      FROM recipient JOIN user ON user.id = recipient.user
+        JOIN notification ON notification.id = recipient.notification
+      WHERE notification.id = ? ORDER BY user.id
+      """, Self.receipt(state, of: id, lane: lane), time, id)
+  }
+
+  /// Inserts the events that tell of the present states of jobs.
+  func insertReceipts(ofJobs jobs: [Int]) throws {
+    if jobs.isEmpty { return }
+    // CROSS JOIN keeps the order of the jobs.
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, job.user, json_object('notification', notification.id, 'user', NULL,
+        'device', registration, 'lane', job.lane, 'job', job.id, 'state', state, 'reason', reason),
+        updated
+      FROM json_each(?) AS changed CROSS JOIN job ON job.id = changed.value
+        JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
+      """, Self.list(jobs))
+  }
+
+  /// Numbers as JSON, for json_each.
+  static func list(_ numbers: [Int]) -> String {
+    "[\(numbers.map(String.init).joined(separator: ","))]"
+  }
+
+  private static func receipt(
+    _ state: String, of id: Int, device: String? = nil, lane: String? = nil
+  ) -> String {
+    let facts = [("device", device), ("lane", lane), ("state", state)].compactMap { name, value in
+      value.map { "\(JSONText.quoted(name)):\(JSONText.quoted($0))" }
+    }
+    return "{\"notification\":\(id),\"user\":null,\(facts.joined(separator: ","))}"
+  }
+}

@@ -1,0 +1,182 @@
+import FoundationEssentials
+
+extension SQLiteTables {
+  func create(
+    _ new: NotificationInsert
+  ) async throws -> (notification: StoredNotification, isNew: Bool) {
+    let (now, blobs) = (now(), blobs)
+    let recipients = Set(new.recipients).sorted()
+    let (notification, isNew) = try await database.write { connection in
+      if let key = new.idempotencyKey,
+        let earlier = try connection.notification(for: key, sender: new.sender)
+      {
+        return (earlier, false)
+      }
+      try blobs.requireRenewed(new.blob)
+      let notification = try connection.insert(new, created: now)
+      try connection.run(
+        "INSERT INTO recipient(user, notification) SELECT value, ? FROM json_each(?)",
+        notification.id, SQLiteConnection.list(recipients.map(\.rawValue)))
+      try connection.announce(new, as: notification.id, at: now)
+      return (notification, true)
+    }
+    if isNew { notifyObservers(of: new, for: recipients) }
+    return (notification, isNew)
+  }
+
+  func amend(
+    _ id: Int, with new: NotificationInsert
+  ) async throws -> StoredNotification? {
+    let (now, blobs) = (now(), blobs)
+    let amended = try await database.write {
+      connection -> (notification: StoredNotification, recipients: [UserID])? in
+      try blobs.requireRenewed(new.blob)
+      if let stored = try connection.notification(id, at: now), stored.isSame(as: new) {
+        return (stored, [])
+      }
+      guard let notification = try connection.update(id, with: new, at: now) else { return nil }
+      try connection.cancelUnsent(id, at: now)
+      let recipients: [UserID] = try connection.column(
+        "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
+        id)
+      try connection.announce(new, as: id, at: now)
+      return (notification, recipients)
+    }
+    guard let amended else { return nil }
+    if !amended.recipients.isEmpty {
+      observers.onChange(id)
+      notifyObservers(of: new, for: amended.recipients)
+    }
+    return amended.notification
+  }
+
+  func withdraw(_ id: Int) async throws -> Bool {
+    let now = now()
+    let isWithdrawn = try await database.write { connection in
+      try connection.cancelUnsent(id, at: now)
+      return try connection.run(
+        "UPDATE notification SET expires = ?1 WHERE id = ?2 AND (expires IS NULL OR expires > ?1)",
+        now, id) == 1
+    }
+    if isWithdrawn { observers.onChange(id) }
+    return isWithdrawn
+  }
+
+  func notification(_ id: Int) throws -> StoredNotification? {
+    try database.read { try $0.notification(id, at: now()) }
+  }
+
+  func notification(
+    for key: IdempotencyKey, sender: UserID?
+  ) throws -> StoredNotification? {
+    try database.read { try $0.notification(for: key, sender: sender) }
+  }
+}
+
+extension Blobs {
+  /// Keeps a blob from being collected before the reference to it is committed; throws `missing` if it is
+  /// not stored.
+  fileprivate func requireRenewed(_ blob: Blob?) throws {
+    guard let blob, !renew(blob.digest) else { return }
+    throw StoreError(.missing, "the content of the notification was removed meanwhile; try again")
+  }
+}
+
+extension StoredNotification {
+  fileprivate func isSame(as new: NotificationInsert) -> Bool {
+    message == new.message && richType == new.richType && payload == new.payload
+      && blob == new.blob && blobType == new.blobType && form == new.form
+      && notBefore == new.notBefore && expires == new.expires
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func notification(_ id: Int, at now: Date) throws -> StoredNotification? {
+    try first(
+      """
+      SELECT \(StoredNotification.columns) FROM notification
+      WHERE id = ? AND (expires IS NULL OR expires > ?)
+      """, id, now, read: StoredNotification.init)
+  }
+
+  fileprivate func notification(
+    for key: IdempotencyKey, sender: UserID?
+  ) throws -> StoredNotification? {
+    let known = try first(
+      "SELECT notification, request FROM idempotency WHERE sender = ? AND key = ?",
+      sender?.rawValue ?? 0, key.key
+    ) { row in (notification: try row.next(Int.self), request: try row.next(Digest.self)) }
+    guard let known else { return nil }
+    guard known.request == key.request else {
+      throw StoreError(
+        .conflict, "the idempotency key “\(key.key)” was already used for a different request")
+    }
+    return try first(
+      "SELECT \(StoredNotification.columns) FROM notification WHERE id = ?", known.notification,
+      read: StoredNotification.init)
+  }
+
+  fileprivate func insert(
+    _ new: NotificationInsert, created: Date
+  ) throws -> StoredNotification {
+    // A counter, not max(id) + 1: an id is never reused, also when the latest notification was collected.
+    let id: Int? = try value(
+      "UPDATE counter SET next = next + 1 WHERE name = 'notification' RETURNING next - 1")
+    guard let id, id <= Int32.max else {
+      throw StoreError(.failed, "no ids are left for notifications (32 bits)")
+    }
+    let notification = try first(
+      """
+      INSERT INTO notification(
+        id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
+        created, not_before, expires, form, audience)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING \(StoredNotification.columns)
+      """, id, new.message, new.richType, new.payload, new.sender, new.details, new.blob?.digest,
+      new.blob?.size, new.blobType, created, new.notBefore, new.expires, new.form,
+      StringList(new.to), read: StoredNotification.init)
+    guard let notification else { throw StoreError(.failed, "the notification was not stored") }
+    if let key = new.idempotencyKey {
+      try run(
+        "INSERT INTO idempotency VALUES (?, ?, ?, ?)", new.sender?.rawValue ?? 0, key.key,
+        key.request, id)
+    }
+    return notification
+  }
+
+  /// Nil if the notification has expired or a recipient has fetched it.
+  fileprivate func update(
+    _ id: Int, with new: NotificationInsert, at now: Date
+  ) throws -> StoredNotification? {
+    try first(
+      """
+      UPDATE notification SET message = ?, rich_type = ?, payload = ?, details = ?, blob = ?,
+        blob_size = ?, blob_type = ?, not_before = ?, expires = ?, form = ?
+      WHERE id = ? AND (expires IS NULL OR expires > ?) AND NOT EXISTS (
+        SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+      RETURNING \(StoredNotification.columns)
+      """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
+      new.blobType, new.notBefore, new.expires, new.form, id, now, read: StoredNotification.init)
+  }
+}
+
+extension StoredNotification {
+  /// The columns that `init(_:)` reads, in its order.
+  static let columns = """
+    notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
+    created, not_before, expires, form, audience
+    """
+
+  /// The condition that recipients may know of it at the time in the parameter `time`, such as `?2`.
+  static func isVisible(_ time: String) -> String {
+    "(expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))"
+  }
+
+  init(_ row: inout Row) throws {
+    (id, message, richType) = (try row.next(), try row.next(), try row.next())
+    (payload, sender, details) = (try row.next(), try row.next(), try row.next())
+    let (digest, size): (Digest?, Int?) = (try row.next(), try row.next())
+    blob = digest.map { Blob(digest: $0, size: size ?? 0) }
+    (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
+    (expires, form, audience) = (try row.next(), try row.next(), try row.next())
+  }
+}

@@ -1,0 +1,124 @@
+import FoundationEssentials
+
+// MARK: - Checks
+
+extension SQLiteTables {
+  func problems() async throws -> [String] {
+    // Reads the whole database, which takes long.
+    try await BlockingQueue("store.check").run { [database] in
+      try database.column("PRAGMA integrity_check(20)", as: String.self).filter { $0 != "ok" }
+        + database.column("PRAGMA foreign_key_check").map { "a dangling row in \($0 as String)" }
+    }
+  }
+
+  func assetContents() throws -> [(richType: String, name: String, blob: Digest)] {
+    try database.all("SELECT rich_type, name, blob FROM asset WHERE blob IS NOT NULL") {
+      ($0, $1, $2)
+    }
+  }
+
+  func notificationContents() throws -> [(id: Int, blob: Digest)] {
+    try database.all("SELECT id, blob FROM notification WHERE blob IS NOT NULL") { ($0, $1) }
+  }
+
+  func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws {
+    try await database.run(
+      "UPDATE asset SET stamp = '' WHERE rich_type = ? AND name = ? AND blob = ?", richType, name,
+      blob)
+  }
+
+  func unreferenced(among blobs: [Digest]) throws -> [Digest] {
+    try database.read { connection in
+      try blobs.filter { digest in
+        try connection.value(
+          """
+          SELECT EXISTS (SELECT 1 FROM notification WHERE blob = ?1)
+            OR EXISTS (SELECT 1 FROM asset WHERE blob = ?1)
+          """, digest) == false
+      }
+    }
+  }
+}
+
+// MARK: - Clean-up
+
+extension SQLiteTables {
+  /// Rows per commit, so that other changes are not delayed for long.
+  private static let batch = 1000
+
+  func removeExpiredNotifications() async throws -> Int {
+    // A hundred at a time, because their recipients, events and jobs are deleted with them.
+    try await removeAll(
+      """
+      DELETE FROM notification
+      WHERE id IN (SELECT id FROM notification WHERE expires <= ? LIMIT 100)
+      """, now())
+  }
+
+  func removeHistory(before time: Date) async throws {
+    try await removeOldest("push_event", "sequence", "created < ?", time)
+    // A queued job may wait longer than that: for its time, or for an operator to repair the lane.
+    try await removeOldest("job", "id", "state <> 'queued' AND updated < ?", time)
+    try await removeOldest(
+      "push", "id", "? AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = old.id)", true)
+    let firstKept = try database.value(
+      "SELECT id FROM notification WHERE created >= ? ORDER BY id LIMIT 1", time, as: Int.self)
+    try await removeAll(
+      """
+      DELETE FROM idempotency WHERE notification IN (
+        SELECT notification FROM idempotency WHERE notification < ? LIMIT \(Self.batch))
+      """, firstKept ?? .max)
+  }
+
+  func removeEvents(before time: Date, keeping count: Int) async throws {
+    try await removeOldest("event", "sequence", "created < ?", time)
+    try await removeOldest("event", "sequence", "sequence <= ?", try latestEvent() - count)
+  }
+
+  /// Removes rows that meet a condition on `old`.
+  ///
+  /// Numbers rise with time: if none of the oldest batch is old enough, none is.
+  private func removeOldest(
+    _ table: String, _ number: String, _ condition: String, _ value: some Column & Sendable
+  ) async throws {
+    try await removeAll(
+      """
+      DELETE FROM \(table) WHERE \(number) IN (
+        SELECT \(number) FROM (SELECT * FROM \(table) ORDER BY \(number) LIMIT \(Self.batch)) AS old
+        WHERE \(condition))
+      """, value)
+  }
+
+  /// Repeats a statement, a commit each, until it changes nothing; returns the rows it changed.
+  @discardableResult
+  private func removeAll(_ sql: String, _ value: some Column & Sendable) async throws -> Int {
+    var total = 0
+    while case let count = try await database.run(sql, value), count > 0 {
+      total += count
+    }
+    return total
+  }
+}
+
+// MARK: - Copies
+
+extension SQLiteTables {
+  /// Copies the database as of one moment, and verifies the copy.
+  static func copyDatabase(from source: String, to target: String) throws {
+    try SQLiteConnection.open(source, for: .copying).run("VACUUM INTO ?", target)
+    let result = try SQLiteConnection.open(target, for: .reading).value(
+      "PRAGMA integrity_check(1)", as: String.self)
+    guard result == "ok" else {
+      throw StoreError(.damaged, "the database is damaged (\(result ?? "no result"))")
+    }
+  }
+
+  /// Every blob that a database refers to.
+  static func blobs(in database: String) throws -> [Digest] {
+    try SQLiteConnection.open(database, for: .reading).column(
+      """
+      SELECT blob FROM notification WHERE blob IS NOT NULL
+      UNION SELECT blob FROM asset WHERE blob IS NOT NULL
+      """)
+  }
+}

@@ -1,0 +1,42 @@
+import FoundationEssentials
+
+/// The tables in a SQLite database.
+///
+/// Reads take microseconds and never wait for a write, so they are synchronous and run on the caller's thread.
+/// Writes that wait at the same time share one transaction and its fsync (``Writer``).
+final class SQLiteTables: Tables {
+  let database: Database
+  let blobs: Blobs
+  let observers: CommitObservers
+  let now: @Sendable () -> Date
+  /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
+  let owner: String
+  let pendingFetches = PendingFetches()
+
+  /// Opens the database of a data folder, creating or migrating it as needed.
+  ///
+  /// `start` is nil for a process that is no node.
+  init(
+    in folder: DataFolder, start: NodeStart?, blobs: Blobs, observers: CommitObservers,
+    now: @escaping @Sendable () -> Date
+  ) throws {
+    database = try Database(path: folder.database, onCommit: observers.onCommit) {
+      try $0.addFirstLinkKey()
+    }
+    (self.blobs, self.observers, self.now) = (blobs, observers, now)
+    owner = start?.owner ?? UUID().uuidString
+    if let start { releaseLeases(ofNode: start.node) }
+  }
+
+  func probe() async throws {
+    try await database.write { connection in
+      _ = try connection.value("SELECT max(sequence) FROM push_event", as: Int.self)
+    }
+  }
+
+  /// Wakes those who send what was just committed.
+  func notifyObservers(ofEventsFor users: [UserID], jobsOf pushes: [PushInsert] = []) {
+    if !users.isEmpty { observers.onPushEvents(users) }
+    if !pushes.isEmpty { observers.onJobs(Set(pushes.map(\.lane))) }
+  }
+}
