@@ -47,7 +47,7 @@ import Testing
     #expect(try await store.events.events(after: 0, limit: 99).allSatisfy { $0.type != "old" })
   }
 
-  @Test func `ends with the tables of a new database`() throws {
+  @Test func `ends with the tables of a new database`() async throws {
     try writeOld()
     _ = try Store(folder: scratch.folder)
     let new = Scratch()
