@@ -118,7 +118,7 @@ def throughput(folder):
         devices = [f"{number:08x}".upper() for number in range(PUSHES)]
         store.executemany("INSERT INTO user(name, role, created) VALUES (?, 'device', 0)",
                           [("user" + one,) for one in devices])
-        store.executemany("INSERT INTO registration SELECT ?, id, 'apns', ?, 0 FROM user WHERE name = ?",
+        store.executemany("INSERT INTO registration(id, user, platform, handle, updated) SELECT ?, id, 'apns', ?, 0 FROM user WHERE name = ?",
                           [(one, one, "user" + one) for one in devices])
         store.executemany("INSERT INTO registration_tag VALUES ('all', ?)", [(one,) for one in devices])
     store.close()
