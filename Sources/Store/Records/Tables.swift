@@ -8,12 +8,16 @@ protocol Tables: Accounts, Notifications, AssetCatalogue, Outbox, Events, EventL
 
 /// Reads that event loops make, so they must neither suspend nor take longer than microseconds.
 ///
-/// Everything else awaits ``Notifications`` and ``Outbox``.
+/// Everything else awaits the functions of ``Accounts``, ``Notifications`` and ``Outbox``.
 package protocol EventLoopReads: Sendable {
   /// The notification with this id; nil if there is none or it has expired.
   func notification(_ id: Int) throws -> StoredNotification?
   /// Whether the user is a recipient of the notification.
   func isRecipient(_ id: Int, user: UserID) throws -> Bool
+  /// The number of the user of that name, or nil.
+  func userID(of name: String, allowingPasswordless: Bool) throws -> UserID?
+  /// A number that changes whenever a user is added, changed or removed, except for passwordless ones.
+  func userChanges() throws -> Int
   /// The only recipient of a notification; nil if there are more, or none.
   func soleRecipient(of id: Int) throws -> UserID?
   /// The user and the device of the job with this number, token and notification; nil if there is none.

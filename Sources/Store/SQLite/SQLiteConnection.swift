@@ -80,6 +80,7 @@ struct SQLiteConnection: ~Copyable, Queryable {
     try run(sql, values: values)
   }
 
+  @discardableResult
   func run(_ sql: String, values: [any Column]) throws -> Int {
     try withStatement(sql, values) { statement in
       while try step(statement) {}

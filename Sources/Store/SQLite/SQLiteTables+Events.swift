@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Primitives
 
 extension SQLiteTables {
   func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws {
@@ -155,11 +154,14 @@ extension SQLiteConnection {
     _ state: String, of id: Int, user: UserID, device: String? = nil, lane: String? = nil,
     at time: Date
   ) throws {
+    let source = device.map { ("'device', ?5,", $0) } ?? lane.map { ("'lane', ?5,", $0) }
     try run(
       """
       INSERT INTO event(type, publisher, user, data, created)
-      SELECT 'receipt', sender, ?, ?, ? FROM notification WHERE id = ?
-      """, user, Self.receipt(state, of: id, device: device, lane: lane), time, id)
+      SELECT 'receipt', sender, ?1,
+        json_object('notification', id, 'user', NULL, \(source?.0 ?? "") 'state', ?2), ?3
+      FROM notification WHERE id = ?4
+      """, values: [user, state, time, id] + (source.map { [$0.1] } ?? []))
   }
 
   /// Inserts the events that tell of the same new state of all recipients.
@@ -167,11 +169,12 @@ extension SQLiteConnection {
     try run(
       """
       INSERT INTO event(type, publisher, user, data, created)
-      SELECT 'receipt', sender, user.id, ?, ?
+      SELECT 'receipt', sender, user.id,
+        json_object('notification', notification.id, 'user', NULL, 'lane', ?, 'state', ?), ?
       FROM recipient JOIN user ON user.id = recipient.user
         JOIN notification ON notification.id = recipient.notification
       WHERE notification.id = ? ORDER BY user.id
-      """, Self.receipt(state, of: id, lane: lane), time, id)
+      """, lane, state, time, id)
   }
 
   /// Inserts the events that tell of the present states of jobs.
@@ -192,14 +195,5 @@ extension SQLiteConnection {
   /// Numbers as JSON, for json_each.
   static func list(_ numbers: [Int]) -> String {
     "[\(numbers.map(String.init).joined(separator: ","))]"
-  }
-
-  private static func receipt(
-    _ state: String, of id: Int, device: String? = nil, lane: String? = nil
-  ) -> String {
-    let facts = [("device", device), ("lane", lane), ("state", state)].compactMap { name, value in
-      value.map { "\(JSONText.quoted(name)):\(JSONText.quoted($0))" }
-    }
-    return "{\"notification\":\(id),\"user\":null,\(facts.joined(separator: ","))}"
   }
 }
