@@ -101,7 +101,7 @@ docs: deps ## the public documentation is complete and has no broken link
 	for library in RichPushClient PluginKit; do
 	  mkdir -p .build/docs/$$library.symbols
 	  swift build --target $$library
-	  swift symbolgraph-extract -module-name $$library -I .build/debug/Modules -I Sources/CLibraries/include \
+	  swift symbolgraph-extract -module-name $$library -I .build/debug/Modules -I Sources/CCurl \
 	    -target $$(uname -m)-unknown-linux-gnu -minimum-access-level public \
 	    -output-dir .build/docs/$$library.symbols
 	  docc convert --warnings-as-errors --output-path .build/docs/$$library \

@@ -11,8 +11,7 @@ let strict: [SwiftSetting] = [
 /// For what handles every pixel: hundreds of tests wait for it, and it takes ten times longer without.
 let optimized = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 let strictC: [CSetting] = [
-  .treatAllWarnings(as: .error),
-  .unsafeFlags(["-Wall", "-Wextra"]),
+  .treatAllWarnings(as: .error), .enableWarning("all"), .enableWarning("extra"),
 ]
 
 /// The commit that a release is built from; the Makefile sets it.
@@ -45,6 +44,8 @@ func tests(
 
 let package = Package(
   name: "richpush",
+  // For apps with RichPushClient; the server runs on Linux.
+  platforms: [.macOS(.v13), .iOS(.v16)],
   products: [
     .executable(name: "richpush", targets: ["richpush"]),
     .library(name: "RichPushClient", targets: ["RichPushClient"]),
@@ -59,6 +60,7 @@ let package = Package(
     .target(
       name: "CCodecs", cSettings: strictC + [.unsafeFlags(["-O3"])],
       linkerSettings: ["png", "z", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
+    .systemLibrary(name: "CCurl"),
     .systemLibrary(name: "CSound"),
     .executableTarget(
       name: "richpush-exec", cSettings: strictC,
@@ -68,12 +70,12 @@ let package = Package(
     module("HTTP", on: ["CLibraries", "Primitives"]),
     module("MediaTypes", on: ["Primitives"]),
     module("Store", on: ["CLibraries", "Primitives"]),
-    module("Push", on: ["CLibraries", "Primitives"]),
+    module("Push", on: ["CCurl", "CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "Primitives"]),
     module(
       "PluginTester", on: ["PluginHost", "MediaTypes"],
       resources: [.embedInCode("Templates")]),
-    module("RichPushAPI", on: ["Primitives"]),
+    module("RichPushAPI"),
     module(
       "Media",
       on: ["Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"]),
@@ -91,7 +93,8 @@ let package = Package(
       ],
       resources: [.embedInCode("openapi.json")]),
     module(
-      "RichPushClient", on: [.target(name: "CLibraries", condition: .when(platforms: [.linux]))]),
+      "RichPushClient",
+      on: ["RichPushAPI", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
     module("PluginKit", on: ["Primitives"]),
     module("Imaging", on: ["CCodecs", "MediaTypes", "Primitives"], settings: optimized),
     .executableTarget(
@@ -104,7 +107,7 @@ let package = Package(
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit", "Primitives"]),
     plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit"]),
-    plugin("url", on: ["CLibraries", "MediaTypes", "PluginKit"]),
+    plugin("url", on: ["CCurl", "MediaTypes", "PluginKit"]),
 
     tests(of: "Primitives"),
     tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
@@ -137,6 +140,7 @@ let package = Package(
         "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP", "RichPushAPI",
         "TestSupport", "richpush-exec",
       ]),
+    tests(of: "RichPushAPI"),
     tests(of: "RichPushClient"),
     tests(of: "PluginKit", on: ["Primitives"]),
     tests(

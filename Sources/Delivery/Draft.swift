@@ -5,86 +5,72 @@ package import RichPushAPI
 package import Store
 
 /// A request for a notification, parsed and checked without the store and plugins.
+@dynamicMemberLookup
 package struct Draft: Sendable {
-  package var message: String
-  var richType: String
-  var payload: String
+  private var new: NewNotification
   /// Tags, of which a device must have at least one; or one tag expression.
-  var audience: TagExpression
+  let audience: TagExpression
   /// The audience as the sender wrote it.
-  package var to: [String]
-  /// When it is announced, if not at once.
-  var notBefore: Date?
-  var expires: Date?
-  /// Identifies repetitions of a request (`Idempotency-Key`).
-  package var idempotencyKey: String?
-  /// The form of the push that announces it.
-  var form = AnnouncementForm.silent
-  /// Whether it sets the app's icon to the unread count.
-  var badge = false
+  package let to: [String]
 
   /// The longest message, in bytes.
   static let longestMessage = 16_384
   /// The longest literal payload, in bytes.
   static let longestPayload = 65_536
 
-  /// The members of the JSON form.
-  private static let fields = [
-    "message", "richType", "payload", "to", "notBefore", "expires", "form", "badge",
-    "idempotencyKey",
-  ]
+  /// A member of the message.
+  package subscript<Value>(dynamicMember member: WritableKeyPath<NewNotification, Value>) -> Value {
+    get { new[keyPath: member] }
+    set { new[keyPath: member] = newValue }
+  }
+
+  private init(_ new: NewNotification) throws(ServiceError) {
+    self.new = new
+    switch new.audience {
+    case .tags(let expression): to = [expression]
+    case .anyTag(let tags): to = tags
+    }
+    guard !to.isEmpty else { throw ServiceError(.invalidRequest, "to is empty.") }
+    do {
+      audience =
+        to.count == 1
+        ? try TagExpression(to[0]) : try TagExpression(anyOf: to.map { tag in try Tag(tag) })
+    } catch {
+      throw ServiceError(.rejected, "to is not valid: \(error)")
+    }
+  }
 
   /// Reads the JSON form of `POST /api/notifications`.
   package init(_ body: [UInt8], now: Date) throws(ServiceError) {
-    var members = try JSONMembers(body, known: Self.fields)
-    guard let message = try members.string("message") else {
-      throw ServiceError(.invalidRequest, "message is missing.")
-    }
-    guard let richType = try members.string("richType") else {
-      throw ServiceError(.invalidRequest, "richType is missing.")
-    }
-    guard let payload = try Self.payload(&members) else {
-      throw ServiceError(.invalidRequest, "payload is missing.")
-    }
-    to = try Self.audience(&members)
-    (self.message, self.richType, self.payload) = (message, richType, payload)
-    audience = try Self.expression(to)
-    notBefore = try members.time("notBefore")
-    expires = try members.time("expires")
-    idempotencyKey = try members.string("idempotencyKey")
-    form = try Self.form(&members) ?? .silent
-    badge = try members.bool("badge") ?? false
+    try self.init(JSONCoding.request(NewNotification.self, from: body))
     try check(now: now)
   }
 
   /// A notification, changed by a JSON merge patch (RFC 7396).
   package init(_ old: StoredNotification, changedBy body: [UInt8], now: Date) throws(ServiceError) {
-    var members = try JSONMembers(body, known: Self.fields)
-    guard !members.holds("to"), !members.holds("idempotencyKey") else {
-      throw ServiceError(
-        .invalidRequest,
-        "The recipients and the idempotency key of a notification cannot be changed.")
-    }
-    if let name = ["message", "richType", "payload"].first(where: members.isNull) {
-      throw ServiceError(.invalidRequest, "\(name) can be changed, but not removed.")
-    }
-    message = try members.string("message") ?? old.message
-    richType = try members.string("richType") ?? old.richType
-    payload = try Self.payload(&members) ?? old.payload
-    to = old.to
-    audience = try Self.expression(to)
-    let isMoved = members.holds("notBefore")
-    guard !isMoved || old.isHeld(at: now) else {
+    let change = try JSONCoding.request(Amendment.self, from: body)
+    guard change.notBefore == .none || old.isHeld(at: now) else {
       throw ServiceError(
         .conflict, "notBefore cannot be changed any more: the pushes have been sent.")
     }
-    notBefore = isMoved ? try members.time("notBefore") : old.notBefore
-    expires = members.holds("expires") ? try members.time("expires") : old.expires
+    func changed<Value>(
+      _ name: String, _ change: Change<Value>, from value: Value
+    ) throws(ServiceError) -> Value {
+      if let value = change.applied(to: value) { return value }
+      throw ServiceError(.invalidRequest, "\(name) can be changed, but not removed.")
+    }
+    var new = try NewNotification(
+      changed("message", change.message, from: old.message),
+      richType: changed("richType", change.richType, from: old.richType),
+      payload: changed("payload", change.payload, from: Payload(wrappedValue: old.payload))
+        .wrappedValue,
+      to: .anyTag(old.to), expires: change.expires.applied(to: old.expires))
+    new.notBefore = change.notBefore.applied(to: old.notBefore)
     let words = old.form.split(separator: " ")  // see storedForm
-    form =
-      try Self.form(&members) ?? words.first.flatMap { AnnouncementForm(rawValue: String($0)) }
-      ?? form
-    badge = try members.bool("badge") ?? words.contains("badge")
+    let form = words.first.flatMap { PushForm(rawValue: String($0)) }
+    new.form = change.form.applied(to: form) ?? form
+    new.badge = change.badge.applied(to: words.contains("badge")) ?? words.contains("badge")
+    try self.init(new)
     try check(now: now)
   }
 
@@ -92,9 +78,8 @@ package struct Draft: Sendable {
   package init(message: String, richType: String, payload: String, user: String)
     throws(ServiceError)
   {
-    (self.message, self.richType, self.payload) = (message, richType, payload)
-    to = ["username:" + user]
-    audience = try Self.expression(to)
+    try self.init(
+      NewNotification(message, richType: richType, payload: payload, to: .users([user])))
   }
 
   /// Sets the key to the field's value, bare or a quoted string (RFC 8941, section 3.3.3).
@@ -102,75 +87,49 @@ package struct Draft: Sendable {
     guard let field else { return }
     let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
     let key = isQuoted ? String(field.dropFirst().dropLast()) : field
-    guard idempotencyKey == nil || idempotencyKey == key else {
+    guard new.idempotencyKey == nil || new.idempotencyKey == key else {
       throw ServiceError(.rejected, "Idempotency-Key and idempotencyKey differ.")
     }
-    idempotencyKey = key
+    new.idempotencyKey = key
     try checkKey()
   }
 
   private func checkKey() throws(ServiceError) {
-    if let key = idempotencyKey, !(1...256).contains(key.utf8.count) {
+    if let key = new.idempotencyKey, !(1...256).contains(key.utf8.count) {
       throw ServiceError(.invalidRequest, "An idempotency key has from 1 to 256 bytes.")
     }
   }
 
   private func check(now: Date) throws(ServiceError) {
-    guard message.utf8.count <= Self.longestMessage else {
+    for (name, text) in [("message", new.message), ("idempotencyKey", new.idempotencyKey ?? "")]
+    where text.utf8.contains(0) {
+      throw ServiceError(.invalidRequest, "\(name) holds a NUL character.")
+    }
+    guard new.message.utf8.count <= Self.longestMessage else {
       throw ServiceError(.tooLarge, "message has more than \(Self.longestMessage) bytes.")
     }
-    guard form == .silent || form == .legacy || message.contains(where: { !$0.isWhitespace }) else {
+    guard [.silent, .legacy].contains(form) || new.message.contains(where: { !$0.isWhitespace })
+    else {
       throw ServiceError(
         .rejected, "message is empty, but the form \(form.rawValue) shows it.")
     }
-    guard payload.utf8.count <= Self.longestPayload else {
+    guard !new.payload.utf8.contains(0) else {
+      throw ServiceError(.rejected, "payload holds a NUL character.")
+    }
+    guard new.payload.utf8.count <= Self.longestPayload else {
       throw ServiceError(.tooLarge, "payload has more than \(Self.longestPayload) bytes.")
     }
-    guard Plugin.isValidName(richType) else {
+    guard Plugin.isValidName(new.richType) else {
       throw ServiceError(
-        .rejected, "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
+        .rejected, "\(new.richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
     }
-    if let expires, expires <= now { throw ServiceError(.rejected, "expires is in the past.") }
-    if let expires, let notBefore, expires <= notBefore {
-      throw ServiceError(.rejected, "expires is not later than notBefore.")
+    if let expires = new.expires {
+      guard expires > now else { throw ServiceError(.rejected, "expires is in the past.") }
+      guard expires > new.notBefore ?? now else {
+        throw ServiceError(.rejected, "expires is not later than notBefore.")
+      }
     }
     try checkKey()
-  }
-
-  private static func payload(_ members: inout JSONMembers) throws(ServiceError) -> String? {
-    switch members.take("payload") {
-    case .string(let text):
-      guard !text.utf8.contains(0) else {
-        throw ServiceError(.rejected, "payload holds a NUL character.")
-      }
-      return text
-    case .object(let object): return JSON.object(object).text
-    case nil: return nil
-    default:
-      throw ServiceError(
-        .invalidRequest, "payload is a string (an asset's name, a link) or an object.")
-    }
-  }
-
-  private static func audience(_ members: inout JSONMembers) throws(ServiceError) -> [String] {
-    switch members.take("to") {
-    case .string(let expression): return [expression]
-    case .array(let items):
-      let tags = try JSONMembers.strings(items, "to")
-      guard !tags.isEmpty else { throw ServiceError(.invalidRequest, "to is empty.") }
-      return tags
-    case nil: throw ServiceError(.invalidRequest, "to is missing, such as [\"username:alice\"].")
-    default: throw ServiceError(.invalidRequest, "to is an array of tags or a tag expression.")
-    }
-  }
-
-  private static func form(_ members: inout JSONMembers) throws(ServiceError) -> AnnouncementForm? {
-    guard let name = try members.string("form") else { return nil }
-    guard let form = AnnouncementForm(rawValue: name) else {
-      let names = AnnouncementForm.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ServiceError(.invalidRequest, "form is one of \(names), not \(name.quoted).")
-    }
-    return form
   }
 
   /// The error if `to` matches nobody; `unknown` are the users in it that do not exist.
@@ -183,34 +142,31 @@ package struct Draft: Sendable {
     return ServiceError(.noRecipients, "Nobody matches \(tags)." + (hint ?? ""))
   }
 
+  /// The form of the push that announces it.
+  var form: AnnouncementForm {
+    new.form.flatMap { AnnouncementForm(rawValue: $0.rawValue) } ?? .silent
+  }
+
+  /// Whether the push sets the app's icon to the unread count.
+  var badge: Bool { new.badge ?? false }
+
   /// The form and the badge, as stored.
   var storedForm: String { form.rawValue + (badge ? " badge" : "") }
 
   /// The content of the push for the notification with this ID.
   func content(_ id: Int, media: MediaLink?) -> AnnouncementContent {
     AnnouncementContent(
-      id: id, message: message, richType: richType, media: media, countsUnread: badge)
-  }
-
-  private static func expression(_ to: [String]) throws(ServiceError) -> TagExpression {
-    do {
-      return to.count == 1
-        ? try TagExpression(to[0]) : try TagExpression(anyOf: to.map { tag in try Tag(tag) })
-    } catch {
-      throw ServiceError(.rejected, "to is not valid: \(error)")
-    }
+      id: id, message: new.message, richType: new.richType, media: media, countsUnread: badge)
   }
 }
 
-extension StoredNotification {
+extension RichNotification {
   /// The notification in every JSON response.
-  package func json(isRead: Bool) -> JSON {
-    .object([
-      "id": .number(Double(id)), "message": .string(message), "richType": .string(richType),
-      "payload": .string(payload), "to": .array(to.map(JSON.string)), "read": .bool(isRead),
-      "created": .time(created), "notBefore": .time(notBefore), "expires": .time(expires),
-      "media": .string("/api/notifications/\(id)"),
-      "details": details.flatMap { JSON($0.utf8) } ?? .object([:]),
-    ])
+  package init(_ stored: StoredNotification, isRead: Bool) {
+    self.init(
+      id: stored.id, message: stored.message, richType: stored.richType, payload: stored.payload,
+      to: stored.to, isRead: isRead, created: stored.created, notBefore: stored.notBefore,
+      expires: stored.expires, media: "/api/notifications/\(stored.id)",
+      details: stored.details.flatMap { JSONValue($0.utf8) } ?? .object([:]))
   }
 }

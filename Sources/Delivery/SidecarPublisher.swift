@@ -54,10 +54,12 @@ package struct SidecarPublisher: SidecarPublishing {
       if let text, String(decoding: text, as: UTF8.self).contains(mark) { return false }
     }
     do throws(ServiceError) {
-      let (answer, isNew) = try await notification(richType, file, sidecar)
+      let (notification, isNew) = try await notification(richType, file, sidecar)
       // A file that was only touched was sent and logged before.
       let isLogged = !isNew && folder.stamp(richType, named: sent) != nil
-      try folder.put(text: answer.with("mark", .string(mark)).text + "\n", richType, sent)
+      var result = JSONValue(JSONCoding.encode(notification))?.members ?? [:]
+      result["mark"] = .string(mark)
+      try folder.put(text: JSONCoding.text(result) + "\n", richType, sent)
       folder.removeResult(richType, failed)
       if !isLogged { assets.log("\(richType)/\(file) is sent") }
       return false
@@ -88,7 +90,7 @@ package struct SidecarPublisher: SidecarPublishing {
   /// The notification, created unless the same file and sidecar were sent before.
   private func notification(
     _ richType: String, _ file: String, _ sidecarName: String
-  ) async throws(ServiceError) -> (JSON, isNew: Bool) {
+  ) async throws(ServiceError) -> (RichNotification, isNew: Bool) {
     guard let name = AssetName(file) else {
       throw ServiceError(.rejected, AssetName.problem(with: file) ?? "It is not a file's name.")
     }
@@ -114,15 +116,15 @@ package struct SidecarPublisher: SidecarPublishing {
       try await assets.store.notifications.notification(
         for: IdempotencyKey(key, request: request), sender: sender)
     }) {
-      return (sent.json(isRead: false), false)
+      return (RichNotification(sent, isRead: false), false)
     }
     var draft = try Draft(
-      NotifySidecar.request(sidecar, richType: richType, file: name.value).bytes, now: Date())
+      NotifySidecar.request(sidecar, richType: richType, file: name.value), now: Date())
     draft.idempotencyKey = key
     let published = try await ServiceError.mapping {
       try await publisher.publish(draft, sender: sender, request: request, asset: asset)
     }
-    return (published.notification.json(isRead: false), true)
+    return (RichNotification(published.notification, isRead: false), true)
   }
 
   /// The sender's ID now: the name may belong to another user than at the start.
@@ -157,8 +159,8 @@ extension NotifySidecar {
   /// Without a message, the file's name without its extension is the message.
   fileprivate static func request(
     _ sidecar: [UInt8], richType: String, file: String
-  ) throws(ServiceError) -> JSON {
-    guard let value = JSON(sidecar), case .object(var members) = value else {
+  ) throws(ServiceError) -> [UInt8] {
+    guard var members = JSONValue(sidecar)?.members else {
       throw ServiceError(
         .invalidRequest, "The .notify.json is not a JSON object, such as {\"to\": \"news\"}.")
     }
@@ -170,6 +172,6 @@ extension NotifySidecar {
     members["message"] = members["message"] ?? .string(stem.isEmpty ? file : stem)
     members["richType"] = .string(richType)
     members["payload"] = .string(file)
-    return .object(members)
+    return JSONCoding.encode(members)
   }
 }

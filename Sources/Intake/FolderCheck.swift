@@ -47,23 +47,23 @@ package final class FolderCheck: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: data) }
 
-  /// Calls `report` with the JSON of each asset, by rich type and name.
+  /// Calls `report` with each asset, by rich type and name.
   ///
   /// - Throws: why the folder cannot be read.
   package func run(
-    _ report: @Sendable (_ asset: [UInt8]) -> Void
+    _ report: @Sendable (_ asset: Asset) -> Void
   ) async throws(ServiceError) {
     let found = try assets.folder.richTypes()
-    for entry in found.others { report(Reconciliation.misplaced(entry).json.bytes) }
+    for entry in found.others { report(Reconciliation.misplaced(entry).message()) }
     let unsent = assets.folder.unsentWithoutPublisher.sorted { $0.key < $1.key }
     for (name, reason) in unsent {
-      report(AssetIntake.refused(DropFolder.publishFolderName, name, reason).json.bytes)
+      report(AssetIntake.refused(DropFolder.publishFolderName, name, reason).message())
     }
     for richType in found.types { try await check(richType, report) }
   }
 
   private func check(
-    _ richType: String, _ report: @Sendable (_ asset: [UInt8]) -> Void
+    _ richType: String, _ report: @Sendable (_ asset: Asset) -> Void
   ) async throws(ServiceError) {
     let entries: [FolderEntry]
     do throws(ServiceError) {
@@ -71,7 +71,7 @@ package final class FolderCheck: Sendable {
     } catch {
       if error.code == .notFound { return }
       return report(
-        AssetIntake.refused(richType, Reconciliation.root, error.reason).json.bytes)
+        AssetIntake.refused(richType, Reconciliation.root, error.reason).message())
     }
     let files = entries.compactMap { entry -> File? in
       let kind = assets.folder.kind(of: entry, richType, publishes: false)
@@ -93,7 +93,7 @@ package final class FolderCheck: Sendable {
       for var asset in checked {
         asset.caseVariant = twins[AssetRecord.caseFolded(asset.name)]?.filter { $0 != asset.name }
           .min()
-        report(asset.json.bytes)
+        report(asset.message())
       }
       // The copies are removed after each batch: the disk may be smaller than the folder.
       var retention = Retention()

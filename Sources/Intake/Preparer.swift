@@ -134,11 +134,11 @@ package struct Preparation: Sendable {
     return advice.text
   }
 
-  /// How many renditions are made, as `{"made":2,"of":6}`.
-  package func progress(in store: Store) -> JSON {
+  /// How many renditions are made.
+  package func progress(in store: Store) -> Asset.Progress {
     let requests = [request(.none)] + Profile.all.map { request(RenditionOptions($0)) }
-    let made = requests.count { store.renditions.rendition($0.key) != nil }
-    return .object(["made": .number(Double(made)), "of": .number(Double(requests.count))])
+    return Asset.Progress(
+      made: requests.count { store.renditions.rendition($0.key) != nil }, total: requests.count)
   }
 
   /// The renditions to be made of an asset.
@@ -148,9 +148,7 @@ package struct Preparation: Sendable {
     throws(ServiceError)
   {
     plugin = try validator.plugin(asset.richType)
-    let details = asset.details.flatMap { JSON($0.utf8) }
-    isAnimated =
-      if case .object(let members)? = details { members["animated"] == .bool(true) } else { false }
+    isAnimated = asset.facts["animated"] == .bool(true)
     guard let digest = asset.blob, let type = asset.type else {
       throw ServiceError(.rejected, "Its content is missing. Drop the file again.")
     }

@@ -23,10 +23,10 @@ package struct PayloadValidator: Sendable {
         to: PluginCall(
           verb: .validate, richType: source.richType, message: source.message,
           payload: source.payload, asset: source.asset, body: Array(source.payload.utf8)))
-      guard let value = JSON(try reply.bytes(asset: nil)), case .object = value else {
+      guard let details = JSONValue(try reply.bytes(asset: nil)), details.members != nil else {
         return nil
       }
-      return value.text
+      return JSONCoding.text(details)
     }
   }
 

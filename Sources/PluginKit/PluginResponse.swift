@@ -9,6 +9,10 @@ public struct PluginResponse: Sendable {
 
   /// A response with bytes.
   ///
+  /// ```swift
+  /// return .document(Array("Hello".utf8), type: "text/plain", fields: [("Cache-Control", "no-store")])
+  /// ```
+  ///
   /// - Parameters:
   ///   - bytes: The content.
   ///   - type: Its media type, one that the manifest's `produces` covers.
@@ -21,26 +25,47 @@ public struct PluginResponse: Sendable {
   }
 
   /// A response with JSON text: the facts of a `validate`, or a document.
+  ///
+  /// ```swift
+  /// return .json(#"{"pages": 3}"#)
+  /// ```
   public static func json(_ text: String) -> Self {
     document(Array(text.utf8), type: "application/json")
   }
 
   /// A response with the unchanged asset, which the server sends without copying it.
+  ///
+  /// ```swift
+  /// guard let asset = request.asset else { throw Refusal("The payload names no file.") }
+  /// return .asset(type: asset.type)
+  /// ```
   public static func asset(type: String) -> Self {
     Self(status: 200, fields: [("Content-Type", type), ("X-Sendfile", "asset")], body: [])
   }
 
   /// A response with a file in ``PluginRequest/temporaryFolder``.
+  ///
+  /// ```swift
+  /// return .file(request.temporaryFolder + "/picture.png", type: "image/png")
+  /// ```
   public static func file(_ path: String, type: String) -> Self {
     Self(status: 200, fields: [("Content-Type", type), ("X-Sendfile", path)], body: [])
   }
 
   /// A redirect to an absolute `http` or `https` URL, with status 302.
+  ///
+  /// ```swift
+  /// return .redirect(to: "https://example.com/\(request.payload)")
+  /// ```
   public static func redirect(to url: String) -> Self {
     Self(status: 302, fields: [("Location", url)], body: [])
   }
 
   /// A refusal with a sentence; throwing a ``Refusal`` does the same.
+  ///
+  /// ```swift
+  /// return .refusal(415, "Only JPEG pictures can be used.")
+  /// ```
   public static func refusal(_ status: Int, _ sentence: String) -> Self {
     Self(
       status: status, fields: [("Content-Type", "text/plain; charset=utf-8")],

@@ -10,10 +10,12 @@ typealias Handler = (PluginRequest) throws -> PluginResponse
 /// answers one request after the other until the server ends the process. It answers the verb
 /// ``PluginRequest/Verb/describe`` itself.
 ///
-///     serve { request in
-///       guard !request.payload.isEmpty else { throw Refusal("The payload is the text of the card.") }
-///       return .document(card(request.payload), type: "application/json")
-///     }
+/// ```swift
+/// serve { request in
+///   guard !request.payload.isEmpty else { throw Refusal("The payload is the text of the card.") }
+///   return .document(Array(request.payload.utf8), type: "text/plain")
+/// }
+/// ```
 ///
 /// - Parameter handler: Makes the response to one request. A ``Refusal`` that it throws is the response;
 ///   any other error is logged by the server, and the caller gets a 502.

@@ -1,5 +1,3 @@
-import Primitives
-
 /// The rule for users' names.
 package enum UserName {
   /// Whether the name fits tags, logs and URLs: 1 to 64 of letters, digits and `-_.@`.
@@ -9,7 +7,12 @@ package enum UserName {
 
   /// Whether the byte may occur in a name.
   package static func isValid(byte: UInt8) -> Bool {
-    byte.isAlphanumeric || "-_.@".utf8.contains(byte)
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-_.@".utf8.contains(byte)
+    }
   }
 }
 

@@ -1,14 +1,15 @@
 import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+public import RichPushAPI
 
 /// Requests of a device.
 extension RichPushClient {
   /// Registers this device in the tutorial's two steps, and returns the registration's ID.
   ///
   /// The same handle always gets the same ID, so an app can call this at every start.
+  ///
+  /// ```swift
+  /// client.device = try await client.register(handle: deviceToken, tags: ["news"])
+  /// ```
   @discardableResult
   public func register(
     handle: String, platform: String = "apns", tags: [String] = []
@@ -21,11 +22,20 @@ extension RichPushClient {
   }
 
   /// Removes a registration of this user.
+  ///
+  /// ```swift
+  /// if let device = client.device { try await client.unregister(device) }
+  /// ```
   public func unregister(_ id: String) async throws {
     try await send(request("DELETE", ["api", "register", id]))
   }
 
   /// The user's notifications, newest first.
+  ///
+  /// ```swift
+  /// let inbox = try await client.inbox(unreadOnly: true, limit: 20)
+  /// print(inbox.notifications.map(\.message), inbox.unread ?? 0)
+  /// ```
   public func inbox(
     unreadOnly: Bool = false, limit: Int? = nil, before: Int? = nil
   ) async throws -> Inbox {
@@ -37,17 +47,35 @@ extension RichPushClient {
   }
 
   /// The next page of the inbox; nil if this is the last.
+  ///
+  /// ```swift
+  /// var page: Inbox? = try await client.inbox()
+  /// while let inbox = page {
+  ///   print(inbox.notifications.map(\.id))
+  ///   page = try await client.page(after: inbox)
+  /// }
+  /// ```
   public func page(after inbox: Inbox) async throws -> Inbox? {
     guard let next = inbox.next else { return nil }
-    return try await value(request("GET", address: endpoint.absoluteString + next)) as Inbox
+    return try await value(request("GET", address: next)) as Inbox
   }
 
   /// A notification with the details of its media.
+  ///
+  /// ```swift
+  /// let notification = try await client.details(7)
+  /// print(notification.details.width.integer ?? 0, notification.links?["ios"] ?? "")
+  /// ```
   public func details(_ id: Int) async throws -> RichNotification {
     try await value(request("GET", ["api", "notifications", String(id), "details"]))
   }
 
   /// The notification's media, in memory, sized for the device.
+  ///
+  /// ```swift
+  /// let picture = try await client.media(7, options: MediaOptions(width: 320, scale: 3))
+  /// print(picture.contentType, picture.bytes.count)
+  /// ```
   public func media(_ id: Int, options: MediaOptions = .original) async throws -> Media {
     let file = try await download(id, options: options)
     defer { try? FileManager.default.removeItem(at: file.url) }
@@ -58,17 +86,21 @@ extension RichPushClient {
   /// The notification's media as a temporary file, for a service extension with little memory.
   ///
   /// The caller moves or removes the file.
+  ///
+  /// ```swift
+  /// let file = try await client.download(7, options: MediaOptions(profile: "ios"))
+  /// try FileManager.default.moveItem(at: file.url, to: url)
+  /// ```
   public func download(_ id: Int, options: MediaOptions = .original) async throws -> MediaFile {
-    let request = try request("GET", ["api", "notifications", String(id)], query: options.query)
-    let (url, response) = try await transfer { try await $0.download(for: request) }
-    guard let error = RichPushError(response, bodyAt: url) else {
-      return MediaFile(url: url, response: response)
-    }
-    try? FileManager.default.removeItem(at: url)
-    throw error
+    try await download(
+      request("GET", ["api", "notifications", String(id)], query: options.query))
   }
 
   /// Marks the notification as read.
+  ///
+  /// ```swift
+  /// try await client.markRead(7)
+  /// ```
   public func markRead(_ id: Int) async throws {
     try await send(request("PUT", ["api", "notifications", String(id), "read"]))
   }
@@ -78,24 +110,17 @@ extension RichPushClient {
   /// It reconnects, resumes without loss (`Last-Event-ID`), and ends only when its task is cancelled or by
   /// a permanent error, such as a wrong password. `connected` is called for every connection, with the ID
   /// to resume after: all later pushes will be delivered.
+  ///
+  /// ```swift
+  /// for try await event in client.events() {
+  ///   for id in event.push.ids { print(try await client.details(id).message) }
+  /// }
+  /// ```
   public func events(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
     PushEvents(
       client: self, lastEventID: lastEventID, path: ["api", "push", "stream"],
       connected: connected)
-  }
-}
-
-/// A registration with the member names of the tutorial.
-private struct Registration: Encodable {
-  let platform: String
-  let handle: String
-  let tags: [String]
-
-  enum CodingKeys: String, CodingKey {
-    case platform = "Platform"
-    case handle = "Handle"
-    case tags = "Tags"
   }
 }

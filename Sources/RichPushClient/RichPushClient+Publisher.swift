@@ -1,22 +1,34 @@
 public import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+public import RichPushAPI
 
 /// Requests of a publisher.
 extension RichPushClient {
   /// Creates a notification; when this returns, it is stored durably and its pushes are queued.
+  ///
+  /// ```swift
+  /// let created = try await client.create(
+  ///   NewNotification("Hello", richType: "img", payload: "beach.jpg", to: .tags("news && !muted")))
+  /// print(created.id, created.reach?.devices ?? 0)
+  /// ```
   public func create(_ notification: NewNotification) async throws -> RichNotification {
     try await value(request("POST", ["api", "notifications"], json: notification))
   }
 
   /// Changes a notification that no device has fetched yet, and pushes it again.
+  ///
+  /// ```swift
+  /// let amended = try await client.amend(7, Amendment(message: "Hello again"))
+  /// print(amended.message)
+  /// ```
   public func amend(_ id: Int, _ amendment: Amendment) async throws -> RichNotification {
     try await value(request("PATCH", ["api", "notifications", String(id)], json: amendment))
   }
 
   /// Withdraws a notification: it can no longer be fetched, and pushes not sent yet are cancelled.
+  ///
+  /// ```swift
+  /// try await client.withdraw(7)
+  /// ```
   public func withdraw(_ id: Int) async throws {
     try await send(request("DELETE", ["api", "notifications", String(id)]))
   }
@@ -25,6 +37,10 @@ extension RichPushClient {
   /// `{"type":"receipt","notification":7,"user":"alice","state":"fetched",…}`.
   ///
   /// It resumes as ``events(after:connected:)`` does; `"0"` starts with the oldest stored event.
+  ///
+  /// ```swift
+  /// for try await event in client.publisherEvents(after: "0") { print(event.id, event.text) }
+  /// ```
   public func publisherEvents(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
@@ -35,21 +51,29 @@ extension RichPushClient {
 
   /// Uploads a file as an asset of a rich type; `name` is what payloads will refer to.
   ///
+  /// ```swift
+  /// let asset = try await client.upload(url, richType: "img")
+  /// print(asset.name, asset.state, asset.advice ?? "")
+  /// ```
+  ///
   /// - Throws: ``RichPushError`` with the code `unreadable` if it is not a regular file.
   public func upload(_ file: URL, name: String? = nil, richType: String) async throws -> Asset {
     // `URLSession` would loop on a folder, block on a pipe, and of a symbolic link's file send only as many
     // bytes as the link has.
     let source = file.resolvingSymlinksInPath()
     if let problem = source.problem { throw RichPushError(.unreadable, problem) }
-    let request = try request("PUT", ["api", "assets", richType, name ?? file.lastPathComponent])
-    let (data, response) = try await transfer {
-      try await $0.upload(for: request, fromFile: source)
-    }
-    if let error = RichPushError(response, body: data) { throw error }
-    return try JSONCoding.value(in: data)
+    var request = try request("PUT", ["api", "assets", richType, name ?? file.lastPathComponent])
+    request.body = .file(source)
+    return try await value(request)
   }
 
   /// All assets, or those of one rich type or in one state; refused ones have a reason.
+  ///
+  /// ```swift
+  /// for asset in try await client.assets(richType: "img", state: .refused) {
+  ///   print(asset.name, asset.reason ?? "")
+  /// }
+  /// ```
   public func assets(
     richType: String? = nil, state: Asset.State? = nil
   ) async throws -> [Asset] {
@@ -68,11 +92,21 @@ extension RichPushClient {
   }
 
   /// The current state of one asset.
+  ///
+  /// ```swift
+  /// while try await client.asset("beach.jpg", richType: "img").state == .preparing {
+  ///   try await Task.sleep(for: .seconds(1))
+  /// }
+  /// ```
   public func asset(_ name: String, richType: String) async throws -> Asset {
     try await value(request("GET", ["api", "assets", richType, name]))
   }
 
   /// How many assets are ready, being prepared and refused.
+  ///
+  /// ```swift
+  /// print(try await client.assetCounts().ready)
+  /// ```
   public func assetCounts() async throws -> AssetCounts {
     let page: AssetPage = try await value(
       request("GET", ["api", "assets"], query: [(name: "limit", value: "1")]))
@@ -85,6 +119,10 @@ extension RichPushClient {
   /// The events of the assets.
   ///
   /// It resumes as ``events(after:connected:)`` does; `"0"` starts with the oldest stored event.
+  ///
+  /// ```swift
+  /// for try await event in client.assetEvents() { print(event.name, event.asset?.state ?? "removed") }
+  /// ```
   public func assetEvents(
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> AssetEvents {
@@ -94,20 +132,22 @@ extension RichPushClient {
   }
 
   /// The state and the statistics of the server's plugins; for admins.
+  ///
+  /// ```swift
+  /// for plugin in try await client.plugins().plugins { print(plugin.richType, plugin.state) }
+  /// ```
   public func plugins() async throws -> PluginReport {
     try await value(request("GET", ["api", "plugins"]))
   }
 
   /// Removes an asset; sent notifications keep its content.
+  ///
+  /// ```swift
+  /// try await client.removeAsset("beach.jpg", richType: "img")
+  /// ```
   public func removeAsset(_ name: String, richType: String) async throws {
     try await send(request("DELETE", ["api", "assets", richType, name]))
   }
-}
-
-private struct AssetPage: Decodable {
-  let assets: [Asset]
-  let next: String?
-  let counts: AssetCounts?
 }
 
 extension URL {

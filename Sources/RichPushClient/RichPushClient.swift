@@ -1,8 +1,5 @@
 public import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+@_exported public import RichPushAPI
 
 /// The API of a richpush server, for a device or a publisher.
 ///
@@ -22,7 +19,7 @@ public struct RichPushClient: Sendable {
   /// The registration's ID that `register` returned; if it is set, receipts name the device.
   public var device: String?
 
-  private let connections = Connections()
+  private let transport = HTTPTransport()
   private let authorization: String
 
   /// Creates a client that signs in with a password (HTTP Basic, RFC 7617) and stores nothing on disk.
@@ -38,58 +35,68 @@ public struct RichPushClient: Sendable {
   func request(
     _ method: String, _ segments: [String], query: [(name: String, value: String)] = [],
     json: (any Encodable)? = nil
-  ) throws(RichPushError) -> URLRequest {
+  ) throws(RichPushError) -> HTTPRequest {
     let path = segments.map { "/" + $0.escapedForURL }.joined()
     let pairs = query.map { $0.name.escapedForURL + "=" + $0.value.escapedForURL }
     var request = try request(
-      method,
-      address: endpoint.absoluteString + path
-        + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))
-    guard let json else { return request }
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    do {
-      request.httpBody = try JSONCoding.encoder.encode(json)
-    } catch {
-      throw RichPushError(
-        .malformed, "The request cannot be encoded as JSON: \(error.localizedDescription)")
+      method, address: path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")))
+    if let json {
+      request.fields["Content-Type"] = "application/json"
+      request.body = .data(Data(JSONCoding.encode(json)))
     }
+    return request
+  }
+
+  /// A request for a path and a query that are already percent-encoded.
+  func request(_ method: String, address: String) throws(RichPushError) -> HTTPRequest {
+    guard let url = URL(string: endpoint.absoluteString + address) else {
+      throw RichPushError(.malformed, "\(endpoint.absoluteString)\(address) is not a URL.")
+    }
+    var request = HTTPRequest(method: method, url: url, fields: ["Authorization": authorization])
+    if let device { request.fields["Richpush-Device"] = device }
+    if method == "POST" || method == "PUT" { request.body = .data(Data()) }
     return request
   }
 
   /// Sends a request and returns the response's body; throws an error for any status but 2xx.
   @discardableResult
-  func send(_ request: URLRequest) async throws(RichPushError) -> Data {
-    let (data, response) = try await transfer { try await $0.data(for: request) }
+  func send(_ request: HTTPRequest) async throws(RichPushError) -> Data {
+    let (data, response): (Data, HTTPResponse)
+    do { (data, response) = try await transport.data(for: request) } catch {
+      throw RichPushError(transfer: error, to: endpoint)
+    }
     if let error = RichPushError(response, body: data) { throw error }
     return data
   }
 
-  /// Runs a request of the session, and converts its errors.
-  func transfer<Body>(
-    _ request: (URLSession) async throws -> (Body, URLResponse)
-  ) async throws(RichPushError) -> (Body, URLResponse) {
-    do {
-      return try await request(connections.session)
-    } catch {
+  /// Sends a request and saves the response's body in a temporary file.
+  func download(_ request: HTTPRequest) async throws(RichPushError) -> MediaFile {
+    let (file, response): (URL, HTTPResponse)
+    do { (file, response) = try await transport.download(request) } catch {
       throw RichPushError(transfer: error, to: endpoint)
     }
+    // A problem document is small; a body that is none can be large.
+    let start = { try? FileHandle(forReadingFrom: file).read(upToCount: 65_536) }
+    guard let error = RichPushError(response, body: start() ?? Data()) else {
+      return MediaFile(url: file, response: response)
+    }
+    try? FileManager.default.removeItem(at: file)
+    throw error
+  }
+
+  /// Connects to an event stream; a reader that is 1024 parts behind is disconnected, and resumes without loss.
+  func connect(_ request: HTTPRequest) -> ResponseParts {
+    transport.parts(of: request, buffering: .bufferingOldest(1024))
   }
 
   /// Sends a request and decodes the response's JSON.
-  func value<Value: Decodable>(_ request: URLRequest) async throws(RichPushError) -> Value {
-    try JSONCoding.value(in: try await send(request))
-  }
-
-  /// A request for a URL that is already percent-encoded.
-  func request(_ method: String, address: String) throws(RichPushError) -> URLRequest {
-    guard let url = URL(string: address) else {
-      throw RichPushError(.malformed, "\(address) is not a URL.")
+  func value<Value: Decodable>(_ request: HTTPRequest) async throws(RichPushError) -> Value {
+    let body = try await send(request)
+    do {
+      return try JSONCoding.decode(from: body)
+    } catch {
+      throw RichPushError(.malformed, "The server's response is not as expected. \(error.reason)")
     }
-    var request = URLRequest(url: url)
-    request.httpMethod = method
-    request.setValue(authorization, forHTTPHeaderField: "Authorization")
-    if let device { request.setValue(device, forHTTPHeaderField: "Richpush-Device") }
-    return request
   }
 }
 
@@ -99,39 +106,5 @@ extension String {
     let unreserved = CharacterSet(
       charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
     return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
-  }
-}
-
-/// A client's open connections, closed when the last copy of the client is released.
-final class Connections: Sendable {
-  let session: URLSession
-
-  init() {
-    session = URLSession(
-      configuration: Self.configuration, delegate: ChallengeRefusal(), delegateQueue: nil)
-  }
-
-  deinit { session.finishTasksAndInvalidate() }
-
-  /// Without cookies and cache, because a notification service extension runs for seconds in 24 MB.
-  static var configuration: URLSessionConfiguration {
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.urlCache = nil
-    configuration.httpCookieStorage = nil
-    configuration.timeoutIntervalForRequest = 60
-    return configuration
-  }
-}
-
-/// Rejects authentication challenges, because every request already contains the password.
-///
-/// Without it, `URLSession` on Linux never completes a request after a 401 response, and its default
-/// handling crashes. With it, the request ends as cancelled there; on Apple's systems with status 401.
-private final class ChallengeRefusal: NSObject, URLSessionTaskDelegate, Sendable {
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    completionHandler(.rejectProtectionSpace, nil)
   }
 }

@@ -1,8 +1,5 @@
 public import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+import RichPushAPI
 
 /// Why a request failed.
 public struct RichPushError: Error, Sendable {
@@ -42,18 +39,13 @@ public struct RichPushError: Error, Sendable {
 
   /// The error of a transfer without a response.
   init(transfer error: any Error, to endpoint: URL) {
-    if let error = error as? URLError, error.code == .cancelled, !Task.isCancelled {
-      self.init(.unauthorized, "The user or the password is wrong.", status: 401)
-      return
-    }
-    let cause = (error as NSError).localizedDescription
+    let cause = error.localizedDescription
     self.init(.unreachable, "\(endpoint.absoluteString) cannot be reached: \(cause)")
   }
 
   /// The error of a response; nil if its status is 2xx.
-  init?(_ response: URLResponse, body: @autoclosure () -> Data) {
-    guard let response = response as? HTTPURLResponse else { return nil }
-    let status = response.statusCode
+  init?(_ response: HTTPResponse, body: @autoclosure () -> Data = Data()) {
+    let status = response.status
     guard !(200..<300).contains(status) else { return nil }
     let code: Code =
       switch status {
@@ -62,23 +54,11 @@ public struct RichPushError: Error, Sendable {
       case 429, 500...: .unavailable
       default: .refused
       }
-    let problem = try? JSONDecoder().decode(Problem.self, from: body())
+    let problem = try? JSONCoding.decode(Problem.self, from: body())
     let sentence = problem?.detail ?? problem?.title
     self.init(
       code, sentence ?? "The server responded with \(status) and no reason.", status: status,
-      retryAfter: response.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init))
-  }
-
-  /// The error of a response whose body is in a file.
-  init?(_ response: URLResponse, bodyAt file: URL) {
-    self.init(
-      response,
-      body: {
-        // A problem document is small; a body that is none can be large.
-        guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
-        defer { try? handle.close() }
-        return (try? handle.read(upToCount: 65_536)) ?? Data()
-      }())
+      retryAfter: response.fields["retry-after"].flatMap(Double.init))
   }
 }
 

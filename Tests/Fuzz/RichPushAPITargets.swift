@@ -1,19 +1,20 @@
 // Compiled into the module RichPushAPI by api.sh, for libFuzzer.
-import FoundationEssentials
 
 let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "json": { bytes in
-    guard let value = JSON(bytes) else { return }
-    precondition(JSON(value.bytes) == value, "written and read again it differs")
+    guard let value = JSONValue(bytes) else { return }
+    precondition(
+      JSONValue(JSONCoding.encode(value)) == value, "written and read again it differs")
   },
-  "members": { bytes in
-    guard var members = try? JSONMembers(bytes, known: nil, ignoringCase: bytes.count % 2 == 0)
-    else { return }
-    for name in ["to", "tags", "message", "payload", "at"] {
-      _ = try? members.string(name)
-      _ = try? members.strings(name)
-      _ = try? members.bool(name)
+  "messages": { bytes in
+    let new = try? JSONCoding.request(NewNotification.self, from: bytes)
+    if let new {
+      precondition(
+        (try? JSONCoding.request(NewNotification.self, from: JSONCoding.encode(new))) == new,
+        "written and read again it differs")
     }
-    _ = try? JSONMembers(bytes, known: ["to", "message"])
+    _ = try? JSONCoding.request(Amendment.self, from: bytes)
+    _ = try? JSONCoding.request(Registration.self, from: bytes)
+    _ = try? JSONCoding.decode(Registration.self, from: bytes)
   },
 ]

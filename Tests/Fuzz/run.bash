@@ -14,7 +14,7 @@ mkdir -p "$work"
 
 swift_flags=(
   -g -O -wmo -swift-version 6 -package-name richpush -parse-as-library -sanitize=fuzzer,address
-  -I"$work" -ISources/CLibraries/include -ISources/CCodecs/include
+  -I"$work" -ISources/CLibraries/include -ISources/CCurl -ISources/CCodecs/include
   -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
   -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature NonisolatedNonsendingByDefault
@@ -25,7 +25,7 @@ compile_c() {
   local file object
   for file; do
     object="$work/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
-    clang -g -O1 -fsanitize=fuzzer-no-link,address -ISources/CLibraries/include \
+    clang -g -O1 -fsanitize=fuzzer-no-link,address -ISources/CLibraries/include -ISources/CCurl \
       -ISources/CCodecs/include -ISources/CCodecs -c "$file" -o "$object"
     objects+=("$object")
   done

@@ -17,20 +17,19 @@ import Testing
       ("[]", nil), (#""""#, nil), ("7", nil), ("{}", nil), ("null", nil),
     ] as [(String, String?)])
   func `takes a plugin's advice as a text or as a list of texts`(said: String, shown: String?) {
-    #expect(advice(said, .preparing, reason: nil) == .optional(shown))
+    #expect(advice(said, .preparing, reason: nil) == shown)
   }
 
   @Test func `adds the server's own`() {
-    #expect(advice(#"["One."]"#, .ready, reason: "Two.") == .string("One. Two."))
+    #expect(advice(#"["One."]"#, .ready, reason: "Two.") == "One. Two.")
   }
 
-  private func advice(_ said: String, _ state: AssetRecord.State, reason: String?) -> JSON? {
+  private func advice(_ said: String, _ state: AssetRecord.State, reason: String?) -> String? {
     var asset = AssetRecord(
       richType: "sound", name: "a", state: state, bytes: 1,
       modified: Date(timeIntervalSince1970: 0), stamp: "")
     asset.details = #"{"advice":\#(said)}"#
     asset.reason = reason
-    guard case .object(let members) = asset.json else { return nil }
-    return members["advice"]
+    return asset.message().advice
   }
 }

@@ -4,6 +4,7 @@ import PluginHost
 import Primitives
 import RichPushAPI
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,20 +84,16 @@ import Testing
     let check = try FolderCheck(
       folder: intake.scratch.path + "/assets", richType: nil,
       plugins: intake.scratch.path + "/plugins", shipped: nil, programs: Scratch.programs)
-    let lines = LogLines()
-    let log = lines.log
-    try await check.run { log(String(decoding: $0, as: UTF8.self)) }
-    func asset(_ name: String) -> [String: Any]? {
-      lines.all.lazy.compactMap {
-        try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
-      }.first { $0["name"] as? String == name }
-    }
-    #expect(lines.all.count == 6)
-    #expect(asset("a.txt")?["state"] as? String == "ready")
-    #expect((asset("a.txt")?["advice"] as? String)?.contains("“A.txt” differs") == true)
-    #expect(asset("B.txt")?["reason"] as? String == "It does not begin with good.")
-    #expect((asset("stray")?["reason"] as? String)?.contains("Move it into one") == true)
-    #expect(asset("note/c.txt")?["reason"] as? String == NotifySidecar.isDisabled)
+    let assets = Mutex<[Asset]>([])
+    try await check.run { asset in assets.withLock { $0.append(asset) } }
+    let all = assets.withLock { $0 }
+    func asset(_ name: String) -> Asset? { all.first { $0.name == name } }
+    #expect(all.count == 6)
+    #expect(asset("a.txt")?.state == .ready)
+    #expect(asset("a.txt")?.advice?.contains("“A.txt” differs") == true)
+    #expect(asset("B.txt")?.reason == "It does not begin with good.")
+    #expect(asset("stray")?.reason?.contains("Move it into one") == true)
+    #expect(asset("note/c.txt")?.reason == NotifySidecar.isDisabled)
     #expect(
       try await intake.store.assets.assets(
         richType: nil, state: nil, limit: 9, after: nil

@@ -37,14 +37,14 @@ struct AssetRoutes: Sendable {
       richType: richType, state: state, limit: limit + 1, after: after)
     let page = found.prefix(limit)
     let next = found.count > limit ? page.last.map { $0.richType + "/" + $0.name } : nil
-    var members: [String: JSON] = ["assets": .array(page.map(json)), "next": .optional(next)]
-    if after == nil {
-      members["counts"] = .object(
-        AssetRecord.State.allCases.reduce(into: [:]) { members, state in
-          members[state.rawValue] = .number(Double(counts[state] ?? 0))
-        })
-    }
-    return .json(200, JSON.object(members))
+    return .json(
+      200,
+      AssetPage(
+        assets: page.map(message), next: next,
+        counts: after == nil
+          ? AssetCounts(
+            ready: counts[.ready] ?? 0, preparing: counts[.preparing] ?? 0,
+            refused: counts[.refused] ?? 0) : nil))
   }
 
   /// - Throws: `notFound`, with the list of rich types.
@@ -55,17 +55,17 @@ struct AssetRoutes: Sendable {
   }
 
   /// The asset, with the progress of its preparation.
-  private func json(_ asset: AssetRecord) -> JSON {
+  private func message(_ asset: AssetRecord) -> Asset {
     guard asset.state == .preparing, asset.blob != nil,
       let preparation = try? Preparation(asset, in: store, assets.validator)
-    else { return asset.json }
-    return asset.json.with("progress", preparation.progress(in: store))
+    else { return asset.message() }
+    return asset.message(progress: preparation.progress(in: store))
   }
 
   /// `GET /api/assets/<richType>/<name>`: one asset, as it is in the folder now.
   func one(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
-    return .json(200, json(try await assets.examine(richType, name).asset))
+    return .json(200, message(try await assets.examine(richType, name).asset))
   }
 
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.
@@ -83,7 +83,7 @@ struct AssetRoutes: Sendable {
     }
     let isNew = try await store.assets.asset(richType, name.value) == nil
     let asset = try await assets.put(file.path, richType, name)
-    return .json(isNew ? 201 : 200, asset.json, fields: ["Location": context.request.target])
+    return .json(isNew ? 201 : 200, asset.message(), fields: ["Location": context.request.target])
   }
 
   /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.

@@ -62,37 +62,28 @@ struct PluginRoutes: Sendable {
   let host: PluginHost
 
   func list(_ context: RequestContext) async throws -> Response {
-    let sandbox = try host.sandboxReport()
-    return .json(
+    .json(
       200,
-      JSON.object([
-        "plugins": .array(
-          try host.status().map { $0.json(confinement: try host.confinement(of: $0.plugin)) }),
-        "sandbox": .object([
-          "level": .string(sandbox.level.rawValue),
-          "gaps": .array(try host.sandboxGaps().map { .string($0) }),
-        ]),
-      ]))
+      PluginReport(
+        plugins: try host.status().map {
+          PluginReport.Plugin($0, confinement: try host.confinement(of: $0.plugin))
+        },
+        sandbox: PluginReport.Sandbox(
+          level: try host.sandboxReport().level.rawValue, gaps: try host.sandboxGaps())))
   }
 }
 
-extension PluginStatus {
-  fileprivate func json(confinement: String) -> JSON {
-    .object([
-      "richType": .string(plugin.richType), "version": .string(plugin.manifest.version),
-      "mode": .string(plugin.manifest.mode.rawValue),
-      "verbs": .array(plugin.manifest.verbs.map(\.rawValue).sorted().map { .string($0) }),
-      "state": .string(plugin.problem == nil ? "ready" : "broken"),
-      "problem": .optional(plugin.problem),
-      "confinement": .string(confinement),
-      "processes": .object([
-        "idle": .number(Double(processes.idle)), "busy": .number(Double(processes.busy)),
-        "most": .number(Double(processes.maximum)),
-      ]),
-      "calls": .number(Double(calls.count)), "failures": .number(Double(calls.failures)),
-      "lastFailure": .optional(calls.lastFailure),
-      "medianSeconds": calls.median.map { .number($0 / .seconds(1)) } ?? .null,
-      "slowestSeconds": calls.percentile95.map { .number($0 / .seconds(1)) } ?? .null,
-    ])
+extension PluginReport.Plugin {
+  fileprivate init(_ status: PluginStatus, confinement: String) {
+    let (plugin, calls) = (status.plugin, status.calls)
+    self.init(
+      richType: plugin.richType, version: plugin.manifest.version,
+      mode: plugin.manifest.mode.rawValue, verbs: plugin.manifest.verbs.map(\.rawValue).sorted(),
+      problem: plugin.problem, confinement: confinement,
+      processes: PluginReport.Plugin.Processes(
+        idle: status.processes.idle, busy: status.processes.busy, most: status.processes.maximum),
+      calls: calls.count, failures: calls.failures, lastFailure: calls.lastFailure,
+      medianSeconds: calls.median.map { $0 / .seconds(1) },
+      slowestSeconds: calls.percentile95.map { $0 / .seconds(1) })
   }
 }

@@ -32,42 +32,38 @@ struct NotificationDetails: Sendable {
       let keys = host.plugin(notification.richType)?.manifest.query ?? []
       return try RenditionOptions(name: name, declaring: keys).name
     }
-    guard case .object(var members) = notification.json(isRead: own?.read != nil) else {
-      throw ServiceError.noSuchNotification
-    }
+    var details = RichNotification(notification, isRead: own?.read != nil)
     let devices = Dictionary(
       grouping: try await store.notifications.deviceReceipts(of: id), by: \.user)
-    members["receipts"] = .array(
-      receipts.filter { seesAll || $0.userID == caller.id }
-        .map { $0.json(with: $0.user.flatMap { devices[$0] } ?? []) })
+    details.receipts = receipts.filter { seesAll || $0.userID == caller.id }
+      .map { $0.message(with: $0.user.flatMap { devices[$0] } ?? []) }
     if seesAll {
       let byUser = Dictionary(receipts.map { ($0.user ?? "", $0) }) { $1 }
-      members["deliveries"] = .array(
-        try await store.outbox.deliveries(of: id).map { delivery in
-          let user = delivery.user ?? ""
-          return delivery.json(with: byUser[user], devices[user] ?? [])
-        })
+      details.deliveries = try await store.outbox.deliveries(of: id).map { delivery in
+        let user = delivery.user ?? ""
+        return delivery.message(with: byUser[user], devices[user] ?? [])
+      }
     }
-    members["renditions"] = .object(
-      Dictionary(
-        uniqueKeysWithValues: Profile.all.map {
-          ($0.name, .string("/api/notifications/\(id)?profile=\($0.name)"))
-        }))
-    members["links"] = mediaLinks(to: notification, and: requested)
-    return .json(200, JSON.object(members))
+    details.renditions = Dictionary(
+      uniqueKeysWithValues: Profile.all.map {
+        ($0.name, "/api/notifications/\(id)?profile=\($0.name)")
+      })
+    details.links = mediaLinks(to: notification, and: requested)
+    return .json(200, details)
   }
 
   /// Signed links to the renditions, by name.
-  private func mediaLinks(to notification: StoredNotification, and requested: String?) -> JSON {
+  private func mediaLinks(
+    to notification: StoredNotification, and requested: String?
+  ) -> [String: String] {
     let names = ["original"] + Profile.all.map(\.name) + [requested].compactMap(\.self)
     let content = RenditionSource(notification, in: store).content
     let expires = MediaLinks.expiry(of: notification.expires, now: Date())
-    return .object(
-      names.reduce(into: [:]) { members, name in
-        let target = MediaLinks.Target(
-          id: notification.id, rendition: name, content: content, expires: expires)
-        members[name] = .string(links.url(to: target) ?? links.path(to: target))
-      })
+    return names.reduce(into: [:]) { members, name in
+      let target = MediaLinks.Target(
+        id: notification.id, rendition: name, content: content, expires: expires)
+      members[name] = links.url(to: target) ?? links.path(to: target)
+    }
   }
 }
 
@@ -75,41 +71,35 @@ extension JobRecord {
   /// The state of the push to one device: fetched or read, once it has been sent.
   ///
   /// If no device of the user identifies itself, each of them has the user's state.
-  fileprivate func json(with receipt: Receipt?, _ devices: [DeviceReceipt]) -> JSON {
+  fileprivate func message(
+    with receipt: Receipt?, _ devices: [DeviceReceipt]
+  ) -> RichNotification.Delivery {
     let own = devices.first { $0.registration == registration }
     let seen = devices.isEmpty ? receipt?.seen : own?.seen
-    return .object([
-      "job": .number(Double(job)), "lane": .string(lane), "user": .optional(user),
-      "registration": .optional(registration),
-      "state": .string(state == .sent ? seen ?? state.rawValue : state.rawValue),
-      "attempts": .number(Double(attempts)), "updated": .time(updated),
-      "reference": .optional(reference), "reason": .optional(reason),
-    ])
+    return RichNotification.Delivery(
+      job: job, lane: lane, user: user, registration: registration,
+      state: state == .sent ? seen ?? state.rawValue : state.rawValue, attempts: attempts,
+      updated: updated, reference: reference, reason: reason)
   }
 }
 
 extension Receipt {
   /// The state for one user, in total and on each device that identifies itself.
-  fileprivate func json(with devices: [DeviceReceipt]) -> JSON {
-    .object([
-      "user": .optional(user), "sent": .time(sent), "fetched": .time(fetched),
-      "read": .time(read),
-      "state": .string(seen ?? (sent == nil ? "queued" : "sent")),
-      "devices": .array(devices.map(\.json)),
-    ])
+  fileprivate func message(with devices: [DeviceReceipt]) -> RichNotification.Receipt {
+    RichNotification.Receipt(
+      user: user, state: seen ?? (sent == nil ? "queued" : "sent"), sent: sent, fetched: fetched,
+      read: read,
+      devices: devices.map {
+        RichNotification.Receipt.Device(
+          registration: $0.registration, state: $0.seen ?? "sent", fetched: $0.fetched,
+          read: $0.read)
+      })
   }
 
   fileprivate var seen: String? { seenState(fetched: fetched, read: read) }
 }
 
 extension DeviceReceipt {
-  fileprivate var json: JSON {
-    .object([
-      "registration": .string(registration), "fetched": .time(fetched), "read": .time(read),
-      "state": .string(seen ?? "sent"),
-    ])
-  }
-
   fileprivate var seen: String? { seenState(fetched: fetched, read: read) }
 }
 

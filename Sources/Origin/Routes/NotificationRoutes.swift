@@ -47,8 +47,8 @@ struct NotificationRoutes: Sendable {
     guard UserName.isValid(user) else {
       throw ServiceError(.invalidRequest, "to_tag is not a user's name.")
     }
-    let body = JSON(context.body)
-    guard case .string(let text)? = body else {
+    let body = JSONValue(context.body)
+    guard let text = body?.text else {
       throw ServiceError(
         body == nil ? .invalidRequest : .rejected,
         "The body is not a JSON string, such as \"Hello\".")
@@ -68,7 +68,7 @@ struct NotificationRoutes: Sendable {
   }
 
   private func postJSON(_ context: RequestContext) async throws -> Response {
-    if case .string? = JSON(context.body) {
+    if context.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "\""), JSONValue(context.body) != nil {
       throw ServiceError(
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
@@ -78,18 +78,13 @@ struct NotificationRoutes: Sendable {
     try Self.check(caller, notifiesItself: draft.to == ["username:" + caller.name])
     let published = try await publisher.publish(
       draft, sender: caller.id, request: context.body)
-    let (notification, reach) = (published.notification, published.addressees)
+    let reach = published.addressees
+    var notification = RichNotification(published.notification, isRead: false)
+    notification.reach = RichNotification.Reach(
+      users: reach.users.count, devices: reach.devices.count, unknown: reach.unknown,
+      devicesWithoutLane: reach.unreached(by: publisher.announcement.lanes))
     return .json(
-      published.isNew ? 201 : 200,
-      notification.json(isRead: false).with(
-        "reach",
-        .object([
-          "users": .number(Double(reach.users.count)),
-          "devices": .number(Double(reach.devices.count)),
-          "unknown": .array(reach.unknown.map(JSON.string)),
-          "devicesWithoutLane": .number(
-            Double(reach.unreached(by: publisher.announcement.lanes))),
-        ])),
+      published.isNew ? 201 : 200, notification,
       fields: ["Location": "/api/notifications/\(notification.id)"])
   }
 
@@ -97,7 +92,8 @@ struct NotificationRoutes: Sendable {
   func patch(_ context: RequestContext) async throws -> Response {
     let old = try await sent(context)
     let draft = try Draft(old, changedBy: context.body, now: Date())
-    return .json(200, try await publisher.amend(old, as: draft).json(isRead: false))
+    let amended = try await publisher.amend(old, as: draft)
+    return .json(200, RichNotification(amended, isRead: false))
   }
 
   /// `DELETE /api/notifications/<id>`: the sender withdraws it; pushes not sent yet are cancelled.
@@ -127,17 +123,13 @@ struct NotificationRoutes: Sendable {
       before: before)
     let page = entries.prefix(limit)
     let next = entries.count > limit ? page.last.map { $0.notification.id } : nil
+    let unread = query["unread"].map { "&unread=\($0)" } ?? ""
     return .json(
       200,
-      JSON.object([
-        "unread": .number(Double(try await store.notifications.unreadCount(of: context.caller.id))),
-        "notifications": .array(page.map { $0.notification.json(isRead: $0.isRead) }),
-        "next": next.map {
-          .string(
-            "/api/notifications?before=\($0)&limit=\(limit)"
-              + (query["unread"].map { "&unread=\($0)" } ?? ""))
-        } ?? .null,
-      ]))
+      Inbox(
+        notifications: page.map { RichNotification($0.notification, isRead: $0.isRead) },
+        unread: try await store.notifications.unreadCount(of: context.caller.id),
+        next: next.map { "/api/notifications?before=\($0)&limit=\(limit)\(unread)" }))
   }
 
   /// `PUT /api/notifications/<id>/read`.

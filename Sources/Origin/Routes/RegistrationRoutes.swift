@@ -32,25 +32,26 @@ struct RegistrationRoutes: Sendable {
   func put(_ context: RequestContext) async throws -> Response {
     let id = try Self.id(context)
     // The tutorial's client, which does not name JSON, may send unknown members.
-    let known = context.acceptsJSON ? ["Platform", "Handle", "Tags"] : nil
-    var members = try JSONMembers(context.body, known: known, ignoringCase: true)
-    let platform = try members.string("platform") ?? ""
-    let handle = try members.string("handle") ?? ""
-    let tags = try members.strings("tags") ?? []
+    let registration =
+      context.acceptsJSON
+      ? try JSONCoding.request(Registration.self, from: context.body)
+      : try JSONCoding.decode(Registration.self, from: context.body)
+    let (platform, handle) = (registration.platform, registration.handle)
     guard PlatformLanes.platforms.contains(platform) else {
       let known = PlatformLanes.platforms.joined(separator: ", ")
       throw ServiceError(.invalidRequest, "Platform is one of \(known), not \(platform.quoted).")
     }
     if platform == "apns" {
       try Self.check(handle: handle)
-    } else if !(1...4096).contains(handle.unicodeScalars.count) {
-      throw ServiceError(.invalidRequest, "Handle is missing or has more than 4096 characters.")
+    } else if !(1...4096).contains(handle.unicodeScalars.count) || handle.utf8.contains(0) {
+      throw ServiceError(
+        .invalidRequest, "Handle is missing, has more than 4096 characters or a NUL character.")
     }
     let user = context.caller
     let isOwn = try await store.accounts.putRegistration(
       id, user: user.id, platform: platform,
       handle: platform == "apns" ? handle.uppercased() : handle,
-      tags: try Self.check(tags: tags, of: user.name))
+      tags: try Self.check(tags: registration.tags, of: user.name))
     guard isOwn else {
       throw ServiceError(
         .forbidden, "The registration \(id) belongs to another user. Register again.")
@@ -61,13 +62,10 @@ struct RegistrationRoutes: Sendable {
   }
 
   /// Whether pushes reach devices of a platform: by which service, or why not.
-  private func deliverability(of platform: String) -> JSON {
+  private func deliverability(of platform: String) -> Deliverability {
     let service = lanes.service(of: platform)
-    return .object([
-      "platform": .string(platform), "deliverable": .bool(service != nil),
-      "service": .optional(service),
-      "reason": service == nil ? .string(lanes.gap(of: platform)) : .null,
-    ])
+    return Deliverability(
+      platform: platform, service: service, reason: service == nil ? lanes.gap(of: platform) : nil)
   }
 
   /// `DELETE /api/register/<id>`: 200, also for one that does not exist.

@@ -67,8 +67,10 @@ extension [String: String] {
 }
 
 extension Response {
-  /// A value as a line of JSON.
-  static func json(_ status: Int, _ value: JSON, fields: Fields = Fields()) -> Response {
-    json(status, value.bytes, fields: fields)
+  /// A message as a line of JSON.
+  static func json(
+    _ status: Int, _ message: some Encodable, fields: Fields = Fields()
+  ) -> Response {
+    json(status, JSONCoding.encode(message), fields: fields)
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import RichPushAPI
 
 /// An event of an event stream, such as a push of the embedded service.
 public struct PushEvent: Sendable, Equatable {
@@ -15,8 +15,7 @@ public struct PushEvent: Sendable, Equatable {
 
   /// The parsed push; unknown members are ignored and missing ones are nil.
   public var push: Push {
-    let json = (try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))) ?? .null
-    return Push(json)
+    Push(JSONValue(text.utf8) ?? .null)
   }
 
   /// A push: the ID of a notification to fetch, or only a text.
@@ -62,11 +61,10 @@ public struct AssetEvent: Sendable {
 
   /// Parses an event; nil if it is of another kind.
   init?(id: String, text: String) {
-    let data = Data(text.utf8)
-    guard let json = try? JSONDecoder().decode(JSONValue.self, from: data),
-      json.type.text == "asset", let richType = json.richType.text, let name = json.name.text
+    guard let json = JSONValue(text.utf8), json.type.text == "asset",
+      let richType = json.richType.text, let name = json.name.text
     else { return nil }
     (self.id, self.text, self.richType, self.name) = (id, text, richType, name)
-    asset = try? JSONDecoder().decode(Asset.self, from: data)
+    asset = try? JSONCoding.decode(Asset.self, from: text.utf8)
   }
 }

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// A user's pushes, or a publisher's events; each iteration has its own connection.
 public struct PushEvents: AsyncSequence, Sendable {
   let client: RichPushClient
@@ -21,7 +17,7 @@ public struct PushEvents: AsyncSequence, Sendable {
     let source: PushEvents
     var parser: EventStreamParser
     private var pending: ArraySlice<PushEvent> = []
-    private var connection: EventConnection?
+    private var connection: ResponseParts?
     private var delay = ReconnectDelay()
     private var hasReported = false
 
@@ -47,13 +43,13 @@ public struct PushEvents: AsyncSequence, Sendable {
 
     /// Processes the next part of the connection, after opening one if there is none.
     private mutating func receive() async throws {
-      let connection = try connection ?? connect()
-      guard let part = try await connection.next() else {
+      var parts = try (connection ?? connect()).makeAsyncIterator()
+      guard let part = try await parts.next() else {
         throw RichPushError(.unreachable, "The server closed the event stream.")
       }
       switch part {
-      case .response(let error?): throw error
-      case .response:
+      case .head(let response):
+        if let error = RichPushError(response) { throw error }
         delay.reset()
         hasReported = false
       case .bytes(let data):
@@ -73,14 +69,13 @@ public struct PushEvents: AsyncSequence, Sendable {
     }
 
     /// Connects with a new parser: the server sends an incomplete event again.
-    private mutating func connect() throws -> EventConnection {
+    private mutating func connect() throws -> ResponseParts {
       parser = EventStreamParser(lastEventID: parser.lastEventID)
       var request = try source.client.request("GET", source.path)
-      request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
-      if !parser.lastEventID.isEmpty {
-        request.setValue(parser.lastEventID, forHTTPHeaderField: "Last-Event-ID")
-      }
-      let connection = EventConnection(request)
+      request.timeout = 45  // three heartbeats
+      request.fields["Accept"] = "text/event-stream"
+      if !parser.lastEventID.isEmpty { request.fields["Last-Event-ID"] = parser.lastEventID }
+      let connection = source.client.connect(request)
       self.connection = connection
       return connection
     }

@@ -54,8 +54,7 @@ extension AssetCommand {
       let check = try FolderCheck(
         folder: folder, richType: arguments.string("type"), plugins: plugins.own,
         shipped: plugins.shipped, programs: Programs.folder)
-      try await check.run { bytes in
-        guard let asset = try? JSONDecoder().decode(Asset.self, from: Data(bytes)) else { return }
+      try await check.run { asset in
         if report.isJSON { report.line(asset) }
         let count = checked.withLock { checked in
           checked.append(asset)

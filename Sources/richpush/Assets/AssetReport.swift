@@ -1,4 +1,4 @@
-import FoundationEssentials
+import RichPushAPI
 import RichPushClient
 
 /// Prints assets: as a table for people, or as JSON lines for programs.
@@ -19,7 +19,7 @@ struct AssetReport {
 
   /// Prints an asset in one line.
   func line(_ asset: Asset) {
-    guard !isJSON else { return Terminal.print(asset.details.line) }
+    guard !isJSON else { return Terminal.print(JSONCoding.text(asset)) }
     Terminal.print(
       "\(asset.state.rawValue) \(asset.richType)/\(asset.name.printable)"
         + (asset.note.map { ": " + $0.printable } ?? ""))
@@ -27,9 +27,9 @@ struct AssetReport {
 
   /// Prints everything that is known about an asset, one JSON member per line.
   func show(_ asset: Asset) {
-    guard !isJSON, case .object(let members) = asset.details else { return line(asset) }
+    guard !isJSON, let members = asset.details.members else { return line(asset) }
     let known = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
-    print(known.map { [$0.key, $0.value.text ?? $0.value.line] })
+    print(known.map { [$0.key, $0.value.text ?? JSONCoding.text($0.value)] })
   }
 
   /// Prints a text for people only.
@@ -61,13 +61,4 @@ extension Asset {
   }
 
   fileprivate var size: String { bytes.map { $0 == 0 ? "-" : Table.size(of: $0) } ?? "-" }
-}
-
-extension JSONValue {
-  /// The value as JSON in one line.
-  var line: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
-  }
 }

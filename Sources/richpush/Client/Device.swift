@@ -154,7 +154,7 @@ struct ReceivedMedia {
     if type.family == "audio" || type.family == "video", let sound = try? Sound.read(bytes) {
       return [String(format: "%.1f s", sound.duration)]
     }
-    if isCard, let card = try? JSONDecoder().decode(JSONValue.self, from: media.bytes) {
+    if isCard, let card = JSONValue(bytes) {
       return [card.title.text, card.url.text].compactMap { $0 }
     }
     return []

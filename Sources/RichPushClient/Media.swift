@@ -1,9 +1,5 @@
 public import Foundation
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// A notification's media, in memory.
 public struct Media: Sendable, Equatable {
   /// The bytes.
@@ -30,12 +26,10 @@ public struct MediaFile: Sendable, Equatable {
   /// The entity tag (RFC 9110 section 8.8.3), if the server sent one.
   public let etag: String?
 
-  init(url: URL, response: URLResponse) {
-    let response = response as? HTTPURLResponse
+  init(url: URL, response: HTTPResponse) {
     self.url = url
-    contentType =
-      response?.value(forHTTPHeaderField: "Content-Type") ?? "application/octet-stream"
-    etag = response?.value(forHTTPHeaderField: "ETag")
+    contentType = response.fields["content-type"] ?? "application/octet-stream"
+    etag = response.fields["etag"]
   }
 }
 

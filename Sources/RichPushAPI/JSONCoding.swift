@@ -1,0 +1,187 @@
+import Foundation
+
+/// Encodes and decodes messages: times are RFC 3339, and members are sorted by name.
+package enum JSONCoding {
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.dateEncodingStrategy = .iso8601
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }()
+
+  /// The JSON text of a message.
+  package static func encode(_ message: some Encodable) -> [UInt8] {
+    // Only a number that JSON cannot express fails, and no message has one.
+    (try? encoder.encode(message)).map(Array.init) ?? Array("null".utf8)
+  }
+
+  /// The JSON text of a message, as a string.
+  package static func text(_ message: some Encodable) -> String {
+    String(decoding: encode(message), as: UTF8.self)
+  }
+
+  /// Decodes a message; unknown members are ignored.
+  ///
+  /// - Throws: `invalidRequest`, with a sentence about the first member that is missing or wrong.
+  package static func decode<Message: Decodable>(
+    _ type: Message.Type = Message.self, from text: some Sequence<UInt8>
+  ) throws(ServiceError) -> Message {
+    let text = Data(text)
+    guard isText(text) else { throw notJSON }
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .custom(time)
+    if let key = CodingUserInfoKey.text { decoder.userInfo[key] = text }
+    do {
+      return try decoder.decode(Message.self, from: text)
+    } catch let error as DecodingError {
+      throw ServiceError(error)
+    } catch {
+      throw error as? ServiceError ?? notJSON
+    }
+  }
+
+  /// Decodes a request.
+  ///
+  /// - Throws: `invalidRequest`, or `unknownField` for a member that the message does not have.
+  package static func request<Message: RequestMessage>(
+    _ type: Message.Type = Message.self, from body: [UInt8]
+  ) throws(ServiceError) -> Message {
+    try decode(Closed<Message>.self, from: body).message
+  }
+
+  fileprivate static let notJSON = ServiceError(.invalidRequest, "The body is not JSON in UTF-8.")
+
+  /// Whether Foundation may parse the text: it also accepts UTF-16, UTF-32 and a comma after the last item.
+  ///
+  /// `JSONCodingTests` has the texts.
+  static func isText(_ text: Data) -> Bool {
+    var (isString, isEscaped, last) = (false, false, UInt8(0))
+    for byte in text {
+      if isString {
+        isString = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        continue
+      }
+      switch byte {
+      case 0: return false
+      case 0x20, 0x0A, 0x0D, 0x09: continue
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): if last == UInt8(ascii: ",") { return false }
+      default: isString = byte == UInt8(ascii: "\"")
+      }
+      last = byte
+    }
+    return String(validating: text, as: UTF8.self) != nil
+  }
+
+  private static func time(_ decoder: any Decoder) throws -> Date {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    if let date = try? Date(text, strategy: .iso8601) { return date }
+    let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    if let date = try? Date(text, strategy: fractional) { return date }
+    throw ServiceError(decoder.codingPath, "is not a time such as 2026-12-31T23:59:59Z")
+  }
+}
+
+/// A message of a request.
+///
+/// A member that it does not have is an error, since a misspelled one would be ignored silently.
+package protocol RequestMessage: Decodable {
+  /// - Throws: `unknownField` or `invalidRequest` if a request must not have one of these members.
+  static func check(members: [String]) throws(ServiceError)
+}
+
+extension RequestMessage {
+  /// - Throws: `unknownField` for a name that is not among `known`.
+  static func check(members: [String], known: [String]) throws(ServiceError) {
+    let unknown = members.filter { !known.contains($0) }
+    if let name = unknown.min() { throw ServiceError(unknown: "field", name, among: known) }
+  }
+}
+
+/// A request's message, after its members were checked.
+private struct Closed<Message: RequestMessage>: Decodable {
+  let message: Message
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: MemberName.self).allKeys
+    try Message.check(members: members.map(\.stringValue))
+    message = try Message(from: decoder)
+  }
+}
+
+/// The name of any member.
+struct MemberName: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+/// A member that is `null` if there is no value, rather than missing.
+@propertyWrapper
+public struct Nullable<Value: Codable & Sendable & Equatable>: Codable, Sendable,
+  Equatable
+{
+  /// The value.
+  public var wrappedValue: Value?
+
+  /// A member with a value, or `null`.
+  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+  /// Decodes the value or `null`.
+  public init(from decoder: any Decoder) throws {
+    wrappedValue = try decoder.singleValueContainer().decode(Value?.self)
+  }
+
+  /// Encodes the value or `null`.
+  public func encode(to encoder: any Encoder) throws {
+    var member = encoder.singleValueContainer()
+    try member.encode(wrappedValue)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes a member that may also be missing.
+  func decode<Value>(
+    _ type: Nullable<Value>.Type, forKey key: Key
+  ) throws -> Nullable<Value> {
+    Nullable(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+  }
+}
+
+extension CodingUserInfoKey {
+  /// The whole text that is being decoded, as `Data`.
+  static let text = CodingUserInfoKey(rawValue: "text")
+}
+
+extension ServiceError {
+  /// What is wrong with a message, in a sentence.
+  fileprivate init(_ error: DecodingError) {
+    switch error {
+    case .keyNotFound(let key, let context): self.init(context.codingPath + [key], "is missing")
+    case .valueNotFound(_, let context): self.init(context.codingPath, "is missing")
+    case .typeMismatch(let type, let context):
+      self.init(context.codingPath, "is not \(Self.noun(type))")
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      self.init(context.codingPath, "is not valid")
+    default: self = JSONCoding.notJSON
+    }
+  }
+
+  fileprivate init(_ path: [any CodingKey], _ problem: String) {
+    let name = path.filter { $0.intValue == nil }.map(\.stringValue).joined(separator: ".")
+    let isItem = path.last?.intValue != nil
+    self.init(
+      .invalidRequest,
+      "\(name.isEmpty ? "The body" : name) \(isItem ? "holds something that " : "")\(problem).")
+  }
+
+  private static func noun(_ type: any Any.Type) -> String {
+    switch type {
+    case is String.Type: "a string"
+    case is Bool.Type: "true or false"
+    case is Int.Type, is Double.Type: "a number"
+    default: "\(type)".hasPrefix("Array") ? "an array" : "a JSON object"
+    }
+  }
+}

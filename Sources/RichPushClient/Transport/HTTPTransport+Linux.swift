@@ -1,0 +1,76 @@
+#if !canImport(Darwin)
+  import CCurl
+  import Foundation
+  import Synchronization
+
+  /// Sends requests by libcurl, each on a thread of its own; connections are kept for later requests.
+  ///
+  /// `URLSession` on Linux occupies a processor while a response is open, because it polls whether it could
+  /// write, and never completes a request after a 401 response.
+  final class HTTPTransport: Sendable {
+    private let idle = Mutex<[CurlHandle]>([])
+
+    /// The response and its body.
+    func data(for request: HTTPRequest) async throws -> (Data, HTTPResponse) {
+      var data = Data()
+      let response = try await receive(request) { data += $0 }
+      return (data, response)
+    }
+
+    /// The response and its body in a temporary file.
+    func download(_ request: HTTPRequest) async throws -> (URL, HTTPResponse) {
+      let url = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+      let isCreated = FileManager.default.createFile(
+        atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+      guard isCreated else { throw CocoaError(.fileWriteUnknown) }
+      do {
+        let file = try FileHandle(forWritingTo: url)
+        return (url, try await receive(request) { try file.write(contentsOf: $0) })
+      } catch {
+        try? FileManager.default.removeItem(at: url)
+        throw error
+      }
+    }
+
+    private func receive(
+      _ request: HTTPRequest, _ body: (Data) throws -> Void
+    ) async throws -> HTTPResponse {
+      var response: HTTPResponse?
+      for try await part in parts(of: request, buffering: .unbounded) {
+        switch part {
+        case .head(let head): response = head
+        case .bytes(let piece): try body(piece)
+        }
+      }
+      guard let response else { throw CancellationError() }
+      return response
+    }
+
+    /// The parts of the response as they arrive; a slower reader is disconnected.
+    func parts(
+      of request: HTTPRequest, buffering: ResponseParts.Continuation.BufferingPolicy
+    ) -> ResponseParts {
+      let (parts, continuation) = ResponseParts.makeStream(bufferingPolicy: buffering)
+      let handle = idle.withLock { $0.popLast() } ?? CurlHandle()
+      let transfer = HTTPTransfer(request, handle, to: continuation)
+      continuation.onTermination = { _ in transfer.cancel() }
+      Thread { [self] in
+        do {
+          try transfer.perform()
+          idle.withLock { if $0.count < 6 { $0.append(handle) } }
+          continuation.finish()
+        } catch { continuation.finish(throwing: error) }
+      }.start()
+      return parts
+    }
+  }
+
+  /// A libcurl handle.
+  // Unchecked: it is used by one thread at a time, the one that took it out of the list.
+  final class CurlHandle: @unchecked Sendable {
+    /// Nil if there is no memory, which makes every call fail.
+    let pointer = curl_easy_init()
+
+    deinit { curl_easy_cleanup(pointer) }
+  }
+#endif

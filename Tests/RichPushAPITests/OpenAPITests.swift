@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+
+@testable import RichPushAPI
+
+/// The schemas of `Sources/Origin/openapi.json` beside the messages.
+@Suite struct OpenAPITests {
+  /// A message with every member, and one with as few as possible.
+  private static let messages:
+    [(schema: String, full: any Encodable & Sendable, least: any Encodable & Sendable)] = [
+      ("Notification", notification(true), notification(false)),
+      ("NotificationDetails", details(true), details(false)),
+      ("Inbox", inbox(true), inbox(false)),
+      ("NewNotification", newNotification(true), newNotification(false)),
+      ("NotificationPatch", amendment(), Amendment()),
+      ("Registration", registration, registration),
+      ("Deliverability", deliverability(true), deliverability(false)),
+      ("Asset", asset(true), asset(false)),
+      ("AssetList", page(true), page(false)),
+      ("PluginReport", report(true), report(false)),
+    ]
+
+  @Test(arguments: messages.map(\.schema))
+  func `a message has the members of its schema, all that are required, and no others`(
+    name: String
+  ) throws {
+    let document = try Document()
+    let message = try #require(Self.messages.first { $0.schema == name })
+    let schema = document.schemas[dynamicMember: name]
+    let (full, least) = (
+      try #require(JSONValue(JSONCoding.encode(message.full))),
+      try #require(JSONValue(JSONCoding.encode(message.least)))
+    )
+    #expect(document.problems(of: full, schema, everyMember: true) == [])
+    #expect(document.problems(of: least, schema, everyMember: false) == [])
+    #expect(document.problems(of: .object(["unheardOf": .null]), schema, everyMember: true) != [])
+  }
+
+  @Test func `a request may have the members of its schema and must have those that are required`()
+    throws
+  {
+    try expectMembers(of: "NewNotification", NewNotification.self)
+    try expectMembers(of: "NotificationPatch", Amendment.self)
+    try expectMembers(of: "Registration", Registration.self)
+  }
+
+  private func expectMembers<Message: RequestMessage>(
+    of name: String, _ message: Message.Type
+  ) throws {
+    let schema = try Document().schemas[dynamicMember: name]
+    let properties = try #require(schema.properties.members)
+    #expect(throws: Never.self) { try Message.check(members: Array(properties.keys)) }
+    let sample = try #require(Self.messages.first { $0.schema == name })
+    let members = try #require(JSONValue(JSONCoding.encode(sample.full))?.members)
+    // A registration without a platform is rejected by the route, with the platforms there are.
+    guard case .array(let required) = schema.required, name != "Registration" else { return }
+    for member in required.compactMap(\.text) {
+      let rest = members.filter { $0.key != member }
+      #expect(throws: ServiceError.self, "\(member)") {
+        try JSONCoding.decode(Message.self, from: JSONCoding.encode(rest))
+      }
+    }
+  }
+
+  // MARK: - Messages
+
+  private static let date = Date(timeIntervalSince1970: 1_800_000_000)
+
+  private static func notification(_ isFull: Bool) -> RichNotification {
+    var notification = RichNotification(
+      id: 0, message: "m", richType: "img", payload: "p", to: ["a"], isRead: false, created: date,
+      notBefore: isFull ? date : nil, expires: isFull ? date : nil, media: "/",
+      details: .object([:]))
+    if isFull {
+      notification.reach = RichNotification.Reach(
+        users: 1, devices: 2, unknown: ["b"], devicesWithoutLane: 1)
+    }
+    return notification
+  }
+
+  private static func details(_ isFull: Bool) -> RichNotification {
+    var details = notification(isFull)
+    let text = isFull ? "t" : nil
+    let time = isFull ? date : nil
+    details.receipts = [
+      RichNotification.Receipt(
+        user: text, state: "queued", sent: time, fetched: time, read: time,
+        devices: [.init(registration: "r", state: "read", fetched: time, read: time)])
+    ]
+    if isFull {
+      details.deliveries = [
+        RichNotification.Delivery(
+          job: 1, lane: "l", user: text, registration: text, state: "expired", attempts: 1,
+          updated: date, reference: text, reason: text)
+      ]
+    }
+    (details.renditions, details.links) = (["ios": "/"], ["ios": "/"])
+    return details
+  }
+
+  private static func inbox(_ isFull: Bool) -> Inbox {
+    Inbox(notifications: [notification(isFull)], unread: 1, next: isFull ? "/" : nil)
+  }
+
+  private static func newNotification(_ isFull: Bool) -> NewNotification {
+    var new = NewNotification("m", richType: "img", payload: "p", to: .users(["alice"]))
+    if isFull {
+      (new.notBefore, new.expires, new.idempotencyKey) = (date, date, "k")
+      (new.form, new.badge) = (.alert, true)
+    }
+    return new
+  }
+
+  private static func amendment() -> Amendment {
+    var amendment = Amendment(
+      message: "m", richType: "img", payload: "p", notBefore: date, expires: date)
+    (amendment.form, amendment.badge) = (.value(.alert), .value(true))
+    return amendment
+  }
+
+  private static let registration = Registration(platform: "apns", handle: "AB", tags: ["news"])
+
+  private static func deliverability(_ isFull: Bool) -> Deliverability {
+    Deliverability(
+      platform: "apns", service: isFull ? "embedded" : nil, reason: isFull ? nil : "none")
+  }
+
+  private static func asset(_ isFull: Bool) -> Asset {
+    Asset(
+      richType: "img", name: "a", state: .preparing, reason: isFull ? "r" : nil,
+      advice: isFull ? "a" : nil, contentType: isFull ? "image/png" : nil, bytes: 1,
+      sha256: isFull ? "00" : nil, progress: isFull ? .init(made: 1, total: 6) : nil,
+      details: .object(isFull ? ["width": .number(1)] : [:]))
+  }
+
+  private static func page(_ isFull: Bool) -> AssetPage {
+    AssetPage(
+      assets: [asset(isFull)], next: isFull ? "img/a" : nil,
+      counts: isFull ? AssetCounts(ready: 1, preparing: 2, refused: 3) : nil)
+  }
+
+  private static func report(_ isFull: Bool) -> PluginReport {
+    PluginReport(
+      plugins: [
+        .init(
+          richType: "img", version: "1", mode: "fastcgi", verbs: ["validate"],
+          problem: isFull ? "p" : nil, confinement: "c",
+          processes: .init(idle: 1, busy: 0, most: 2),
+          calls: 1, failures: 0, lastFailure: isFull ? "f" : nil,
+          medianSeconds: isFull ? 0.5 : nil, slowestSeconds: isFull ? 1 : nil)
+      ], sandbox: .init(level: "strict", gaps: ["g"]))
+  }
+
+  // MARK: - Schemas
+
+  /// The part of JSON Schema that the document uses for responses.
+  private struct Document {
+    let schemas: JSONValue
+
+    init() throws {
+      let file = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/Origin/openapi.json")
+      let document = try #require(JSONValue(Data(contentsOf: file)))
+      schemas = document.components.schemas
+    }
+
+    /// Where a value does not follow a schema; with `everyMember` also where a member is missing that it may have.
+    func problems(of value: JSONValue, _ schema: JSONValue, everyMember: Bool) -> [String] {
+      var schema = schema.members ?? [:]
+      if let name = schema["$ref"]?.text?.split(separator: "/").last {
+        return problems(of: value, schemas[dynamicMember: String(name)], everyMember: everyMember)
+      }
+      for case .array(let choices)? in [schema["oneOf"], schema["anyOf"]] {
+        let all = choices.map { problems(of: value, $0, everyMember: everyMember) }
+        return all.min { $0.count < $1.count } ?? []
+      }
+      if case .array(let parts)? = schema["allOf"] {
+        let parts = parts.map { part in
+          part.members?["$ref"]?.text.flatMap { $0.split(separator: "/").last }
+            .map { schemas[dynamicMember: String($0)] } ?? part
+        }
+        schema["properties"] = .object(
+          parts.reduce(into: [:]) { $0.merge($1.properties.members ?? [:]) { $1 } })
+        schema["required"] = .array(parts.flatMap { items($0.required) })
+        schema["type"] = .string("object")
+      }
+      if let type = schema["type"] {
+        let types = type.text.map { [$0] } ?? items(type).compactMap(\.text)
+        guard types.contains(where: { isType(value, $0) }) else {
+          return ["\(value) is no \(types)"]
+        }
+      }
+      if case .array(let values)? = schema["enum"], !values.contains(value) {
+        return ["\(value) is not in \(values)"]
+      }
+      switch value {
+      case .array(let values):
+        return values.flatMap {
+          problems(of: $0, schema["items"] ?? .null, everyMember: everyMember)
+        }
+      case .object(let members):
+        return problems(of: members, schema, everyMember: everyMember)
+      default: return []
+      }
+    }
+
+    private func problems(
+      of members: [String: JSONValue], _ schema: [String: JSONValue], everyMember: Bool
+    ) -> [String] {
+      let properties = schema["properties"]?.members ?? [:]
+      let required = items(schema["required"] ?? .null).compactMap(\.text)
+      let missing = (everyMember ? Array(properties.keys) : required).filter { members[$0] == nil }
+      return missing.map { "\($0) is missing" }
+        + members.sorted { $0.key < $1.key }.flatMap { name, value -> [String] in
+          if let property = properties[name] {
+            return problems(of: value, property, everyMember: everyMember).map { "\(name): \($0)" }
+          }
+          switch schema["additionalProperties"] {
+          case .bool(true): return []
+          case .object?:
+            return problems(of: value, schema["additionalProperties"] ?? .null, everyMember: true)
+          default: return properties.isEmpty ? [] : ["\(name) is not described"]
+          }
+        }
+    }
+
+    private func items(_ value: JSONValue) -> [JSONValue] {
+      if case .array(let items) = value { items } else { [] }
+    }
+
+    private func isType(_ value: JSONValue, _ type: String) -> Bool {
+      switch (value, type) {
+      case (.null, "null"), (.bool, "boolean"), (.number, "number"), (.string, "string"),
+        (.array, "array"), (.object, "object"):
+        true
+      case (.number, "integer"): value.integer != nil
+      default: false
+      }
+    }
+  }
+}
