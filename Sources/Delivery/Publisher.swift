@@ -86,10 +86,9 @@ package struct Publisher: Sendable {
           .assetNotReady,
           "The asset \(asset.name.quoted) is not usable. \(asset.reason ?? "It is not ready.")")
       }
-      source.pinned = PinnedAsset(
-        digest: digest, size: asset.bytes, type: type, path: store.blobs.path(of: digest))
-      (new.blob, new.blobType) = (Blob(digest: digest, size: asset.bytes), type)
-      new.details = asset.details
+      let blob = Blob(digest: digest, size: asset.bytes)
+      source.pinned = PinnedAsset(blob, type: type, in: store)
+      (new.blob, new.blobType, new.details) = (blob, type, asset.details)
     } else {
       new.details = try await assets.validator.details(source)
     }

@@ -206,9 +206,7 @@ package struct AssetIntake: Sendable {
     let (blob, isNew) = try await ServiceError.mapping {
       try await store.blobs.addBlocking(copying: file.descriptor.number, limit: Self.largestFile)
     }
-    let pinned = PinnedAsset(
-      digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
-    return (pinned, isNew)
+    return (PinnedAsset(blob, type: type, in: store), isNew)
   }
 
   private func checkSpace(for bytes: Int) throws(ServiceError) {

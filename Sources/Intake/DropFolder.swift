@@ -146,23 +146,11 @@ package struct DropFolder: Sendable {
   private static func entries(
     of descriptor: FileDescriptor, _ path: String
   ) throws(ServiceError) -> [FolderEntry] {
-    let copy = dup(descriptor.number)
-    guard copy >= 0, let folder = fdopendir(copy) else {
-      let error = Errno.current
-      close(copy)
-      throw unreadable(path, error)
-    }
-    defer { closedir(folder) }
-    rewinddir(folder)
-    var entries: [FolderEntry] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(folder) else { break }
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      if name != Array(".".utf8), name != Array("..".utf8) { entries.append(FolderEntry(name)) }
-    }
-    guard errno == 0 else { throw unreadable(path, .current) }
-    return entries
+    do throws(Errno) {
+      return try FolderListing(descriptor).names.map { name in
+        FolderEntry(name.dropLast().map { UInt8(bitPattern: $0) })
+      }
+    } catch { throw unreadable(path, error) }
   }
 }
 

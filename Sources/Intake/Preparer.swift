@@ -154,8 +154,7 @@ package struct Preparation: Sendable {
     }
     source = RenditionSource(
       richType: asset.richType, message: "", payload: asset.name,
-      pinned: PinnedAsset(
-        digest: digest, size: asset.bytes, type: type, path: store.blobs.path(of: digest)))
+      pinned: PinnedAsset(Blob(digest: digest, size: asset.bytes), type: type, in: store))
   }
 
   private func request(_ options: RenditionOptions) -> RenditionRequest {

@@ -64,10 +64,7 @@ package struct RenditionSource: Sendable {
     (richType, message) = (notification.richType, notification.message)
     (payload, id) = (notification.payload, notification.id)
     pinned = notification.blob.map { blob in
-      PinnedAsset(
-        digest: blob.digest, size: blob.size,
-        type: notification.blobType ?? "application/octet-stream",
-        path: store.blobs.path(of: blob.digest))
+      PinnedAsset(blob, type: notification.blobType ?? "application/octet-stream", in: store)
     }
   }
 
@@ -89,9 +86,12 @@ package struct PinnedAsset: Sendable, Hashable {
   package let size: Int
   package let type: String
   package let path: String
+}
 
+extension PinnedAsset {
   /// Describes a blob of the store.
-  package init(digest: Digest, size: Int, type: String, path: String) {
-    (self.digest, self.size, self.type, self.path) = (digest, size, type, path)
+  package init(_ blob: Blob, type: String, in store: Store) {
+    (digest, size, self.type) = (blob.digest, blob.size, type)
+    path = store.blobs.path(of: blob.digest)
   }
 }

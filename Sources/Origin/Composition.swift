@@ -103,8 +103,8 @@ struct DeliveryServices: Sendable {
         admitsGuests: configuration.isDemo))
     lanes = PushLanes(try push.providers(), store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
-    pushes = EventStreams(of: PushFeed(store: store), store.accounts)
-    events = EventStreams(of: PublisherFeed(store: store), store.accounts)
+    pushes = EventStreams(of: .pushes(store), store.accounts)
+    events = EventStreams(of: .publishing(store), store.accounts)
     store.observers.onPushEvents.set { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,

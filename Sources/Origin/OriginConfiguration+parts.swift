@@ -154,7 +154,8 @@ extension OriginConfiguration {
     }
   }
 
-  private var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+  /// Whether only this machine can connect.
+  package var isLoopback: Bool { IPAddress.isLoopback(host) }
 
   /// The TLS certificate and key, read from their files; nil if none are configured.
   func identity() throws -> TLSIdentity? {

@@ -115,29 +115,33 @@ package final class FileDescriptor: Sendable {
 /// The names in a folder, as the kernel has them: they need not be text.
 package struct FolderListing {
   /// Each ends with NUL; without `.` and `..`.
-  package let names: [[CChar]]
+  package private(set) var names: [[CChar]] = []
 
-  /// Reads a folder; empty if that is not allowed.
-  package init(_ folder: FileDescriptor) {
-    var names: [[CChar]] = []
-    if let stream = fdopendir(openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { start in
-            Array(UnsafeBufferPointer(start: start, count: strlen(start) + 1))
-          }
+  /// Reads a folder; one that was removed meanwhile is empty.
+  package init(_ folder: FileDescriptor) throws(Errno) {
+    let again = openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if again < 0, errno == ENOENT { return }
+    guard again >= 0, let stream = fdopendir(again) else { throw Errno.current }
+    defer { closedir(stream) }
+    errno = 0
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { start in
+          Array(UnsafeBufferPointer(start: start, count: strlen(start) + 1))
         }
-        if name != [46, 0], name != [46, 46, 0] { names.append(name) }
       }
+      if name != [46, 0], name != [46, 46, 0] { names.append(name) }
+      errno = 0
     }
-    self.names = names
+    guard errno == 0 else { throw Errno.current }
   }
 
   /// The names that are text in the folder at `path`; none if it cannot be read.
   package static func texts(in path: String) -> [String] {
-    guard let folder = try? FileDescriptor(path, O_RDONLY | O_DIRECTORY) else { return [] }
-    return FolderListing(folder).names.compactMap {
+    guard let folder = try? FileDescriptor(path, O_RDONLY | O_DIRECTORY),
+      let listing = try? FolderListing(folder)
+    else { return [] }
+    return listing.names.compactMap {
       String(validating: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
   }

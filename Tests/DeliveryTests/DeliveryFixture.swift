@@ -88,8 +88,11 @@ struct DeliveryFixture {
   }
 
   @discardableResult
-  func publish(_ draft: Draft, request: String = "") async throws -> Publisher.Published {
-    try await publisher.publish(draft, sender: id("shop"), request: Array(request.utf8))
+  func publish(
+    _ draft: Draft, request: String = "", asset: AssetRecord? = nil
+  ) async throws -> Publisher.Published {
+    try await publisher.publish(
+      draft, sender: id("shop"), request: Array(request.utf8), asset: asset)
   }
 
   func pushEvents(for user: String) async throws -> [String] {
@@ -103,9 +106,9 @@ struct DeliveryFixture {
   }
 
   /// The error of a publication that fails.
-  func refusal(_ draft: Draft) async throws -> ServiceError {
+  func refusal(_ draft: Draft, asset: AssetRecord? = nil) async throws -> ServiceError {
     do {
-      try await publish(draft)
+      try await publish(draft, asset: asset)
       throw Unmet("it was published")
     } catch let error as ServiceError { return error }
   }

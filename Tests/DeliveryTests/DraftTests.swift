@@ -134,6 +134,9 @@ import Testing
     let start = #","notBefore":"2030-01-02T00:00:00Z","expires":"2030-01-0"#
     #expect(code(1, 1, start + #"2T00:00:00Z""#) == .rejected)
     #expect(code(1, 1, start + #"3T00:00:00Z""#) == nil)
+    // The time of these drafts.
+    #expect(code(1, 1, #","expires":"2027-01-15T08:00:00Z""#) == .rejected)
+    #expect(code(1, 1, #","expires":"2027-01-15T08:00:01Z""#) == nil)
   }
 
   @Test func `accepts the key in the header field, bare or quoted, unless the body has another`()

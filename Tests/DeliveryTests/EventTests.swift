@@ -15,7 +15,7 @@ import Testing
     async throws
   {
     let delivery = try await DeliveryFixture()
-    let feed = PushFeed(store: delivery.store)
+    let feed = EventFeed.pushes(delivery.store)
     #expect(try await feed.latest() == 0)
     for to in ["alice", "bob", "alice"] {
       try await delivery.publish(
@@ -45,7 +45,7 @@ import Testing
     let delivery = try await DeliveryFixture()
     try await delivery.publish(delivery.draft())
     delivery.store.notifications.recordFetched(0, user: try await delivery.id("alice"), device: nil)
-    let feed = PublisherFeed(store: delivery.store)
+    let feed = EventFeed.publishing(delivery.store)
     let shop = try await delivery.id("shop")
     try await eventually("the receipt") {
       try await feed.events(for: shop, role: .publisher, after: 0, limit: 9)
@@ -125,6 +125,15 @@ import Testing
       try #require(receiver.ids.count == 3)
       #expect(receiver.ids[0] == receiver.ids[1] && receiver.ids[2] != receiver.ids[1])
       #expect(try await delivery.store.events.cursor(of: "webhook") == 2)
+    }
+  }
+
+  @Test func `waits as long as the webhook asks`() async throws {
+    try await withReceiver { delivery, receiver, webhook in
+      receiver.answer([503], retryAfter: 60)
+      try await add("a", to: delivery.store)
+      let pause = try #require(await webhook.deliver())
+      #expect((40...61).contains(pause.timeIntervalSinceNow))
     }
   }
 

@@ -102,6 +102,16 @@ import Testing
     #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["alice", "bob"])
   }
 
+  @Test func `a device that has not named its platform yet is not reached`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    _ = try await delivery.store.accounts.registration(
+      forHandle: "BB", user: delivery.id("alice"))
+    let addressees = try await delivery.publish(delivery.draft(to: #""!vip""#)).addressees
+    #expect(addressees.devices.count == 2)
+    #expect(addressees.unreached(by: delivery.lanes) == 1)
+  }
+
   @Test func `the name of a removed user's successor is not the recipient`() async throws {
     let delivery = try await DeliveryFixture()
     try await delivery.publish(delivery.draft())
@@ -154,6 +164,18 @@ import Testing
     #expect(try await delivery.refusal(draft).code == .assetNotReady)
     draft.richType = "img"
     #expect(try await delivery.refusal(draft).code == .unknownRichType)
+  }
+
+  @Test func `a refused asset is not sent, even if there is content`() async throws {
+    let delivery = try await DeliveryFixture()
+    try delivery.scratch.write("\0one", to: "assets/file/a.bin")
+    var draft = try delivery.draft()
+    (draft.richType, draft.payload) = ("file", "a.bin")
+    let name = try #require(AssetName("a.bin"))
+    var asset = try await delivery.assets.examine("file", name).asset
+    (asset.state, asset.reason) = (.refused, "It is bad.")
+    let error = try await delivery.refusal(draft, asset: asset)
+    #expect(error.code == .assetNotReady && error.reason.hasSuffix("It is bad."))
   }
 
   // MARK: - Changes
@@ -214,6 +236,18 @@ import Testing
     #expect(job.push.target == .device(handle: "AA", platform: "apns"))
     let event = try await #require(try delivery.pushEvents(for: "alice").first)
     #expect(event.contains("https://push.example/media/0/ios?") && !event.contains("&to="))
+  }
+
+  @Test func `the link in a push that is sent later is valid from then on`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await delivery.register("AA", of: "alice")
+    try await delivery.publish(
+      delivery.draft(#","form":"alert","notBefore":"2027-03-01T00:00:00Z""#))
+    delivery.clock.advance(by: 60 * 86_400)
+    let text = try #require(try await delivery.lease().first).push.text.json
+    let expires = try #require(text.firstMatch(of: /expires=([0-9]+)/).flatMap { Int($0.1) })
+    let start = try Date("2027-03-01T00:00:00Z", strategy: .iso8601).timeIntervalSince1970
+    #expect((0...3600).contains(expires - Int(start) - 7 * 86_400))
   }
 
   @Test func `a silent push has an alert to fall back on, an alert has none`() async throws {

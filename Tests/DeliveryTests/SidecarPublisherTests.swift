@@ -132,6 +132,24 @@ import Testing
     #expect(delivery.scratch.names(in: "assets/note").count == 2, "no note is written")
   }
 
+  @Test func `content that its plugin failed to check is not sent, and the note says so`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(
+      script: """
+        read -r line <"$RICH_ASSET_PATH"
+        case $line in crash) exit 3 ;; esac
+        printf 'Content-Type: text/plain\\n\\nok'
+        """, manifest: #"{"verbs":["validate","render"]}"#)
+    try delivery.scratch.write("good\n", to: "assets/note/a.txt")
+    _ = try await delivery.assets.examine("note", #require(AssetName("a.txt")))
+    try delivery.scratch.write("crash\n", to: "assets/note/a.txt")
+    try delivery.scratch.write(Self.toAlice, to: "assets/note/a.txt.notify.json")
+    #expect(await publisher(delivery).publish("note", "a.txt") == false)
+    let note = delivery.scratch.read("assets/note/a.txt.notify.error.txt")
+    #expect(note?.contains("The new content is not used") == true)
+  }
+
   @Test func `a sender who is not a publisher any more sends nothing`() async throws {
     let delivery = try await DeliveryFixture()
     try drop(delivery)
@@ -145,11 +163,12 @@ import Testing
 
   @Test func `what was sent stays sent after it has expired`() async throws {
     let delivery = try await DeliveryFixture()
-    let soon = Date(timeIntervalSinceNow: 86_400 * 365 * 3).formatted(.iso8601)
-    try drop(delivery, #"{"to":["username:alice"],"expires":"\#(soon)"}"#)
+    let soon = Date(timeIntervalSinceNow: 3)
+    let text = soon.formatted(.iso8601)
+    try drop(delivery, #"{"to":["username:alice"],"expires":"\#(text)"}"#)
     _ = await publisher(delivery).publish("file", "big logo.v2.bin")
     try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
-    delivery.clock.advance(by: 86_400 * 365 * 5)
+    try await eventually("it has expired") { Date() > soon }
     _ = await publisher(delivery).publish("file", "big logo.v2.bin")
     #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
   }

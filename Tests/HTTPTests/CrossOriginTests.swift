@@ -37,6 +37,8 @@ import Testing
     #expect(other.fields["access-control-allow-origin"] == nil)
     #expect(other.fields["vary"] == "Origin")
     #expect(other.fields["cross-origin-resource-policy"] == "same-origin")
+    let none = try await asked(["https://app.example"], [])
+    #expect(none.fields["vary"] == "Origin", "a cache must not send it to pages of other origins")
     let anybody = try await asked(["*"], ["Origin: https://evil.example"])
     #expect(anybody.fields["access-control-allow-origin"] == "*")
   }

@@ -40,7 +40,7 @@ import Testing
       #expect(head.fields["content-type"] == "text/event-stream")
       #expect(head.fields["cache-control"] == "no-store")
       for number in 1...5 {
-        #expect(sink.send(ServerSentEvent(id: "\(number)", data: "a\nb")))
+        #expect(sink.send(ServerSentEvent(id: "\(number)", data: "a\nb").bytes))
         #expect(Self.text(client.chunk()) == "id: \(number)\ndata: a\ndata: b\n\n")
       }
       sink.close()
@@ -63,7 +63,7 @@ import Testing
 
   @Test func `keeps what was sent before the head was written`() async throws {
     let source = Source { sink in
-      for number in 1...100 { sink.send(ServerSentEvent(data: "\(number)")) }
+      for number in 1...100 { sink.send(ServerSentEvent(data: "\(number)").bytes) }
       sink.close()
     }
     try await TestServer.with({ _ in .immediate(.events(source)) }) { served in
@@ -75,8 +75,8 @@ import Testing
   @Test(arguments: [" HTTP/1.0\r\n", " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"])
   func `a stream that ends with its connection is not chunked`(version: String) async throws {
     let source = Source { sink in
-      sink.send(ServerSentEvent(data: "1"))
-      sink.send(ServerSentEvent(data: "2"))
+      sink.send(ServerSentEvent(data: "1").bytes)
+      sink.send(ServerSentEvent(data: "2").bytes)
       sink.close()
     }
     try await TestServer.with({ _ in .immediate(.events(source)) }) { served in
@@ -177,7 +177,7 @@ import Testing
     try await Self.streaming(limits) { client, sink, _ in
       _ = Self.head(client)
       for _ in 0..<5 { #expect(Self.text(client.chunk()) == ":\n\n") }
-      #expect(sink.send(ServerSentEvent(data: "1")))
+      #expect(sink.send(ServerSentEvent(data: "1").bytes))
       #expect(Self.text(client.chunk()) == "data: 1\n\n")
     }
   }

@@ -65,11 +65,10 @@ import Testing
   }
 
   @Test func `writes an event so that no part of it can become another`() {
-    let event = ServerSentEvent(
-      id: "1\nid: 2", name: "x", data: "a\r\nb\n\ndata: c", retry: .seconds(2))
+    let event = ServerSentEvent(id: "1\nid: 2", name: "x", data: "a\r\nb\n\ndata: c")
     #expect(
       String(decoding: event.bytes, as: UTF8.self)
-        == "id: 1 id: 2\nevent: x\nretry: 2000\ndata: a\ndata: b\ndata: \ndata: data: c\n\n")
+        == "id: 1 id: 2\nevent: x\ndata: a\ndata: b\ndata: \ndata: data: c\n\n")
   }
 
   private static func text(_ response: Response) -> String {

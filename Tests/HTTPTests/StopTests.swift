@@ -63,7 +63,7 @@ import Testing
     let client = RawClient(server.port)
     client.send(Self.request)
     for await _ in started { break }
-    async let stop: Void = server.stop(grace: .seconds(10))
+    async let stop: Void = server.stop(grace: .seconds(3600))
     #expect(client.reply().body.count == body.count)
     #expect(client.isClosed())
     await stop

@@ -36,14 +36,24 @@ import Testing
     #expect(intake.calls == 0)
   }
 
+  @Test func `a file that is too large is not even read`() async throws {
+    let intake = try IntakeFixture()
+    try intake.scratch.write("good", to: "assets/note/a.txt")
+    // The file has a hole, and takes no space.
+    let path = intake.scratch.path + "/assets/note/a.txt"
+    try #require(truncate(path, AssetIntake.largestFile + 1) == 0)
+    let asset = try await intake.assets.examine("note", intake.name("a.txt"), closed: true).asset
+    #expect(asset.reason == "The file is larger than the limit of 1024 MiB.")
+    #expect(asset.state == .refused && intake.calls == 0)
+  }
+
   @Test func `an unchanged file is not checked again, a changed one is`() async throws {
     let intake = try IntakeFixture()
     try await intake.drop("good one")
     _ = try await intake.assets.examine("note", intake.name("a.txt"))
     #expect(intake.calls == 1)
     try await intake.drop("good two")
-    #expect(intake.calls == 2)
-    #expect(try await intake.asset()?.blob == Digest(of: "good two"))
+    #expect(try await intake.asset()?.blob == Digest(of: "good two") && intake.calls == 2)
   }
 
   @Test func `the same content under another name is not checked again`() async throws {
@@ -97,8 +107,7 @@ import Testing
     let error = try await #require(throws: ServiceError.self) {
       _ = try await intake.assets.examine("note", name)
     }
-    #expect(error.code == .notFound)
-    #expect(try await intake.asset() == nil)
+    #expect(try await intake.asset() == nil && error.code == .notFound)
   }
 
   @Test func `a plugin that fails leaves the content that was checked before in use`()
@@ -114,6 +123,20 @@ import Testing
     let before = intake.calls
     _ = try await intake.assets.examine("note", intake.name("a.txt"))
     #expect(intake.calls > before)
+  }
+
+  @Test func `what is known stays usable while the folder cannot be read`() async throws {
+    let intake = try IntakeFixture()
+    let known = try await intake.drop("good one").asset
+    try FileManager.default.moveItem(
+      atPath: intake.scratch.path + "/assets", toPath: intake.scratch.path + "/away")
+    let found = try await intake.assets.examine("note", intake.name("a.txt"))
+    #expect(found.pending == nil && found.asset.blob == known.blob)
+    #expect(try await intake.asset()?.state == .preparing)
+    let error = try await #require(throws: ServiceError.self) {
+      _ = try await intake.assets.examine("note", intake.name("b.txt"))
+    }
+    #expect(error.code == .unavailable)
   }
 
   @Test func `an upload that is rejected changes nothing`() async throws {

@@ -67,6 +67,22 @@ import Testing
     #expect(intake.calls == 5, "one check, four attempts")
   }
 
+  @Test func `a busy plugin is called again as often as it takes`() async throws {
+    let intake = try IntakeFixture(
+      script: """
+        case $RICH_VERB in
+          validate) printf 'Content-Type: application/json\\n\\n{}'; exit ;;
+        esac
+        echo >>../../calls
+        case $(wc -l <../../calls) in
+          [1-5]) printf 'Status: 503\\nRetry-After: 0\\nContent-Type: text/plain\\n\\nLater.' ;;
+          *) printf 'Content-Type: text/plain\\n\\nok' ;;
+        esac
+        """)
+    try await intake.drop("good")
+    try await intake.prepare(until: .ready)
+  }
+
   @Test func `what one plugin renders for each user is not prepared`() async throws {
     let intake = try IntakeFixture(
       manifest: #"{"verbs":["validate","render"],"perUser":true}"#)

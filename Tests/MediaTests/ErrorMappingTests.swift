@@ -1,11 +1,11 @@
 import Foundation
 import PluginHost
 import RichPushAPI
-import Store
 import TestSupport
 import Testing
 
 @testable import Media
+@testable import Store
 
 @Suite(.timeLimit(.minutes(1))) struct ErrorMappingTests {
   @Test(
@@ -30,6 +30,19 @@ import Testing
     struct Strange: Error {}
     let error = ServiceError(any: Strange())
     #expect(error.code == .internalError && !error.reason.contains("Strange"))
+  }
+
+  @Test(
+    arguments: [
+      (.full, .diskFull, nil), (.tooLarge, .tooLarge, nil), (.conflict, .conflict, nil),
+      (.missing, .unavailable, 1), (.busy, .unavailable, 1), (.readOnly, .unavailable, 30),
+      (.damaged, .unavailable, 30), (.failed, .unavailable, 30),
+    ] as [(StoreError.Code, ServiceError.Code, Int?)])
+  func `an error of the store keeps its sentence`(
+    code: StoreError.Code, expected: ServiceError.Code, wait: Int?
+  ) {
+    let error = ServiceError(any: StoreError(code, "Why."))
+    #expect(error == ServiceError(expected, "Why.", retryAfter: wait))
   }
 
   @Test func `an error of the store says when to try again`() async throws {

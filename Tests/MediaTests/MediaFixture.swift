@@ -12,6 +12,7 @@ struct MediaFixture {
   let store: Store
   let host: PluginHost
   let renderer: Renderer
+  let queues = RenderQueues(concurrency: 4)
   let counts = RenditionCounts()
   let foreground = ForegroundLoad()
 
@@ -22,7 +23,7 @@ struct MediaFixture {
     store = try scratch.store()
     host = try scratch.pluginHost()
     renderer = Renderer(
-      store: store, host: host, queues: RenderQueues(concurrency: 4), foreground: foreground,
+      store: store, host: host, queues: queues, foreground: foreground,
       counts: counts)
   }
 
@@ -43,8 +44,7 @@ struct MediaFixture {
     try scratch.write(text, to: "original")
     let file = try FileHandle(forReadingFrom: URL(filePath: scratch.path + "/original"))
     let blob = try await store.blobs.addBlocking(copying: file.fileDescriptor).blob
-    return PinnedAsset(
-      digest: blob.digest, size: blob.size, type: type, path: store.blobs.path(of: blob.digest))
+    return PinnedAsset(blob, type: type, in: store)
   }
 
   func text(of media: RenderedMedia) throws -> String? {

@@ -93,6 +93,31 @@ import Testing
     #expect(media.counts[.made] == 1)
   }
 
+  @Test func `what was stored while a request waited is not rendered again`() async throws {
+    let scratch = try Scratch()
+    let gate = Gate(in: scratch)
+    let media = try MediaFixture {
+      try $0.installPlugin(
+        "note", manifest: #"{"workers":{"max":1}}"#, gate.command + "\n" + Self.echo)
+    }
+    let others = try ["a", "b"].map { payload in
+      let request = try media.request(payload)
+      return Task { try await media.renderer.rendition(request) }
+    }
+    try await eventually("one is rendered, the other waits in the plugin host") {
+      gate.isWaitedAt && media.host.status().first?.queue.waiting == 1
+    }
+    let request = try media.request("late")
+    let late = Task { try await media.renderer.rendition(request) }
+    try await eventually("it waits") { media.queues.load(of: request.plugin).waiting == 1 }
+    _ = try await media.store.renditions.store(
+      request.key, bytes: Array("stored".utf8), contentType: "text/plain", fields: [])
+    for _ in others { try await gate.open() }
+    #expect(try await media.text(of: late.value) == "stored")
+    for other in others { _ = try await other.value }
+    #expect(media.counts[.made] == 2)
+  }
+
   @Test func `a rejection reaches every caller and is not stored`() async throws {
     let media = try MediaFixture { scratch in
       try scratch.installPlugin(

@@ -33,6 +33,12 @@ import Testing
       return
     }
     #expect(caller.name == "alice")
+    let forgetful = Authenticator(store: store, isDemo: false, lifetime: .zero)
+    #expect(await forgetful.verify(credentials, field, from: "::1").caller != nil)
+    guard case .unverified = forgetful.find(field) else {
+      Issue.record("The password is remembered for too long.")
+      return
+    }
   }
 
   @Test(arguments: ["alice:wrong", "alice:", "bob:secret"])
@@ -44,6 +50,12 @@ import Testing
     let authenticator = Authenticator(store: store, isDemo: false)
     let credentials = try #require(Credentials(basic(pair)))
     #expect(await authenticator.verify(credentials, basic(pair), from: "::1").caller == nil)
+  }
+
+  @Test(arguments: [(766, true), (767, false)])
+  func `credentials have a limit, which no password exceeds`(length: Int, isRead: Bool) {
+    let field = basic("a:" + String(repeating: "p", count: length))
+    #expect((Credentials(field) != nil) == isRead)
   }
 
   @Test func `in demo mode any name is accepted with itself as password, and nothing else`()

@@ -77,8 +77,17 @@ import Testing
       try await eventually("the fetch is recorded") {
         try await receipt()["state"] as? String == "fetched"
       }
-      let devices = try #require(try await receipt()["devices"] as? [[String: Any]])
-      #expect(devices.map { $0["registration"] as? String } == [device])
+      func devices() async throws -> [String?] {
+        let devices = try #require(try await receipt()["devices"] as? [[String: Any]])
+        return devices.map { $0["registration"] as? String }
+      }
+      #expect(try await devices() == [device])
+      let second = try await server.register("EEFF", as: "device")
+      _ = try await server.execute(
+        "GET", "/api/notifications/0", as: "device", fields: ["Richpush-Device": second])
+      try await eventually("the fetch of the other device is recorded, too") {
+        try await Set(devices()) == [device, second]
+      }
       let read = try await server.execute("PUT", "/api/notifications/0/read", as: "device")
       #expect(read.status == 204)
       #expect(try await receipt()["state"] as? String == "read")

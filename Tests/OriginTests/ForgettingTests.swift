@@ -65,7 +65,7 @@ import Testing
     let store = try scratch.store()
     try await store.accounts.addUser("alice", hash: "", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
-    let streams = EventStreams(of: PushFeed(store: store), store.accounts)
+    let streams = EventStreams(of: .pushes(store), store.accounts)
     let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
       caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: [])
@@ -86,7 +86,7 @@ import Testing
     let store = try scratch.store()
     try await store.accounts.addUser("alice", hash: "", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
-    let streams = EventStreams(of: PushFeed(store: store), store.accounts)
+    let streams = EventStreams(of: .pushes(store), store.accounts)
     let response = try await streams.get(
       RequestContext(
         request: try Request("GET", "/api/push/stream"),

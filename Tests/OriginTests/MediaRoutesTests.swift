@@ -248,6 +248,21 @@ import Testing
     }
   }
 
+  @Test func `the answer in memory is not used in a link's last hour`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let soon = Date(timeIntervalSinceNow: 3603).formatted(.iso8601)
+      try await server.publish(#","expires":"\#(soon)""#)
+      let link = try #require(try await links(server)["ios"])
+      func cacheControl() async throws -> String? {
+        try await server.execute("GET", link).content?.cacheControl
+      }
+      #expect(try await cacheControl() == "public, max-age=3600")
+      try await eventually("caches may keep it for less") {
+        try await cacheControl() == "public, max-age=3540"
+      }
+    }
+  }
+
   @Test func `a link to a held notification gives no access before its time`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish(#","notBefore":"2100-01-01T00:00:00Z""#)

@@ -131,6 +131,8 @@ import Testing
       #expect(first.next == "/api/notifications?before=2&limit=3&unread=true")
       let second = try await page(try #require(first.next))
       #expect(second.ids == [0] && second.next == nil)
+      let all = try await page(Self.post + "?limit=5")
+      #expect(all.ids.count == 5 && all.next == nil, "a full page can be the last")
       #expect(try await page(Self.post + "?unread=false").ids == [4, 3, 2, 1, 0])
       for query in ["limit=0", "limit=501", "limit=x", "before=-1", "unread=maybe", "page=2"] {
         #expect(try await server.status("GET", Self.post + "?" + query, as: "device") == 400)

@@ -119,6 +119,7 @@ import Testing
     ("/media/7/ios?expires=1&key=1&signature=abc", "/media/7/ios?expires=1&key=1&signature=-"),
     ("/media/7/ios?signature=abc", "/media/-"), ("//media/7", "/media/-"),
     ("/api/notifications?unread=1", "/api/notifications?unread=1"),
+    ("/api/assets/img/a%20b.png", "/api/assets/img/a%20b.png"),
     ("/api/x?a=%73ignature=b", "/media/-"), ("/api/x?a=%2573ignature%253Db", "/media/-"),
   ])
   func `no log has a link's signature`(target: String, logged: String) throws {

@@ -111,6 +111,8 @@ import Testing
     try apns.answer([
       "AA": [["status": 410, "reason": "Unregistered", "timestamp": 1_700_000_000_500]],
       "BB": [["status": 503, "reason": "Shutdown", "headers": ["retry-after": "17"]]],
+      "CC": [["status": 429, "reason": "TooManyRequests"]],
+      "DD": [["status": 429, "reason": "TooManyRequests", "headers": ["retry-after": "70"]]],
     ])
     #expect(
       await provider.send(.sample(to: "AA"))
@@ -120,6 +122,11 @@ import Testing
     #expect(
       await provider.send(.sample(to: "BB"))
         == .unavailable(after: .seconds(17), reason: "APNs answered 503 Shutdown."))
+    for (device, pause) in [("CC", 30), ("DD", 70)] {
+      #expect(
+        await provider.send(.sample(to: device))
+          == .retry(after: .seconds(pause), reason: "APNs answered 429 TooManyRequests."))
+    }
   }
 
   @Test func `finds a device of the other environment`() async throws {

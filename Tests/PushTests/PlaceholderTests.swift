@@ -23,6 +23,16 @@ import Testing
     #expect(PushPayload.insertingJob(push.json, to: 12, token) == push.json)
   }
 
+  @Test(arguments: [(0, "0"), (7, "7"), (999_999, "999999"), (1_000_000, "999999")])
+  func `a badge has the unread count, which is never longer than its placeholder`(
+    unread: Int, shown: String
+  ) async {
+    let push = AnnouncementForm.alert.text(
+      of: AnnouncementContent(id: 7, message: "m", richType: "img", countsUnread: true))
+    let text = await PushPayload.insertingBadge(push.json) { unread }
+    #expect(text.contains(#""badge":\#(shown)}"#), "\(text)")
+  }
+
   @Test func `an address is taken apart at its very end only`() throws {
     let whole = try #require(
       PushPayload.splittingJob("/media/7/ios?expires=9&signature=x&to=12.\(token)"))

@@ -39,6 +39,8 @@ import Testing
       (["status": 204], { $0 == .delivered(reference: nil) }),
       (["status": 302], { if case .laneStopped = $0 { true } else { false } }),
       (["status": 404], { if case .laneStopped = $0 { true } else { false } }),
+      (["status": 408], { if case .unavailable(nil, _) = $0 { true } else { false } }),
+      (["status": 425], { if case .unavailable(nil, _) = $0 { true } else { false } }),
       (["status": 410], { if case .deadToken(nil, _) = $0 { true } else { false } }),
       (["status": 422], { if case .rejected = $0 { true } else { false } }),
       (

@@ -8,6 +8,7 @@ package final class WebhookReceiver: Responder {
   package static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
   private let statuses = Mutex<[Int]>([])
+  private let retryAfter = Mutex<Int?>(nil)
   private let posts = Mutex<[(id: String, body: String)]>([])
 
   /// Runs a test with a receiver and its URL.
@@ -30,14 +31,19 @@ package final class WebhookReceiver: Responder {
   /// The bodies, in order.
   package var bodies: [String] { posts.withLock { $0.map(\.body) } }
 
-  /// Answers the next posts with these statuses, later ones with 204.
-  package func answer(_ next: [Int]) { statuses.withLock { $0 = next } }
+  /// Answers the next posts with these statuses, later ones with 204; all with this Retry-After.
+  package func answer(_ next: [Int], retryAfter seconds: Int? = nil) {
+    statuses.withLock { $0 = next }
+    retryAfter.withLock { $0 = seconds }
+  }
 
   package func plan(for request: Request) -> ResponsePlan {
     .collectingBody(limit: 1 << 20, deadline: .seconds(10)) { [self] body in
       let id = request.fields["Webhook-Id"] ?? ""
       posts.withLock { $0.append((id, String(decoding: body, as: UTF8.self))) }
-      return .empty(statuses.withLock { $0.isEmpty ? 204 : $0.removeFirst() })
+      var response = Response.empty(statuses.withLock { $0.isEmpty ? 204 : $0.removeFirst() })
+      response.fields["Retry-After"] = retryAfter.withLock { $0.map(String.init) }
+      return response
     }
   }
 }

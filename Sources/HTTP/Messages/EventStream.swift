@@ -11,11 +11,9 @@ package struct ServerSentEvent: Sendable {
   package var id: String?
   package var name: String?
   package var data: String
-  /// How long a client waits before it reconnects.
-  package var retry: Duration?
 
-  package init(id: String? = nil, name: String? = nil, data: String, retry: Duration? = nil) {
-    (self.id, self.name, self.data, self.retry) = (id, name, data, retry)
+  package init(id: String? = nil, name: String? = nil, data: String) {
+    (self.id, self.name, self.data) = (id, name, data)
   }
 
   /// The event in the stream's format.
@@ -23,7 +21,6 @@ package struct ServerSentEvent: Sendable {
     var text = ""
     if let id { text += "id: \(Self.oneLine(id))\n" }
     if let name { text += "event: \(Self.oneLine(name))\n" }
-    if let retry { text += "retry: \(retry.milliseconds)\n" }
     for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       text += "data: \(line)\n"
     }
@@ -74,9 +71,6 @@ package final class EventSink: Sendable {
     (self.limit, self.heartbeat) = (limit, heartbeat)
     (self.isChunked, self.wake) = (isChunked, wake)
   }
-
-  /// Sends an event; false if the stream is closed.
-  @discardableResult package func send(_ event: ServerSentEvent) -> Bool { send(event.bytes) }
 
   /// Sends bytes, which must be whole events.
   ///

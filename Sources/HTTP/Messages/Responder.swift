@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// What a ``Server`` serves: the application.
 ///
@@ -64,26 +63,19 @@ package protocol CachedResponse: AnyObject, Sendable {
   func recordUse()
 }
 
-/// A request's body in a file of its own, deleted with this object unless it was taken.
+/// A request's body in a file of its own, deleted with this object.
 package final class SavedBody: Sendable {
   /// The file, in the folder that the plan named; not synchronized to the disk.
   package let path: String
   /// Its size in bytes.
   package let size: Int
-  private let isTaken = Atomic(false)
 
   /// Takes ownership of a file of this size in bytes.
   package init(path: String, size: Int) {
     (self.path, self.size) = (path, size)
   }
 
-  deinit { if !isTaken.load(ordering: .relaxed) { unlink(path) } }
-
-  /// Passes ownership of the file to the caller.
-  package func take() -> String {
-    isTaken.store(true, ordering: .relaxed)
-    return path
-  }
+  deinit { unlink(path) }
 }
 
 /// Receives a record of every response when it has ended, on an event loop's thread.

@@ -46,13 +46,16 @@ final class Authenticator: Sendable {
   private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
   /// How long a login is cached.
-  private static let lifetime = Duration.seconds(300)
+  private let lifetime: Duration
   private static let capacity = 100_000
 
   /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
-  init(store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins()) {
-    (accounts, loopReads) = (store.accounts, store.loopReads)
-    (self.isDemo, self.failures) = (isDemo, failures)
+  init(
+    store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins(),
+    lifetime: Duration = .seconds(300)
+  ) {
+    (accounts, loopReads, self.isDemo) = (store.accounts, store.loopReads, isDemo)
+    (self.failures, self.lifetime) = (failures, lifetime)
     // Otherwise the first unknown name would take longer than later ones.
     if !isDemo { hashing.async { _ = Self.dummyHash } }
   }
@@ -164,7 +167,7 @@ final class Authenticator: Sendable {
         cache.logins = cache.logins.filter { $0.value.expires > .now }
         if cache.logins.count >= Self.capacity { cache.logins.removeAll() }
       }
-      cache.logins[authorization] = CachedLogin(caller: caller, expires: .now + Self.lifetime)
+      cache.logins[authorization] = CachedLogin(caller: caller, expires: .now + lifetime)
     }
   }
 

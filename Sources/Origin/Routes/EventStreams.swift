@@ -8,11 +8,11 @@ import Synchronization
 ///
 /// A notification only triggers a read of the store, so no event is lost.
 final class EventStreams: Sendable {
-  private let feed: any EventFeed
+  private let feed: EventFeed
   private let accounts: any Accounts
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
-  init(of feed: any EventFeed, _ accounts: any Accounts) {
+  init(of feed: EventFeed, _ accounts: any Accounts) {
     (self.feed, self.accounts) = (feed, accounts)
   }
 
@@ -87,7 +87,7 @@ final class EventStream: EventSource {
   }
 
   let caller: Caller
-  private let feed: any EventFeed
+  private let feed: EventFeed
   private let state: Mutex<State>
   private let opened: @Sendable (EventStream) -> Void
   private let isValid: @Sendable () async throws -> Bool
@@ -95,7 +95,7 @@ final class EventStream: EventSource {
   private static let batch = 100
 
   init(
-    of feed: any EventFeed, for caller: Caller, after last: Int,
+    of feed: EventFeed, for caller: Caller, after last: Int,
     opened: @escaping @Sendable (EventStream) -> Void,
     isValid: @escaping @Sendable () async throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void

@@ -21,7 +21,8 @@ enum FolderRemoval {
     let prefix = String.random()
     var found = 0
     func empty(_ folder: FileDescriptor) {
-      for entry in FolderListing(folder).names where unlinkat(folder.number, entry, 0) != 0 {
+      let entries = (try? FolderListing(folder))?.names ?? []
+      for entry in entries where unlinkat(folder.number, entry, 0) != 0 {
         if unlinkat(folder.number, entry, AT_REMOVEDIR) == 0 { continue }
         unlock(entry, in: folder)
         found += 1
@@ -36,7 +37,7 @@ enum FolderRemoval {
       empty(inner)
       unlinkat(top.number, "\(prefix)-\(done)", AT_REMOVEDIR)
     }
-    return FolderListing(top).names.isEmpty
+    return (try? FolderListing(top))?.names.isEmpty == true
   }
 
   private static func opened(_ name: String, in folder: FileDescriptor) -> FileDescriptor? {

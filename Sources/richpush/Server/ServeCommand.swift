@@ -123,7 +123,7 @@ enum ServeCommand: Command {
       try configuration.allowMetrics(arguments.list("metrics-allow"))
       try configuration.check()
     }
-    if configuration.isDemo, !address.isLoopback {
+    if configuration.isDemo, !configuration.isLoopback {
       throw CommandLineError.usage(
         "--demo accepts any user, so it only listens on 127.0.0.1, [::1] or localhost")
     }
@@ -181,9 +181,6 @@ struct ListenAddress {
     freeaddrinfo(found)
     return true
   }
-
-  /// Whether only this machine can connect to it.
-  var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
   /// The address in the form of a URL's authority.
   func text(port: Int) -> String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
