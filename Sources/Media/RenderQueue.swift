@@ -5,17 +5,12 @@ import Synchronization
 
 /// A queue of renders for each plugin; the largest total waiting time of callers comes first.
 package final class RenderQueues: Sendable {
-  private let queues = Mutex<[String: AdmissionQueue<InFlightRender>]>([:])
+  private let queues = Mutex<[String: AdmissionQueue]>([:])
   private let concurrency: Int
   private let timeout: Duration
 
   /// A first estimate of the duration of a render.
   private static let initialDuration = Duration.milliseconds(5)
-
-  /// The time that all callers of a render have waited together.
-  static func priority(_ render: InFlightRender, waited: Duration) -> Duration {
-    waited * render.subscribers
-  }
 
   /// Creates queues that admit at most `concurrency` calls of one plugin at a time.
   ///
@@ -36,8 +31,10 @@ package final class RenderQueues: Sendable {
     _ inFlight: InFlightRender, of plugin: Plugin,
     _ render: () async -> InFlightRender.Outcome
   ) async -> InFlightRender.Outcome {
-    do throws(AdmissionQueue<InFlightRender>.Rejection) {
-      return try await self[plugin].withAdmission(inFlight, render).get()
+    do throws(AdmissionQueue.Rejection) {
+      return try await self[plugin].withAdmission(
+        priority: inFlight.priority(waited:), render
+      ).get()
     } catch {
       let wait = if case .full(let wait) = error { wait } else { timeout }
       return .failure(
@@ -47,15 +44,14 @@ package final class RenderQueues: Sendable {
     }
   }
 
-  private subscript(_ plugin: Plugin) -> AdmissionQueue<InFlightRender> {
+  private subscript(_ plugin: Plugin) -> AdmissionQueue {
     // One more call than the plugin can run is admitted: it waits in the plugin host, which needs a
     // waiting call to detect that the plugin is stuck.
     let width = min(plugin.manifest.workers.max ?? .max, concurrency) + 1
     return queues.withLock { queues in
       if let queue = queues[plugin.richType], queue.width == width { return queue }
-      let queue = AdmissionQueue<InFlightRender>(
-        width: width, timeout: timeout, initialDuration: Self.initialDuration,
-        priority: Self.priority)
+      let queue = AdmissionQueue(
+        width: width, timeout: timeout, initialDuration: Self.initialDuration)
       queues[plugin.richType] = queue
       return queue
     }
@@ -77,6 +73,9 @@ final class InFlightRender: Sendable {
 
   /// The number of waiting callers.
   var subscribers: Int { state.withLock { $0.waiters.count } }
+
+  /// The time that all its callers have waited together.
+  @Sendable func priority(waited: Duration) -> Duration { waited * subscribers }
 
   /// Whether ``outcomeOrHandOver()`` has returned nil, so that its caller will wait for the outcome.
   var isHandedOver: Bool { state.withLock { $0.isHandedOver } }

@@ -134,6 +134,11 @@ struct RouteServices: Sendable {
       own.remove(notification: id)
       shared.remove(notification: id)
     }
+    store.observers.onCredentialsEnded.set {
+      [authenticator, streams = [delivery.pushes, delivery.events]] user in
+      authenticator.invalidate(user)
+      Task { for streams in streams { await streams.closeInvalid(of: user) } }
+    }
     let metrics = MetricsReport(
       version: configuration.version, requests: requests, renditions: media.counts,
       queues: media.queues, host: media.host,

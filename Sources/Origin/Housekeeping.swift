@@ -30,8 +30,8 @@ struct Housekeeping: Sendable {
   /// password, signs with new keys, invalidates the links of removed ones, and looks for pushes that
   /// are due again.
   func reload() async throws {
-    let isCurrent = try await authenticator.forgetChanged()
-    for streams in streams { await streams.close(unless: isCurrent) }
+    authenticator.invalidate(nil)
+    for streams in streams { await streams.closeInvalid() }
     if try await links.reload() { signed.resolved.removeAll() }
     lanes.wake()
   }

@@ -8,11 +8,11 @@ import Synchronization
 /// Rendering, plugin calls and password hashing share this type; they differ only in how they rank
 /// waiters.
 ///
-///     let queue = AdmissionQueue<InFlightRender>(width: 2, timeout: .seconds(20)) { render, waited in
-///       waited * render.subscribers
+///     let queue = AdmissionQueue(width: 2, timeout: .seconds(20))
+///     let rendition = try await queue.withAdmission(priority: { $0 * render.subscribers }) {
+///       await plugin.render(render)
 ///     }
-///     let rendition = try await queue.withAdmission(render) { await plugin.render(render) }
-package final class AdmissionQueue<Element: Sendable>: Sendable {
+package final class AdmissionQueue: Sendable {
   /// Why an operation was not admitted.
   package enum Rejection: Error, Equatable, CustomStringConvertible {
     /// The queue is longer than can be served within the timeout; carries the expected wait.
@@ -32,14 +32,14 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
     }
   }
 
-  /// The priority of a waiter: the larger value is admitted first.
-  package typealias Priority = @Sendable (_ element: Element, _ waited: Duration) -> Duration
+  /// The priority of a waiter: the larger value is admitted first, and of equal ones the earlier arrival.
+  package typealias Priority = @Sendable (_ waited: Duration) -> Duration
 
   private typealias Continuation = CheckedContinuation<Rejection?, Never>
 
   private struct Waiter {
     let id: Int
-    let element: Element
+    let priority: Priority?
     let enqueued: ContinuousClock.Instant
     let continuation: Continuation
   }
@@ -62,11 +62,10 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
   package let width: Int
   private let maximumWaiters: Int
   private let timeout: Duration
-  private let priority: Priority?
   private let state: Mutex<State>
 
   /// Comparing all waiters would cost O(n) at each release.
-  private static var candidates: Int { 32 }
+  private static let candidates = 32
 
   /// Creates a queue.
   ///
@@ -77,13 +76,11 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
   ///   - initialDuration: The first estimate of how long an operation takes; later ones are measured by
   ///     ``withAdmission(_:_:)``. If it is too high, callers are rejected too early after a cold start, not
   ///     too late. Zero: only `maximumWaiters` and `timeout` reject.
-  ///   - priority: Ranks waiters; without it they are admitted in the order of arrival.
   package init(
-    width: Int, maximumWaiters: Int = .max, timeout: Duration, initialDuration: Duration = .zero,
-    priority: Priority? = nil
+    width: Int, maximumWaiters: Int = .max, timeout: Duration, initialDuration: Duration = .zero
   ) {
     self.width = max(1, width)
-    (self.maximumWaiters, self.timeout, self.priority) = (maximumWaiters, timeout, priority)
+    (self.maximumWaiters, self.timeout) = (maximumWaiters, timeout)
     state = Mutex(State(averageDuration: initialDuration))
   }
 
@@ -110,9 +107,9 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
 
   /// Runs `body` once admitted, and measures how long it takes.
   package func withAdmission<R, E>(
-    _ element: Element, _ body: () async throws(E) -> R
+    priority: Priority? = nil, _ body: () async throws(E) -> R
   ) async throws(Rejection) -> Result<R, E> {
-    try await admit(element)
+    try await admit(priority: priority)
     let start = ContinuousClock.now
     let result: Result<R, E>
     do throws(E) { result = .success(try await body()) } catch { result = .failure(error) }
@@ -122,17 +119,21 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
 
   /// Waits for admission, which ``release(after:)`` ends.
   ///
-  /// `reserved` slots are left for ``tryAdmit(reserving:)``.
-  ///
+  /// - Parameters:
+  ///   - priority: The rank among waiters; without it they are admitted in the order of arrival. All
+  ///     operations of a queue have one, or none has.
+  ///   - reserved: Slots that are left for ``tryAdmit(reserving:)``.
   /// - Throws: `Rejection` if the operation may not run.
-  package func admit(_ element: Element, reserving reserved: Int = 0) async throws(Rejection) {
+  package func admit(
+    priority: Priority? = nil, reserving reserved: Int = 0
+  ) async throws(Rejection) {
     if tryAdmit(reserving: reserved) { return }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
     let rejection = await withTaskCancellationHandler {
-      await withCheckedContinuation { enqueue(element, id, $0, reserving: reserved) }
+      await withCheckedContinuation { enqueue(id, $0, priority, reserving: reserved) }
     } onCancel: {
       reject(id, .cancelled)
     }
@@ -171,16 +172,17 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
 
   private func takeNext(from state: inout State, _ now: ContinuousClock.Instant) -> Waiter? {
     guard !state.waiters.isEmpty else { return nil }
-    guard let priority else { return state.waiters.removeFirst() }
-    let ranks = state.waiters.prefix(Self.candidates).map {
-      priority($0.element, now - $0.enqueued)
+    var (first, highest) = (0, Duration.zero)
+    for index in 0..<min(state.waiters.count, Self.candidates) {
+      guard let priority = state.waiters[index].priority else { break }
+      let rank = priority(now - state.waiters[index].enqueued)
+      if rank > highest { (first, highest) = (index, rank) }
     }
-    guard let highest = ranks.max(), let index = ranks.firstIndex(of: highest) else { return nil }
-    return state.waiters.remove(at: index)
+    return state.waiters.remove(at: first)
   }
 
   private func enqueue(
-    _ element: Element, _ id: Int, _ continuation: Continuation, reserving reserved: Int
+    _ id: Int, _ continuation: Continuation, _ priority: Priority?, reserving reserved: Int
   ) {
     let now = ContinuousClock.now
     let (outcome, mustStartTimer) = state.withLock { state -> (Rejection??, Bool) in
@@ -197,7 +199,7 @@ package final class AdmissionQueue<Element: Sendable>: Sendable {
         return (.full(expectedWait: expectedWait), false)
       }
       state.waiters.append(
-        Waiter(id: id, element: element, enqueued: now, continuation: continuation))
+        Waiter(id: id, priority: priority, enqueued: now, continuation: continuation))
       defer { state.hasTimer = true }
       return (nil, !state.hasTimer)
     }

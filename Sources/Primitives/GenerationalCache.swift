@@ -3,22 +3,22 @@
 /// It has two generations. Used entries move to the young one; when that is full, the old one, whose entries
 /// were not used since, is dropped, and the young one becomes old. A look-up costs one or two
 /// hashes and no list to maintain, unlike an LRU cache.
-package struct GenerationalCache<Key: Hashable, Value> {
+public struct GenerationalCache<Key: Hashable, Value> {
   @usableFromInline var young: [Key: Value] = [:]
   @usableFromInline var old: [Key: Value] = [:]
   @usableFromInline let generationSize: Int
 
   /// Creates a cache of at most `capacity` entries.
   @inlinable
-  package init(capacity: Int) { generationSize = max(1, capacity / 2) }
+  public init(capacity: Int) { generationSize = max(1, capacity / 2) }
 
   /// The number of entries.
   @inlinable
-  package var count: Int { young.count + old.count }
+  public var count: Int { young.count + old.count }
 
   /// The value for the key, which counts as used.
   @inlinable
-  package mutating func value(for key: Key) -> Value? {
+  public mutating func value(for key: Key) -> Value? {
     if let value = young[key] { return value }
     guard let value = old.removeValue(forKey: key) else { return nil }
     insert(value, for: key)
@@ -27,11 +27,11 @@ package struct GenerationalCache<Key: Hashable, Value> {
 
   /// The value for the key, which does not count as used.
   @inlinable
-  package func peek(_ key: Key) -> Value? { young[key] ?? old[key] }
+  public func peek(_ key: Key) -> Value? { young[key] ?? old[key] }
 
   /// Sets the value for the key; drops the old generation when the young one is full.
   @inlinable
-  package mutating func insert(_ value: Value, for key: Key) {
+  public mutating func insert(_ value: Value, for key: Key) {
     if young.count >= generationSize, young[key] == nil {
       old = young
       young = [:]
@@ -42,14 +42,14 @@ package struct GenerationalCache<Key: Hashable, Value> {
 
   /// Removes the value for the key.
   @inlinable
-  package mutating func remove(_ key: Key) {
+  public mutating func remove(_ key: Key) {
     young[key] = nil
     old[key] = nil
   }
 
   /// Removes and returns every value for which the predicate holds.
   @inlinable
-  package mutating func removeAll(where predicate: (Value) -> Bool) -> [Value] {
+  public mutating func removeAll(where predicate: (Value) -> Bool) -> [Value] {
     var removed: [Value] = []
     for (key, value) in young where predicate(value) {
       young[key] = nil

@@ -2,7 +2,7 @@
 # What plugins send and have: FastCGI records, the heads of CGI responses, manifests.
 source "$(dirname "$0")/run.bash"
 
-compile_c Sources/CLibraries/*.c
+compile_c Sources/CLibraries/{crypt,gnutls}.c
 compile_module Primitives
 link_module PluginHost "$(find Sources/PluginHost -name '*.swift' | sort)" -lgnutls -lcrypt
 

@@ -17,9 +17,9 @@ import Testing
         for _ in 0..<callers { group.addTask { _ = await render.outcome() } }
         try await eventually("all callers wait") { render.subscribers == callers }
       }
-      let fewPriority = RenderQueues.priority(few, waited: .milliseconds(20))
-      #expect(RenderQueues.priority(many, waited: .milliseconds(10)) > fewPriority)
-      #expect(RenderQueues.priority(many, waited: .milliseconds(6)) < fewPriority)
+      let fewPriority = few.priority(waited: .milliseconds(20))
+      #expect(many.priority(waited: .milliseconds(10)) > fewPriority)
+      #expect(many.priority(waited: .milliseconds(6)) < fewPriority)
       few.complete(Self.outcome)
       many.complete(Self.outcome)
     }

@@ -52,6 +52,8 @@ import Testing
     "POST /api/register": Expectation(.user, 400),
     "PUT /api/register/{}": Expectation(.user, 400),
     "DELETE /api/register/{}": Expectation(.user, 200),
+    "POST /api/register/{}/token": Expectation(.user, 404),
+    "DELETE /api/register/{}/token": Expectation(.user, 404),
     "GET /api/events/stream": Expectation(.publisher, 200),
     "GET /api/assets": Expectation(.publisher, 200),
     "GET /api/assets/{}": Expectation(.publisher, 404),
@@ -138,7 +140,7 @@ import Testing
         let expected: [[String: [String]]] =
           switch route.access {
           case .anybody: []
-          case .user: [["basic": []]]
+          case .user: [["basic": []], ["token": []]]
           case .publisher: [["basic": ["publisher"]]]
           case .admin: [["basic": ["admin"]]]
           }

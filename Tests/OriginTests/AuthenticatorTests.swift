@@ -23,17 +23,17 @@ import Testing
     try await store.accounts.addUser("alice", hash: hash, role: .publisher)
     let authenticator = Authenticator(store: store, isDemo: false)
     let field = basic("alice:secret")
-    guard case .unverified(let credentials) = authenticator.find(field) else {
+    guard case .unverified = authenticator.find(field) else {
       Issue.record("The password was known before it was verified.")
       return
     }
-    #expect(await authenticator.verify(credentials, field, from: "::1").caller?.role == .publisher)
+    #expect(await authenticator.verify(field, from: "::1").caller?.role == .publisher)
     guard case .caller(let caller) = authenticator.find(field) else {
       Issue.record("The password was forgotten.")
       return
     }
     #expect(caller.name == "alice")
-    let forgetful = Authenticator(store: store, isDemo: false, lifetime: .zero)
+    let forgetful = Authenticator(store: store, isDemo: false, logins: LoginCache(lifetime: .zero))
     #expect(await forgetful.verify(credentials, field, from: "::1").caller != nil)
     guard case .unverified = forgetful.find(field) else {
       Issue.record("The password is remembered for too long.")
@@ -48,8 +48,7 @@ import Testing
     let hash = try #require(PasswordHash.make("secret"))
     try await store.accounts.addUser("alice", hash: hash, role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
-    let credentials = try #require(Credentials(basic(pair)))
-    #expect(await authenticator.verify(credentials, basic(pair), from: "::1").caller == nil)
+    #expect(await authenticator.verify(basic(pair), from: "::1").caller == nil)
   }
 
   @Test(arguments: [(766, true), (767, false)])
@@ -63,8 +62,7 @@ import Testing
   {
     let scratch = try Scratch()
     let authenticator = Authenticator(store: try scratch.store(), isDemo: true)
-    let guest = try #require(Credentials(basic("zoe:zoe")))
-    let caller = await authenticator.verify(guest, basic("zoe:zoe"), from: "::1").caller
+    let caller = await authenticator.verify(basic("zoe:zoe"), from: "::1").caller
     #expect(caller?.mayPublish == true)
     guard case .caller(caller) = authenticator.find(basic("zoe:zoe")) else {
       Issue.record("The demo forgot its guest.")
@@ -86,15 +84,14 @@ import Testing
     let authenticator = Authenticator(store: store, isDemo: false)
     func verify(
       _ password: String, from address: String
-    ) async throws -> Authenticator.Verification {
+    ) async -> Authenticator.Verification {
       let field = basic("alice:" + password)
-      let credentials = try #require(Credentials(field))
-      return await authenticator.verify(credentials, field, from: address)
+      return await authenticator.verify(field, from: address)
     }
-    #expect(try await verify("secret", from: "10.0.0.1").caller != nil)
-    for number in 0..<10 { _ = try await verify("guess\(number)", from: "10.0.0.2") }
+    #expect(await verify("secret", from: "10.0.0.1").caller != nil)
+    for number in 0..<10 { _ = await verify("guess\(number)", from: "10.0.0.2") }
     for (address, isDelayed) in [("10.0.0.1", false), ("10.0.0.3", true)] {
-      let found = try await verify("wrong", from: address)
+      let found = await verify("wrong", from: address)
       let isTooMany = if case .tooManyFailures = found { true } else { false }
       #expect(isTooMany == isDelayed, "\(address)")
     }
@@ -107,17 +104,16 @@ import Testing
     try await store.accounts.addUser("alice", hash: hash, role: .device)
     let authenticator = Authenticator(store: store, isDemo: false)
     let field = basic("alice:secret")
-    let credentials = try #require(Credentials(field))
     for _ in 0..<10 {
-      async let verified = authenticator.verify(credentials, field, from: "::1")
+      async let verified = authenticator.verify(field, from: "::1")
       // Within the time that a hash takes, most times.
       try await Task.sleep(for: .milliseconds(3))
       #expect(try await store.accounts.setPassword(of: "alice", hash: "*"))
-      _ = try await authenticator.forgetChanged()
+      authenticator.invalidate(nil)
       _ = await verified
       if case .caller = authenticator.find(field) { Issue.record("the old password opens") }
       #expect(try await store.accounts.setPassword(of: "alice", hash: hash))
-      _ = try await authenticator.forgetChanged()
+      authenticator.invalidate(nil)
     }
   }
 

@@ -22,22 +22,23 @@ import Testing
     let store = try scratch.store()
     let authenticator = Authenticator(store: store, isDemo: false)
     let hash = try #require(PasswordHash.make("secret"))
-    let credentials = try #require(Credentials(field))
     try await store.accounts.addUser("alice", hash: hash, role: .device)
-    let alice = await authenticator.verify(credentials, field, from: "::1").caller
+    let alice = await authenticator.verify(field, from: "::1").caller
     let caller = try #require(alice)
-    #expect(try await authenticator.forgetChanged()(caller) && isKnown(authenticator))
+    #expect(try await store.accounts.isCurrent(caller) && isKnown(authenticator))
 
     #expect(
       try await store.accounts.setPassword(of: "alice", hash: PasswordHash.make("other") ?? ""))
-    #expect(try await !authenticator.forgetChanged()(caller))
+    authenticator.invalidate(caller.id)
+    #expect(try await !store.accounts.isCurrent(caller))
     #expect(!isKnown(authenticator))
-    #expect(await authenticator.verify(credentials, field, from: "::1").caller == nil)
+    #expect(await authenticator.verify(field, from: "::1").caller == nil)
 
     #expect(try await store.accounts.setPassword(of: "alice", hash: hash))
-    _ = await authenticator.verify(credentials, field, from: "::1")
+    _ = await authenticator.verify(field, from: "::1")
     _ = try await store.accounts.removeUser("alice")
-    #expect(try await !authenticator.forgetChanged()(caller))
+    authenticator.invalidate(caller.id)
+    #expect(try await !store.accounts.isCurrent(caller))
     #expect(!isKnown(authenticator))
   }
 
@@ -49,30 +50,31 @@ import Testing
     let store = try scratch.store()
     let authenticator = Authenticator(store: store, isDemo: false)
     let hash = try #require(PasswordHash.make("secret"))
-    let credentials = try #require(Credentials(field))
     try await store.accounts.addUser("alice", hash: hash, role: .device)
-    let verified = await authenticator.verify(credentials, field, from: "::1").caller
+    let verified = await authenticator.verify(field, from: "::1").caller
     let first = try #require(verified)
     _ = try await store.accounts.removeUser("alice")
     try await store.accounts.addUser("alice", hash: hash, role: .device)
-    #expect(try await !authenticator.forgetChanged()(first) && !isKnown(authenticator))
-    let second = await authenticator.verify(credentials, field, from: "::1").caller
+    authenticator.invalidate(first.id)
+    #expect(try await !store.accounts.isCurrent(first) && !isKnown(authenticator))
+    let second = await authenticator.verify(field, from: "::1").caller
     #expect(second != nil && second?.id != first.id)
   }
 
   @Test func `a stream is not opened for a user who was removed a moment ago`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
-    try await store.accounts.addUser("alice", hash: "", role: .device)
+    try await store.accounts.addUser("alice", hash: "first", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
     let streams = EventStreams(of: .pushes(store), store.accounts)
     let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
-      caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: [])
+      caller: Caller(id: alice, name: "alice", role: .device, proof: .password("first")),
+      parameters: [])
     await #expect(throws: Never.self) { try await streams.get(context) }
     #expect(try await store.accounts.setPassword(of: "alice", hash: "another"))
     await #expect(throws: ServiceError.self) { try await streams.get(context) }
-    #expect(try await store.accounts.setPassword(of: "alice", hash: ""))
+    #expect(try await store.accounts.setPassword(of: "alice", hash: "first"))
     await #expect(throws: Never.self) { try await streams.get(context) }
     _ = try await store.accounts.removeUser("alice")
     await #expect(throws: ServiceError.self) { try await streams.get(context) }
@@ -84,20 +86,21 @@ import Testing
   ) async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
-    try await store.accounts.addUser("alice", hash: "", role: .device)
+    try await store.accounts.addUser("alice", hash: "first", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
     let streams = EventStreams(of: .pushes(store), store.accounts)
     let response = try await streams.get(
       RequestContext(
         request: try Request("GET", "/api/push/stream"),
-        caller: Caller(id: alice, name: "alice", role: .device, hash: ""), parameters: []))
+        caller: Caller(id: alice, name: "alice", role: .device, proof: .password("first")),
+        parameters: []))
     // A reload now does not find the stream: it is opened when its response is sent.
     if isRemoved {
       _ = try await store.accounts.removeUser("alice")
     } else {
       #expect(try await store.accounts.setPassword(of: "alice", hash: "another"))
     }
-    await streams.close { _ in false }
+    await streams.closeInvalid()
     let stream = try #require(try TestResponse(response).stream)
     while try await stream.next() != nil {}
   }

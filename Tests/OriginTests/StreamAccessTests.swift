@@ -50,7 +50,7 @@ import Testing
           try await server.store.accounts.addUser("alice", hash: "*", role: before)
         }
         // What the authenticator remembers of the caller may be gone before the streams are.
-        if isForgotten { _ = try await server.origin.housekeeping.authenticator.forgetChanged() }
+        if isForgotten { server.origin.housekeeping.authenticator.invalidate(nil) }
         try await server.origin.reload(server.configuration)
         while try await stream.next() != nil {}
         stream.close()

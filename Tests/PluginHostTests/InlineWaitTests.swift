@@ -6,7 +6,9 @@ import Testing
   /// The state after calls that took so many microseconds.
   private static func wait(after microseconds: [Int]) -> InlineWait {
     let wait = InlineWait()
-    for time in microseconds { wait.record(.microseconds(time), wait.nextTimeout()) }
+    for time in microseconds {
+      wait.record(.microseconds(time), wait.nextTimeout(), inline: true)
+    }
     return wait
   }
 
@@ -24,7 +26,7 @@ import Testing
     for _ in 0..<10_000 {
       let timeout = slow.nextTimeout()
       if timeout > .zero { waits += 1 }
-      slow.record(.milliseconds(5), timeout)
+      slow.record(.milliseconds(5), timeout, inline: true)
     }
     #expect((1...200).contains(waits))
   }
@@ -38,7 +40,15 @@ import Testing
 
   @Test func `does not learn from calls that were not waited for`() {
     let wait = InlineWait()
-    for _ in 0..<10 { wait.record(.microseconds(50), .zero) }
+    for _ in 0..<10 { wait.record(.microseconds(50), .zero, inline: true) }
+    #expect(!wait.isWorthwhile)
+  }
+
+  @Test func `a burst of calls on other threads does not make a fast plugin slow, hanging ones do`() {
+    let wait = Self.wait(after: Array(repeating: 50, count: 10))
+    for _ in 0..<100 { wait.record(.microseconds(900), wait.nextTimeout(), inline: false) }
+    #expect(wait.isWorthwhile)
+    for _ in 0..<10 { wait.record(.milliseconds(6), wait.nextTimeout(), inline: false) }
     #expect(!wait.isWorthwhile)
   }
 }

@@ -3,31 +3,31 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct AdmissionQueueTests {
-  private func waiting(_ queue: AdmissionQueue<Int>, _ count: Int) async throws {
+  private func waiting(_ queue: AdmissionQueue, _ count: Int) async throws {
     try await eventually("\(count) wait") { queue.status.waiting == count }
   }
 
   /// Why a queue rejects a waiter; `cancelled` if it has not decided within five seconds.
-  private func rejection(_ queue: AdmissionQueue<Int>) async -> AdmissionQueue<Int>.Rejection? {
-    let waiter = Task { try await queue.admit(1) }
+  private func rejection(_ queue: AdmissionQueue) async -> AdmissionQueue.Rejection? {
+    let waiter = Task { try await queue.admit() }
     let alarm = Task {
       try await Task.sleep(for: .seconds(5))
       waiter.cancel()
     }
     defer { alarm.cancel() }
-    return await waiter.result.error as? AdmissionQueue<Int>.Rejection
+    return await waiter.result.error as? AdmissionQueue.Rejection
   }
 
   @Test func `admits so many at once, and the next in the order of arrival`() async throws {
-    let queue = AdmissionQueue<Int>(width: 2, timeout: .seconds(60))
-    try await queue.admit(1)
-    try await queue.admit(2)
+    let queue = AdmissionQueue(width: 2, timeout: .seconds(60))
+    try await queue.admit()
+    try await queue.admit()
     #expect(!queue.tryAdmit())
     let order = Recorder()
     try await withThrowingDiscardingTaskGroup { group in
       for number in 3...5 {
         group.addTask {
-          try await queue.admit(number)
+          try await queue.admit()
           order.append(number)
           queue.release()
         }
@@ -41,13 +41,13 @@ import Testing
   }
 
   @Test func `admits the highest priority first`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(60)) { rank, _ in .seconds(rank) }
-    try await queue.admit(0)
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(60))
+    try await queue.admit()
     let order = Recorder()
     try await withThrowingDiscardingTaskGroup { group in
       for (index, rank) in [1, 3, 2].enumerated() {
         group.addTask {
-          try await queue.admit(rank)
+          try await queue.admit(priority: { _ in .seconds(rank) })
           order.append(rank)
           queue.release()
         }
@@ -59,38 +59,38 @@ import Testing
   }
 
   @Test func `rejects at once when as many wait as may`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, maximumWaiters: 0, timeout: .seconds(60))
-    try await queue.admit(0)
+    let queue = AdmissionQueue(width: 1, maximumWaiters: 0, timeout: .seconds(60))
+    try await queue.admit()
     #expect(await rejection(queue) == .full(expectedWait: .zero))
     #expect(queue.status.rejected == 1)
   }
 
   @Test func `expects a wait that is shorter the more run at once`() async throws {
-    let queue = AdmissionQueue<Int>(width: 2, timeout: .seconds(15), initialDuration: .seconds(10))
-    for _ in 0..<2 { try await queue.admit(0) }
-    let waiters = (1...4).map { number in Task { try await queue.admit(number) } }
+    let queue = AdmissionQueue(width: 2, timeout: .seconds(15), initialDuration: .seconds(10))
+    for _ in 0..<2 { try await queue.admit() }
+    let waiters = (1...4).map { number in Task { try await queue.admit() } }
     try await waiting(queue, 4)
     #expect(await rejection(queue) == .full(expectedWait: .seconds(20)))
     for waiter in waiters { waiter.cancel() }
   }
 
   @Test func `rejects at once when the expected wait is longer than the timeout`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(15), initialDuration: .seconds(10))
-    try await queue.admit(0)
-    let waiters = (1...2).map { number in Task { try await queue.admit(number) } }
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(15), initialDuration: .seconds(10))
+    try await queue.admit()
+    let waiters = (1...2).map { number in Task { try await queue.admit() } }
     try await waiting(queue, 2)
     #expect(await rejection(queue) == .full(expectedWait: .seconds(20)))
     for waiter in waiters { waiter.cancel() }
     for waiter in waiters {
-      #expect(await waiter.result.error as? AdmissionQueue<Int>.Rejection == .cancelled)
+      #expect(await waiter.result.error as? AdmissionQueue.Rejection == .cancelled)
     }
   }
 
   @Test func `measures what operations take`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(1))
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(1))
     queue.releaseAdmitted(after: .seconds(80))
-    try await queue.admit(0)
-    let waiter = Task { try await queue.admit(1) }
+    try await queue.admit()
+    let waiter = Task { try await queue.admit() }
     try await waiting(queue, 1)
     #expect(await rejection(queue) == .full(expectedWait: .seconds(10)))
     queue.release()
@@ -98,17 +98,17 @@ import Testing
   }
 
   @Test func `an operation that was quick shortens the expected wait`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(75), initialDuration: .seconds(80))
-    _ = try await queue.withAdmission(0) {}
-    try await queue.admit(0)
-    let waiters = (1...2).map { number in Task { try await queue.admit(number) } }
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(75), initialDuration: .seconds(80))
+    _ = try await queue.withAdmission {}
+    try await queue.admit()
+    let waiters = (1...2).map { number in Task { try await queue.admit() } }
     try await waiting(queue, 2)
     for waiter in waiters { waiter.cancel() }
   }
 
   @Test func `rejects who is not admitted before the timeout`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .milliseconds(10))
-    try await queue.admit(0)
+    let queue = AdmissionQueue(width: 1, timeout: .milliseconds(10))
+    try await queue.admit()
     for _ in 0..<2 { #expect(await rejection(queue) == .timedOut) }
     #expect(queue.status.waiting == 0)
     queue.release()
@@ -116,30 +116,30 @@ import Testing
   }
 
   @Test func `a cancelled waiter does not take a slot`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(60))
-    try await queue.admit(0)
-    let waiter = Task { try await queue.admit(1) }
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(60))
+    try await queue.admit()
+    let waiter = Task { try await queue.admit() }
     try await waiting(queue, 1)
     waiter.cancel()
-    #expect(await waiter.result.error as? AdmissionQueue<Int>.Rejection == .cancelled)
+    #expect(await waiter.result.error as? AdmissionQueue.Rejection == .cancelled)
     queue.release()
     #expect(queue.tryAdmit() && !queue.tryAdmit())
   }
 
   @Test func `a task that was cancelled before does not wait`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(5))
-    try await queue.admit(0)
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(5))
+    try await queue.admit()
     let waiter = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await queue.admit(1)
+      try await queue.admit()
     }
-    #expect(await waiter.result.error as? AdmissionQueue<Int>.Rejection == .cancelled)
+    #expect(await waiter.result.error as? AdmissionQueue.Rejection == .cancelled)
   }
 
   @Test func `leaves reserved slots to those who cannot wait`() async throws {
-    let queue = AdmissionQueue<Int>(width: 2, timeout: .seconds(60))
-    try await queue.admit(0, reserving: 1)
-    let waiter = Task { try await queue.admit(1, reserving: 1) }
+    let queue = AdmissionQueue(width: 2, timeout: .seconds(60))
+    try await queue.admit(reserving: 1)
+    let waiter = Task { try await queue.admit(reserving: 1) }
     try await waiting(queue, 1)
     #expect(queue.tryAdmit())
     queue.release()
@@ -149,8 +149,8 @@ import Testing
   }
 
   @Test func `says when nothing moves any more`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .milliseconds(5))
-    try await queue.admit(0)
+    let queue = AdmissionQueue(width: 1, timeout: .milliseconds(5))
+    try await queue.admit()
     #expect(!queue.status.isStalled)
     #expect(await rejection(queue) == .timedOut)
     try await eventually("it is stalled") { queue.status.isStalled }
@@ -159,9 +159,9 @@ import Testing
   }
 
   @Test func `says that nothing moves while others still wait`() async throws {
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .milliseconds(50))
-    try await queue.admit(0)
-    let waiters = (1...2).map { number in Task { try await queue.admit(number) } }
+    let queue = AdmissionQueue(width: 1, timeout: .milliseconds(50))
+    try await queue.admit()
+    let waiters = (1...2).map { number in Task { try await queue.admit() } }
     try await waiting(queue, 2)
     queue.release()
     try await eventually("it is stalled") { queue.status.isStalled }
@@ -170,8 +170,8 @@ import Testing
 
   @Test func `gives back the slot of an operation that fails`() async throws {
     struct Failure: Error {}
-    let queue = AdmissionQueue<Int>(width: 1, timeout: .seconds(60))
-    let result = try await queue.withAdmission(0) { throw Failure() }
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(60))
+    let result = try await queue.withAdmission { throw Failure() }
     #expect(throws: Failure.self) { try result.get() }
     #expect(queue.status.running == 0)
   }
@@ -186,7 +186,7 @@ final class Recorder: Sendable {
   func append(_ number: Int) { numbers.withLock { $0.append(number) } }
 }
 
-extension AdmissionQueue where Element == Int {
+extension AdmissionQueue {
   /// Counts an operation of this duration.
   fileprivate func releaseAdmitted(after time: Duration) {
     if tryAdmit() { release(after: time) }

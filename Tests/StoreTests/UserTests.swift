@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Store
@@ -35,17 +36,20 @@ import Testing
     #expect(try await store.accounts.user(named: "alice") == nil)
   }
 
-  @Test func `tells by a number that users have changed`() async throws {
+  @Test func `tells whose credentials ended before the change returns`() async throws {
     let store = try scratch.open()
-    var seen = [try await store.accounts.userChanges()]
+    let ended = Mutex<[UserID]>([])
+    store.observers.onCredentialsEnded.set { user in ended.withLock { $0.append(user) } }
     try await store.accounts.addUser("dora", hash: "1", role: .admin)
-    seen.append(try await store.accounts.userChanges())
+    let dora = try #require(try await store.accounts.user(named: "dora")).id
+    #expect(ended.withLock { $0 } == [])
     _ = try await store.accounts.setPassword(of: "dora", hash: "2")
-    seen.append(try await store.accounts.userChanges())
+    #expect(ended.withLock { $0 } == [dora])
     _ = try await store.accounts.removeUser("dora")
-    seen.append(try await store.accounts.userChanges())
-    #expect(Set(seen).count == 4)
-    #expect(try await store.accounts.userChanges() == seen.last)
+    #expect(ended.withLock { $0 } == [dora, dora])
+    #expect(try await !store.accounts.removeUser("dora"))
+    #expect(try await !store.accounts.setPassword(of: "dora", hash: "3"))
+    #expect(ended.withLock { $0.count } == 2)
   }
 
   @Test func `removes a user with the user's devices`() async throws {

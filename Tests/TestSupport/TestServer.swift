@@ -90,11 +90,12 @@ package struct TestServer: Sendable {
   ///
   /// What the connection does is left out: preconditions, ranges, limits of bodies, framing.
   package func execute(
-    _ method: String, _ target: String, as user: String? = nil, fields: Fields = Fields(),
-    body: String = "", peer: String = "127.0.0.1"
+    _ method: String, _ target: String, as user: String? = nil, token: String? = nil,
+    fields: Fields = Fields(), body: String = "", peer: String = "127.0.0.1"
   ) async throws -> TestResponse {
     var fields = fields
     if let user { fields["Authorization"] = Self.authorization(user) }
+    if let token { fields["Authorization"] = "Bearer " + token }
     let authorization = fields["Authorization"] ?? ""
     // As the connection does: any other field, such as the device's, has to be looked at.
     let isSimple = method == "GET" && fields.items.allSatisfy { $0.name == "Authorization" }

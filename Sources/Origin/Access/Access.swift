@@ -1,3 +1,4 @@
+import Primitives
 import RichPushAPI
 package import Store
 
@@ -31,27 +32,61 @@ enum Access: Sendable, Equatable {
   }
 }
 
-/// The user whose credentials a request carries.
+/// The user, or the user's device, whose credentials a request carries.
 package struct Caller: Sendable, Hashable {
+  /// What the caller has shown.
+  enum Proof: Sendable, Hashable {
+    /// In demo mode, the name.
+    case name
+    /// A password with this hash, hashed once more.
+    case password(KeyedHash.Value)
+    /// The token of a device; the hash of the token.
+    case token(Digest, device: String)
+  }
+
   /// Identifies the user; the name may belong to another user later.
   package let id: UserID
   package let name: String
   package let role: Role
-  /// The hash that the password was compared with; nil for a guest of demo mode.
-  let hash: String?
+  let proof: Proof
 
   /// The caller of a route that needs no credentials.
-  static let anybody = Caller(id: UserID(rawValue: 0), name: "", role: .device, hash: nil)
+  static let anybody = Caller(id: UserID(rawValue: 0), name: "", role: .device, proof: .name)
 
   /// Whether the role allows notifications for others, uploads and asset lists.
   var mayPublish: Bool { role != .device }
+
+  /// The registration of the device whose token was sent.
+  var device: String? { if case .token(_, let device) = proof { device } else { nil } }
+}
+
+extension Caller {
+  /// A guest of demo mode.
+  init(guest name: String, _ id: UserID) {
+    self.init(id: id, name: name, role: name == "admin" ? .admin : .publisher, proof: .name)
+  }
+}
+
+extension Caller.Proof {
+  private static let keyed = KeyedHash()
+
+  /// A password that was compared with this hash.
+  static func password(_ hash: String) -> Self { .password(keyed(hash)) }
 }
 
 extension Accounts {
-  /// Whether a caller whose credentials were verified before is still that user, with that password and role.
+  /// Whether a caller whose credentials were verified before is still that user, with that password or token and
+  /// that role.
   func isCurrent(_ caller: Caller) async throws -> Bool {
-    guard let hash = caller.hash else { return try await isUser(caller.id) }
-    let user = try await user(named: caller.name)
-    return user?.id == caller.id && user?.hash == hash && user?.role == caller.role
+    switch caller.proof {
+    case .name: return try await isUser(caller.id)
+    case .token(let hash, let device):
+      let found = try await self.device(withToken: hash)
+      return found?.user == caller.id && found?.registration == device
+    case .password:
+      let user = try await user(named: caller.name)
+      return user?.id == caller.id && user?.role == caller.role
+        && user.map { .password($0.hash) } == caller.proof
+    }
   }
 }

@@ -5,18 +5,18 @@ import RichPushAPI
 import Store
 import Synchronization
 
-/// Authenticates requests; caches verified passwords, so that not every request is hashed.
+/// Authenticates requests by password (Basic, RFC 7617) or by the token of a device (Bearer, RFC 6750).
 final class Authenticator: Sendable {
-  /// The result of looking up an `Authorization` field.
+  /// What the `Authorization` field alone tells.
   enum Lookup: Sendable {
     case caller(Caller)
-    /// No Basic credentials.
+    /// No well-formed credentials.
     case invalid
-    /// Credentials that are not cached and need ``verify(_:_:from:)``.
-    case unverified(Credentials)
+    /// Credentials that need ``verify(_:from:)``.
+    case unverified
   }
 
-  /// The result of verifying a password.
+  /// The result of verifying credentials.
   enum Verification: Sendable {
     case caller(Caller)
     case wrong
@@ -26,73 +26,67 @@ final class Authenticator: Sendable {
     case busy(wait: Int)
   }
 
-  private struct CachedLogin {
-    let caller: Caller
-    let expires: ContinuousClock.Instant
-  }
-
-  private struct Cache {
-    /// By the value of `Authorization`.
-    var logins: [String: CachedLogin] = [:]
-    /// The count of user changes (``Accounts/userChanges()``) at the last check.
-    var changes = 0
-  }
-
   private let accounts: any Accounts
   private let loopReads: any EventLoopReads
   private let isDemo: Bool
-  private let cache = Mutex(Cache())
+  private let logins: LoginCache
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
   private let failures: FailedLogins
-  /// How long a login is cached.
-  private let lifetime: Duration
-  private static let capacity = 100_000
 
   /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
   init(
     store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins(),
-    lifetime: Duration = .seconds(300)
+    logins: LoginCache = LoginCache()
   ) {
     (accounts, loopReads, self.isDemo) = (store.accounts, store.loopReads, isDemo)
-    (self.failures, self.lifetime) = (failures, lifetime)
+    (self.failures, self.logins) = (failures, logins)
     // Otherwise the first unknown name would take longer than later ones.
     if !isDemo { hashing.async { _ = Self.dummyHash } }
   }
 
-  /// The caller, if known without hashing.
+  /// The caller, if the credentials were verified before.
   func find(_ authorization: String) -> Lookup {
-    let known = cache.withLock { $0.logins[authorization] }
-    if let known, known.expires > .now { return .caller(known.caller) }
-    guard let credentials = Credentials(authorization) else { return .invalid }
-    if isDemo, credentials.password == credentials.name,
-      let changes = try? loopReads.userChanges(),
-      let id = try? loopReads.userID(of: credentials.name, allowingPasswordless: true)
-    {
-      return .caller(admit(id, credentials, authorization, changes))
+    if case .valid(let caller) = logins.find(authorization) { return .caller(caller) }
+    guard let credentials = Credentials(authorization) else {
+      return DeviceToken(authorization) == nil ? .invalid : .unverified
     }
-    return .unverified(credentials)
+    let moment = logins.moment
+    guard isDemo, credentials.password == credentials.name,
+      let id = try? loopReads.userID(of: credentials.name, allowingPasswordless: true)
+    else { return .unverified }
+    return .caller(remember(Caller(guest: credentials.name, id), authorization, moment))
   }
 
-  /// Compares the password with the stored hash, unless the address or the name has failed too often.
+  /// Verifies credentials.
   ///
-  /// An unknown name takes as long as a wrong password.
-  func verify(
-    _ credentials: Credentials, _ authorization: String, from address: String
-  ) async -> Verification {
-    if isDemo, credentials.password == credentials.name {
-      let name = credentials.name
-      guard let changes = try? await accounts.userChanges(),
-        let id = try? await accounts.userIDs(of: [name], allowingPasswordless: true)[name]
-      else { return .busy(wait: 1) }
-      return .caller(admit(id, credentials, authorization, changes))
-    }
-    do throws(AdmissionQueue<Bool>.Rejection) {
+  /// A password is hashed, unless the address or the name has failed too often. An unknown name takes as
+  /// long as a wrong password.
+  func verify(_ authorization: String, from address: String) async -> Verification {
+    let moment = logins.moment
+    do {
+      if case .changed(let caller) = logins.find(authorization),
+        try await accounts.isCurrent(caller)
+      {
+        return .caller(remember(caller, authorization, moment))
+      }
+      if let token = DeviceToken(authorization) {
+        let hash = token.hash
+        guard let device = try await accounts.device(withToken: hash) else { return .wrong }
+        let caller = Caller(
+          id: device.user, name: device.name, role: .device,
+          proof: .token(hash, device: device.registration))
+        return .caller(remember(caller, authorization, moment))
+      }
+      guard let credentials = Credentials(authorization) else { return .wrong }
+      if isDemo, let guest = try await guest(credentials) {
+        return .caller(remember(guest, authorization, moment))
+      }
       return try await limiter.run(isSuspect: failures.hasFailed(from: address)) {
         await compare(credentials, authorization, from: address)
       }
     } catch {
-      guard case .full(let wait) = error else { return .busy(wait: 1) }
+      guard case AdmissionQueue.Rejection.full(let wait) = error else { return .busy(wait: 1) }
       return .busy(wait: Int(wait / .seconds(1)))
     }
   }
@@ -105,7 +99,7 @@ final class Authenticator: Sendable {
     if let wait = failures.wait(credentials.name, from: address) {
       return .tooManyFailures(wait: wait)
     }
-    let changes = try? await accounts.userChanges()
+    let moment = logins.moment
     let user = try? await accounts.user(named: credentials.name)
     let isRight = await withCheckedContinuation { continuation in
       hashing.async {
@@ -118,58 +112,29 @@ final class Authenticator: Sendable {
       return .wrong
     }
     failures.succeeded(credentials.name, from: address)
-    let caller = Caller(id: user.id, name: user.name, role: user.role, hash: user.hash)
-    addToCache(caller, as: authorization, since: changes ?? 0)
-    return .caller(caller)
+    let caller = Caller(
+      id: user.id, name: user.name, role: user.role, proof: .password(user.hash))
+    return .caller(remember(caller, authorization, moment))
   }
 
-  /// Logs a guest of demo mode in.
-  private func admit(
-    _ id: UserID, _ credentials: Credentials, _ authorization: String, _ changes: Int
-  ) -> Caller {
+  /// The guest of demo mode with these credentials; nil if the password is not the name.
+  private func guest(_ credentials: Credentials) async throws -> Caller? {
     let name = credentials.name
-    let caller = Caller(id: id, name: name, role: name == "admin" ? .admin : .publisher, hash: nil)
-    addToCache(caller, as: authorization, since: changes)
+    guard credentials.password == name,
+      let id = try await accounts.userIDs(of: [name], allowingPasswordless: true)[name]
+    else { return nil }
+    return Caller(guest: name, id)
+  }
+
+  private func remember(
+    _ caller: Caller, _ authorization: String, _ moment: LoginCache.Moment
+  ) -> Caller {
+    logins.add(caller, as: authorization, verified: moment)
     return caller
   }
 
-  /// Removes callers from the cache who were removed or changed in the store, also by another process.
-  ///
-  /// - Returns: a check whether an earlier caller is still the same user, with the same password and
-  ///   role. Open streams must use it, since their callers may no longer be cached.
-  func forgetChanged() async throws -> @Sendable (Caller) async -> Bool {
-    let changes = try await accounts.userChanges()
-    let known = Dictionary(try await accounts.users().map { ($0.id, $0) }) { $1 }
-    let isCurrent: @Sendable (Caller) async -> Bool = { [accounts] caller in
-      guard let hash = caller.hash else { return (try? await accounts.isUser(caller.id)) == true }
-      let user = known[caller.id]
-      return user?.hash == hash && user?.role == caller.role
-    }
-    // From here on, no login that was verified before the changes is added.
-    let logins = cache.withLock { cache in
-      cache.changes = max(changes, cache.changes)
-      return cache.logins
-    }
-    for (authorization, login) in logins {
-      if await isCurrent(login.caller) { continue }
-      cache.withLock { cache in
-        if cache.logins[authorization]?.caller == login.caller { cache.logins[authorization] = nil }
-      }
-    }
-    return isCurrent
-  }
-
-  /// Caches a login, unless users were changed since; `changes` was read before the user was.
-  private func addToCache(_ caller: Caller, as authorization: String, since changes: Int) {
-    cache.withLock { cache in
-      guard changes >= cache.changes else { return }
-      if cache.logins.count >= Self.capacity {
-        cache.logins = cache.logins.filter { $0.value.expires > .now }
-        if cache.logins.count >= Self.capacity { cache.logins.removeAll() }
-      }
-      cache.logins[authorization] = CachedLogin(caller: caller, expires: .now + lifetime)
-    }
-  }
+  /// Makes the next request of a user, or of all users, be verified against the store again.
+  func invalidate(_ user: UserID?) { logins.invalidate(user) }
 
   /// Compared with the passwords of unknown names.
   private static let dummyHash = PasswordHash.make("nobody") ?? "$y$"
@@ -177,9 +142,8 @@ final class Authenticator: Sendable {
 
 /// Limits password hashing to one per processor; clients with recent failures come last, one at a time.
 final class HashLimiter: Sendable {
-  /// Elements tell whether the client has failed recently.
-  private let queue: AdmissionQueue<Bool>
-  private let suspects: AdmissionQueue<Bool>
+  private let queue: AdmissionQueue
+  private let suspects: AdmissionQueue
   /// A client that would wait longer gets a 503 with Retry-After.
   private static let timeout = Duration.seconds(20)
   /// The duration of a hash on a slow machine (yescrypt with the default cost).
@@ -190,8 +154,7 @@ final class HashLimiter: Sendable {
   /// `width` is the number of processors.
   init(width: Int) {
     queue = AdmissionQueue(
-      width: width, timeout: Self.timeout, initialDuration: Self.initialDuration
-    ) { isSuspect, waited in isSuspect ? waited : waited + Self.precedence }
+      width: width, timeout: Self.timeout, initialDuration: Self.initialDuration)
     suspects = AdmissionQueue(
       width: 1, timeout: Self.timeout, initialDuration: Self.initialDuration)
   }
@@ -204,11 +167,12 @@ final class HashLimiter: Sendable {
   /// - Throws: The rejection, if too many wait.
   func run<R>(
     isSuspect: Bool, _ hash: () async -> R
-  ) async throws(AdmissionQueue<Bool>.Rejection) -> R {
-    guard isSuspect else { return try await queue.withAdmission(false, hash).get() }
-    return try await suspects.withAdmission(true) {
-      () async throws(AdmissionQueue<Bool>.Rejection) in
-      try await queue.withAdmission(true, hash).get()
+  ) async throws(AdmissionQueue.Rejection) -> R {
+    guard isSuspect else {
+      return try await queue.withAdmission(priority: { $0 + Self.precedence }, hash).get()
+    }
+    return try await suspects.withAdmission { () async throws(AdmissionQueue.Rejection) in
+      try await queue.withAdmission(priority: { $0 }, hash).get()
     }.get()
   }
 }

@@ -2,6 +2,7 @@ import RichPushAPI
 import CCrypt
 import FoundationEssentials
 import Media
+import Store
 
 /// The name and the password of Basic authentication (RFC 7617).
 struct Credentials: Sendable {
@@ -22,6 +23,31 @@ struct Credentials: Sendable {
     password = String(pair[pair.index(after: colon)...])
     guard UserName.isValid(name), !password.utf8.contains(0) else { return nil }
   }
+}
+
+/// The secret of a device, sent as a bearer token (RFC 6750).
+struct DeviceToken: Sendable {
+  /// 43 characters of base64url.
+  let text: String
+
+  /// 256 bits of the system's randomness.
+  init() {
+    let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+    text = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+      .replacing("=", with: "")
+  }
+
+  /// Parses the value of an `Authorization` field; nil if it is none with a bearer token of this form.
+  init?(_ authorization: String) {
+    let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+    guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].utf8.count == 43 else {
+      return nil
+    }
+    text = String(parts[1])
+  }
+
+  /// What the store keeps; a random token needs no slow hash.
+  var hash: Digest { Digest(of: text) }
 }
 
 /// Hashes of passwords: yescrypt, by crypt(3).

@@ -49,12 +49,10 @@ final class EventStreams: Sendable {
   /// Sends new events to all users.
   func notify() { notify(open.withLock { Array($0.keys) }) }
 
-  /// Closes the streams whose callers are no longer valid.
-  func close(unless isCurrent: (Caller) async -> Bool) async {
-    let all = open.withLock { $0.values.flatMap(\.values) }
-    for stream in all where await !isCurrent(stream.caller) {
-      stream.close()
-    }
+  /// Closes the streams whose callers are no longer valid: those of a user, or of all users.
+  func closeInvalid(of user: UserID? = nil) async {
+    let users = user.map { [$0] } ?? open.withLock { Array($0.keys) }
+    for stream in streams(of: users) { await stream.closeIfInvalid() }
   }
 
   /// The number of open streams.
@@ -122,13 +120,16 @@ final class EventStream: EventSource {
     sink.send(Array("id: \(last)\n\n".utf8))
     // Only now: a reload before `opened` did not close it, and a later one will.
     Task {
-      guard (try? await isValid()) == true else { return close() }
+      await closeIfInvalid()
       sendNewEvents()
     }
   }
 
-  /// Ends the stream.
-  func close() { state.withLock { $0.sink }?.close() }
+  /// Ends the stream if its caller is no longer valid.
+  func closeIfInvalid() async {
+    guard (try? await isValid()) != true else { return }
+    state.withLock { $0.sink }?.close()
+  }
 
   /// Sends new events, in another task, one batch at a time.
   func sendNewEvents() {

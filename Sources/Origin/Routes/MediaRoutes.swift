@@ -20,13 +20,14 @@ struct MediaRoutes: Sendable {
   /// The cached response to a recipient's GET of the target; nil on a miss.
   ///
   /// Queries the store only for the user's first fetch.
-  func cachedResponse(for target: String, to user: UserID) -> ResolvedMedia? {
+  func cachedResponse(for target: String, to caller: Caller) -> ResolvedMedia? {
+    let (user, device) = (caller.id, caller.device)
     guard let media = cachedMedia(for: target), media.content != nil,
       let id = media.rendition.source.id
     else { return nil }
-    if !fetches.hasRecorded(id, by: user, on: nil) {
+    if !fetches.hasRecorded(id, by: user, on: device) {
       guard (try? store.loopReads.isRecipient(id, user: user)) == true else { return nil }
-      fetches.record(id, by: user, on: nil)
+      fetches.record(id, by: user, on: device)
     }
     return media
   }

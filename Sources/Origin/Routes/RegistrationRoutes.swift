@@ -74,6 +74,28 @@ struct RegistrationRoutes: Sendable {
     return .empty(200)
   }
 
+  /// `POST /api/register/<id>/token`: a new token of the caller's device, which is not shown again.
+  func addToken(_ context: RequestContext) async throws -> Response {
+    let (id, token) = (try Self.id(context), DeviceToken())
+    guard try await store.accounts.addToken(token.hash, to: id, user: context.caller.id) else {
+      throw Self.noSuchRegistration
+    }
+    return .json(
+      201, .object(["token": .string(token.text)]), fields: ["Cache-Control": "no-store"])
+  }
+
+  /// `DELETE /api/register/<id>/token`: ends the tokens of a device, for its user and admins.
+  func removeTokens(_ context: RequestContext) async throws -> Response {
+    let caller = context.caller
+    let isFound = try await store.accounts.removeTokens(
+      of: Self.id(context), user: caller.role == .admin ? nil : caller.id)
+    guard isFound else { throw Self.noSuchRegistration }
+    return .empty(204)
+  }
+
+  private static let noSuchRegistration = ServiceError(
+    .notFound, "You have no registration with this id; register first.")
+
   private static func id(_ context: RequestContext) throws(ServiceError) -> String {
     guard let id = context.parameters.first, (1...64).contains(id.utf8.count),
       id.utf8.allSatisfy({ UserName.isValid(byte: $0) })

@@ -12,8 +12,10 @@ struct RequestContext: Sendable {
   /// The body of a route that receives a file.
   var file: SavedBody?
 
-  /// The registration that the device claims to be, if any; the store checks its owner.
+  /// The registration of the device: that of its token or, with a password, the one it claims to be; the
+  /// store checks its owner.
   var device: String? {
+    if let device = caller.device { return device }
     guard let id = request.fields["Richpush-Device"], (1...64).contains(id.utf8.count) else {
       return nil
     }

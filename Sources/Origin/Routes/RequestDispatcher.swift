@@ -23,7 +23,7 @@ struct RequestDispatcher: Responder {
   func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)? {
     if target.hasPrefix("/media/") { return signed.cachedResponse(for: target) }
     guard case .caller(let caller) = authenticator.find(authorization) else { return nil }
-    return media.cachedResponse(for: target, to: caller.id)
+    return media.cachedResponse(for: target, to: caller)
   }
 
   func plan(for request: Request) -> ResponsePlan {
@@ -55,11 +55,12 @@ struct RequestDispatcher: Responder {
     switch authenticator.find(authorization) {
     case .invalid: return .immediate(Self.unauthorized)
     case .caller(let caller): return authorize(caller)
-    case .unverified(let credentials):
+    case .unverified:
       return .deferred(deadline: Self.verificationTime) {
-        switch await authenticator.verify(credentials, authorization, from: request.peer) {
+        switch await authenticator.verify(authorization, from: request.peer) {
         case .caller(let caller): authorize(caller)
-        case .wrong: .immediate(Self.unauthorized)
+        case .wrong:
+          .immediate(DeviceToken(authorization) == nil ? Self.unauthorized : Self.invalidToken)
         case .tooManyFailures(let wait):
           .immediate(Self.tryAgain(429, "Too many wrong passwords", in: wait))
         case .busy(let wait): .immediate(Self.tryAgain(503, "Too many logins at once", in: wait))
@@ -112,6 +113,11 @@ struct RequestDispatcher: Responder {
   private static let unauthorized = Response.problem(
     401, "Name and password are missing or wrong (Basic authentication).",
     fields: ["WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""])
+
+  /// Does not offer Basic: a client with a token knows how it got it.
+  private static let invalidToken = Response.problem(
+    401, "The token has ended; get another with POST /api/register/<id>/token.",
+    fields: ["WWW-Authenticate": "Bearer realm=\"richpush\", error=\"invalid_token\""])
 
   private static func tryAgain(_ status: Int, _ reason: String, in seconds: Int) -> Response {
     .problem(

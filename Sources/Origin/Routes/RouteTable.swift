@@ -47,6 +47,8 @@ struct RouteTable: Sendable {
       Route(
         "PUT", "/api/register/{}", for: .user, body: .memory(limit: 64 << 10), registrations.put),
       Route("DELETE", "/api/register/{}", for: .user, registrations.delete),
+      Route("POST", "/api/register/{}/token", for: .user, registrations.addToken),
+      Route("DELETE", "/api/register/{}/token", for: .user, registrations.removeTokens),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
       Route("GET", "/api/assets", for: .publisher, assets.list),
       Route("GET", "/api/assets/{}", for: .publisher, assets.list),

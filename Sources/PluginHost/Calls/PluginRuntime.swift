@@ -7,7 +7,7 @@ final class PluginRuntime: Sendable {
   /// Kept from version to version, unlike the rest.
   let statistics: CallStatistics
   let inlineWait: InlineWait
-  private let queue: AdmissionQueue<Void>
+  private let queue: AdmissionQueue
   private let environment: PluginEnvironment
   private let interpreter: ResponseInterpreter
   private let supervisors: ProcessPool<OneShotSupervisor>
@@ -55,7 +55,7 @@ final class PluginRuntime: Sendable {
     let isUnbounded = InlineWait.isUnbounded
     let timeout =
       !isResident ? .zero : isUnbounded ? InlineWait.longest : inlineWait.nextTimeout()
-    defer { if !isUnbounded { inlineWait.record(.now - start, timeout) } }
+    defer { if !isUnbounded { inlineWait.record(.now - start, timeout, inline: inline) } }
     do throws(PluginError) {
       let reply =
         isResident
@@ -74,7 +74,7 @@ final class PluginRuntime: Sendable {
     do {
       // Half of the slots are left for inline calls. Once all were taken, those would have to wait too,
       // and calls that wait take longer each than inline ones do together.
-      try await queue.admit((), reserving: isFast ? queue.width / 2 : 0)
+      try await queue.admit(reserving: isFast ? queue.width / 2 : 0)
     } catch {
       let error = PluginError.busy(
         "The plugin is overloaded; try again later.", cause: "its queue is full")
@@ -271,10 +271,13 @@ package final class InlineWait: Sendable {
   }
 
   /// Records how long a call took that had this timeout.
-  func record(_ duration: Duration, _ timeout: Duration) {
+  func record(_ duration: Duration, _ timeout: Duration, inline: Bool) {
     guard timeout > .zero else { return }
     let time = Double(min(duration, Self.worst).microseconds)
     state.withLock { state in
+      // A call on another thread also waits for a processor. If that counted, a burst of calls would make
+      // the plugin look slow, and more calls would go to other threads because of it.
+      guard inline || state.waits < Self.minimumWaits || duration >= timeout else { return }
       state.waits += 1
       state.average += (time - state.average) * Self.weight
     }

@@ -64,6 +64,16 @@ package struct AudienceDevice: Sendable, Hashable {
   package let platform: String?
 }
 
+/// A device that sent its token.
+package struct TokenDevice: Sendable, Hashable {
+  /// The id of its registration.
+  package let registration: String
+  /// The user it belongs to.
+  package let user: UserID
+  /// The user's name.
+  package let name: String
+}
+
 /// A secret that signs links to media, which need no password.
 package struct LinkKey: Sendable, Equatable {
   /// Links name the key by it; the newest has the highest.
@@ -82,7 +92,7 @@ package protocol Accounts: Sendable {
   ///
   /// Removes a passwordless user of that name first.
   func addUser(_ name: String, hash: String, role: Role) async throws
-  /// Replaces a user's password hash; false if there is no such user.
+  /// Replaces a user's password hash and ends the tokens of the user's devices; false if there is no such user.
   func setPassword(of name: String, hash: String) async throws -> Bool
   /// Removes a user with everything that belongs to it; false if there is no such user.
   ///
@@ -94,8 +104,6 @@ package protocol Accounts: Sendable {
   func users() async throws -> [User]
   /// Whether a user with this number, passwordless or not, exists.
   func isUser(_ id: UserID) async throws -> Bool
-  /// A number that changes whenever a user is added, changed or removed, except for passwordless ones.
-  func userChanges() async throws -> Int
 
   // MARK: Users without a password
 
@@ -136,6 +144,17 @@ package protocol Accounts: Sendable {
   func devices(matching clauses: [TagClause]) async throws -> [AudienceDevice]
   /// The number of devices by platform; the cost grows with the devices.
   func deviceCounts() async throws -> [String: Int]
+
+  // MARK: Tokens of devices
+
+  /// Adds a token to the user's registration; false if the user has none with this id.
+  ///
+  /// A registration keeps its two newest tokens.
+  func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool
+  /// Whose token has this hash, or nil.
+  func device(withToken hash: Digest) async throws -> TokenDevice?
+  /// Removes the tokens of a registration; false if there is none with this id, of this user if one is given.
+  func removeTokens(of registration: String, user: UserID?) async throws -> Bool
 
   // MARK: Keys
 

@@ -16,8 +16,6 @@ package protocol EventLoopReads: Sendable {
   func isRecipient(_ id: Int, user: UserID) throws -> Bool
   /// The number of the user of that name, or nil.
   func userID(of name: String, allowingPasswordless: Bool) throws -> UserID?
-  /// A number that changes whenever a user is added, changed or removed, except for passwordless ones.
-  func userChanges() throws -> Int
   /// The only recipient of a notification; nil if there are more, or none.
   func soleRecipient(of id: Int) throws -> UserID?
   /// The user and the device of the job with this number, token and notification; nil if there is none.
@@ -59,6 +57,9 @@ package struct CommitObservers: Sendable {
   /// Called with the id of a notification whose content or expiry was changed, before the change returns to
   /// its caller.
   package let onChange = Callback<Int>()
+  /// Called when credentials of a user ended, or the user's role was changed, before the change returns to its
+  /// caller.
+  package let onCredentialsEnded = Callback<UserID>()
   /// Called when an event about an asset was committed.
   package let onAssetEvent = Callback<Void>()
   /// Called with the names of lanes for which jobs were committed.

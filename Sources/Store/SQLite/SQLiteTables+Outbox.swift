@@ -5,11 +5,15 @@ extension SQLiteTables {
     _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
   ) async throws -> [LeasedJob] {
     let (now, owner) = (now(), owner)
-    return try await database.write { connection in
-      try connection.settle(outcomes, owner: owner, at: now)
-      guard limit > 0 else { return [] }
-      return try connection.lease(lane, limit: limit, owner: owner, at: now, until: until)
+    let (jobs, former) = try await database.write { connection in
+      let former = try connection.settle(outcomes, owner: owner, at: now)
+      guard limit > 0 else { return ([LeasedJob](), former) }
+      return (
+        try connection.lease(lane, limit: limit, owner: owner, at: now, until: until), former
+      )
     }
+    for user in former { observers.onCredentialsEnded(user) }
+    return jobs
   }
 
   func nextDue(lane: String) throws -> Date? {

@@ -4,28 +4,35 @@ extension SQLiteTables {
   func registration(forHandle handle: String, user: UserID) async throws -> String {
     let newID = String(UInt128.random(in: .min ... .max), radix: 16)
     let now = now()
-    return try await database.write { connection in
-      try connection.run(
-        "DELETE FROM registration WHERE handle = ? AND user <> ?", handle, user)
+    let (id, former) = try await database.write { connection in
+      let former = try connection.column(
+        "DELETE FROM registration WHERE handle = ? AND user <> ? RETURNING user", handle, user,
+        as: UserID.self)
       try connection.run(
         """
         INSERT INTO registration(id, user, handle, updated) SELECT ?, user.id, ?, ? FROM user
         WHERE user.id = ? ON CONFLICT (handle) DO NOTHING
         """, newID, handle, now, user)
-      return try connection.value("SELECT id FROM registration WHERE handle = ?", handle) ?? newID
+      let id = try connection.value(
+        "SELECT id FROM registration WHERE handle = ?", handle, as: String.self)
+      return (id ?? newID, former)
     }
+    for user in former { observers.onCredentialsEnded(user) }
+    return id
   }
 
   func putRegistration(
     _ id: String, user: UserID, platform: String, handle: String, tags: [String]
   ) async throws -> Bool {
     let now = now()
-    return try await database.write { connection in
+    let former = try await database.write { connection -> [UserID]? in
       let owner = try connection.value(
         "SELECT user FROM registration WHERE id = ?", id, as: UserID.self)
       // A user who was removed meanwhile must not leave a registration tagged with the name.
-      guard owner == nil || owner == user, try connection.isUser(user) else { return false }
-      try connection.run("DELETE FROM registration WHERE handle = ? AND id <> ?", handle, id)
+      guard owner == nil || owner == user, try connection.isUser(user) else { return nil }
+      let former = try connection.column(
+        "DELETE FROM registration WHERE handle = ? AND id <> ? RETURNING user", handle, id,
+        as: UserID.self)
       try connection.run(
         """
         INSERT INTO registration(id, user, platform, handle, updated) VALUES (?, ?, ?, ?, ?)
@@ -36,12 +43,17 @@ extension SQLiteTables {
         try connection.run(
           "INSERT INTO registration_tag VALUES (?, ?) ON CONFLICT DO NOTHING", tag, id)
       }
-      return true
+      return former
     }
+    for user in former ?? [] { observers.onCredentialsEnded(user) }
+    return former != nil
   }
 
   func removeRegistration(_ id: String, user: UserID) async throws -> Bool {
-    try await database.run("DELETE FROM registration WHERE id = ? AND user = ?", id, user) == 1
+    let isRemoved =
+      try await database.run("DELETE FROM registration WHERE id = ? AND user = ?", id, user) == 1
+    if isRemoved { observers.onCredentialsEnded(user) }
+    return isRemoved
   }
 
   func registrations(ofUser user: UserID) throws -> [DeviceRegistration] {
@@ -56,6 +68,54 @@ extension SQLiteTables {
         id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
         updated: row.next(), tags: row.next(StringList.self).items)
     }
+  }
+}
+
+// MARK: - Tokens of devices
+
+extension SQLiteTables {
+  func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool {
+    let now = now()
+    let (isAdded, hasReplaced) = try await database.write { connection in
+      let added = try connection.run(
+        """
+        INSERT INTO device_token(hash, registration, created)
+        SELECT ?, id, ? FROM registration WHERE id = ? AND user = ?
+        """, hash, now, registration, user)
+      let removed = try connection.run(
+        """
+        DELETE FROM device_token WHERE registration = ?1 AND hash NOT IN (
+          SELECT hash FROM device_token WHERE registration = ?1 ORDER BY created DESC, hash = ?2 DESC
+          LIMIT 2)
+        """, registration, hash)
+      return (added == 1, removed > 0)
+    }
+    if hasReplaced { observers.onCredentialsEnded(user) }
+    return isAdded
+  }
+
+  func device(withToken hash: Digest) throws -> TokenDevice? {
+    try database.all(
+      """
+      SELECT registration.id, user.id, user.name
+      FROM device_token JOIN registration ON registration.id = device_token.registration
+        JOIN user ON user.id = registration.user
+      WHERE device_token.hash = ?
+      """, hash, as: TokenDevice.init
+    ).first
+  }
+
+  func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
+    let owner = try await database.write { connection -> UserID? in
+      let owner = try connection.value(
+        "SELECT user FROM registration WHERE id = ?1 AND (user = ?2 OR ?2 IS NULL)", registration,
+        user, as: UserID.self)
+      guard owner != nil else { return nil }
+      try connection.run("DELETE FROM device_token WHERE registration = ?", registration)
+      return owner
+    }
+    if let owner { observers.onCredentialsEnded(owner) }
+    return owner != nil
   }
 }
 

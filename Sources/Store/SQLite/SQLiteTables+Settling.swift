@@ -6,9 +6,15 @@ extension SQLiteConnection {
   ///
   /// Ignores an outcome if the lease has passed to another process. If the job was cancelled meanwhile,
   /// only `delivered` counts.
+  ///
+  /// - Returns: the users whose registrations were removed.
   func settle(
     _ outcomes: [(job: Int, outcome: JobOutcome)], owner: String, at now: Date
-  ) throws {
+  ) throws -> [UserID] {
+    let former = try outcomes.compactMap { job, outcome in
+      guard case .deadToken(let since, _) = outcome else { return nil as UserID? }
+      return try removeRegistration(ofJob: job, unlessUpdatedSince: since, owner: owner)
+    }
     var delivered: [String: [String]] = [:]
     for (job, outcome) in outcomes {
       if case .delivered(let kind, let reference, let note) = outcome {
@@ -28,20 +34,25 @@ extension SQLiteConnection {
         FROM json_each(?3) AS given WHERE job.id = given.value ->> 0 AND owner = ?4
         """, kind, now, "[\(jobs.joined(separator: ","))]", owner)
     }
+    return former
+  }
+
+  /// Removes the registration that a push service no longer knows, and returns its user; nil if it was renewed.
+  private func removeRegistration(
+    ofJob job: Int, unlessUpdatedSince since: Date?, owner: String
+  ) throws -> UserID? {
+    // While the job is leased, `updated` is the time of the lease.
+    try value(
+      """
+      DELETE FROM registration WHERE id = (SELECT registration FROM job WHERE id = ?1 AND owner = ?2)
+        AND updated <= coalesce(?3, (SELECT updated FROM job WHERE id = ?1)) RETURNING user
+      """, job, owner, since)
   }
 
   /// Records an outcome other than `delivered`; false if the job is no longer the owner's, or no longer queued.
   private func settle(
     _ job: Int, _ outcome: JobOutcome, owner: String, at now: Date
   ) throws -> Bool {
-    if case .deadToken(let since, _) = outcome {
-      // While the job is leased, `updated` is the time of the lease.
-      try run(
-        """
-        DELETE FROM registration WHERE id = (SELECT registration FROM job WHERE id = ?1 AND owner = ?2)
-          AND updated <= coalesce(?3, (SELECT updated FROM job WHERE id = ?1))
-        """, job, owner, since)
-    }
     let (state, due, attempts, reason): (JobState, Date?, Int, String?) =
       switch outcome {
       case .delivered: (.sent, nil, 1, nil)

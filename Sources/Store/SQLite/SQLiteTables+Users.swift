@@ -13,27 +13,33 @@ extension SQLiteTables {
         WHERE NOT EXISTS (SELECT 1 FROM user WHERE name = ?1)
         """, name, hash, role, now)
       guard added == 1 else { throw StoreError(.conflict, "user “\(name)” already exists") }
-      try connection.countUserChange()
     }
   }
 
   func setPassword(of name: String, hash: String) async throws -> Bool {
-    try await database.write { connection in
-      try connection.countUserChange()
-      return try connection.run(
-        "UPDATE user SET hash = ? WHERE name = ? AND hash IS NOT NULL", hash, name) == 1
+    let user = try await database.write { connection in
+      let user = try connection.value(
+        "UPDATE user SET hash = ? WHERE name = ? AND hash IS NOT NULL RETURNING id", hash, name,
+        as: UserID.self)
+      try connection.run(
+        """
+        DELETE FROM device_token WHERE registration IN (SELECT id FROM registration WHERE user = ?)
+        """, user)
+      return user
     }
+    if let user { observers.onCredentialsEnded(user) }
+    return user != nil
   }
 
   func removeUser(_ name: String) async throws -> Bool {
     let now = now()
-    return try await database.write { connection in
+    let user = try await database.write { connection in
       let id = try connection.value("SELECT id FROM user WHERE name = ?", name, as: UserID.self)
-      guard let id else { return false }
-      try connection.remove(id, at: now)
-      try connection.countUserChange()
-      return true
+      if let id { try connection.remove(id, at: now) }
+      return id
     }
+    if let user { observers.onCredentialsEnded(user) }
+    return user != nil
   }
 
   func user(named name: String) throws -> User? {
@@ -49,10 +55,6 @@ extension SQLiteTables {
 
   func isUser(_ id: UserID) throws -> Bool {
     try database.read { try $0.isUser(id) }
-  }
-
-  func userChanges() throws -> Int {
-    try database.value("SELECT next FROM counter WHERE name = 'user changes'") ?? 0
   }
 }
 
@@ -110,10 +112,6 @@ extension SQLiteConnection {
   fileprivate func userID(of name: String, allowingPasswordless: Bool) throws -> UserID? {
     try value(
       "SELECT id FROM user WHERE name = ? AND (hash IS NOT NULL OR ?)", name, allowingPasswordless)
-  }
-
-  fileprivate func countUserChange() throws {
-    try run("UPDATE counter SET next = next + 1 WHERE name = 'user changes'")
   }
 
   /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.

@@ -174,6 +174,14 @@ enum Schema {
     UPDATE job SET owner = NULL, due = min(due, unixepoch() * 1000) WHERE owner IS NOT NULL;
     """,
     dropTriggers,
+    """
+    CREATE TABLE device_token(
+      hash TEXT NOT NULL PRIMARY KEY, created INTEGER NOT NULL,
+      registration TEXT NOT NULL REFERENCES registration ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX device_token_of_registration ON device_token(registration);
+    DELETE FROM counter WHERE name = 'user changes';
+    """,
   ]
 }
 
