@@ -4,15 +4,17 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps serve build tools tests test test-system check lint warnings docs bench soak fuzz install clean
+.PHONY: help deps serve build tools tests test test-system check lint warnings docs bench soak fuzz install copy deb clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
   libcurl4-gnutls-dev libgnutls28-dev libcrypt-dev libmpg123-dev libfaad-dev curl
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
-  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick giflib-tools qrencode zbar-tools strace
-SYSTEM_PACKAGES := chromium
+  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick giflib-tools qrencode zbar-tools strace mandoc zsh fish
+SYSTEM_PACKAGES := chromium mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl
+# What makes the Debian package and checks it.
+DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
 PACKAGES = $(BUILD_PACKAGES)
 
 PREFIX ?= /usr/local
@@ -70,8 +72,9 @@ $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
 	touch $@
 
 tools tests test test-system bench soak fuzz check docs warnings: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
-test-system: PACKAGES += $(SYSTEM_PACKAGES)
+test-system: PACKAGES += $(SYSTEM_PACKAGES) $(DEB_PACKAGES)
 bench: PACKAGES += $(BENCH_PACKAGES)
+deb: PACKAGES += $(DEB_PACKAGES)
 
 build: deps ## build the program and its plugins for use
 	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \
@@ -86,7 +89,7 @@ tests: deps tools
 test: tests ## build and run the tests that need one machine and one user (4 minutes on two cores)
 	Tests/run.py --skip 'SystemTests|SoakTests'
 
-test-system: tests ## the tests with browsers, other programs, other local users, hostile plugins
+test-system: tests deb ## the tests with browsers, other programs, other local users, hostile plugins
 	Tests/run.py --workers 2 --filter 'SystemTests|SoakTests'
 
 check: lint warnings test docs ## all that must hold before a change goes in
@@ -128,16 +131,31 @@ fuzz: deps ## hostile bytes into every parser for SECONDS=60 each
 	done
 	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
+# A package keeps the debug information for another one.
+INSTALL_PROGRAM ?= install --strip
+
 install: build ## copy the program and its plugins to PREFIX (/usr/local)
+	$(MAKE) copy
+
+copy:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins
-	install --strip $(RELEASE)/richpush $(RELEASE)/richpush-exec $(DESTDIR)$(PREFIX)/lib/richpush/
+	$(INSTALL_PROGRAM) $(RELEASE)/richpush $(RELEASE)/richpush-exec $(DESTDIR)$(PREFIX)/lib/richpush/
 	for sample in $(SAMPLES); do install -D -m 644 $$sample $(DESTDIR)$(PREFIX)/lib/richpush/$$sample; done
 	for plugin in $(PLUGINS); do
 	  install -d $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin
-	  install --strip $(RELEASE)/$$plugin $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
+	  $(INSTALL_PROGRAM) $(RELEASE)/$$plugin $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	  install -m 644 plugins/$$plugin/plugin.json $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	done
 	ln -sf ../lib/richpush/richpush $(DESTDIR)$(PREFIX)/bin/richpush
+
+deb: build ## make a Debian package, in .build/deb
+	rm -rf .build/deb
+	mkdir -p .build/deb/richpush
+	cp -R packaging/debian .build/deb/richpush/debian
+	cp -R packaging/monitoring .build/deb/richpush/debian/
+	cd .build/deb/richpush
+	SOURCE_FOLDER=$(CURDIR) dpkg-buildpackage --build=binary --no-sign
+	ls -l ../*.deb
 
 clean: ## remove what was built; var/ with the notifications stays
 	rm -rf .build

@@ -115,7 +115,7 @@ let package = Package(
     tests(of: "Store"),
     .target(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
-    tests(of: "Push", on: ["StandIns"]),
+    tests(of: "Push", on: ["Primitives", "StandIns"]),
     tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
     .target(
       name: "TestSupport",

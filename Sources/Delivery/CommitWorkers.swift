@@ -1,6 +1,6 @@
 import FoundationEssentials
-package import Media
-import Primitives
+import Media
+package import Primitives
 package import Store
 import Synchronization
 
@@ -15,7 +15,7 @@ package final class CommitWorkers: Sendable {
   ) {
     let announcements = CommitWorker {
       do { return try await store.events.releaseHeldEvents() } catch {
-        log("due notifications could not be announced: \(error.logDescription)")
+        log(.error, "push", "due notifications could not be announced: \(error.logDescription)")
         return nil
       }
     }

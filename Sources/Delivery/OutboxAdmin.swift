@@ -2,6 +2,7 @@ import FoundationEssentials
 import Media
 import Push
 import Store
+import Primitives
 
 /// Manages the outbox of a data folder for the command line, with or without a running server.
 package struct OutboxAdmin: Sendable {
@@ -52,7 +53,7 @@ package struct OutboxAdmin: Sendable {
   package static func devicesWithoutLane(_ list: String, data: String) async throws -> [String] {
     guard Store.exists(in: data) else { return [] }
     let lanes = try PlatformLanes(list)
-    let counts = try await UnreachedDevices(lanes: lanes, log: Log { _ in })
+    let counts = try await UnreachedDevices(lanes: lanes, log: .silent)
       .counts(in: try Store(folder: data, access: .shared))
     return counts.filter { $0.count > 0 }.map { platform, count in
       "\(count) \(count == 1 ? "device is" : "devices are") registered for \(platform). "

@@ -1,8 +1,8 @@
 import FoundationEssentials
-package import Media
 package import Push
 package import Store
 import Synchronization
+package import Primitives
 
 /// The lanes of the configured push services.
 package final class PushLanes: Sendable {
@@ -12,7 +12,7 @@ package final class PushLanes: Sendable {
   /// Creates lanes that have not started.
   package init(_ providers: [any PushProvider], store: Store, log: Log) {
     let queue = StoredPushQueue(store: store)
-    lanes = providers.map { Lane(provider: $0, outbox: queue) { log($0) } }
+    lanes = providers.map { Lane(provider: $0, outbox: queue, log: log) }
     store.observers.onJobs.set { [lanes] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
     }

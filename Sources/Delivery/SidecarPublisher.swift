@@ -61,7 +61,7 @@ package struct SidecarPublisher: SidecarPublishing {
       result["mark"] = .string(mark)
       try folder.put(text: JSONCoding.text(result) + "\n", richType, sent)
       folder.removeResult(richType, failed)
-      if !isLogged { assets.log("\(richType)/\(file) is sent") }
+      if !isLogged { assets.log(.info, "assets", "\(richType)/\(file) is sent") }
       return false
     } catch {
       switch error.code {
@@ -83,8 +83,10 @@ package struct SidecarPublisher: SidecarPublishing {
       """
     do throws(ServiceError) {
       try assets.folder.put(text: text, richType, result)
-    } catch { assets.log("\(richType)/\(result) cannot be written: \(error.reason)") }
-    assets.log("\(richType)/\(result): \(reason)")
+    } catch {
+      assets.log(.error, "assets", "\(richType)/\(result) cannot be written: \(error.reason)")
+    }
+    assets.log(.warning, "assets", "\(richType)/\(result): \(reason)")
   }
 
   /// The notification, created unless the same file and sidecar were sent before.

@@ -1,7 +1,7 @@
-package import Media
 package import Push
 package import Store
 import Synchronization
+package import Primitives
 
 /// Reports devices of platforms to which no configured push service sends.
 package final class UnreachedDevices: Sendable {
@@ -28,7 +28,9 @@ package final class UnreachedDevices: Sendable {
       lastLogged[platform] = now
       return true
     }
-    if isDue { log("push: a device has registered for \(platform). \(lanes.gap(of: platform))") }
+    guard isDue else { return }
+    log(
+      .warning, "push", "push: a device has registered for \(platform). \(lanes.gap(of: platform))")
   }
 
   /// The number of devices of each platform that gets no pushes.

@@ -1,7 +1,8 @@
 import FoundationEssentials
-package import Media
+import Media
 package import Push
 package import Store
+package import Primitives
 
 /// Posts every event to the operator's webhook: at least once, roughly in order, with retries.
 ///
@@ -44,7 +45,7 @@ package actor WebhookDelivery {
       }
       return nil
     } catch {
-      log("events: the store does not respond: \(error.logDescription)")
+      log(.error, "events", "events: the store does not respond: \(error.logDescription)")
       return nil
     }
   }
@@ -70,7 +71,8 @@ package actor WebhookDelivery {
         switch outcome {
         case .delivered: break
         case .rejected(let reason), .deadToken(_, let reason):
-          log("events: \(event.type) \(event.token) was dropped. \(reason)")
+          log(
+            .error, "events", "events: \(event.type) \(event.token) was dropped. \(reason)")
         case .retry, .unavailable, .laneStopped: left[event.sequence] = outcome
         }
       }
@@ -85,8 +87,9 @@ package actor WebhookDelivery {
       switch outcome {
       case .unavailable(let after, let reason), .retry(let after, let reason):
         wait = max(wait, after ?? .zero)
-        if failures == 1 { log("events: \(reason)") }
-      case .laneStopped(let reason): if failures == 1 { log("events: \(reason)") }
+        if failures == 1 { log(.warning, "events", "events: \(reason)") }
+      case .laneStopped(let reason):
+        if failures == 1 { log(.warning, "events", "events: \(reason)") }
       default: break
       }
     }
@@ -97,7 +100,7 @@ package actor WebhookDelivery {
   private func forget() async {
     position = 0
     do { try await store.events.setCursor(nil, of: Self.reader) } catch {
-      log("events: the store does not respond: \(error.logDescription)")
+      log(.error, "events", "events: the store does not respond: \(error.logDescription)")
     }
   }
 

@@ -3,7 +3,7 @@ import Glibc
 package import Media
 import MediaTypes
 import PluginHost
-import Primitives
+package import Primitives
 package import RichPushAPI
 package import Store
 
@@ -244,7 +244,7 @@ package struct AssetIntake: Sendable {
     try await ServiceError.mapping {
       try await store.assets.putAsset(asset, event: asset.event, expectedBatch: names.count)
     }
-    if asset.differs(from: known) { log(asset.logLine) }
+    if asset.differs(from: known) { log(.info, "assets", asset.logLine) }
   }
 
   /// A refused asset.

@@ -4,6 +4,7 @@ import PluginHost
 package import RichPushAPI
 import Store
 import Synchronization
+import Primitives
 
 /// Checks every file of a folder as a server would, without a server: a dry run.
 ///
@@ -17,12 +18,12 @@ package final class FolderCheck: Sendable {
 
   /// Prepares to check a drop folder, or a folder with the files of one rich type.
   ///
-  /// `programs` is the folder of `richpush-exec` and the built-in plugins' executables; `shipped` is the
-  /// folder of the built-in plugins, for rich types that have no plugin in `plugins`.
+  /// `programs` is the folder of `richpush-exec` and the built-in plugins' executables; `plugins` are
+  /// the folders of plugins, of which the first one with a plugin for a rich type counts.
   ///
   /// - Throws: `invalidRequest` if `richType` cannot be a rich type.
   package init(
-    folder: String, richType: String?, plugins: String, shipped: String?, programs: String
+    folder: String, richType: String?, plugins: [String], programs: String
   ) throws {
     guard richType.map(Plugin.isValidName) != false else {
       throw ServiceError(
@@ -31,15 +32,15 @@ package final class FolderCheck: Sendable {
     data = FileManager.default.temporaryDirectory.path + "/richpush-check-" + UUID().uuidString
     let store = try Store(folder: data)
     var configuration = PluginConfiguration(
-      folder: plugins, executables: programs, launcher: programs + "/richpush-exec",
+      folder: plugins.first ?? "", executables: programs, launcher: programs + "/richpush-exec",
       temporaryFolder: store.temporaryFolder)
     configuration.scratchFolder = data + "/scratch"
-    configuration.bundledFolder = shipped
+    configuration.furtherFolders = Array(plugins.dropFirst())
     let host = try PluginHost(configuration: configuration)
     let foreground = ForegroundLoad()
     assets = AssetIntake(
       store: store, folder: DropFolder(path: folder, only: richType),
-      validator: PayloadValidator(host: host), foreground: foreground, log: Log { _ in })
+      validator: PayloadValidator(host: host), foreground: foreground, log: .silent)
     renderer = Renderer(
       store: store, host: host, queues: RenderQueues(concurrency: configuration.concurrency),
       foreground: foreground, counts: RenditionCounts())

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
-package import Media
-import Primitives
+package import Primitives
 import Synchronization
 
 /// Processes the names of a drop folder.
@@ -38,7 +37,9 @@ package final class FolderMonitor: Sendable {
     watch.withLock {
       $0 = FolderWatch(processor.folder.path) { [changes, processor, log] events in
         if events.contains(.overflow) {
-          log("\(processor.folder.path): too many changes for inotify; scanning the whole folder")
+          log(
+            .notice, "assets",
+            "\(processor.folder.path): too many changes for inotify; scanning the whole folder")
         }
         changes.add(events)
       }
@@ -86,9 +87,11 @@ package final class FolderMonitor: Sendable {
       }
       return rescan
     }
-    if let problem, problem != before.problem { log(problem) }
+    if let problem, problem != before.problem { log(.warning, "assets", problem) }
     if !isWatched, before.isWatched, problem == nil {
-      log("\(processor.folder.path) cannot be watched; scanning it instead, at most once a second")
+      log(
+        .notice, "assets",
+        "\(processor.folder.path) cannot be watched; scanning it instead, at most once a second")
     }
   }
 }

@@ -66,7 +66,7 @@ package final class Preparer: Sendable {
     failures.withLock { $0[asset.stamp] = nil }
     do {
       if try await assets.store.assets.finishPreparing(asset, event: asset.event) {
-        assets.log(asset.logLine)
+        assets.log(.info, "assets", asset.logLine)
       }
     } catch {
       _ = postpone(asset, after: ServiceError(any: error))

@@ -1,6 +1,7 @@
 import Media
 import RichPushAPI
 import Store
+import Primitives
 
 /// Publishes dropped files that have a sidecar.
 package protocol SidecarPublishing: Sendable {
@@ -130,7 +131,7 @@ package struct Reconciliation: FolderProcessor {
         let isASCII = entry.bytes.allSatisfy { $0 < 0x80 }
         if closed, !isASCII { await reconcile(richType, retry) }
       case .busy, .unavailable, .incomplete: retry(location)
-      default: assets.log("\(richType)/\(name.value): \(error.reason)")
+      default: assets.log(.error, "assets", "\(richType)/\(name.value): \(error.reason)")
       }
     }
   }

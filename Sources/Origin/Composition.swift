@@ -5,6 +5,7 @@ import Media
 import PluginHost
 import Push
 import Store
+import Primitives
 
 /// Plugins, renditions and signed links.
 struct MediaServices: Sendable {

@@ -2,6 +2,7 @@ import Delivery
 import FoundationEssentials
 import Media
 import Store
+import Primitives
 
 /// Removes expired data periodically, and applies changes by commands when they notify the server.
 struct Housekeeping: Sendable {
@@ -54,11 +55,12 @@ struct Housekeeping: Sendable {
       counts.count(.evicted, removed.renditions)
       guard removed.notifications + removed.blobs + removed.renditions > 0 else { return }
       log(
+        .info, "store",
         """
         removed \(removed.notifications) expired notifications, \(removed.blobs) blobs \
         (\(removed.blobBytes) bytes), \(removed.renditions) renditions \
         (\(removed.renditionBytes) bytes)
         """)
-    } catch { log("clean-up failed: \(error.logDescription)") }
+    } catch { log(.error, "store", "clean-up failed: \(error.logDescription)") }
   }
 }

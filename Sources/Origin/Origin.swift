@@ -1,8 +1,11 @@
 import Delivery
+import Dispatch
+import Glibc
 package import HTTP
 import Intake
-package import Media
+import Media
 import PluginHost
+package import Primitives
 import Store
 import Synchronization
 
@@ -41,7 +44,7 @@ package final class Origin: Sendable {
     routes = RouteServices(configuration, media, intake, delivery, store: store, log: log)
     accessLog = try configuration.accessLog.map { path in try AccessLog(path: path) }
     server = try Server(
-      serverConfiguration, listeners: listeners, responder: routes.dispatcher, log: { log($0) },
+      serverConfiguration, listeners: listeners, responder: routes.dispatcher, log: log,
       observer: AccessObserver(needsRequest: accessLog != nil) {
         [requests = routes.requests, accessLog] in
         requests.count($0)
@@ -68,6 +71,29 @@ package final class Origin: Sendable {
     intake.preparer.start()
     delivery.lanes.start()
     delivery.workers.start()
+  }
+
+  /// How long an event loop or the writer may be busy without being considered hung.
+  private static let longestTurn = DispatchTimeInterval.seconds(10)
+
+  /// Calls `report` every `interval`, unless an event loop or the store's writer has not turned within ten
+  /// seconds; for a watchdog.
+  ///
+  /// It does not call it for a plugin or a push service that hangs: media that exists is served then too.
+  package func onTurns(every interval: Duration, _ report: @escaping @Sendable () -> Void) {
+    DetachedThread.start(named: "watchdog") { [weak self] in
+      while let group = self?.turns() {
+        if group.wait(timeout: .now() + Self.longestTurn) == .success { report() }
+        usleep(UInt32(interval / .microseconds(1)))
+      }
+    }
+  }
+
+  private func turns() -> DispatchGroup {
+    let group = DispatchGroup()
+    server.turn(group)
+    housekeeping.store.turn(group)
+    return group
   }
 
   /// The application as the HTTP server calls it.

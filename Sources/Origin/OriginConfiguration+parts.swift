@@ -4,6 +4,7 @@ import Glibc
 import HTTP
 import PluginHost
 import Store
+import Primitives
 
 extension OriginConfiguration {
   /// The configuration of the plugin host.
@@ -12,13 +13,13 @@ extension OriginConfiguration {
       folder: plugins, executables: programs, launcher: programs + "/richpush-exec",
       temporaryFolder: data + "/tmp")
     configuration.scratchFolder = data + "/scratch"
-    configuration.bundledFolder = shippedPlugins
+    configuration.furtherFolders = furtherPlugins
     configuration.uids = uids ?? PluginConfiguration.defaultUIDs
     configuration.user = user.map { ($0.id, $0.group) }
     configuration.sandbox = SandboxReport.Level(rawValue: sandbox) ?? .standard
     configuration.network = network
     configuration.secretPaths = secretPaths
-    configuration.log = { log($0) }
+    configuration.log = log
     return configuration
   }
 
@@ -40,10 +41,13 @@ extension OriginConfiguration {
       throw OperatorError(
         "--sandbox strict: \(gaps.joined(separator: " ")) Use --sandbox standard to run anyway")
     }
-    log("sandbox: \(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
-    for gap in gaps { log("sandbox: \(gap)") }
+    log(
+      .notice, "sandbox",
+      "sandbox: \(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
+    for gap in gaps { log(.warning, "sandbox", "sandbox: \(gap)") }
     for plugin in host.plugins() where plugin.problem == nil {
-      log("sandbox: \(plugin.richType): \(try host.confinement(of: plugin))")
+      log(
+        .info, "sandbox", "sandbox: \(plugin.richType): \(try host.confinement(of: plugin))")
     }
     if level == .off { return }
     if let (path, folder) = try host.firstReadable(of: secretPaths) {
@@ -98,6 +102,7 @@ extension OriginConfiguration {
   /// The configuration of the HTTP server.
   func server() throws -> ServerConfiguration {
     var server = ServerConfiguration(host: host, port: port, tls: try identity())
+    server.listeningSockets = listeningSockets
     server.allowedOrigins = origins
     // In demo mode passwords can be guessed, so pages in a browser must not send requests.
     if isDemo { server.allowedHosts = publicHost.map { [$0] } ?? [] }
@@ -115,21 +120,25 @@ extension OriginConfiguration {
   func warn(of store: Store, log: Log) async throws {
     if certificate == nil, proxies.isEmpty, !isLoopback {
       log(
+        .warning, "config",
         """
         passwords are sent over the network unencrypted: use --tls-certificate and --tls-key, or a \
         proxy (--trusted-proxy)
         """)
     }
     if geteuid() == 0, user == nil, !isDemo {
-      log("the server runs as root; use --user NAME to change to another user once it listens")
+      log(
+        .warning, "config",
+        "the server runs as root; use --user NAME to change to another user once it listens")
     }
     if access(assets + "/.", F_OK) != 0 {
       log(
+        .warning, "config",
         "there is no folder \(assets): create it to drop files, or use --assets for another"
       )
     }
     if !isDemo, try await store.accounts.users().isEmpty {
-      log("no users yet; add one: richpush user add NAME --role publisher")
+      log(.notice, "config", "no users yet; add one: richpush user add NAME --role publisher")
     }
   }
 
@@ -138,17 +147,20 @@ extension OriginConfiguration {
   func warn(ofTypesMissingIn plugins: [Plugin], log: Log) {
     guard !plugins.isEmpty else {
       return log(
+        .warning, "config",
         "there are no plugins in \(self.plugins); create one with richpush plugin new TYPE")
     }
     let known = plugins.map(\.richType)
     let named = network.sorted().map { ("--network", $0) } + [("--default-type", standard.richType)]
     for (flag, type) in named where !known.contains(type) {
       log(
+        .warning, "config",
         "\(flag) \(type): there is no plugin of that name; there are: \(known.joined(separator: ", "))"
       )
     }
     for plugin in plugins where network.contains(plugin.richType) && !plugin.manifest.network {
       log(
+        .warning, "config",
         "--network \(plugin.richType) has no effect: its plugin.json does not request the network"
       )
     }

@@ -17,8 +17,8 @@ package struct OriginConfiguration: Sendable {
   package var mask: UInt32 = 0o022
   /// The folder with the plugins.
   package var plugins = "plugins"
-  /// The folder of the built-in plugins, for rich types that ``plugins`` does not have; nil for none.
-  package var shippedPlugins: String?
+  /// More folders with plugins, for rich types that the ones before do not have.
+  package var furtherPlugins: [String] = []
   /// The folder of `richpush-exec` and the built-in plugins' executables.
   package var programs = "."
   /// The PEM files of the TLS certificate and its key; nil for plain HTTP.
@@ -27,6 +27,8 @@ package struct OriginConfiguration: Sendable {
   package var key: String?
   /// The public URL of this server, such as `https://push.example`, for links in pushes.
   package private(set) var publicURL: String?
+  /// Sockets that listen already (systemd's socket activation), instead of ``host`` and ``port``.
+  package var listeningSockets: [Int32] = []
   /// The version of the program, for `/metrics`.
   package var version = ""
   /// The file of the access log; `-` is standard output, nil for none.
@@ -62,7 +64,10 @@ package struct OriginConfiguration: Sendable {
   }
 
   /// The environment variables that ``usePush(_:environment:)`` reads.
-  package static let pushVariables = PushConfiguration.variables
+  package static let pushVariables = PushConfiguration.variables.map { name, explanation in
+    let isSecret = name.hasSuffix("_SECRET") || name.hasSuffix("_STRING")
+    return (name: name, explanation: explanation, isSecret: isSecret)
+  }
 
   /// The push services.
   private(set) var push: PushConfiguration
@@ -74,7 +79,7 @@ package struct OriginConfiguration: Sendable {
   /// - Throws: an error that names a missing or invalid environment variable.
   package mutating func usePush(_ list: String, environment: [String: String]) throws {
     push = try PushConfiguration(list, environment: environment)
-    pushFiles = PushConfiguration.variables.filter { $0.hasSuffix("_FILE") }
+    pushFiles = PushConfiguration.variables.map(\.key).filter { $0.hasSuffix("_FILE") }
       .compactMap { environment[$0] }
   }
 

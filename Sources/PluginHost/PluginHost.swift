@@ -162,7 +162,7 @@ package final class PluginHost: Sendable {
     guard let plugin = plugin(call.richType) else {
       throw PluginError(.noSuchPlugin, "There is no plugin for \"\(call.richType)\".")
     }
-    let log = CallLog(call: call, write: environment.configuration.log)
+    let log = CallLog(call: call, to: environment.configuration.log)
     let runtime = runtime(of: plugin)
     do throws(PluginError) {
       if let problem = plugin.problem {
@@ -250,7 +250,7 @@ package final class PluginHost: Sendable {
       return problems
     }
     for plugin in plugins where plugin.problem != former[plugin.richType] {
-      CallLog(richType: plugin.richType, write: environment.configuration.log)
+      CallLog(richType: plugin.richType, to: environment.configuration.log)
         .write(plugin.problem.map { "it cannot be used: \($0)" } ?? "it can be used now")
     }
   }
@@ -266,9 +266,8 @@ extension PluginConfiguration {
     for path in [\Self.folder, \.launcher, \.temporaryFolder, \.scratchFolder] {
       copy[keyPath: path] = absolute(copy[keyPath: path])
     }
-    for path in [\Self.bundledFolder, \.executables] {
-      copy[keyPath: path] = copy[keyPath: path].map(absolute)
-    }
+    copy.furtherFolders = furtherFolders.map(absolute)
+    copy.executables = executables.map(absolute)
     return copy
   }
 }

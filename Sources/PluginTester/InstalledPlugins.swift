@@ -3,24 +3,25 @@ package import PluginHost
 /// The plugins that are installed in a folder.
 package struct InstalledPlugins: Sendable {
   private let host: PluginHost
-  private let folder: String
+  private let folders: [String]
   private let temporaryFolder: TemporaryFolder
 
   /// Reads the folder.
   ///
   /// - Parameters:
-  ///   - folder: The folder with the plugins.
-  ///   - shipped: The folder with the plugins that ship, for rich types that `folder` does not have.
+  ///   - folders: The folders with plugins; the first that has one for a rich type counts.
   ///   - programs: The folder with `richpush-exec` and the executables of the plugins that ship.
   ///   - sandbox: How plugins are isolated.
   /// - Throws: ``PluginTester/Problem`` when temporary files cannot be written.
   package init(
-    folder: String, shipped: String?, programs: String, sandbox: SandboxReport.Level = .standard
+    folders: [String], programs: String, sandbox: SandboxReport.Level = .standard
   ) throws(PluginTester.Problem) {
-    self.folder = folder
+    self.folders = folders
     temporaryFolder = try TemporaryFolder()
-    host = try PluginHost.start(plugins: folder, programs: programs, in: temporaryFolder) {
-      ($0.bundledFolder, $0.sandbox) = (shipped, sandbox)
+    host = try PluginHost.start(
+      plugins: folders.first ?? "", programs: programs, in: temporaryFolder
+    ) {
+      ($0.furtherFolders, $0.sandbox) = (Array(folders.dropFirst()), sandbox)
     }
   }
 
@@ -30,7 +31,9 @@ package struct InstalledPlugins: Sendable {
   package func executable(of richType: String) throws(PluginTester.Problem) -> String {
     guard let plugin = host.plugin(richType) else {
       throw PluginTester.Problem(
-        reason: "there is no plugin for \(richType) in \(folder); --plugins names the folder")
+        reason:
+          "there is no plugin for \(richType) in \(folders.joined(separator: ", ")); --plugins names the folder"
+      )
     }
     if let problem = plugin.problem { throw PluginTester.Problem(reason: problem) }
     return plugin.executable

@@ -19,9 +19,9 @@ package final class PluginTester: Sendable {
   package let path: String
   private let host: PluginHost
   private let folder: TemporaryFolder
-  private let log = Log()
+  private let log = Lines()
 
-  private final class Log: Sendable {
+  private final class Lines: Sendable {
     let lines = Mutex<[String]>([])
   }
 
@@ -44,7 +44,7 @@ package final class PluginTester: Sendable {
     let plugins = url.deletingLastPathComponent().path
     host = try PluginHost.start(plugins: plugins, programs: programs, in: folder) { [log] in
       $0.sandbox = sandbox
-      $0.log = { line in log.lines.withLock { $0.append(line) } }
+      $0.setLog { line in log.lines.withLock { $0.append(line) } }
     }
   }
 

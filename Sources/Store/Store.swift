@@ -1,3 +1,4 @@
+package import Dispatch
 package import FoundationEssentials
 import Glibc
 
@@ -72,6 +73,9 @@ package final class Store: Sendable {
 
   /// Returns if the store can be read and written; otherwise throws a `StoreError`.
   package func probe() async throws { try await tables.probe() }
+
+  /// Enters the group until the thread that writes to the database has done what it does now.
+  package func turn(_ group: DispatchGroup) { tables.turn(group) }
 
   /// The folder for files to be moved into `blobs` or `renditions`; emptied at every start.
   package var temporaryFolder: String { folder.temporary }

@@ -9,14 +9,22 @@ import RichPushClient
 struct RichPush {
   /// The version that `richpush --version` prints.
   static let version = "0.1.0"
+  /// The date of the version, for the manual pages.
+  static let versionDate = "November 25, 2026"
 
   /// All commands, in the order of the help page.
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
       WithdrawCommand.self, AssetCommand.self, UserCommand.self, PushCommand.self, KeyCommand.self,
-      StoreCommand.self, PluginCommand.self, RenderCommand.self,
+      StoreCommand.self, PluginCommand.self, RenderCommand.self, ConfigCommand.self,
+      CompletionCommand.self, ManualCommand.self,
     ]
+  }
+
+  /// All environment variables that a command reads.
+  static var variables: [String] {
+    commands.flatMap { $0.options }.map(\.variable) + OriginConfiguration.pushVariables.map(\.name)
   }
 
   /// The umask that the program was started with.
@@ -53,10 +61,7 @@ struct RichPush {
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
       return Terminal.print(HelpPage.text(of: command))
     }
-    try Arguments.checkVariables(
-      environment,
-      known: commands.flatMap { $0.options }.map(\.variable)
-        + OriginConfiguration.pushVariables)
+    try Arguments.checkVariables(environment, known: variables)
     // Commands that open the store create files that others must not read.
     if command.options.contains(where: { $0.name == "data" }) { _ = initialUmask }
     try await command.run(Arguments(rest, environment: environment, for: command))
@@ -66,7 +71,8 @@ struct RichPush {
     if let word = rest.first { throw .usage("unexpected argument '\(word)'") }
   }
 
-  private static func command(named name: String) throws(CommandLineError) -> any Command.Type {
+  /// The command of a name.
+  static func command(named name: String) throws(CommandLineError) -> any Command.Type {
     if let command = commands.first(where: { $0.name == name }) { return command }
     throw .usage(
       "unknown command '\(name)'\(Suggestion.hint(to: name, among: commands.map { $0.name })); "

@@ -96,6 +96,7 @@ import Testing
   @Test func `has only the expected files at its root`() throws {
     let expected: Set = [
       "LICENSE", "Makefile", "Package.swift", "README.md", "Sources", "Tests", "assets", "docs",
+      "packaging",
       "plugins", "Package.resolved", "var", "received",
     ]
     let present = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path)

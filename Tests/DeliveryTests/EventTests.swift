@@ -175,7 +175,7 @@ import Testing
   @Test func `announces what is due, and looks for events after every commit`() async throws {
     let delivery = try await DeliveryFixture()
     let commits = LogLines()
-    let log = commits.log
+    let log = commits.record
     let workers = CommitWorkers(
       store: delivery.store,
       webhook: WebhookDelivery(store: delivery.store, webhook: nil, log: delivery.log.log),

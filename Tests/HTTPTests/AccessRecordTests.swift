@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -12,7 +13,7 @@ import Testing
         : .immediate(.text(200, "hello"))
     }
     let server = try Server(
-      ServerConfiguration(), responder: responder, log: { _ in },
+      ServerConfiguration(), responder: responder, log: .silent,
       observer: AccessObserver(needsRequest: true) { seeing.yield($0) })
     let client = RawClient(server.port)
     for target in ["/quick", "/slow", "/%00"] { _ = client.ask("GET", target) }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Synchronization
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -47,7 +48,7 @@ import Testing
     var configuration = ServerConfiguration()
     change(&configuration)
     let server = try Server(
-      configuration, responder: responder, log: { _ in },
+      configuration, responder: responder, log: .silent,
       observer: AccessObserver(needsRequest: needsRequest) { seeing.yield($0) })
     try await test(server.port, cached, seen)
     await server.stop(grace: .zero)

@@ -1,4 +1,5 @@
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -11,7 +12,7 @@ import Testing
     let server = try Server(
       configuration,
       responder: TestServer.ClosureResponder { _ in .immediate(.text(200, "hello")) },
-      log: { _ in })
+      log: .silent)
     let client = RawClient(server.port)
     let lines = (["Host: x"] + fields).map { $0 + "\r\n" }.joined()
     client.send("\(method) / HTTP/1.1\r\n\(lines)\r\n")

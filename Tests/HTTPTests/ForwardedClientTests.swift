@@ -1,4 +1,5 @@
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -51,7 +52,7 @@ import Testing
         responder: TestServer.ClosureResponder {
           .immediate(.text(200, "\($0.peer) \($0.isSecure)"))
         },
-        log: { _ in })
+        log: .silent)
       let reply = RawClient(server.port).ask(
         "GET", "/", "X-Forwarded-For: 1.2.3.4", "X-Forwarded-Proto: https")
       #expect(reply.text == (trusted.isEmpty ? "127.0.0.1 false" : "1.2.3.4 true"))

@@ -1,4 +1,5 @@
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -50,7 +51,7 @@ import Testing
     configuration.trustedProxies = ["127.0.0.1"]
     let server = try Server(
       configuration, responder: TestServer.ClosureResponder { .immediate(.text(200, $0.peer)) },
-      log: { _ in })
+      log: .silent)
     let reply = RawClient(server.port).ask("GET", "/", "X-Forwarded-For: 1.2.3.4")
     #expect(reply.text == "1.2.3.4")
     #expect(RawClient(server.port).ask("GET", "/").text == "127.0.0.1")

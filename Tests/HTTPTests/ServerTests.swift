@@ -86,7 +86,7 @@ import Testing
       let configuration = ServerConfiguration(port: UInt16(served.port))
       let responder = TestServer.ClosureResponder { _ in .immediate(.empty(204)) }
       let error = #expect(throws: ServerError.self) {
-        try Server(configuration, responder: responder, log: { _ in })
+        try Server(configuration, responder: responder, log: .silent)
       }
       #expect(error?.code == .addressInUse)
     }

@@ -1,5 +1,7 @@
+import Dispatch
 import Synchronization
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -12,7 +14,28 @@ import Testing
   ) throws -> Server {
     try Server(
       ServerConfiguration(limits: limits), responder: TestServer.ClosureResponder(closure: answer),
-      log: { _ in })
+      log: .silent)
+  }
+
+  @Test func `a loop that a responder blocks does not turn`() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let server = try Self.server { _ in
+      gate.wait()
+      return .immediate(.text(200, "late"))
+    }
+    func turns(within time: DispatchTimeInterval) -> Bool {
+      let group = DispatchGroup()
+      server.turn(group)
+      return group.wait(timeout: .now() + time) == .success
+    }
+    #expect(turns(within: .seconds(30)))
+    let client = RawClient(server.port)
+    client.send(Self.request)
+    try await eventually("the loop is blocked") { !turns(within: .milliseconds(20)) }
+    gate.signal()
+    #expect(client.reply().text == "late")
+    #expect(turns(within: .seconds(30)))
+    await server.stop(grace: .zero)
   }
 
   @Test func `finishes every response that was begun`() async throws {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Testing
+import Primitives
 
 @testable import HTTP
 
@@ -26,7 +27,7 @@ struct TestServer {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let configuration = ServerConfiguration(threads: threads, tls: tls, limits: limits)
     let server = try Server(
-      configuration, responder: ClosureResponder(closure: answer), log: { _ in })
+      configuration, responder: ClosureResponder(closure: answer), log: .silent)
     do {
       let result = try await test(TestServer(server: server, folder: folder))
       await server.stop(grace: .zero)

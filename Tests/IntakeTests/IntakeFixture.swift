@@ -88,7 +88,7 @@ final class Retries: Sendable {
   private let lines = LogLines()
   var all: [String] { lines.all }
   var retry: FolderProcessor.Retry {
-    let log = lines.log
+    let log = lines.record
     return { log($0.richType + "/" + $0.entry.shown) }
   }
 }

@@ -99,7 +99,7 @@ import Testing
     ] { try intake.scratch.write(text, to: "assets/" + name) }
     let check = try FolderCheck(
       folder: intake.scratch.path + "/assets", richType: nil,
-      plugins: intake.scratch.path + "/plugins", shipped: nil, programs: Scratch.programs)
+      plugins: [intake.scratch.path + "/plugins"], programs: Scratch.programs)
     let assets = Mutex<[Asset]>([])
     try await check.run { asset in assets.withLock { $0.append(asset) } }
     let all = assets.withLock { $0 }

@@ -34,7 +34,7 @@ import Testing
     }
     #expect(caller.name == "alice")
     let forgetful = Authenticator(store: store, isDemo: false, logins: LoginCache(lifetime: .zero))
-    #expect(await forgetful.verify(credentials, field, from: "::1").caller != nil)
+    #expect(await forgetful.verify(field, from: "::1").caller != nil)
     guard case .unverified = forgetful.find(field) else {
       Issue.record("The password is remembered for too long.")
       return

@@ -38,7 +38,7 @@ import Testing
     #expect(await ControlSocket.reload(in: folder + "/nowhere") == .noServer)
     let calls = LogLines()
     let control = try ControlSocket(in: folder) {
-      calls.log("reload")
+      calls.record("reload")
       if calls.all.count == 2 { throw OperatorError("The disk is gone.") }
     }
     #expect(await ControlSocket.reload(in: folder) == .applied)
@@ -79,7 +79,7 @@ import Testing
     async throws
   {
     let calls = LogLines()
-    let control = try ControlSocket(in: folder) { calls.log("reload") }
+    let control = try ControlSocket(in: folder) { calls.record("reload") }
     defer { control.stop() }
     for request in [
       "", "reload", "stop\n", "reload\nreload\n", String(repeating: "x", count: 9999),

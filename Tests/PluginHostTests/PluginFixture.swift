@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import Primitives
 
 @testable import PluginHost
 
@@ -25,7 +26,7 @@ final class PluginFixture: Sendable {
       folder: "\(folder)/plugins", executables: "\(folder)/binaries",
       launcher: PluginFixture.launcher,
       temporaryFolder: "\(folder)/tmp")
-    configuration.log = { line in lines.all.withLock { $0.append(line) } }
+    configuration.setLog { line in lines.all.withLock { $0.append(line) } }
     change(&configuration)
     self.folder = folder
     self.lines = lines

@@ -77,7 +77,7 @@ import Testing
     async throws
   {
     let shipped = "\(fixture.folder)/shipped"
-    let fixture = try PluginFixture { $0.bundledFolder = shipped }
+    let fixture = try PluginFixture { $0.furtherFolders = [shipped] }
     for name in ["img", "url"] {
       try self.fixture.write(
         "shipped/\(name)", "#!/bin/sh\necho 'Content-Type: text/plain'; echo; echo shipped\n")
@@ -96,7 +96,7 @@ import Testing
 
   @Test func `runs nothing from a shipped folder that every user can change`() async throws {
     let shipped = "\(fixture.folder)/shipped"
-    let fixture = try PluginFixture { $0.bundledFolder = shipped }
+    let fixture = try PluginFixture { $0.furtherFolders = [shipped] }
     try self.fixture.write("shipped/img", "#!/bin/sh\n")
     #expect(chmod(shipped, 0o777) == 0)
     #expect(

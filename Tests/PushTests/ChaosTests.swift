@@ -1,6 +1,7 @@
 import Foundation
 import StandIns
 import Testing
+import Primitives
 
 @testable import Push
 
@@ -21,7 +22,7 @@ import Testing
       outbox.add(.sample(number, to: String(format: "%04x", number), collapseID: "n\(number)"))
     }
     let lane = Lane(
-      provider: provider, outbox: outbox, clock: HastyClock(), random: { 0.5 }, log: { _ in })
+      provider: provider, outbox: outbox, clock: HastyClock(), random: { 0.5 }, log: .silent)
     let task = Task { await lane.run() }
     try await within(.seconds(30)) {
       while lane.status.delivered < count, lane.status.failed == 0 {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Primitives
 
 @testable import Push
 
@@ -7,7 +8,7 @@ import Testing
   private let clock = TestClock()
 
   private func lane(_ provider: ScriptedProvider, _ outbox: MemoryOutbox) -> Lane {
-    Lane(provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: { _ in })
+    Lane(provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: .silent)
   }
 
   /// Runs the lane while `body` runs, then stops it and waits for its end.
@@ -166,7 +167,8 @@ import Testing
     let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
     let (lines, said) = AsyncStream.makeStream(of: String.self)
     let lane = Lane(
-      provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: { said.yield($0) })
+      provider: provider, outbox: outbox, clock: clock, random: { 1 },
+      log: Log { said.yield($0.text) })
     try await running(lane) {
       // As often as it takes: the lane may also wait a moment for the push before it commits.
       while outbox.history.isEmpty { try await clock.advance() }

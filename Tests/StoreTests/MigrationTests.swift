@@ -47,6 +47,20 @@ import Testing
     #expect(try await store.events.events(after: 0, limit: 99).allSatisfy { $0.type != "old" })
   }
 
+  @Test func `a copy of the database before its migration is kept, once`() throws {
+    try writeOld()
+    try "stale".write(toFile: path + ".before-7", atomically: true, encoding: .utf8)
+    _ = try Store(folder: scratch.folder)
+    _ = try Store(folder: scratch.folder)
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder)
+    #expect(names.filter { $0.contains("before") } == ["richpush.db.before-8"])
+    let copy = try SQLiteConnection.open(path + ".before-8", for: .reading)
+    #expect(try copy.value("PRAGMA user_version", as: Int.self) == 8)
+    #expect(try copy.value("SELECT count(*) FROM user", as: Int.self) == 2)
+    // The earlier program finds its database when the copy replaces the migrated one.
+    #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+  }
+
   @Test func `ends with the tables of a new database`() async throws {
     try writeOld()
     _ = try Store(folder: scratch.folder)

@@ -3,6 +3,7 @@ package import Media
 package import PluginHost
 package import Store
 import Synchronization
+package import Primitives
 
 /// A temporary folder that is removed with the last reference to it.
 package final class Scratch: Sendable {
@@ -130,9 +131,10 @@ package final class LogLines: Sendable {
   package init() {}
 
   /// A log that is recorded here.
-  package var log: Log { Log { [self] in record($0) } }
+  package var log: Log { Log { [self] in record($0.text) } }
 
-  private func record(_ line: String) { lines.withLock { $0.append(line) } }
+  /// Adds a line.
+  package func record(_ line: String) { lines.withLock { $0.append(line) } }
 
   package var all: [String] { lines.withLock { $0 } }
 

@@ -1,5 +1,6 @@
 package import HTTP
 import Synchronization
+package import Primitives
 
 /// A program of the operator's that listens on loopback: records what is posted to it, and answers as it
 /// is told.
@@ -16,7 +17,7 @@ package final class WebhookReceiver: Responder {
     _ body: (_ receiver: WebhookReceiver, _ url: String) async throws -> Void
   ) async throws {
     let receiver = WebhookReceiver()
-    let server = try Server(ServerConfiguration(threads: 1), responder: receiver, log: { _ in })
+    let server = try Server(ServerConfiguration(threads: 1), responder: receiver, log: .silent)
     do { try await body(receiver, "http://127.0.0.1:\(server.port)/") } catch {
       await server.stop(grace: .seconds(1))
       throw error

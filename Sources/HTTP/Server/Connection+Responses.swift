@@ -164,7 +164,8 @@ extension Connection {
       if content.exists {
         context.limiter.warnOfDescriptorShortage(EMFILE, context.log)
       } else {
-        context.log("http: \(content.path) is missing or not \(content.size) bytes long")
+        context.log(
+          .error, "http", "http: \(content.path) is missing or not \(content.size) bytes long")
       }
       return send(.problem(503, Self.unavailable, fields: ["Retry-After": "1"]))
     }

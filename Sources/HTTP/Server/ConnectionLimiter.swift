@@ -72,7 +72,7 @@ final class ConnectionLimiter: Sendable {
   }
 
   /// Logs, at most once a minute, that no file descriptor is available.
-  func warnOfDescriptorShortage(_ error: Int32, _ log: (String) -> Void) {
+  func warnOfDescriptorShortage(_ error: Int32, _ log: Log) {
     let isDue = lastWarning.withLock { last in
       if let last, .now - last < .seconds(60) { return false }
       last = .now
@@ -80,6 +80,7 @@ final class ConnectionLimiter: Sendable {
     }
     guard isDue else { return }
     log(
+      .error, "http",
       error == ENFILE
         ? "http: the system has no file descriptors left; new connections get 503"
         : "http: no file descriptors are left (ulimit -n); new connections get 503")

@@ -192,12 +192,14 @@ final class EventLoop {
       resume(handle) { $0.resume(handle, with: response) }
     case .events(let handle): resume(handle) { _ in }
     case .stopAccepting(let group):
-      // The backlog's connections would be reset: accept them now, and answer while draining.
-      accept()
+      // The backlog's connections would be reset: accept them now, and answer while draining. If the
+      // service manager keeps the socket, the next process accepts them.
+      if !context.isListenerKept { accept() }
       (listener, pausedUntil) = (nil, nil)
       group.leave()
     case .drain: forEachConnection { $0.drain() }
     case .closeAll: forEachConnection { $0.abort() }
+    case .turn(let group): group.leave()
     case .quit: isRunning = false
     }
   }

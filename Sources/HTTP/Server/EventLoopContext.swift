@@ -11,11 +11,13 @@ final class EventLoopContext {
   let limits: ServerConfiguration.Limits
   let timeouts: Timeouts
   let isSecure: Bool
+  /// Whether the sockets go on listening when this process has ended.
+  let isListenerKept: Bool
   let trustedProxies: Set<String>
   let cors: CORSPolicy?
   var browserPolicy: BrowserPolicy?
   let limiter: ConnectionLimiter
-  let log: @Sendable (String) -> Void
+  let log: Log
   let observer: AccessObserver?
   let files: MappedFileCache
   let queue: EventLoopQueue
@@ -31,12 +33,13 @@ final class EventLoopContext {
 
   init(
     configuration: ServerConfiguration, responder: any Responder, limiter: ConnectionLimiter,
-    metrics: CacheMetrics, log: @escaping @Sendable (String) -> Void, observer: AccessObserver?
+    metrics: CacheMetrics, log: Log, observer: AccessObserver?
   ) throws(ServerError) {
     self.responder = responder
     limits = configuration.limits
     timeouts = Timeouts(configuration.limits)
     isSecure = configuration.tls != nil
+    isListenerKept = !configuration.listeningSockets.isEmpty
     trustedProxies = configuration.trustedProxies
     cors = CORSPolicy(configuration.allowedOrigins)
     browserPolicy = BrowserPolicy(
@@ -106,6 +109,8 @@ enum LoopMessage: Sendable {
   case drain
   /// Close all connections; requests that the application is working on get a 503.
   case closeAll
+  /// Leave the group: the loop still turns.
+  case turn(DispatchGroup)
   /// End the thread.
   case quit
 }

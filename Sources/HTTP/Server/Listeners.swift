@@ -18,6 +18,7 @@ package struct Listeners: Sendable {
   /// - Returns: the sockets.
   /// - Throws: `ServerError` if the address cannot be used.
   package static func open(_ configuration: ServerConfiguration) throws(ServerError) -> Listeners {
+    if !configuration.listeningSockets.isEmpty { return try adopt(configuration) }
     var port = configuration.port
     // SO_REUSEPORT would let a second server of the same user share the port unnoticed: a socket
     // without it fails to bind then.
@@ -31,6 +32,32 @@ package struct Listeners: Sendable {
       port = Self.port(of: socket.number)
     }
     return Listeners(sockets: sockets, port: port)
+  }
+
+  /// Uses the sockets of a service manager, which go on listening when this process has ended.
+  ///
+  /// If there are fewer than threads, some threads share a socket.
+  private static func adopt(_ configuration: ServerConfiguration) throws(ServerError) -> Listeners {
+    let given = configuration.listeningSockets
+    var sockets: [FileDescriptor] = []
+    for index in 0..<max(configuration.threads, given.count) {
+      let number = fcntl(given[index % given.count], F_DUPFD_CLOEXEC, 3)
+      guard let socket = FileDescriptor(owning: number) else { throw failure(errno, configuration) }
+      var isListening: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size)
+      guard isListening == 1 else {
+        throw ServerError(
+          code: .cannotListen,
+          reason: "The service manager passed a descriptor that is no listening stream socket.")
+      }
+      _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+      set(number, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+      set(number, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, acknowledgementTimeout)
+      sockets.append(socket)
+    }
+    for number in given { close(number) }
+    return Listeners(sockets: sockets, port: port(of: sockets[0].number))
   }
 
   /// A non-blocking socket with the address; connections inherit its options.

@@ -1,5 +1,5 @@
-import Dispatch
-import Primitives
+package import Dispatch
+package import Primitives
 
 /// An HTTP/1.1 server: several event loops on one port, each with its own thread and socket.
 package final class Server: Sendable {
@@ -23,14 +23,14 @@ package final class Server: Sendable {
   /// - Throws: `ServerError` if the address cannot be used.
   package init(
     _ configuration: ServerConfiguration, listeners: Listeners? = nil, responder: any Responder,
-    log: @escaping @Sendable (String) -> Void, observer: AccessObserver? = nil
+    log: Log, observer: AccessObserver? = nil
   ) throws {
     var configuration = configuration
     let wanted = configuration.limits.connections
     let descriptors = DescriptorLimit.raise()
     let possible = DescriptorLimit.connections(wanted, descriptors: descriptors)
     if possible < wanted {
-      log("http: " + DescriptorLimit.notice(ofConnections: possible))
+      log(.warning, "http", "http: " + DescriptorLimit.notice(ofConnections: possible))
       configuration.limits.connections = possible
     }
     let metrics = CacheMetrics(
@@ -65,6 +65,14 @@ package final class Server: Sendable {
       throw ServerError(code: .badCertificate, reason: "The server does not serve HTTPS.")
     }
     current.replace(with: identity)
+  }
+
+  /// Enters the group for every event loop, which leaves it in its next turn.
+  package func turn(_ group: DispatchGroup) {
+    for queue in queues {
+      group.enter()
+      queue.post(.turn(group))
+    }
   }
 
   // After the grace period, the time for clients to read the last 503s.

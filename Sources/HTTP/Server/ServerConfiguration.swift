@@ -4,6 +4,8 @@ package struct ServerConfiguration: Sendable {
   package var host: String
   /// The TCP port; 0 picks a free one.
   package var port: UInt16
+  /// Sockets that listen already, to be used instead of `host` and `port`; none opens them.
+  package var listeningSockets: [Int32] = []
   /// Threads, each with an event loop and a listening socket of its own.
   package var threads: Int
   /// The certificate and key to serve HTTPS with; nil serves HTTP.

@@ -1,6 +1,7 @@
 package import HTTP
 import Media
 package import RichPushAPI
+import Primitives
 
 /// Finds the route and the caller of every request, and turns errors into responses.
 struct RequestDispatcher: Responder {
@@ -101,8 +102,10 @@ struct RequestDispatcher: Responder {
     if shown.code.status >= 500, shown.retryAfter == nil {
       let cause = error.logDescription
       log(
-        "\(request.id): \(request.method) \(request.loggedTarget): \(shown.code.status) "
-          + (cause == shown.reason ? cause : "\(shown.reason) \(cause)"))
+        .error, "http",
+        "\(request.method) \(request.loggedTarget): \(shown.code.status) "
+          + (cause == shown.reason ? cause : "\(shown.reason) \(cause)"),
+        request: request.id)
     }
     return shown.response
   }

@@ -1,3 +1,4 @@
+import Primitives
 import Synchronization
 
 /// Writes log lines about one call, or about a process without one.
@@ -5,16 +6,16 @@ struct CallLog: Sendable {
   private let richType: String
   private let verb: PluginCall.Verb?
   private let id: String?
-  private let writeLine: @Sendable (String) -> Void
+  private let log: Log
 
   /// A log about a plugin's process.
-  init(richType: String, write: @escaping @Sendable (String) -> Void) {
-    (self.richType, verb, id, writeLine) = (richType, nil, nil, write)
+  init(richType: String, to log: Log) {
+    (self.richType, verb, id, self.log) = (richType, nil, nil, log)
   }
 
   /// A log about a call.
-  init(call: PluginCall, write: @escaping @Sendable (String) -> Void) {
-    (richType, verb, id, writeLine) = (call.richType, call.verb, call.id, write)
+  init(call: PluginCall, to log: Log) {
+    (richType, verb, id, self.log) = (call.richType, call.verb, call.id, log)
   }
 
   // Computed: most calls write nothing.
@@ -27,13 +28,17 @@ struct CallLog: Sendable {
   func write(_ error: PluginError) { write("\(error.code.rawValue): \(error.cause)") }
 
   /// Writes one line.
-  func write(_ text: String) { writeLine("\(prefix): \(text)") }
+  func write(_ text: String) { write(.warning, "\(prefix): \(text)") }
+
+  private func write(_ level: LogEntry.Level, _ text: String) {
+    log(level, "plugin", text, notification: id)
+  }
 
   /// Writes a line for each line of the plugin's standard error.
   func write(standardError bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      writeLine("\(prefix) says: \(line)")
+      write(.info, "\(prefix) says: \(line)")
     }
   }
 }

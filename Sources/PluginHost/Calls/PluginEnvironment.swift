@@ -46,7 +46,9 @@ struct PluginEnvironment: Sendable {
         }
         FolderRemoval.remove(name, in: scratch)
         if lstat("\(scratch)/\(name)", &status) == 0 {
-          configuration.log("\(scratch)/\(name) is left and cannot be removed: remove it as root")
+          configuration.log(
+            .warning, "plugin",
+            "\(scratch)/\(name) is left and cannot be removed: remove it as root")
         }
       }
     }
@@ -80,7 +82,7 @@ struct PluginEnvironment: Sendable {
       + phpVariables(of: plugin)
     return try ResidentProcess(
       spec, in: folder, variables: sharedVariables(of: plugin, folder.scratch),
-      CallLog(richType: plugin.richType, write: configuration.log), launcher, poller)
+      CallLog(richType: plugin.richType, to: configuration.log), launcher, poller)
   }
 
   /// Starts a supervisor that runs a plugin once for each call.

@@ -3,7 +3,7 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// The plugins in the operator's folder, then the built-in ones, by exact name; a changed one is read again.
+/// The plugins in the folders by exact name; a changed one is read again.
 ///
 /// inotify reports that something changed, and the files' stamps what. Once a second the stamps are compared
 /// anyway, for changes that inotify does not report (another machine's, or through mapped memory).
@@ -35,7 +35,7 @@ final class PluginFolder: Sendable {
 
   private static let checkInterval = Duration.seconds(1)
 
-  /// The operator's folder, then the one with the plugins that ship; the first that has a name wins.
+  /// Such as the operator's, then the one with the plugins that ship; the first that has a name wins.
   private let folders: [String]
   private let executables: String?
   private let secretPaths: [String]
@@ -46,7 +46,7 @@ final class PluginFolder: Sendable {
   let changeQueue = FileDescriptor(owning: cinotify_open())
 
   init(_ configuration: PluginConfiguration) {
-    folders = [configuration.folder] + [configuration.bundledFolder].compactMap(\.self)
+    folders = [configuration.folder] + configuration.furtherFolders
     executables = configuration.executables
     secretPaths = configuration.sandbox == .off ? [] : configuration.secretPaths
     for folder in folders { watch(folder) }

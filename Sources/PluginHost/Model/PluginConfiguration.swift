@@ -1,9 +1,11 @@
+package import Primitives
+
 /// The folders of plugins, and the limits that the operator sets.
 package struct PluginConfiguration: Sendable {
   /// The folder with the plugins, one entry for each rich type.
   package var folder: String
-  /// The folder with the plugins that ship with richpush, for rich types that ``folder`` does not have.
-  package var bundledFolder: String?
+  /// More folders with plugins, for rich types that the ones before do not have.
+  package var furtherFolders: [String] = []
   /// The folder with the executables of plugins whose own folder holds only a manifest.
   package var executables: String?
   /// The path of `richpush-exec`.
@@ -31,7 +33,12 @@ package struct PluginConfiguration: Sendable {
   /// The rich types whose plugins get the network if their manifest asks for it.
   package var network: Set<String> = []
   /// Writes a line of the log: one for each failure, and one for each line of a plugin's standard error.
-  package var log: @Sendable (String) -> Void = { _ in }
+  package var log = Log.silent
+
+  /// Passes the text of each entry of the log to `write`.
+  package mutating func setLog(_ write: @escaping @Sendable (String) -> Void) {
+    log = Log { write($0.text) }
+  }
 
   /// Describes a host with the default limits.
   package init(folder: String, executables: String?, launcher: String, temporaryFolder: String) {

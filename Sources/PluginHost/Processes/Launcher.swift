@@ -34,7 +34,7 @@ package final class PluginLauncher: Sendable {
 
   private let path: String
   private let arguments: [String]
-  private let log: @Sendable (String) -> Void
+  private let log: Log
   private let state = Mutex(State())
 
   /// Starts the launcher and waits until it is ready.
@@ -124,7 +124,9 @@ package final class PluginLauncher: Sendable {
       state.running = start()
       guard let running = state.running else { return nil }
       if let last = state.greeting, last != running.greeting {
-        log("sandbox: the launcher of plugins was started again and has fewer rights: plugin list")
+        log(
+          .error, "sandbox",
+          "sandbox: the launcher of plugins was started again and has fewer rights: plugin list")
       }
       state.greeting = running.greeting
       return running

@@ -3,14 +3,23 @@ package struct PushConfiguration: Sendable {
   /// The names that `--push` accepts.
   package static let names = ["embedded", "azure", "apns", "webhook"]
 
-  /// Every environment variable that is read.
-  package static let variables = [
-    "RICHPUSH_AZURE_CONNECTION_STRING", "RICHPUSH_AZURE_CONNECTION_STRING_FILE",
-    "RICHPUSH_AZURE_HUB", "RICHPUSH_APNS_KEY_FILE", "RICHPUSH_APNS_KEY_ID",
-    "RICHPUSH_APNS_TEAM_ID", "RICHPUSH_APNS_TOPIC", "RICHPUSH_APNS_ENDPOINT",
-    "RICHPUSH_WEBHOOK_URL", "RICHPUSH_WEBHOOK_SECRET", "RICHPUSH_WEBHOOK_SECRET_FILE",
-    "RICHPUSH_EVENTS_URL", "RICHPUSH_EVENTS_SECRET", "RICHPUSH_EVENTS_SECRET_FILE",
-    "RICHPUSH_PUSH_CA",
+  /// Every environment variable that is read, with what it is for.
+  package static let variables: KeyValuePairs = [
+    "RICHPUSH_APNS_KEY_FILE": "apns: the .p8 file of the signing key",
+    "RICHPUSH_APNS_KEY_ID": "apns: the key's ten-character ID",
+    "RICHPUSH_APNS_TEAM_ID": "apns: the developer team's ten-character ID",
+    "RICHPUSH_APNS_TOPIC": "apns: the app's bundle ID",
+    "RICHPUSH_APNS_ENDPOINT": "apns: production (the default), sandbox, both, or https URLs",
+    "RICHPUSH_AZURE_HUB": "azure: the notification hub's name",
+    "RICHPUSH_AZURE_CONNECTION_STRING": "azure: the connection string as the portal shows it",
+    "RICHPUSH_AZURE_CONNECTION_STRING_FILE": "azure: a file with the connection string",
+    "RICHPUSH_WEBHOOK_URL": "webhook: the URL that pushes are posted to",
+    "RICHPUSH_WEBHOOK_SECRET": "webhook: the secret that signs them",
+    "RICHPUSH_WEBHOOK_SECRET_FILE": "webhook: a file with the secret",
+    "RICHPUSH_EVENTS_URL": "the URL that receipts and other events are posted to",
+    "RICHPUSH_EVENTS_SECRET": "the secret that signs the events",
+    "RICHPUSH_EVENTS_SECRET_FILE": "a file with that secret",
+    "RICHPUSH_PUSH_CA": "a PEM file with additional certificate authorities, for private gateways",
   ]
 
   /// The name of the server's own gateway.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Primitives
+package import Primitives
 import Synchronization
 
 /// The worker of one push service: leases jobs, sends them, settles their outcomes.
@@ -38,7 +38,7 @@ package final class Lane: Sendable {
   private let outbox: any PushQueue
   private let clock: any PushClock
   private let random: @Sendable () -> Double
-  private let log: @Sendable (String) -> Void
+  private let log: Log
   private let state = Mutex(State())
   private let signal = WakeSignal()
 
@@ -46,7 +46,7 @@ package final class Lane: Sendable {
   package init(
     provider: any PushProvider, outbox: any PushQueue, clock: any PushClock = SystemClock(),
     random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-    log: @escaping @Sendable (String) -> Void
+    log: Log
   ) {
     (self.provider, self.outbox, self.clock) = (provider, outbox, clock)
     (self.random, self.log) = (random, log)
@@ -117,13 +117,17 @@ extension Lane {
         loop.settlements, lane: name, limit: limit, now: now, until: now + Self.leaseDuration)
       state.withLock { $0.status.count(loop.settlements) }
       loop.removeSettled()
-      if loop.hasOutboxFailed { log("push \(name): the outbox is available again") }
+      if loop.hasOutboxFailed {
+        log(.notice, "push", "push \(name): the outbox is available again")
+      }
       loop.hasOutboxFailed = false
       return jobs
     } catch {
       // The settlements are part of the next exchange.
       if !loop.hasOutboxFailed {
-        log("push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
+        log(
+          .error, "push",
+          "push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
       }
       loop.hasOutboxFailed = true
       return []

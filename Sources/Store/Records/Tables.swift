@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 
 /// The store's records: the seam behind which a database fits.
@@ -30,6 +31,8 @@ package protocol EventLoopReads: Sendable {
 protocol Upkeep: Sendable {
   /// Returns if the tables can be read and written.
   func probe() async throws
+  /// Enters the group until the thread that changes the tables has done what it does now.
+  func turn(_ group: DispatchGroup)
   /// What is wrong with the database itself, a sentence each.
   func problems() async throws -> [String]
   /// The assets with content.

@@ -27,6 +27,7 @@ final class Database: Queryable, Sendable {
   ) throws {
     self.path = path
     let connection = try SQLiteConnection.open(path, for: .writing)
+    try Schema.copyBeforeMigration(connection, at: path)
     try Schema.migrate(connection, initialize: initialize)
     writer = Writer(connection, onCommit: onCommit)
   }
@@ -72,6 +73,9 @@ final class Database: Queryable, Sendable {
   func writeSoon(_ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void) {
     writer.writeSoon(body)
   }
+
+  /// Enters the group until the writer's thread has done what it does now.
+  func turn(_ group: DispatchGroup) { writer.turn(group) }
 }
 
 /// The thread that changes the database; changes that wait at the same time share one commit.
@@ -136,6 +140,8 @@ final class Writer: Sendable {
     }
     enqueue(Change(perform: perform, fail: { _ in }))
   }
+
+  func turn(_ group: DispatchGroup) { thread.async(group: group) {} }
 
   private func enqueue(_ change: Change, expectedBatch: Int = 1) {
     let (mustSchedule, mustSetTimer) = state.withLock { state in

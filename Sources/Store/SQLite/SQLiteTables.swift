@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 
 /// The tables in a SQLite database.
@@ -27,6 +28,8 @@ final class SQLiteTables: Tables {
     owner = start?.owner ?? UUID().uuidString
     if let start { releaseLeases(ofNode: start.node) }
   }
+
+  func turn(_ group: DispatchGroup) { database.turn(group) }
 
   func probe() async throws {
     try await database.write { connection in

@@ -50,10 +50,9 @@ extension AssetCommand {
   ) async throws {
     let checked = Mutex<[Asset]>([])
     do {
-      let plugins = PluginFolders(arguments)
       let check = try FolderCheck(
-        folder: folder, richType: arguments.string("type"), plugins: plugins.own,
-        shipped: plugins.shipped, programs: Programs.folder)
+        folder: folder, richType: arguments.string("type"),
+        plugins: PluginFolders(arguments).paths, programs: Programs.folder)
       try await check.run { asset in
         if report.isJSON { report.line(asset) }
         let count = checked.withLock { checked in

@@ -10,11 +10,14 @@ struct Arguments: Sendable {
   private var typed: Set<String> = []
   /// The words that are neither flags nor their values, in order.
   private(set) var operands: [String] = []
+  /// The environment that completes the flags.
+  let environment: [String: String]
 
   /// Parses the words after the command's name; `--` ends the flags.
   init(
     _ words: [String], environment: [String: String] = [:], for command: any Command.Type
   ) throws(CommandLineError) {
+    self.environment = environment
     try parse(words, for: command)
     typed = Set(values.keys)
     try addDefaults(of: command.options, environment)

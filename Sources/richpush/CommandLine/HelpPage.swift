@@ -39,7 +39,8 @@ enum HelpPage {
     option.kind == .flag ? "--\(option.name)" : "--\(option.name) \(option.placeholder)"
   }
 
-  private static func explanation(of option: Option) -> String {
+  /// What a flag does, whether it may be repeated, and its default.
+  static func explanation(of option: Option) -> String {
     let repetition = option.kind == .list ? "; may be repeated" : ""
     return option.explanation + repetition + (option.defaultValue.map { " (default \($0))" } ?? "")
   }

@@ -39,7 +39,7 @@ extension PluginCommand {
 
   private static func showFolder(_ folders: PluginFolders, _ level: SandboxReport.Level) throws {
     let installed = try InstalledPlugins(
-      folder: folders.own, shipped: folders.shipped, programs: Programs.folder, sandbox: level)
+      folders: folders.paths, programs: Programs.folder, sandbox: level)
     let gaps = try installed.gaps()
     Terminal.print(
       Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "ISOLATED BY"]] + installed.rows))

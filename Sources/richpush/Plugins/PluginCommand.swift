@@ -116,26 +116,27 @@ extension Arguments {
   }
 }
 
-/// The folders in which plugins are searched: the one that `--plugins` names, or else `plugins` and the
-/// plugins that ship.
+/// The folders in which plugins are searched: those that `--plugins` names, or else `plugins` and the folder
+/// of the built-in plugins.
 struct PluginFolders {
-  /// The folder of the author's or operator's own plugins.
-  let own: String
-  /// The folder of the plugins that ship, for rich types that ``own`` does not have; nil with `--plugins`.
-  let shipped: String?
+  /// At least one; the first that has a plugin for a rich type counts.
+  let paths: [String]
 
-  /// The flag that names a folder.
-  static let option = Option.value(
-    "plugins", "FOLDER", "the folder of plugins; default: plugins, and the built-in ones")
+  /// The folder of the author's or operator's own plugins.
+  var own: String { paths[0] }
+
+  /// The flag that names the folders.
+  static let option = Option.list(
+    "plugins", "FOLDER", "folder of plugins; without it: plugins, and the built-in ones")
 
   init(_ arguments: Arguments) {
-    own = arguments.string("plugins") ?? "plugins"
-    shipped = arguments.string("plugins") == nil ? Programs.plugins : nil
+    let named = arguments.list("plugins")
+    paths = named.isEmpty ? ["plugins", Programs.plugins] : named
   }
 
   /// The path of a rich type's file or folder; in ``own`` if there is none.
   func path(of richType: String) -> String {
-    let paths = [own, shipped].compactMap { $0.map { "\($0)/\(richType)" } }
+    let paths = paths.map { "\($0)/\(richType)" }
     return paths.first(where: FileManager.default.fileExists(atPath:)) ?? paths[0]
   }
 }

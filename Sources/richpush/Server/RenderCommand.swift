@@ -32,9 +32,8 @@ enum RenderCommand: Command {
   static let operands = ["IN", "OUT"]
 
   static func run(_ arguments: Arguments) async throws {
-    let plugins = PluginFolders(arguments)
     let installed = try InstalledPlugins(
-      folder: plugins.own, shipped: plugins.shipped, programs: Programs.folder)
+      folders: PluginFolders(arguments).paths, programs: Programs.folder)
     let program = try installed.executable(of: "img")
     var words = [program, "render"] + arguments.operands
     for name in ["profile", "width", "height", "fit", "focus", "dpr", "max-bytes"] {

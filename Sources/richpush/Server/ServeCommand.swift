@@ -57,6 +57,12 @@ enum ServeCommand: Command {
     .list("network", "TYPE", "a rich type whose plugin may use the network, such as url"),
     .value("rendition-cache", "MIB", "most disk space for renditions", default: "10240"),
     .value("publish-as", "USER", "publish files with a .notify.json, or in outbox/, as this user"),
+    .value(
+      "log-level", "LEVEL", "the least important lines to log: error, warning, notice or info",
+      default: "info"),
+    .value(
+      "log-format", "FORMAT", "text or json; in systemd's journal with its priorities",
+      default: "text"),
     .flag("demo", "any user name works, with the same word as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -65,30 +71,42 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     let address = try ListenAddress(arguments.required("listen"))
-    let configuration = try configuration(arguments, address)
+    var configuration = try configuration(arguments)
+    let supervision = ServiceSupervision(environment: arguments.environment)
+    configuration.listeningSockets = supervision.listeners
     if arguments.list("metrics-allow").contains(where: { $0.hasPrefix("token:") }) {
       arguments.warnOfSecret(in: "metrics-allow")
     }
     try OriginConfiguration.prepareDescriptors()
     if configuration.isDemo { SampleFiles.prepareDemo(configuration) }
+    let log = try arguments.operatorLog()
     let signals = Signals()
-    let origin = try await Origin(configuration, log: .standardError)
+    let origin = try await Origin(configuration, log: log.log)
     let scheme = configuration.certificate == nil ? "http" : "https"
     let url = "\(scheme)://\(address.text(port: origin.port))"
     Terminal.print("richpush: listening on \(url)")
     if configuration.isDemo { Terminal.print(firstSteps(url)) }
+    supervision.sendReady()
+    if let interval = supervision.watchdogInterval {
+      origin.onTurns(every: interval / 3) { supervision.sendAlive() }
+    }
     for await signal in signals.received {
       guard signal == SIGHUP else { break }
+      supervision.sendReloading()
       do {
         try await origin.reload(configuration)
       } catch { Terminal.printError("nothing was reloaded: \(error.logDescription)") }
+      supervision.sendReady()
     }
+    supervision.sendStopping()
     await origin.stop()
   }
 
-  private static func configuration(
-    _ arguments: Arguments, _ address: ListenAddress
-  ) throws -> OriginConfiguration {
+  /// The configuration that the flags and the environment describe.
+  ///
+  /// - Throws: An error that names the flag or the variable that is wrong.
+  static func configuration(_ arguments: Arguments) throws -> OriginConfiguration {
+    let address = try ListenAddress(arguments.required("listen"))
     var configuration = try OriginConfiguration()
     configuration.host = address.host
     configuration.port = address.port
@@ -96,7 +114,8 @@ enum ServeCommand: Command {
     configuration.assets = try arguments.required("assets")
     configuration.mask = RichPush.initialUmask
     let plugins = PluginFolders(arguments)
-    (configuration.plugins, configuration.shippedPlugins) = (plugins.own, plugins.shipped)
+    configuration.plugins = plugins.own
+    configuration.furtherPlugins = Array(plugins.paths.dropFirst())
     configuration.programs = Programs.folder
     configuration.certificate = arguments.string("tls-certificate")
     configuration.key = arguments.string("tls-key")
@@ -117,7 +136,7 @@ enum ServeCommand: Command {
     configuration.standard.message = try arguments.required("default-message")
     try CommandLineError.usage {
       try configuration.usePush(
-        arguments.required("push"), environment: ProcessInfo.processInfo.environment)
+        arguments.required("push"), environment: arguments.environment)
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.allowMetrics(arguments.list("metrics-allow"))
@@ -142,6 +161,13 @@ enum ServeCommand: Command {
 }
 
 extension Arguments {
+  /// The log that the flags describe.
+  fileprivate func operatorLog() throws(CommandLineError) -> OperatorLog {
+    OperatorLog(
+      level: try string("log-level", among: OperatorLog.levels) ?? "info",
+      format: try choice("log-format") ?? .text, environment: environment)
+  }
+
   /// A range of user IDs such as `60706-60961`.
   fileprivate func userIDs(_ name: String) throws(CommandLineError) -> ClosedRange<Int>? {
     guard let text = string(name) else { return nil }

@@ -4,6 +4,26 @@ import Testing
 
 /// What an operator's instruments see.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+  @Test func `the rules and the board for Prometheus name only metrics that exist`() async throws {
+    try await RunningServer.lend { server in
+      let page = String(decoding: try server.get("/metrics").body, as: UTF8.self)
+      let existing = Set(page.matches(of: #/# TYPE (\S+)/#).map { String($0.1) })
+      for file in ["richpush.rules.yml", "grafana.json"] {
+        let bytes = try Package.bytes("packaging/monitoring/" + file)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let named = Set(text.matches(of: #/richpush_[a-z_]+/#).map { String($0.0) })
+        #expect(named.count > 5)
+        for name in named {
+          let family = name.replacing(#/_(bucket|sum|count)$/#, with: "")
+          #expect(existing.contains(name) || existing.contains(family), "\(file): \(name)")
+        }
+      }
+      let board = try JSONSerialization.jsonObject(
+        with: Data(try Package.bytes("packaging/monitoring/grafana.json")))
+      #expect((board as? [String: Any])?["panels"] is [Any])
+    }
+  }
+
   @Test func `every measurement is there, in a form that Prometheus reads`() async throws {
     try await RunningServer.lend { server in
       let alice = server.client("alice")

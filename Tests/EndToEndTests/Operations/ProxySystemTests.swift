@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import StandIns
+import Synchronization
 import Testing
 
 /// The nginx of `docs/OPERATIONS.md`, as it stands there.
@@ -40,6 +41,40 @@ import Testing
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.contains(#""client":"127.0.0.2","method":"GET","target":"/media/0/thumb"#)
           && !text.contains(#""client":"6.6.6.6""#)
+      }
+      await proxy.stop()
+    }
+  }
+}
+
+extension ProxySystemTests {
+  @Test func `a restart behind nginx loses no request if systemd keeps the socket`() async throws {
+    let supervisor = ServiceNotificationTests.supervisor(sockets: 1)
+    try await RunningServer.lend(through: supervisor) { server in
+      let proxy = try await Proxy(for: server)
+      let isOver = Mutex(false)
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<4 {
+          group.addTask {
+            var count = 0
+            while !isOver.withLock({ $0 }) {
+              let answer = try await proxy.curl("/healthz")
+              #expect(answer.hasPrefix("HTTP/2 200 "), "\(answer)")
+              count += 1
+            }
+            return count
+          }
+        }
+        for restarts in 1...3 {
+          server.send(SIGUSR1)
+          try await eventually("it was started again") {
+            ServiceNotificationTests.count("READY=1", in: server.log) == restarts + 1
+          }
+        }
+        isOver.withLock { $0 = true }
+        var total = 0
+        for try await count in group { total += count }
+        #expect(total > 20)
       }
       await proxy.stop()
     }

@@ -34,33 +34,6 @@ package struct OperatorError: Error, CustomStringConvertible {
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// The operator's log: one line at a time, on standard error.
-package struct Log: Sendable {
-  private let sink: @Sendable (String) -> Void
-
-  /// Creates a log that passes each line to `sink`.
-  package init(_ sink: @escaping @Sendable (String) -> Void) { self.sink = sink }
-
-  /// The process's standard error; one system call per line, so that lines do not mix.
-  package static let standardError = Log { line in
-    var text = "richpush: " + line + "\n"
-    text.withUTF8 { bytes in
-      _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-    }
-  }
-
-  /// Writes a line; replaces control characters, so that a line cannot imitate another one.
-  package func callAsFunction(_ line: String) {
-    if line.isPrintableASCII { return sink(line) }
-    sink(
-      String(
-        String.UnicodeScalarView(
-          line.unicodeScalars.map {
-            $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
-          })))
-  }
-}
-
 extension String {
   /// Whether every character is printable ASCII.
   package var isPrintableASCII: Bool { utf8.allSatisfy { (0x20..<0x7F).contains($0) } }

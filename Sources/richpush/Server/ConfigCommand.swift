@@ -1,0 +1,157 @@
+import FoundationEssentials
+import Media
+import Origin
+import RichPushAPI
+
+/// `richpush config`: checks the server's configuration file, or prints a new one.
+enum ConfigCommand: Command {
+  static let name = "config"
+  static let summary = "checks the server's configuration file, or prints a new one"
+  static let help = """
+      richpush config check [FILE]    names what is unknown or wrong, with its line; prints what is
+                                      in force
+      richpush config template        prints a file with every variable of the server, commented out
+
+    FILE is read as systemd reads it for the packaged service; the default is
+    /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong.
+    """
+  static let options: [Option] = []
+  static let operands = ["check|template", "[FILE]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    switch (arguments.operands[0], arguments.subject) {
+    case ("check", let path): try check(path ?? "/etc/richpush/richpush.env")
+    case ("template", nil): Terminal.print(template)
+    default: throw CommandLineError.usage("usage: config check [FILE] or config template")
+    }
+  }
+
+  // MARK: - Checking
+
+  private static func check(_ path: String) throws {
+    guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
+      throw CommandLineError.failed("the file \(path) cannot be read", exitCode: 66)
+    }
+    let file = EnvironmentFile(text)
+    let (arguments, problems) = problems(in: file)
+    for problem in problems.sorted(by: { $0.line < $1.line }) {
+      Terminal.printError("\(path):\(problem.line): \(problem.text)")
+    }
+    if let arguments { Terminal.print(Table.text(settings(file, arguments))) }
+    if !problems.isEmpty {
+      throw CommandLineError.failed(
+        "\(path): \(problems.count) \(problems.count == 1 ? "problem" : "problems")", exitCode: 78)
+    }
+  }
+
+  /// All problems, and the settings without those that have one.
+  private static func problems(
+    in file: EnvironmentFile
+  ) -> (arguments: Arguments?, [(line: Int, text: String)]) {
+    var problems: [(line: Int, text: String)] = file.strayLines.map {
+      ($0, "this is no assignment NAME=value, and is ignored")
+    }
+    for assignment in file.assignments where file.line(of: assignment.name) != assignment.line {
+      problems.append((assignment.line, "\(assignment.name) is set again below"))
+    }
+    var environment = file.environment
+    for name in environment.keys
+    where name.hasPrefix("RICHPUSH_") && !RichPush.variables.contains(name) {
+      let hint = Suggestion.hint(to: name, among: RichPush.variables)
+      problems.append((file.line(of: name) ?? 0, "unknown variable \(name)\(hint)"))
+      environment[name] = nil
+    }
+    // Each round finds one error; without its variable, the next one is found.
+    while true {
+      do {
+        let arguments = try Arguments([], environment: environment, for: ServeCommand.self)
+        _ = try ServeCommand.configuration(arguments)
+        return (arguments, problems)
+      } catch {
+        let text = error.logDescription
+        let named = variables.first { variable, flag in
+          environment[variable] != nil
+            && (text.contains(variable) || flag.map(text.contains) ?? false)
+        }
+        // A missing variable of a push service is a problem of the list of services.
+        let variable =
+          named?.variable ?? (environment["RICHPUSH_PUSH"] == nil ? nil : "RICHPUSH_PUSH")
+        problems.append((variable.flatMap(file.line) ?? 0, text))
+        guard let variable else { return (nil, problems) }
+        environment[variable] = nil
+      }
+    }
+  }
+
+  /// Longest first, so that `RICHPUSH_PUSH` is not found in `RICHPUSH_PUSH_CA`.
+  private static var variables: [(variable: String, flag: String?)] {
+    let flags = ServeCommand.options.map {
+      (variable: $0.variable, flag: "--\($0.name)" as String?)
+    }
+    let push = OriginConfiguration.pushVariables.map { (variable: $0.name, flag: nil as String?) }
+    return (flags + push).sorted { $0.variable.count > $1.variable.count }
+  }
+
+  /// A table of what is in force, without secrets.
+  private static func settings(_ file: EnvironmentFile, _ arguments: Arguments) -> [[String]] {
+    let flags = ServeCommand.options.compactMap { option -> [String]? in
+      let values =
+        option.kind == .flag
+        ? [arguments.flag(option.name) ? "yes" : "no"] : arguments.list(option.name)
+      guard !values.isEmpty else { return nil }
+      return row(option.variable, values.map(shown).joined(separator: ";"), file, arguments)
+    }
+    let push = OriginConfiguration.pushVariables.compactMap { variable -> [String]? in
+      guard let value = arguments.environment[variable.name], !value.isEmpty else { return nil }
+      return row(variable.name, variable.isSecret ? "(secret)" : value, file, arguments)
+    }
+    return [["VARIABLE", "VALUE", "FROM"]] + flags + push
+  }
+
+  private static func row(
+    _ variable: String, _ value: String, _ file: EnvironmentFile, _ arguments: Arguments
+  ) -> [String] {
+    let isSet = arguments.environment[variable]?.isEmpty == false
+    return [
+      variable, value, isSet ? file.line(of: variable).map { "line \($0)" } ?? "-" : "default",
+    ]
+  }
+
+  private static func shown(_ value: String) -> String {
+    value.hasPrefix("token:") ? "token:(secret)" : value
+  }
+
+  // MARK: - The template
+
+  /// A file with every variable, commented out, with its default or an empty value.
+  private static var template: String {
+    let flags = ServeCommand.options.map { option in
+      let form =
+        switch option.kind {
+        case .flag: "yes or no"
+        case .value: option.placeholder
+        case .list: "\(option.placeholder);\(option.placeholder)…"
+        }
+      return entry(
+        option.variable, option.kind == .flag ? "no" : option.defaultValue ?? "",
+        "\(option.explanation) (\(form))")
+    }
+    let push = OriginConfiguration.pushVariables.map { entry($0.name, "", $0.explanation) }
+    return """
+      # The configuration of the richpush server: the environment of the service. Remove the # in front
+      # of a variable to set it; its present value is the default. Then:
+      #   richpush config check
+      #   systemctl restart richpush
+
+      \(flags.joined(separator: "\n\n"))
+
+      # Push services, see /usr/share/doc/richpush/PUSH.md
+
+      \(push.joined(separator: "\n\n"))
+      """
+  }
+
+  private static func entry(_ name: String, _ value: String, _ explanation: String) -> String {
+    "# \(explanation)\n#\(name)=\(value)"
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// `richpush config`, whose file systemd reads.
+@Suite(.timeLimit(.minutes(1))) struct ConfigCommandTests {
+  private func check(_ text: String) async throws -> (code: Int32, output: String, errors: String) {
+    let scratch = try Scratch()
+    let file = try scratch.drop(Array(text.utf8), as: "env")
+    let result = try await Child.run("richpush", ["config", "check", file.path])
+    return (
+      result.exitCode, result.output.joined(separator: "\n"),
+      result.errors.replacing(file.path + ":", with: "")
+    )
+  }
+
+  @Test func `the template sets nothing, is right, and names every flag of the server`()
+    async throws
+  {
+    let template = try await Child.run("richpush", ["config", "template"]).output
+    let (code, output, errors) = try await check(template.joined(separator: "\n"))
+    #expect(code == 0 && errors.isEmpty, "\(errors)")
+    #expect(output.contains(#/RICHPUSH_LISTEN +127.0.0.1:8080 +default/#))
+    let help = try await Child.run("richpush", ["serve", "--help"]).output
+    let flags = help.compactMap { $0.firstMatch(of: #/^  --([a-z-]+)/#)?.1 }
+    #expect(flags.count > 20)
+    for flag in flags where flag != "help" {
+      let name = "#RICHPUSH_" + flag.uppercased().replacing("-", with: "_") + "="
+      #expect(template.contains { $0.hasPrefix(name) }, "\(name)")
+    }
+    #expect(template.contains("#RICHPUSH_APNS_KEY_ID="))
+  }
+
+  @Test func `all that is wrong is named with its line`() async throws {
+    let (code, output, errors) = try await check(
+      """
+      # a comment \\
+      continued, RICHPUSH_LISTEN=nonsense
+      RICHPUSH_LISTEN=nowhere
+
+      RICHPUSH_LISTN=127.0.0.1:80
+      nonsense
+      RICHPUSH_DEMO=maybe
+      RICHPUSH_PUSH=apns
+      RICHPUSH_DATA=/a
+      RICHPUSH_DATA="/var/lib/rich push"
+      RICHPUSH_METRICS_ALLOW='10.0.0.0/8;token:0123456789abcdef'
+      RICHPUSH_ASSETS=/srv/\\
+      assets
+      OTHER=value
+      """)
+    #expect(code == 78)
+    let lines = errors.split(separator: "\n").map(String.init)
+    #expect(lines.count == 7, "\(errors)")
+    for (line, text) in [
+      (3, "--listen is HOST:PORT"), (5, "did you mean 'RICHPUSH_LISTEN'"), (6, "NAME=value"),
+      (7, "RICHPUSH_DEMO is 'yes' or 'no'"), (8, "RICHPUSH_APNS_KEY_FILE is not set"),
+      (9, "set again"),
+    ] {
+      #expect(
+        lines.contains { $0.hasPrefix("richpush: \(line): ") && $0.contains(text) },
+        "\(text) \(errors)")
+    }
+    #expect(output.contains(#/RICHPUSH_DATA +/var/lib/rich push +line 10/#), "\(output)")
+    #expect(output.contains(#/RICHPUSH_ASSETS +/srv/assets +line 12/#), "\(output)")
+    #expect(output.contains("10.0.0.0/8;token:(secret)") && !output.contains("0123456789abcdef"))
+  }
+
+  @Test(arguments: [
+    ("A=b c ", "b c"), ("A = 'b '  \"c\\\"$d\" ", "b c\"$d"), ("A=b#c;d", "b#c;d"), ("A=", ""),
+    ("A=\"b\\\nc\\d\"", "bc\\d"), ("A=b\\ c\\\nd", "b cd"), ("A='b\nc'", "b\nc"),
+  ])
+  func `values are read as systemd reads them`(line: String, value: String) async throws {
+    let line = line.replacing("A", with: "RICHPUSH_DEFAULT_MESSAGE", maxReplacements: 1)
+    let (_, output, errors) = try await check(line + "\nRICHPUSH_DATA=/end\n")
+    let shown = output.components(separatedBy: "\n").first { $0.contains("DEFAULT_MESSAGE") } ?? ""
+    #expect(errors.isEmpty && output.contains("/end"), "\(errors)")
+    if value.isEmpty || value.contains("\n") { return }
+    let fields = shown.components(separatedBy: "  ").filter { !$0.isEmpty }
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect(fields.dropFirst().first == value, "\(output)")
+  }
+}
