@@ -54,7 +54,7 @@ let package = Package(
   targets: [
     .target(
       name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
-      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt"].map {
+      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt", "hogweed", "nettle", "gmp"].map {
         .linkedLibrary($0)
       }),
     .target(
@@ -107,7 +107,7 @@ let package = Package(
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit", "Primitives"]),
     plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit"]),
-    plugin("url", on: ["CCurl", "MediaTypes", "PluginKit"]),
+    plugin("url", on: ["CCurl", "MediaTypes", "PluginKit", "Primitives"]),
 
     tests(of: "Primitives"),
     tests(of: "HTTP", on: ["CLibraries", "Primitives"]),

@@ -18,6 +18,10 @@ static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *
   return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode ccurl_set_bytes(CURL *handle, CURLoption option, const void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
 typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
 
 /* Hands header lines and body bytes to two functions; `context` is also the handle's own mark. */
@@ -37,7 +41,7 @@ static inline void ccurl_set_receiver(CURL *handle, ccurl_receiver body, void *c
   curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
-static curl_socket_t ccurl_open_socket(void *context, curlsocktype purpose,
+static inline curl_socket_t ccurl_open_socket(void *context, curlsocktype purpose,
                                        struct curl_sockaddr *address) {
   (void)context;
   (void)purpose;

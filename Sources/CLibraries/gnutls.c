@@ -58,3 +58,58 @@ const char *cgnutls_es256_sign(const char *pem, size_t pem_size, const void *byt
   gnutls_privkey_deinit(key);
   return complaint;
 }
+
+const char *cgnutls_es256_sign_raw(const unsigned char key[32], const unsigned char point[65],
+                                   const void *bytes, size_t count, unsigned char signature[64]) {
+  gnutls_privkey_t handle;
+  int code = gnutls_privkey_init(&handle);
+  if (code < 0) return gnutls_strerror(code);
+  const gnutls_datum_t x = {(unsigned char *)point + 1, 32}, y = {(unsigned char *)point + 33, 32};
+  const gnutls_datum_t number = {(unsigned char *)key, 32};
+  code = gnutls_privkey_import_ecc_raw(handle, GNUTLS_ECC_CURVE_SECP256R1, &x, &y, &number);
+  const char *complaint = code < 0 ? gnutls_strerror(code) : sign(handle, bytes, count, signature);
+  gnutls_privkey_deinit(handle);
+  return complaint;
+}
+
+_Bool cgnutls_random(void *bytes, size_t count) {
+  return gnutls_rnd(GNUTLS_RND_KEY, bytes, count) == 0;
+}
+
+_Bool cgnutls_hkdf_sha256(const void *salt, size_t salt_size, const void *key, size_t key_size,
+                          const void *info, size_t info_size, void *output, size_t output_size) {
+  unsigned char extract[32];
+  const gnutls_datum_t salts = {(unsigned char *)salt, (unsigned int)salt_size};
+  const gnutls_datum_t keys = {(unsigned char *)key, (unsigned int)key_size};
+  const gnutls_datum_t infos = {(unsigned char *)info, (unsigned int)info_size};
+  const gnutls_datum_t extracts = {extract, sizeof extract};
+  return gnutls_hkdf_extract(GNUTLS_MAC_SHA256, &keys, &salts, extract) == 0 &&
+         gnutls_hkdf_expand(GNUTLS_MAC_SHA256, &extracts, &infos, output, output_size) == 0;
+}
+
+static _Bool open_cipher(gnutls_aead_cipher_hd_t *cipher, const unsigned char key[16]) {
+  const gnutls_datum_t keys = {(unsigned char *)key, 16};
+  return gnutls_aead_cipher_init(cipher, GNUTLS_CIPHER_AES_128_GCM, &keys) == 0;
+}
+
+_Bool cgnutls_aes128gcm_encrypt(const unsigned char key[16], const unsigned char nonce[12],
+                                const void *bytes, size_t count, unsigned char *output) {
+  gnutls_aead_cipher_hd_t cipher;
+  if (!open_cipher(&cipher, key)) return 0;
+  size_t size = count + 16;
+  int code =
+      gnutls_aead_cipher_encrypt(cipher, nonce, 12, NULL, 0, 16, bytes, count, output, &size);
+  gnutls_aead_cipher_deinit(cipher);
+  return code == 0 && size == count + 16;
+}
+
+_Bool cgnutls_aes128gcm_decrypt(const unsigned char key[16], const unsigned char nonce[12],
+                                const void *bytes, size_t count, unsigned char *output) {
+  gnutls_aead_cipher_hd_t cipher;
+  if (count < 16 || !open_cipher(&cipher, key)) return 0;
+  size_t size = count - 16;
+  int code =
+      gnutls_aead_cipher_decrypt(cipher, nonce, 12, NULL, 0, 16, bytes, count, output, &size);
+  gnutls_aead_cipher_deinit(cipher);
+  return code == 0 && size == count - 16;
+}

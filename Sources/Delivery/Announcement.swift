@@ -83,23 +83,31 @@ package struct Announcement: Sendable {
       form.text(of: draft.content(id, media: media?.link(of: id, by: links, overLane: overLane)))
     }
     if isEmbedded { new.push = { text(draft.form, $0, false).json } }
-    new.pushes = pushes(text(draft.form, 0, true).kind, to: addressees) {
-      text(draft.form, $0, true).json
+    let webText = { @Sendable [links] (id: Int) in
+      draft.form.webText(
+        of: draft.content(id, media: media?.link(of: id, by: links, overLane: true))
+      ).json
     }
+    new.pushes = pushes(
+      text(draft.form, 0, true).kind, to: addressees, webText: webText
+    ) { text(draft.form, $0, true).json }
     for index in new.pushes.indices {
       new.pushes[index].collapseID = { "rich-\($0)" }
-      if new.pushes[index].kind == PushPayload.Kind.background.rawValue {
+      if new.pushes[index].kind == PushPayload.Kind.background.rawValue,
+        WebPushLane.origin(of: new.pushes[index].lane) == nil
+      {
         new.pushes[index].fallback = { text(.alert, $0, true).json }
       }
     }
   }
 
-  /// Stores pushes with a text, which belongs to no notification, to a user's devices.
-  package func announce(_ text: PushPayload, to user: String) async throws {
+  /// Stores pushes with a plain text, which belongs to no notification, to a user's devices.
+  package func announce(_ message: String, to user: String) async throws {
+    let (text, webText) = (PushPayload.plainAlert(message), PushPayload.webAlert(message))
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
     try await store.events.push(
       text.json, to: isEmbedded ? Array(addressees.users) : [],
-      pushes: pushes(text.kind, to: addressees) { _ in text.json })
+      pushes: pushes(text.kind, to: addressees, webText: { _ in webText.json }) { _ in text.json })
   }
 
   /// Pushes with this text to the devices, each through the lane of its platform.
@@ -107,10 +115,13 @@ package struct Announcement: Sendable {
   /// Users without a registered device may have devices in Azure's hub, with the tag that the tutorial's
   /// back end sets.
   func pushes(
-    _ kind: PushPayload.Kind, to addressees: Addressees, text: @escaping @Sendable (Int) -> String
+    _ kind: PushPayload.Kind, to addressees: Addressees,
+    webText: @escaping @Sendable (Int) -> String, text: @escaping @Sendable (Int) -> String
   ) -> [PushInsert] {
     var targets: [String: [PushInsert.Target]] = [:]
-    let devices = Dictionary(grouping: addressees.devices) { $0.platform.flatMap(lanes.lane) }
+    let devices = Dictionary(grouping: addressees.devices) { device in
+      device.platform.flatMap(lanes.lane).map { device.lane ?? $0 }
+    }
     for case (let lane?, let devices) in devices {
       targets[lane] = [.devices(devices.map(\.registration).sorted())]
     }
@@ -120,7 +131,8 @@ package struct Announcement: Sendable {
       }
     }
     return targets.sorted { $0.key < $1.key }.flatMap { lane, targets in
-      targets.map { PushInsert(lane: lane, target: $0, kind: kind.rawValue, text: text) }
+      let text = WebPushLane.origin(of: lane) == nil ? text : webText
+      return targets.map { PushInsert(lane: lane, target: $0, kind: kind.rawValue, text: text) }
     }
   }
 

@@ -63,8 +63,10 @@ package struct OutboxAdmin: Sendable {
 
   /// Connects to each service and reports problems; sends nothing to devices.
   package static func check(
-    _ list: String, environment: [String: String]
+    _ list: String, environment: [String: String], contact: String? = nil
   ) async -> [(service: String, isGood: Bool, sentence: String)] {
-    await PushCheck.run(list, environment: environment).map { ($0.service, $0.isGood, $0.sentence) }
+    await PushCheck.run(list, environment: environment, contact: contact).map {
+      ($0.service, $0.isGood, $0.sentence)
+    }
   }
 }

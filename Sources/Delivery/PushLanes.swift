@@ -7,14 +7,24 @@ package import Primitives
 /// The lanes of the configured push services.
 package final class PushLanes: Sendable {
   private let lanes: [Lane]
+  /// The lanes to Web Push services; nil if Web Push is not one of the services.
+  private let webPush: WebPushLanes?
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
   /// Creates lanes that have not started.
-  package init(_ providers: [any PushProvider], store: Store, log: Log) {
+  package init(
+    _ providers: [any PushProvider], webPush sender: WebPushSender? = nil, store: Store, log: Log
+  ) {
     let queue = StoredPushQueue(store: store)
     lanes = providers.map { Lane(provider: $0, outbox: queue, log: log) }
-    store.observers.onJobs.set { [lanes] names in
+    webPush = sender.map { sender in
+      WebPushLanes(
+        sender: sender, outbox: queue,
+        waiting: { try await store.outbox.lanes(beginningWith: WebPushLane.prefix) }, log: log)
+    }
+    store.observers.onJobs.set { [lanes, webPush] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
+      webPush?.wake(names)
     }
   }
 
@@ -23,19 +33,29 @@ package final class PushLanes: Sendable {
     tasks.withLock { tasks in
       tasks += lanes.map { lane in Task { await lane.run() } }
     }
+    webPush?.start()
   }
 
   /// Looks for pushes that are due: another process may have changed the outbox.
-  package func wake() { for lane in lanes { lane.wake() } }
+  package func wake() {
+    for lane in lanes { lane.wake() }
+    webPush?.wake()
+  }
 
   /// Stops; waits for pushes that are being sent.
   package func stop() async {
     for lane in lanes { lane.stop() }
+    await webPush?.stop()
     for task in tasks.withLock({ $0 }) { await task.value }
   }
 
-  /// The status of each lane.
-  package var status: [(name: String, status: LaneStatus)] { lanes.map { ($0.name, $0.status) } }
+  /// The status of each lane; those to Web Push services count as one.
+  package var status: [(name: String, status: LaneStatus)] {
+    lanes.map { ($0.name, $0.status) } + (webPush.map { [(WebPushLane.service, $0.status)] } ?? [])
+  }
+
+  /// The number of Web Push services with a lane, and of those that are paused; nil without Web Push.
+  package var webPushServices: (known: Int, paused: Int)? { webPush?.services }
 }
 
 /// The store's outbox, as the lanes' queue.
@@ -90,6 +110,7 @@ extension OutgoingPush.Target {
   fileprivate init?(_ target: LeasedJob.Target) {
     switch target {
     case .device(let handle, let platform): self = .device(handle: handle, platform: platform)
+    case .subscription(let endpoint, let keys): self = .subscription(endpoint: endpoint, keys: keys)
     case .audience(let text):
       guard let expression = try? TagExpression(text) else { return nil }
       self = .audience(expression)

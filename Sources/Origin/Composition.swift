@@ -95,14 +95,18 @@ struct DeliveryServices: Sendable {
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ assets: AssetIntake,
     store: Store, log: Log
-  ) throws {
+  ) async throws {
     let push = configuration.push
+    let secret = try await store.accounts.vapidSecret()
     publisher = Publisher(
       assets: assets, renderer: media.renderer,
       announcement: Announcement(
         store: store, lanes: push.lanes, isEmbedded: push.isEmbedded, links: media.links,
         admitsGuests: configuration.isDemo))
-    lanes = PushLanes(try push.providers(), store: store, log: log)
+    lanes = PushLanes(
+      try push.providers(),
+      webPush: try push.webPushSender(key: VAPIDKey(hexadecimal: secret)),
+      store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
     pushes = EventStreams(of: .pushes(store), store.accounts)
     events = EventStreams(of: .publishing(store), store.accounts)
@@ -152,7 +156,8 @@ struct RouteServices: Sendable {
         store: store, access: configuration.metricsAccess, report: metrics,
         unreached: delivery.unreached),
       registrations: RegistrationRoutes(
-        store: store, lanes: configuration.push.lanes, unreached: delivery.unreached),
+        store: store, lanes: configuration.push.lanes, allowsPlain: configuration.isDemo,
+        unreached: delivery.unreached),
       notifications: NotificationRoutes(
         store: store, publisher: delivery.publisher, standard: configuration.standard),
       media: mediaRoutes, signed: signed,

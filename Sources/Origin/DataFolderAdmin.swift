@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import Media
 import PluginHost
+import Push
 import RichPushAPI
 package import Store
 
@@ -95,6 +96,11 @@ package struct DataFolderAdmin: Sendable {
   }
 
   // MARK: - Keys that sign media links
+
+  /// The public key by which Web Push services recognize this server.
+  package func vapidKey() async throws -> String {
+    try VAPIDKey(hexadecimal: await store.accounts.vapidSecret()).publicKey
+  }
 
   /// Every valid key; the first one signs.
   package func linkKeys() async throws -> [(id: Int, created: Date)] {

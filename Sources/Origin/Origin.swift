@@ -40,7 +40,8 @@ package final class Origin: Sendable {
     if !configuration.isDemo { store.accounts.removePasswordlessUsers() }
     media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)
     intake = IntakeServices(configuration, media, store: store, log: log)
-    delivery = try DeliveryServices(configuration, media, intake.assets, store: store, log: log)
+    delivery = try await DeliveryServices(
+      configuration, media, intake.assets, store: store, log: log)
     routes = RouteServices(configuration, media, intake, delivery, store: store, log: log)
     accessLog = try configuration.accessLog.map { path in try AccessLog(path: path) }
     server = try Server(

@@ -63,7 +63,7 @@ package struct OriginConfiguration: Sendable {
     package var payload = "logo.png"
   }
 
-  /// The environment variables that ``usePush(_:environment:)`` reads.
+  /// The environment variables that ``usePush(_:environment:contact:allowed:)`` reads.
   package static let pushVariables = PushConfiguration.variables.map { name, explanation in
     let isSecret = name.hasSuffix("_SECRET") || name.hasSuffix("_STRING")
     return (name: name, explanation: explanation, isSecret: isSecret)
@@ -76,9 +76,17 @@ package struct OriginConfiguration: Sendable {
 
   /// Uses the push services in a list such as `embedded,apns`.
   ///
-  /// - Throws: an error that names a missing or invalid environment variable.
-  package mutating func usePush(_ list: String, environment: [String: String]) throws {
-    push = try PushConfiguration(list, environment: environment)
+  /// For Web Push, `contact` is where services reach the operator, and `allowed` has the hosts and ports whose
+  /// addresses need not be public. Set ``isDemo`` before.
+  ///
+  /// - Throws: an error that names a missing or invalid environment variable or option.
+  package mutating func usePush(
+    _ list: String, environment: [String: String], contact: String? = nil, allowed: [String] = []
+  ) throws {
+    push = try PushConfiguration(list, environment: environment) {
+      [isDemo] () throws(PushError) in
+      try WebPushSettings(contact: contact, allowed: allowed, isDemo: isDemo)
+    }
     pushFiles = PushConfiguration.variables.map(\.key).filter { $0.hasSuffix("_FILE") }
       .compactMap { environment[$0] }
   }

@@ -8,6 +8,8 @@ package struct PushError: Error, Equatable, CustomStringConvertible {
     case configuration
     /// A key or secret can't be used.
     case key
+    /// The address of a subscription can't be used.
+    case endpoint
     /// The service did not respond.
     case unreachable
   }

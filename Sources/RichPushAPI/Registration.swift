@@ -6,16 +6,30 @@ package struct Registration: Sendable, Encodable {
   package let handle: String
   /// Tags for audiences.
   package let tags: [String]
+  /// The keys of a Web Push subscription.
+  package let keys: Keys?
+
+  /// The keys of a Web Push subscription (RFC 8291), in base64url.
+  package struct Keys: Sendable, Codable {
+    /// The public key, a point on P-256.
+    package let p256dh: String
+    /// The authentication secret.
+    package let auth: String
+
+    /// Creates the keys.
+    package init(p256dh: String, auth: String) { (self.p256dh, self.auth) = (p256dh, auth) }
+  }
 
   /// Creates a registration.
-  package init(platform: String, handle: String, tags: [String]) {
-    (self.platform, self.handle, self.tags) = (platform, handle, tags)
+  package init(platform: String, handle: String, tags: [String], keys: Keys? = nil) {
+    (self.platform, self.handle, self.tags, self.keys) = (platform, handle, tags, keys)
   }
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case platform = "Platform"
     case handle = "Handle"
     case tags = "Tags"
+    case keys = "Keys"
   }
 }
 
@@ -23,13 +37,14 @@ extension Registration: RequestMessage {
   /// Decodes the members; the tutorial's server ignores the case of their names.
   package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: MemberName.self)
-    let keys = Dictionary(members.allKeys.map { ($0.stringValue.lowercased(), $0) }) { $1 }
+    let names = Dictionary(members.allKeys.map { ($0.stringValue.lowercased(), $0) }) { $1 }
     func value<Value: Decodable>(_ name: String) throws -> Value? {
-      try keys[name].flatMap { try members.decodeIfPresent(Value.self, forKey: $0) }
+      try names[name].flatMap { try members.decodeIfPresent(Value.self, forKey: $0) }
     }
     platform = try value("platform") ?? ""
     handle = try value("handle") ?? ""
     tags = try value("tags") ?? []
+    keys = try value("keys")
   }
 
   package static func check(members: [String]) throws(ServiceError) {
@@ -37,6 +52,24 @@ extension Registration: RequestMessage {
     let names = members.filter { name in !known.contains { $0.lowercased() == name.lowercased() } }
     try check(members: names, known: known)
   }
+}
+
+/// The key with which pages subscribe: the response of `GET /api/push/vapid`.
+package struct ApplicationServerKey: Sendable, Codable {
+  /// The public key of RFC 8292, in base64url.
+  package let key: String
+
+  /// Creates the response.
+  package init(key: String) { self.key = key }
+}
+
+/// A new token of a device.
+package struct IssuedToken: Sendable, Codable {
+  /// What the device sends as `Authorization: Bearer`.
+  package let token: String
+
+  /// Creates the response.
+  package init(token: String) { self.token = token }
 }
 
 /// Whether pushes reach a device: the response to a registration.

@@ -22,7 +22,7 @@ import Testing
     let sections = text.components(separatedBy: "\n### ").dropFirst()
     let documented = try sections.map { section in
       let heading = try #require(section.prefixMatch(of: /`([A-Z]+) (.+?)`\n/))
-      #expect(section.contains(/```sh\n(link=.*\n)?curl .*127\.0\.0\.1/), "\(heading.0)")
+      #expect(section.contains(/```sh\n((link|token)=.*\n)?curl .*127\.0\.0\.1/), "\(heading.0)")
       return "\(heading.1) \(heading.2.replacing(/<\w+>/, with: "{}"))"
     }
     #expect(try routes().sorted() == documented.sorted())

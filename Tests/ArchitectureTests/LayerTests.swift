@@ -46,7 +46,7 @@ import Testing
     Module("Sources/Imaging", "CCodecs", "MediaTypes", "Primitives"),
     Module("plugins/img", "Imaging", "MediaTypes", "PluginKit", "Primitives"),
     Module("plugins/sound", "CSound", "Imaging", "MediaTypes", "PluginKit"),
-    Module("plugins/url", "MediaTypes", "PluginKit", "CCurl"),
+    Module("plugins/url", "MediaTypes", "PluginKit", "Primitives", "CCurl"),
   ]
 
   private static let system: Set = [
@@ -55,7 +55,7 @@ import Testing
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
-    "CGnuTLS", "CCrypt", "CLinux", "CSQLite", "CVersions",
+    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CSQLite", "CVersions",
   ]
 
   @Test(arguments: modules)

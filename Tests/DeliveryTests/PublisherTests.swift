@@ -285,7 +285,7 @@ import Testing
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")
     try await delivery.register("BB", of: "bob")
-    try await delivery.publisher.announcement.announce(.plainAlert("Hi"), to: "alice")
+    try await delivery.publisher.announcement.announce("Hi", to: "alice")
     #expect(try await delivery.pushEvents(for: "alice") == [#"{"aps":{"alert":"Hi"}}"#])
     #expect(
       try await delivery.lease().map(\.push.target) == [
@@ -318,5 +318,46 @@ import Testing
     #expect(try await delivery.publish(draft).addressees.unknown == ["a:b", "zoe"], "misspelled?")
     #expect(try await delivery.publish(draft).addressees.unknown == ["a:b"])
     #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["zoe"])
+  }
+
+  @Test func `a subscription gets the text of Web Push, over the lane of its push service`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(push: "apns,webpush")
+    try await delivery.register("AA", of: "alice")
+    for (device, service) in [("b", "https://one"), ("c", "https://two"), ("d", "https://one")] {
+      _ = try await delivery.store.accounts.putRegistration(
+        device, user: delivery.id("alice"), platform: "webpush", handle: "\(service)/\(device)",
+        tags: ["username:alice"], keys: "p.a", lane: WebPushLane.name(of: service))
+    }
+    let published = try await delivery.publish(delivery.draft(#","form":"silent""#))
+    #expect(published.addressees.unreached(by: delivery.lanes) == 0)
+    #expect(try await delivery.lease().count == 1)
+    let pushes = try await delivery.lease("webpush:https://one")
+    #expect(
+      pushes.map(\.push.target) == [
+        .subscription(endpoint: "https://one/b", keys: "p.a"),
+        .subscription(endpoint: "https://one/d", keys: "p.a"),
+      ])
+    let push = try #require(pushes.first)
+    #expect(push.push.text.kind == .background, "which makes it less urgent")
+    #expect(push.push.collapseID == "rich-0" && push.fallback == nil)
+    let json = push.push.text.json
+    #expect(json.hasPrefix(#"{"richId":"0","richMessage":"Hi","richType":"note","att":{"url":"#))
+    #expect(json.contains("&to=\(push.id).\(push.push.id)"))
+
+    try await delivery.publisher.announcement.announce("From bob: hi", to: "alice")
+    let texts = try await delivery.lease("webpush:https://two").map(\.push.text.json)
+    #expect(texts.count == 2 && texts.last == #"{"richMessage":"From bob: hi"}"#)
+  }
+
+  @Test func `without Web Push a subscription counts as unreached`() async throws {
+    let delivery = try await DeliveryFixture(push: "apns")
+    _ = try await delivery.store.accounts.putRegistration(
+      "b", user: delivery.id("alice"), platform: "webpush", handle: "https://one/b",
+      tags: ["username:alice"], keys: "p.a", lane: WebPushLane.name(of: "https://one"))
+    let published = try await delivery.publish(delivery.draft())
+    #expect(published.addressees.unreached(by: delivery.lanes) == 1)
+    #expect(try await delivery.lease("webpush:https://one").isEmpty)
   }
 }

@@ -4,7 +4,7 @@ source "$(dirname "$0")/run.bash"
 
 compile_c Sources/CLibraries/{crypt,gnutls}.c
 compile_module Primitives
-link_module PluginHost "$(find Sources/PluginHost -name '*.swift' | sort)" -lgnutls -lcrypt
+link_module PluginHost "$(find Sources/PluginHost -name '*.swift' | sort)" -lgnutls -lcrypt -lhogweed -lnettle -lgmp
 
 seed records pairs '\1\4\0\1\0\21\7\0\11\3RICH_VERBget\1\0a'
 seed heads document 'Content-Type: text/plain\r\nCache-Control: no-store, private\nStatus: 404 Not Found\r\n\r\nbody'

@@ -4,7 +4,7 @@ source "$(dirname "$0")/run.bash"
 
 compile_c Sources/CLibraries/{crypt,gnutls}.c
 compile_module Primitives
-link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lgnutls -lcrypt
+link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lgnutls -lcrypt -lhogweed -lnettle -lgmp
 
 seed tags all '(news && !sport) || username:alice || ~(a@b.c) && ((x))'
 

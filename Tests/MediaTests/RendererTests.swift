@@ -112,7 +112,10 @@ import Testing
     try await eventually("it waits") { media.queues.load(of: request.plugin).waiting == 1 }
     _ = try await media.store.renditions.store(
       request.key, bytes: Array("stored".utf8), contentType: "text/plain", fields: [])
-    for _ in others { try await gate.open() }
+    for count in 1...2 {
+      try await gate.open()
+      try await eventually("one more is rendered") { media.counts[.made] == count }
+    }
     #expect(try await media.text(of: late.value) == "stored")
     for other in others { _ = try await other.value }
     #expect(media.counts[.made] == 2)

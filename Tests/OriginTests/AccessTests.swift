@@ -49,6 +49,7 @@ import Testing
     "GET /api/notifications/{}/details": Expectation(.user, 404),
     "PUT /api/notifications/{}/read": Expectation(.user, 404),
     "GET /api/push/stream": Expectation(.user, 200),
+    "GET /api/push/vapid": Expectation(.user, 200),
     "POST /api/register": Expectation(.user, 400),
     "PUT /api/register/{}": Expectation(.user, 400),
     "DELETE /api/register/{}": Expectation(.user, 200),

@@ -41,8 +41,9 @@ import Testing
       }
       try await eventually("the receipt names the device") {
         let details = try await server.execute("GET", Self.path + "/details", as: "publisher")
-        let devices = details.objects("recipients").first?["devices"] as? [[String: Any]]
-        return devices?.first?["id"] as? String == id && devices?.first?["fetched"] is String
+        let devices = details.objects("receipts").first?["devices"] as? [[String: Any]]
+        return devices?.first?["registration"] as? String == id
+          && devices?.first?["fetched"] is String
       }
     }
   }
@@ -101,8 +102,12 @@ import Testing
       case .handleOfAnotherID:
         let body = #"{"Platform":"apns","Handle":"AA","Tags":[]}"#
         #expect(try await server.status("PUT", "/api/register/x", as: "device", body: body) == 200)
-      case .password: #expect(try await accounts.setPassword(of: "device", hash: "*"))
-      case .user: #expect(try await accounts.removeUser("device"))
+      case .password:
+        #expect(try await accounts.setPassword(of: "device", hash: "*"))
+        try await server.origin.reload(server.configuration)  // as the command makes the server do
+      case .user:
+        #expect(try await accounts.removeUser("device"))
+        try await server.origin.reload(server.configuration)
       }
       let answer = try await server.execute("GET", "/api/notifications", token: token)
       #expect(answer.status == 401)
@@ -127,7 +132,8 @@ import Testing
   @Test(arguments: ["", "x", String(repeating: "A", count: 43), String(repeating: "ä", count: 43)])
   func `a wrong token opens nothing`(_ token: String) async throws {
     try await TestServer.test { server in
-      #expect(try await status(token, server) == 401)
+      let status = try await status(token, server)
+      #expect(status == 401)
     }
   }
 

@@ -89,7 +89,7 @@ class Service:
             "/usr/bin/setpriv", "--reuid", "richpush", "--regid", "richpush", "--init-groups",
             "--inh-caps", wanted, "--ambient-caps", wanted, "--bounding-set", "-all," + wanted, "--no-new-privs",
             program[1], *program[2].split())
-        environment = {"PATH": "/usr/bin:/bin", "RICHPUSH_LISTEN": f"127.0.0.1:{port}", **variables}
+        environment = {"PATH": "/usr/sbin:/usr/bin:/bin", "RICHPUSH_LISTEN": f"127.0.0.1:{port}", **variables}
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment,
@@ -164,7 +164,7 @@ def main():
                  input="open sesame\n")
         shutil.copy(SOURCE + "/assets/img/logo.png", root.folder + "/tmp/logo.png")
         root.run("sh", "-c", "mkdir -p /srv/richpush/assets/img && cp /tmp/logo.png /srv/richpush/assets/img/")
-        body = json.dumps({"message": "Hello", "richType": "img", "payload": "logo.png", "to": ["alice"]}).encode()
+        body = json.dumps({"message": "Hello", "richType": "img", "payload": "logo.png", "to": "username:alice"}).encode()
         deadline = time.time() + 30
         while True:
             try:

@@ -44,7 +44,8 @@ import Testing
     #expect(!wait.isWorthwhile)
   }
 
-  @Test func `a burst of calls on other threads does not make a fast plugin slow, hanging ones do`() {
+  @Test func `a burst of calls on other threads does not make a fast plugin slow, hanging ones do`()
+  {
     let wait = Self.wait(after: Array(repeating: 50, count: 10))
     for _ in 0..<100 { wait.record(.microseconds(900), wait.nextTimeout(), inline: false) }
     #expect(wait.isWorthwhile)

@@ -11,6 +11,8 @@ import Testing
       ("embedded,azure,apns", "apns", "azure", "azure"), ("azure,apns", "wns", nil, nil),
       ("apns,webhook", "apns", "apns", "apns"), ("apns,webhook", "mpns", "webhook", "webhook"),
       ("webhook,apns", "apns", "webhook", "webhook"),
+      ("embedded,webhook", "webpush", nil, nil), ("apns,webpush", "webpush", "webpush", "webpush"),
+      ("webpush", "gcm", nil, nil),
       ("azure, apns,azure", "apns", "azure", "azure"),
     ] as [(String, String, String?, String?)])
   func `takes the first in the list that can, and the gateway where there is none`(

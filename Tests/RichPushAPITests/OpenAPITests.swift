@@ -118,7 +118,9 @@ import Testing
     return amendment
   }
 
-  private static let registration = Registration(platform: "apns", handle: "AB", tags: ["news"])
+  private static let registration = Registration(
+    platform: "webpush", handle: "AB", tags: ["news"],
+    keys: Registration.Keys(p256dh: "AB", auth: "AB"))
 
   private static func deliverability(_ isFull: Bool) -> Deliverability {
     Deliverability(

@@ -52,10 +52,12 @@ import Testing
       return try folder.lockForCollection() == nil
     }
     #expect(isPrevented)
-    let only = try #require(try folder.lockForCollection())
-    #expect(try folder.lockForCollection() == nil)
-    withExtendedLifetime(only) {}
-    #expect(try folder.lockForCollection() != nil)
+    func lockTwice() throws -> Bool {
+      let only = try folder.lockForCollection()
+      return try withExtendedLifetime(only) { try only != nil && folder.lockForCollection() != nil }
+    }
+    #expect(try !lockTwice())
+    #expect(try folder.lockForCollection() != nil, "it was released")
   }
 
   @Test func `leaves nothing behind when it fails`() async throws {

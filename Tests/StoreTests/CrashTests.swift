@@ -11,6 +11,8 @@ import Testing
 
   @Test(arguments: [1, 40, 150])
   func `keeps what was acknowledged before a kill, whole`(_ enough: Int) async throws {
+    // Adds the users.
+    try await scratch.open().probe()
     let acknowledged = try await BlockingQueue("killer").run { try killWriter(after: enough) }
     #expect(acknowledged.count >= enough)
 

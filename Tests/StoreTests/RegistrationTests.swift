@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import Store
@@ -62,5 +63,57 @@ import Testing
       try connection.value("SELECT count(*) FROM registration_tag", as: Int.self)
     }
     #expect(tags == 0)
+  }
+
+  @Test func `unsent pushes follow a subscription to the lane of its new endpoint`() async throws {
+    let store = try scratch.open()
+    func put(_ endpoint: String, _ lane: String, of id: String = "b") async throws {
+      _ = try await store.accounts.putRegistration(
+        id, user: alice, platform: "webpush", handle: endpoint, tags: ["username:alice"],
+        keys: "p.a", lane: lane)
+    }
+    try await put("https://one/a", "webpush:https://one")
+    try await put("https://one/b", "webpush:https://one", of: "c")
+    let devices = try await store.accounts.devices(matching: [TagClause(with: ["username:alice"])])
+    #expect(devices.map(\.lane) == ["webpush:https://one", "webpush:https://one"])
+    var new = NotificationInsert.any(to: alice)
+    new.pushes = [
+      PushInsert(
+        lane: "webpush:https://one", target: .devices(["b", "c"]), kind: "alert", text: { _ in "t" }
+      )
+    ]
+    _ = try await store.notifications.create(new)
+    #expect(try await store.outbox.lanes(beginningWith: "webpush:") == ["webpush:https://one"])
+
+    try await put("https://two/a", "webpush:https://two")
+    #expect(
+      try await store.outbox.lanes(beginningWith: "webpush:")
+        == ["webpush:https://one", "webpush:https://two"])
+    #expect(try await store.outbox.lanes(beginningWith: "webpush:https://t").count == 1)
+    #expect(try await store.outbox.lanes(beginningWith: "x").isEmpty)
+    let moved = try await store.outbox.settleAndLease(
+      [], lane: "webpush:https://two", limit: 9, until: scratch.now + 60)
+    #expect(moved.map(\.target) == [.subscription(endpoint: "https://two/a", keys: "p.a")])
+    let stayed = try await store.outbox.settleAndLease(
+      [], lane: "webpush:https://one", limit: 9, until: scratch.now + 60)
+    #expect(stayed.map(\.target) == [.subscription(endpoint: "https://one/b", keys: "p.a")])
+  }
+
+  @Test func `a device that is no subscription any more has no keys and no lane`() async throws {
+    let store = try scratch.open()
+    _ = try await store.accounts.putRegistration(
+      "b", user: alice, platform: "webpush", handle: "https://one/a", tags: ["x"], keys: "p.a",
+      lane: "webpush:https://one")
+    _ = try await store.accounts.putRegistration(
+      "b", user: alice, platform: "apns", handle: "AA", tags: ["x"])
+    let devices = try await store.accounts.devices(matching: [TagClause(with: ["x"])])
+    #expect(devices.map(\.lane) == [nil])
+  }
+
+  @Test func `keeps the key of Web Push, of which each data folder has its own`() async throws {
+    let secret = try await scratch.open().accounts.vapidSecret()
+    #expect(secret.count == 64 && secret.allSatisfy(\.isHexDigit))
+    #expect(try await scratch.open(.shared).accounts.vapidSecret() == secret)
+    #expect(try await Scratch().open().accounts.vapidSecret() != secret)
   }
 }

@@ -1,5 +1,5 @@
 package import Foundation
-package import Media
+import Media
 package import PluginHost
 package import Store
 import Synchronization
@@ -131,7 +131,11 @@ package final class LogLines: Sendable {
   package init() {}
 
   /// A log that is recorded here.
-  package var log: Log { Log { [self] in record($0.text) } }
+  ///
+  /// A line begins with the request's ID, if it is about a request.
+  package var log: Log {
+    Log { [self] entry in record((entry.request.map { $0 + ": " } ?? "") + entry.text) }
+  }
 
   /// Adds a line.
   package func record(_ line: String) { lines.withLock { $0.append(line) } }

@@ -1,6 +1,6 @@
 package import HTTP
 import Synchronization
-package import Primitives
+import Primitives
 
 /// A program of the operator's that listens on loopback: records what is posted to it, and answers as it
 /// is told.

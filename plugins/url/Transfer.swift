@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import Primitives
 
 /// One HTTP request through libcurl, without redirects, proxies, cookies or credentials.
 struct Transfer {
@@ -104,7 +105,7 @@ final class Receiver {
     guard let receiver = Receiver.of(context), let address else { return -1 }
     var peer = address.pointee
     let isAllowed = withUnsafePointer(to: &peer.addr) {
-      receiver.isOpened || AddressPolicy.isPublic($0)
+      receiver.isOpened || PublicInternet.contains($0)
     }
     guard isAllowed else {
       receiver.refused = "an address that is not public"

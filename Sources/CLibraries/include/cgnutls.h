@@ -15,3 +15,22 @@ void cgnutls_hmac_sha256(const void *key, size_t key_size, const void *bytes, si
    `pem` is a P-256 private key in PKCS#8 or SEC1. Returns NULL, or why it did not work. */
 const char *cgnutls_es256_sign(const char *pem, size_t pem_size, const void *bytes, size_t count,
                                unsigned char signature[64]);
+
+/* The same with a raw key: 32 bytes, and its point on P-256 (4, x, y). */
+const char *cgnutls_es256_sign_raw(const unsigned char key[32], const unsigned char point[65],
+                                   const void *bytes, size_t count, unsigned char signature[64]);
+
+/* Random bytes for keys (gnutls_rnd); false if the system has none. */
+_Bool cgnutls_random(void *bytes, size_t count);
+
+/* HKDF with SHA-256 (RFC 5869). */
+_Bool cgnutls_hkdf_sha256(const void *salt, size_t salt_size, const void *key, size_t key_size,
+                          const void *info, size_t info_size, void *output, size_t output_size);
+
+/* AES-128-GCM without associated data: `count` bytes and a tag of 16. */
+_Bool cgnutls_aes128gcm_encrypt(const unsigned char key[16], const unsigned char nonce[12],
+                                const void *bytes, size_t count, unsigned char *output);
+
+/* The reverse: `count` bytes including the tag; false if they were changed. */
+_Bool cgnutls_aes128gcm_decrypt(const unsigned char key[16], const unsigned char nonce[12],
+                                const void *bytes, size_t count, unsigned char *output);

@@ -53,8 +53,7 @@ struct NotificationRoutes: Sendable {
         body == nil ? .invalidRequest : .rejected,
         "The body is not a JSON string, such as \"Hello\".")
     }
-    let push = PushPayload.plainAlert("From \(context.caller.name): \(text)")
-    try await publisher.announcement.announce(push, to: user)
+    try await publisher.announcement.announce("From \(context.caller.name): \(text)", to: user)
     return .empty(200)
   }
 
@@ -68,7 +67,9 @@ struct NotificationRoutes: Sendable {
   }
 
   private func postJSON(_ context: RequestContext) async throws -> Response {
-    if context.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "\""), JSONValue(context.body) != nil {
+    if context.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "\""),
+      JSONValue(context.body) != nil
+    {
       throw ServiceError(
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }

@@ -8,6 +8,8 @@ import Store
 struct RegistrationRoutes: Sendable {
   let store: Store
   let lanes: PlatformLanes
+  /// Whether Web Push endpoints on this machine may be plain http.
+  let allowsPlain: Bool
   let unreached: UnreachedDevices
 
   /// `POST /api/register?handle=<HEX>`: the ID of the caller's device with that push token.
@@ -41,8 +43,11 @@ struct RegistrationRoutes: Sendable {
       let known = PlatformLanes.platforms.joined(separator: ", ")
       throw ServiceError(.invalidRequest, "Platform is one of \(known), not \(platform.quoted).")
     }
+    var subscription: (keys: String, lane: String)?
     if platform == "apns" {
       try Self.check(handle: handle)
+    } else if platform == PlatformLanes.webPush {
+      subscription = try self.subscription(handle, registration.keys)
     } else if !(1...4096).contains(handle.unicodeScalars.count) || handle.utf8.contains(0) {
       throw ServiceError(
         .invalidRequest, "Handle is missing, has more than 4096 characters or a NUL character.")
@@ -51,7 +56,8 @@ struct RegistrationRoutes: Sendable {
     let isOwn = try await store.accounts.putRegistration(
       id, user: user.id, platform: platform,
       handle: platform == "apns" ? handle.uppercased() : handle,
-      tags: try Self.check(tags: registration.tags, of: user.name))
+      tags: try Self.check(tags: registration.tags, of: user.name), keys: subscription?.keys,
+      lane: subscription?.lane)
     guard isOwn else {
       throw ServiceError(
         .forbidden, "The registration \(id) belongs to another user. Register again.")
@@ -59,6 +65,29 @@ struct RegistrationRoutes: Sendable {
     unreached.registered(platform)
     return context.acceptsJSON
       ? .json(200, deliverability(of: platform)) : .empty(200)
+  }
+
+  /// The keys and the lane of a Web Push subscription.
+  private func subscription(
+    _ endpoint: String, _ keys: Registration.Keys?
+  ) throws(ServiceError) -> (keys: String, lane: String) {
+    guard let keys else {
+      throw ServiceError(
+        .invalidRequest, "Keys must be the subscription's keys: {\"p256dh\":…,\"auth\":…}.")
+    }
+    do throws(PushError) {
+      let endpoint = try WebPushEndpoint(endpoint, allowsPlain: allowsPlain)
+      let keys = try WebPushKeys(p256dh: keys.p256dh, auth: keys.auth)
+      return (keys.text, WebPushLane.name(of: endpoint.origin))
+    } catch {
+      throw ServiceError(.rejected, error.reason)
+    }
+  }
+
+  /// `GET /api/push/vapid`: the key that a page passes to `subscribe` as `applicationServerKey`.
+  func vapid(_ context: RequestContext) async throws -> Response {
+    let key = try VAPIDKey(hexadecimal: await store.accounts.vapidSecret())
+    return .json(200, ApplicationServerKey(key: key.publicKey))
   }
 
   /// Whether pushes reach devices of a platform: by which service, or why not.
@@ -80,8 +109,7 @@ struct RegistrationRoutes: Sendable {
     guard try await store.accounts.addToken(token.hash, to: id, user: context.caller.id) else {
       throw Self.noSuchRegistration
     }
-    return .json(
-      201, .object(["token": .string(token.text)]), fields: ["Cache-Control": "no-store"])
+    return .json(201, IssuedToken(token: token.text))
   }
 
   /// `DELETE /api/register/<id>/token`: ends the tokens of a device, for its user and admins.

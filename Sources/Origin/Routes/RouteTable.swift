@@ -41,6 +41,7 @@ struct RouteTable: Sendable {
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
         notifications.markRead),
       Route("GET", "/api/push/stream", for: .user, pushes.get),
+      Route("GET", "/api/push/vapid", for: .user, registrations.vapid),
       Route("GET", "/api/events/stream", for: .publisher, events.get),
       Route(
         "POST", "/api/register", for: .user, body: .memory(limit: 1024), registrations.register),

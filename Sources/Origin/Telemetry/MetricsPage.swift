@@ -124,6 +124,10 @@ struct MetricsReport: Sendable {
     for (lane, status) in lanes {
       page.sample(["lane": lane], status.pausedUntil == nil ? 0 : 1)
     }
+    guard let services = self.lanes.webPushServices else { return }
+    page.family("richpush_webpush_services", "gauge", "Web Push services with a lane.")
+    page.sample(["state": "sending"], services.known - services.paused)
+    page.sample(["state": "paused"], services.paused)
   }
 }
 

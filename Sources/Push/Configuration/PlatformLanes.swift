@@ -2,12 +2,15 @@
 ///
 /// Only one service sends to a device, the first in `--push` that can, so that it gets each push once.
 package struct PlatformLanes: Sendable {
-  /// The platforms that a registration may name: those of Azure's tutorial.
-  package static let platforms = ["apns", "gcm", "wns", "mpns"]
+  /// The platforms that a registration may name: those of Azure's tutorial, and Web Push.
+  package static let platforms = ["apns", "gcm", "wns", "mpns", webPush]
+  /// The platform of browsers and UnifiedPush distributors.
+  package static let webPush = "webpush"
 
-  /// The platforms that a service sends to; a service that is not listed sends to all.
+  /// The platforms that a service sends to.
   private static let supportedPlatforms = [
     "embedded": ["apns"], "apns": ["apns"], "azure": ["apns"],
+    "webhook": ["apns", "gcm", "wns", "mpns"], WebPushLane.service: [webPush],
   ]
 
   /// The services in the order of `--push`.
@@ -47,6 +50,6 @@ package struct PlatformLanes: Sendable {
   }
 
   private static func supports(_ service: String, _ platform: String) -> Bool {
-    supportedPlatforms[service]?.contains(platform) ?? true
+    supportedPlatforms[service]?.contains(platform) ?? false
   }
 }

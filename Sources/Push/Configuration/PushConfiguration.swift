@@ -1,7 +1,7 @@
 /// The push services of `--push`, with their settings from the environment.
 package struct PushConfiguration: Sendable {
   /// The names that `--push` accepts.
-  package static let names = ["embedded", "azure", "apns", "webhook"]
+  package static let names = ["embedded", "azure", "apns", "webhook", "webpush"]
 
   /// Every environment variable that is read, with what it is for.
   package static let variables: KeyValuePairs = [
@@ -32,10 +32,20 @@ package struct PushConfiguration: Sendable {
   private let webhook: WebhookSettings?
   private let events: WebhookSettings?
   private let trustAnchor: String?
+  /// The settings of Web Push; nil if it is not one of the services.
+  package let webPush: WebPushSettings?
 
   /// Parses a list as in `--push` and reads the settings; an error names the variable.
-  package init(_ list: String, environment: [String: String]) throws(PushError) {
+  ///
+  /// `webPush` makes the settings of that service from the command line's options, if it is in the list.
+  package init(
+    _ list: String, environment: [String: String],
+    webPush: () throws(PushError) -> WebPushSettings = { () throws(PushError) in
+      try WebPushSettings(contact: nil)
+    }
+  ) throws(PushError) {
     services = try Self.services(in: list)
+    self.webPush = services.contains(WebPushLane.service) ? try webPush() : nil
     let settings = EnvironmentSettings(environment)
     apns = services.contains("apns") ? try APNsSettings(settings) : nil
     azure = services.contains("azure") ? try Self.azure(settings) : nil
@@ -99,6 +109,12 @@ package struct PushConfiguration: Sendable {
     return providers
   }
 
+  /// What sends Web Push with the server's key; nil if it is not one of the services.
+  package func webPushSender(key: VAPIDKey) throws(PushError) -> WebPushSender? {
+    guard let webPush else { return nil }
+    return try WebPushSender(key: key, settings: webPush, trustAnchor: trustAnchor)
+  }
+
   /// The webhook for receipts and other events, or nil.
   package func eventWebhook() throws(PushError) -> Webhook? {
     try events?.webhook(trustAnchor: trustAnchor, clock: SystemClock())
@@ -125,16 +141,26 @@ package struct PushConfiguration: Sendable {
 package enum PushCheck {
   /// Checks every service in a list as in `--push`; `isGood` is true for all if everything is right.
   package static func run(
-    _ list: String, environment: [String: String], clock: any PushClock = SystemClock()
+    _ list: String, environment: [String: String], contact: String? = nil,
+    clock: any PushClock = SystemClock()
   ) async -> [PushFinding] {
     var findings: [PushFinding] = []
     for name in PushConfiguration.words(in: list) {
       do {
-        let configuration = try PushConfiguration(name, environment: environment)
+        let configuration = try PushConfiguration(name, environment: environment) {
+          () throws(PushError) in try WebPushSettings(contact: contact)
+        }
         if configuration.isEmbedded {
           findings.append(
             PushFinding(
               service: name, isGood: true, sentence: "The embedded gateway needs no settings."))
+        }
+        if configuration.webPush != nil {
+          findings.append(
+            PushFinding(
+              service: name, isGood: true,
+              sentence: "The contact is valid. Push services need no account; each is tried when "
+                + "a device has registered with it."))
         }
         for provider in try configuration.providers(clock: clock) {
           findings += await provider.check()

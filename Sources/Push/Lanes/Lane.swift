@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Primitives
 import Synchronization
 
@@ -10,8 +10,6 @@ package final class Lane: Sendable {
   /// How long leased jobs belong to this process: longer than a provider takes to send one, so that a
   /// lease ends only after a crash.
   private static let leaseDuration: TimeInterval = 120
-  /// How often to look for jobs that another process committed.
-  private static let pollInterval: TimeInterval = 5
   /// With the backoff below, the last of 16 attempts is made after about an hour and a half.
   private static let maximumAttempts = 16
   /// When to try again, in seconds, after the outbox failed.
@@ -37,6 +35,8 @@ package final class Lane: Sendable {
   private let provider: any PushProvider
   private let outbox: any PushQueue
   private let clock: any PushClock
+  /// How often to look for jobs that another process committed, in seconds.
+  private let pollInterval: TimeInterval
   private let random: @Sendable () -> Double
   private let log: Log
   private let state = Mutex(State())
@@ -45,11 +45,12 @@ package final class Lane: Sendable {
   /// Creates a lane, which ``run()`` starts; `random` returns numbers from 0 to 1.
   package init(
     provider: any PushProvider, outbox: any PushQueue, clock: any PushClock = SystemClock(),
+    pollInterval: TimeInterval = 5,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
     log: Log
   ) {
     (self.provider, self.outbox, self.clock) = (provider, outbox, clock)
-    (self.random, self.log) = (random, log)
+    (self.pollInterval, self.random, self.log) = (pollInterval, random, log)
   }
 
   /// The provider's name.
@@ -234,7 +235,7 @@ extension Lane {
   /// Waits for an outcome, a call of ``wake()``, or a job that is due.
   private func waitForWork(_ loop: LaneLoopState) async {
     let now = clock.now
-    var deadline = now + Self.pollInterval
+    var deadline = now + pollInterval
     if let pauseEnd = loop.breaker.openUntil, pauseEnd > now {
       deadline = pauseEnd
     } else if !loop.settlements.isEmpty {

@@ -78,6 +78,14 @@ package struct LaneStatus: Sendable, Equatable {
     }
   }
 
+  /// Adds the counts of another lane.
+  mutating func add(_ other: LaneStatus) {
+    delivered += other.delivered
+    failed += other.failed
+    retried += other.retried
+    inFlight += other.inFlight
+  }
+
   mutating func update(_ state: LaneLoopState) {
     inFlight = state.inFlight
     pausedUntil = state.breaker.openUntil

@@ -83,6 +83,8 @@ package struct OutgoingPush: Sendable, Hashable {
   package enum Target: Sendable, Hashable {
     /// One device by its token; the platform is Azure's word (`apns`, `gcm`, …).
     case device(handle: String, platform: String)
+    /// A Web Push subscription, by its endpoint and `WebPushKeys.text`.
+    case subscription(endpoint: String, keys: String)
     /// Every device that the service itself has registered for the tags (Azure only).
     case audience(TagExpression)
 

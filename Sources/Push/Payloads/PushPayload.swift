@@ -4,6 +4,8 @@ import Primitives
 package struct PushPayload: Sendable, Hashable {
   /// The most bytes: 4 KB, the limit of APNs and of Azure alike.
   package static let limit = 4096
+  /// The most bytes of a Web Push text, so that the encrypted message has 4,096 (RFC 8291, section 4).
+  package static let webLimit = 3993
 
   /// The two kinds of push that Apple tells apart (`apns-push-type`).
   package enum Kind: String, Sendable, Codable, CaseIterable {
@@ -26,17 +28,24 @@ package struct PushPayload: Sendable, Hashable {
   }
 
   /// Fills `template` with the message as a JSON string, shortened until the text fits.
-  init(_ kind: Kind, message: String, template: (_ literal: String) -> String) {
+  init(
+    _ kind: Kind, message: String, limit: Int = limit, template: (_ literal: String) -> String
+  ) {
     let empty = template("\"\"").utf8.count
     // A template may contain the message more than once.
     let one = template("\"x\"").utf8.count
-    let space = max(0, Self.limit - empty) / max(1, one - empty)
+    let space = max(0, limit - empty) / max(1, one - empty)
     self.init(kind, json: template(JSONText.quoted(Self.shorten(message, to: space))))
   }
 
   /// A plain alert without media: `{"aps":{"alert":"From alice: hi"}}`.
   package static func plainAlert(_ text: String) -> PushPayload {
     PushPayload(.alert, message: text) { #"{"aps":{"alert":\#($0)}}"# }
+  }
+
+  /// The same for Web Push: `{"richMessage":"From alice: hi"}`.
+  package static func webAlert(_ text: String) -> PushPayload {
+    PushPayload(.alert, message: text, limit: webLimit) { #"{"richMessage":\#($0)}"# }
   }
 
   /// The message, or its longest beginning that fits into `limit` bytes with an ellipsis.

@@ -27,7 +27,8 @@ package final class AzureProvider: PushProvider {
   package var limitsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
-    if case .device = push.target, push.target.appleToken == nil {
+    let isAudience = if case .audience = push.target { true } else { false }
+    guard isAudience || push.target.appleToken != nil else {
       return .rejected(reason: "Only pushes to Apple devices are sent through Azure.")
     }
     do {
@@ -40,7 +41,8 @@ package final class AzureProvider: PushProvider {
   func post(_ push: OutgoingPush) async throws(ServiceFailure) -> ServiceResponse {
     let (query, address) =
       switch push.target {
-      case .device(let handle, _): ("direct&", ("ServiceBusNotification-DeviceHandle", handle))
+      case .device(let handle, _), .subscription(let handle, _):
+        ("direct&", ("ServiceBusNotification-DeviceHandle", handle))
       case .audience(let tags): ("", ("ServiceBusNotification-Tags", tags.description))
       }
     let request = ServiceRequest(

@@ -105,6 +105,7 @@ package struct WebhookProvider: PushProvider {
       switch push.target {
       case .device(let handle, let platform):
         #"{"platform":\#(quoted(platform)),"handle":\#(quoted(handle))}"#
+      case .subscription(let endpoint, _): #"{"platform":"webpush","handle":\#(quoted(endpoint))}"#
       case .audience(let expression): #"{"tags":\#(quoted(expression.description))}"#
       }
     let expires = push.expires.map { quoted($0.formatted(.iso8601)) } ?? "null"

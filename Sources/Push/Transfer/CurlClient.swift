@@ -17,6 +17,10 @@ final class CurlClient: Sendable {
     var isMultiplexing = false
     /// The time after which a request without a response fails.
     var timeout: Duration
+    /// The most transfers at once, for a client of many services that users chose; it uses no proxy.
+    ///
+    /// Nil for one service, whose number of transfers follows its response time.
+    var transfers: Int?
   }
 
   init(_ options: Options) throws(PushError) {

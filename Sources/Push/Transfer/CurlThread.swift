@@ -73,7 +73,10 @@ final class CurlThread: Sendable {
   }
 
   fileprivate func run() {
-    var handles = EasyHandles(multi: multi, makeHandle: makeHandle)
+    var handles = EasyHandles(
+      multi: multi,
+      window: options.transfers.map { ConcurrencyWindow(fixed: $0) } ?? ConcurrencyWindow(),
+      makeHandle: makeHandle)
     while true {
       let taken = takeRequests()
       handles.add(taken.started)
@@ -123,6 +126,8 @@ extension CurlThread {
     ccurl_set_number(handle, CURLOPT_MAXAGE_CONN, 3600)
     ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "https,http")
     ccurl_set_text(handle, CURLOPT_USERAGENT, "richpush")
+    // A proxy would connect to addresses that nobody checks.
+    if options.transfers != nil { ccurl_set_text(handle, CURLOPT_PROXY, "") }
     guard let trustAnchor = options.trustAnchor else { return handle }
     // With both, GnuTLS trusts the certificates of the file and of the folder.
     ccurl_set_text(handle, CURLOPT_CAINFO, trustAnchor)

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import Primitives
 
 /// The waiting and the active transfers of one curl thread.
 ///
@@ -13,13 +14,13 @@ struct EasyHandles {
   private var started = 0
   private var active: [ObjectIdentifier: EasyHandle] = [:]
   private var idle: [EasyHandle] = []
-  private var window = ConcurrencyWindow()
+  private var window: ConcurrencyWindow
 
   init(
-    multi: UnsafeMutableRawPointer, makeHandle: @escaping () -> UnsafeMutableRawPointer?
+    multi: UnsafeMutableRawPointer, window: ConcurrencyWindow,
+    makeHandle: @escaping () -> UnsafeMutableRawPointer?
   ) {
-    self.multi = multi
-    self.makeHandle = makeHandle
+    (self.multi, self.window, self.makeHandle) = (multi, window, makeHandle)
   }
 
   private var isWaiting: Bool { started < waiting.count }
@@ -97,22 +98,29 @@ struct EasyHandles {
 /// Each request under way costs libcurl time with every response to another. So there are few while the
 /// service responds at once, and many when the round trip is long.
 struct ConcurrencyWindow {
-  private static let smallest = 64
-  private static let largest = 1000
+  private static let step = 64
+  private let smallest: Int
+  private let largest: Int
   /// The response times in microseconds at which the number stays as it is.
   private static let target = 25_000...50_000
 
   /// The number that may be under way.
-  private(set) var size = smallest
+  private(set) var size: Int
+
+  /// The window of a client of one service.
+  init() { (smallest, largest, size) = (64, 1000, 64) }
+
+  /// The window of a client of many services: a fixed one, because a slow one must not make others wait.
+  init(fixed size: Int) { (smallest, largest, self.size) = (size, size, size) }
 
   /// Adapts to the time between a request and its response, in microseconds.
   mutating func adapt(to time: Int) {
-    if time > Self.target.upperBound { size = min(size + 1, Self.largest) }
-    if time < Self.target.lowerBound { size = max(size - 1, Self.smallest) }
+    if time > Self.target.upperBound { size = min(size + 1, largest) }
+    if time < Self.target.lowerBound { size = max(size - 1, smallest) }
   }
 
   /// Allows more while requests get no response.
-  mutating func widen() { size = min(size + Self.smallest, Self.largest) }
+  mutating func widen() { size = min(size + Self.step, largest) }
 }
 
 /// A libcurl easy handle, which is reused for one transfer after another.
@@ -125,6 +133,8 @@ final class EasyHandle {
   private var response = ServiceResponse()
   /// Whether the body was longer than the limit, and the transfer was ended there.
   private var isTruncated = false
+  /// Whether an address was refused because it is not public.
+  private var isForbidden = false
   /// The request's own header fields, followed by the shared ones.
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var lastField: UnsafeMutablePointer<curl_slist>?
@@ -134,7 +144,9 @@ final class EasyHandle {
   init(_ handle: UnsafeMutableRawPointer) {
     self.handle = handle
     ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
-    ccurl_set_receiver(handle, receiveBody, Unmanaged.passUnretained(self).toOpaque())
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_receiver(handle, receiveBody, context)
+    ccurl_set_socket_opener(handle, openSocket, context)
   }
 
   deinit {
@@ -155,8 +167,11 @@ final class EasyHandle {
     transfer.handle = self
     errorText.pointee = 0
     ccurl_set_text(handle, CURLOPT_URL, request.url)
-    ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, request.body.utf8.count)
-    ccurl_set_text(handle, CURLOPT_COPYPOSTFIELDS, request.body)
+    ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, request.body.count)
+    _ = request.body.withUnsafeBytes {
+      ccurl_set_bytes(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+    }
+    isForbidden = false
     fields = HeaderList.list(request.fields)
     lastField = fields
     while let next = lastField?.pointee.next { lastField = next }
@@ -183,7 +198,8 @@ final class EasyHandle {
       return .failure(
         ServiceFailure(
           reason: detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail,
-          isTimeout: result == CURLE_OPERATION_TIMEDOUT && ccurl_was_connected(handle)))
+          isTimeout: result == CURLE_OPERATION_TIMEDOUT && ccurl_was_connected(handle),
+          isForbidden: isForbidden))
     }
     response.status = ccurl_status(handle)
     for name in ServiceResponse.names {
@@ -202,6 +218,21 @@ final class EasyHandle {
     (fields, lastField) = (nil, nil)
   }
 
+  /// A socket for an address that the request may connect to.
+  ///
+  /// Asked for every address, so a name that now resolves to another address does not evade the check.
+  fileprivate func socket(
+    _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>
+  ) -> curl_socket_t {
+    if transfer?.request.isPublicOnly != false,
+      !withUnsafePointer(to: &address.pointee.addr, PublicInternet.contains)
+    {
+      isForbidden = true
+      return CURL_SOCKET_BAD
+    }
+    return ccurl_open_socket(nil, purpose, address)
+  }
+
   fileprivate func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     let space = ServiceResponse.bodyLimit - response.body.count
     response.body += bytes.prefix(space)
@@ -215,4 +246,9 @@ private let receiveBody: ccurl_receiver = { bytes, size, count, context in
   guard let bytes, let context else { return 0 }
   return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
     .append(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}
+
+private let openSocket: curl_opensocket_callback = { context, purpose, address in
+  guard let context, let address else { return CURL_SOCKET_BAD }
+  return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().socket(purpose, address)
 }

@@ -8,7 +8,22 @@ struct ServiceRequest: Sendable {
   let fields: [(name: String, value: String)]
   /// The header fields that it shares with other requests.
   var shared: HeaderList?
-  let body: String
+  let body: [UInt8]
+  /// Whether only addresses of the public Internet may be connected to, because a user chose the URL.
+  var isPublicOnly = false
+
+  init(
+    url: String, fields: [(name: String, value: String)], shared: HeaderList? = nil, body: [UInt8]
+  ) {
+    (self.url, self.fields, self.shared, self.body) = (url, fields, shared, body)
+  }
+
+  /// A request with a text as its body.
+  init(
+    url: String, fields: [(name: String, value: String)], shared: HeaderList? = nil, body: String
+  ) {
+    self.init(url: url, fields: fields, shared: shared, body: Array(body.utf8))
+  }
 }
 
 /// The response of a push service.
@@ -63,6 +78,8 @@ struct ServiceFailure: Error, CustomStringConvertible {
   let reason: String
   /// Whether the connection was established but the service silent for too long: it may be dead.
   let isTimeout: Bool
+  /// Whether it was not connected to because its address is not public.
+  var isForbidden = false
 
   var description: String { reason }
 }

@@ -62,6 +62,8 @@ package struct AudienceDevice: Sendable, Hashable {
   package let user: UserID
   /// The push service that reaches it, or nil until the device has named it.
   package let platform: String?
+  /// The lane that sends to it, or nil for that of the platform.
+  package let lane: String?
 }
 
 /// A device that sent its token.
@@ -129,9 +131,11 @@ package protocol Accounts: Sendable {
   func registration(forHandle handle: String, user: UserID) async throws -> String
   /// Inserts or replaces a registration; false if the id is another user's, or the user was removed.
   ///
-  /// Any other registration with this handle is removed.
+  /// Any other registration with this handle is removed. `keys` are those that its pushes are encrypted with,
+  /// and `lane` the one that sends to it, if it is not that of the platform; unsent pushes follow it there.
   func putRegistration(
-    _ id: String, user: UserID, platform: String, handle: String, tags: [String]
+    _ id: String, user: UserID, platform: String, handle: String, tags: [String],
+    keys: String?, lane: String?
   ) async throws -> Bool
   /// Removes the user's registration; false if the user has none with this id.
   func removeRegistration(_ id: String, user: UserID) async throws -> Bool
@@ -164,4 +168,18 @@ package protocol Accounts: Sendable {
   func addLinkKey() async throws -> Int
   /// Revokes every link the key signed; false if it is the newest key, or there is no such key.
   func removeLinkKey(_ id: Int) async throws -> Bool
+  /// The secret of the key by which Web Push services recognize this server: 64 hexadecimal digits.
+  ///
+  /// It never changes, because browsers bind their subscriptions to it.
+  func vapidSecret() async throws -> String
+}
+
+extension Accounts {
+  /// Inserts or replaces a registration without keys, whose lane is that of its platform.
+  package func putRegistration(
+    _ id: String, user: UserID, platform: String, handle: String, tags: [String]
+  ) async throws -> Bool {
+    try await putRegistration(
+      id, user: user, platform: platform, handle: handle, tags: tags, keys: nil, lane: nil)
+  }
 }

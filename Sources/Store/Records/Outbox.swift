@@ -52,6 +52,8 @@ package struct LeasedJob: Sendable, Equatable {
   package enum Target: Sendable, Equatable {
     /// A device by its push token and platform.
     case device(handle: String, platform: String)
+    /// A device by its endpoint and the keys that its pushes are encrypted with.
+    case subscription(endpoint: String, keys: String)
     /// A tag expression for the push service to resolve.
     case audience(String)
   }
@@ -148,6 +150,10 @@ package protocol Outbox: Sendable {
   ) async throws -> [LeasedJob]
   /// When the next job of the lane is due, or a lease ends; nil if none is queued.
   func nextDue(lane: String) async throws -> Date?
+  /// The lanes whose names begin with a prefix, such as `webpush:`, and that have queued jobs.
+  ///
+  /// The cost grows with the lanes, not with the jobs.
+  func lanes(beginningWith prefix: String) async throws -> [String]
 
   // MARK: For operators and publishers
 

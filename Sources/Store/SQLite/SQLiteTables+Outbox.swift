@@ -21,6 +21,18 @@ extension SQLiteTables {
       "SELECT due FROM job WHERE state = 'queued' AND lane = ? ORDER BY due LIMIT 1", lane)
   }
 
+  func lanes(beginningWith prefix: String) throws -> [String] {
+    try database.column(
+      """
+      WITH RECURSIVE found(lane) AS (
+        SELECT min(lane) FROM job WHERE state = 'queued' AND lane >= ?1
+        UNION ALL
+        SELECT (SELECT min(lane) FROM job WHERE state = 'queued' AND lane > found.lane)
+        FROM found WHERE substr(lane, 1, length(?1)) = ?1)
+      SELECT lane FROM found WHERE substr(lane, 1, length(?1)) = ?1
+      """, prefix)
+  }
+
   /// Makes jobs due that earlier starts of a node had leased when they ended.
   func releaseLeases(ofNode node: String) {
     let now = now()
@@ -116,7 +128,7 @@ extension SQLiteConnection {
     // A cancelled job with an owner is still being sent: a later push must not overtake it.
     try all(
       """
-      SELECT job.id, token, notification, job.user, handle, platform, audience, kind, text,
+      SELECT job.id, token, notification, job.user, handle, platform, keys, audience, kind, text,
         fallback, push.collapse, expires, attempts, job.registration
       FROM job JOIN push ON push.id = job.push
         LEFT JOIN registration
@@ -145,6 +157,7 @@ extension SQLiteConnection {
     let (token, notification): (String, Int?) = (try row.next(), try row.next())
     let user: UserID? = try row.next()
     let (handle, platform): (String?, String?) = (try row.next(), try row.next())
+    let keys: String? = try row.next()
     let audience: String? = try row.next()
     let (kind, text): (String, String) = (try row.next(), try row.next())
     let (fallback, collapseID): (String?, String?) = (try row.next(), try row.next())
@@ -153,6 +166,8 @@ extension SQLiteConnection {
     let target: LeasedJob.Target
     if let audience {
       target = .audience(audience)
+    } else if let handle, let keys {
+      target = .subscription(endpoint: handle, keys: keys)
     } else if let handle, let platform {
       target = .device(handle: handle, platform: platform)
     } else {

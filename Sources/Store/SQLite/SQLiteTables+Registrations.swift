@@ -22,7 +22,8 @@ extension SQLiteTables {
   }
 
   func putRegistration(
-    _ id: String, user: UserID, platform: String, handle: String, tags: [String]
+    _ id: String, user: UserID, platform: String, handle: String, tags: [String],
+    keys: String?, lane: String?
   ) async throws -> Bool {
     let now = now()
     let former = try await database.write { connection -> [UserID]? in
@@ -33,11 +34,20 @@ extension SQLiteTables {
       let former = try connection.column(
         "DELETE FROM registration WHERE handle = ? AND id <> ? RETURNING user", handle, id,
         as: UserID.self)
+      if let lane {
+        try connection.run(
+          """
+          UPDATE job SET lane = ?2 WHERE registration = ?1 AND state = 'queued' AND lane <> ?2
+            AND lane = (SELECT lane FROM registration WHERE id = ?1)
+          """, id, lane)
+      }
       try connection.run(
         """
-        INSERT INTO registration(id, user, platform, handle, updated) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle, updated = excluded.updated
-        """, id, user, platform, handle, now)
+        INSERT INTO registration(id, user, platform, handle, updated, keys, lane)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
+          updated = excluded.updated, keys = excluded.keys, lane = excluded.lane
+        """, id, user, platform, handle, now, keys, lane)
       try connection.run("DELETE FROM registration_tag WHERE registration = ?", id)
       for tag in tags {
         try connection.run(
@@ -46,6 +56,7 @@ extension SQLiteTables {
       return former
     }
     for user in former ?? [] { observers.onCredentialsEnded(user) }
+    if former != nil, let lane { observers.onJobs([lane]) }
     return former != nil
   }
 
@@ -143,10 +154,10 @@ extension SQLiteConnection {
     // CROSS JOIN fixes the order: SQLite's planner must not start with all registrations.
     var sql =
       if rarest == nil {
-        "SELECT id, user, platform FROM registration WHERE true"
+        "SELECT id, user, platform, lane FROM registration WHERE true"
       } else {
         """
-        SELECT id, user, platform
+        SELECT id, user, platform, lane
         FROM registration_tag AS rarest CROSS JOIN registration ON id = rarest.registration
         WHERE rarest.tag = ?
         """

@@ -158,9 +158,24 @@ extension SQLiteTables {
   }
 }
 
+extension SQLiteTables {
+  func vapidSecret() throws -> String {
+    guard let secret: String = try database.value("SELECT secret FROM vapid_key") else {
+      throw StoreError(.damaged, "the key of Web Push is missing")
+    }
+    return secret
+  }
+}
+
 extension SQLiteConnection {
-  /// Adds the first key to a new database.
-  func addFirstLinkKey() throws {
+  /// Adds the first keys to a new database.
+  func addFirstKeys() throws {
+    // Its first digit is 1, because a key has to be below the order of its curve.
+    try run(
+      """
+      INSERT INTO vapid_key SELECT 1, '1' || substr(?, 2), ?
+      WHERE NOT EXISTS (SELECT 1 FROM vapid_key)
+      """, LinkKey.newSecret(), Date())
     try run(
       "INSERT INTO link_key(secret, created) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM link_key)",
       LinkKey.newSecret(), Date())

@@ -22,7 +22,7 @@ final class SQLiteTables: Tables {
     now: @escaping @Sendable () -> Date
   ) throws {
     database = try Database(path: folder.database, onCommit: observers.onCommit) {
-      try $0.addFirstLinkKey()
+      try $0.addFirstKeys()
     }
     (self.blobs, self.observers, self.now) = (blobs, observers, now)
     owner = start?.owner ?? UUID().uuidString

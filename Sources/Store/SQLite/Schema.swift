@@ -182,6 +182,13 @@ enum Schema {
     CREATE INDEX device_token_of_registration ON device_token(registration);
     DELETE FROM counter WHERE name = 'user changes';
     """,
+    """
+    ALTER TABLE registration ADD COLUMN keys TEXT;
+    ALTER TABLE registration ADD COLUMN lane TEXT;
+    CREATE TABLE vapid_key(
+      id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, created INTEGER NOT NULL
+    ) STRICT;
+    """,
   ]
 }
 

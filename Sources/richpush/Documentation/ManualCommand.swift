@@ -63,7 +63,7 @@ private enum ManualPage {
     }
     let flags = command.options.map { option in
       ".It Fl -\(option.name)\(option.kind == .flag ? "" : " Ar \(escaped(option.placeholder))")\n"
-        + escaped(HelpPage.explanation(of: option))
+        + sentences(HelpPage.explanation(of: option))
     }
     return """
       \(head("richpush-\(command.name)", command.summary))
@@ -119,12 +119,17 @@ private enum ManualPage {
       if line.isEmpty {
         if !isLiteral { lines.append(".Pp") }
       } else {
-        lines.append(escaped(isIndented ? String(line.dropFirst(2)) : String(line)))
+        lines.append(isIndented ? escaped(String(line.dropFirst(2))) : sentences(String(line)))
       }
     }
     if isLiteral { lines.append(".Ed") }
     return lines.joined(separator: "\n")
       .replacing(".Pp\n.Bd", with: ".Bd").replacing(".Ed\n.Pp", with: ".Ed")
+  }
+
+  /// Each sentence on a line of its own, as mdoc(7) wants it.
+  private static func sentences(_ text: String) -> String {
+    escaped(text).replacing(". ", with: ".\n")
   }
 
   private static func escaped(_ text: String) -> String {

@@ -58,12 +58,13 @@ enum KeyCommand: Command {
       richpush key list          lists the valid keys; the first one signs
       richpush key rotate        creates a new signing key; links signed by older keys stay valid
       richpush key remove 1      removes an older key and invalidates the links that it signed
+      richpush key vapid         prints the public key of Web Push, which never changes
 
     When the command ends, a running server has applied the change. Root acts as the owner of the
     folder --data.
     """
   static let options: [Option] = [.data]
-  static let operands = ["list|rotate|remove", "[KEY]"]
+  static let operands = ["list|rotate|remove|vapid", "[KEY]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
@@ -73,6 +74,7 @@ enum KeyCommand: Command {
       for key in try await keys().linkKeys() {
         Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
       }
+    case ("vapid", nil): Terminal.print(try await keys().vapidKey())
     case ("rotate", nil):
       Terminal.print("key \(try await keys().rotateLinkKey()) signs")
       try await arguments.notifyServer()
@@ -80,7 +82,8 @@ enum KeyCommand: Command {
       try await keys().removeLinkKey(id)
       Terminal.print("removed key \(id)")
       try await arguments.notifyServer()
-    default: throw CommandLineError.usage("usage: key list, key rotate or key remove KEY")
+    default:
+      throw CommandLineError.usage("usage: key list, key rotate, key remove KEY or key vapid")
     }
   }
 }

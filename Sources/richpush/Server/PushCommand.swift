@@ -18,6 +18,7 @@ enum PushCommand: Command {
   static let options: [Option] = [
     .data,
     .value("push", "LIST", "the services to check", default: "embedded"),
+    .value("push-contact", "ADDRESS", "check: the contact of webpush"),
     .value("state", "STATE", "queued, sent, failed, expired or cancelled"),
     .value("limit", "NUMBER", "how many pushes to list", default: "50"),
   ]
@@ -52,7 +53,8 @@ enum PushCommand: Command {
     let services = try arguments.required("push")
     try CommandLineError.usage { try OutboxAdmin.validate(services) }
     let findings = await OutboxAdmin.check(
-      services, environment: ProcessInfo.processInfo.environment)
+      services, environment: ProcessInfo.processInfo.environment,
+      contact: arguments.string("push-contact"))
     for finding in findings {
       Terminal.print("\(finding.isGood ? "good" : "bad ") \(finding.service): \(finding.sentence)")
     }

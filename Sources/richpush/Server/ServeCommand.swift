@@ -31,8 +31,11 @@ enum ServeCommand: Command {
     PluginFolders.option,
     .value(
       "push", "LIST",
-      "push services: embedded, apns, azure, webhook; docs/PUSH.md names their variables",
+      "push services: embedded, apns, azure, webhook, webpush; docs/PUSH.md names their variables",
       default: "embedded"),
+    .value(
+      "push-contact", "ADDRESS", "webpush: where push services reach you, mailto: or https:"),
+    .list("push-allow", "HOST:PORT", "webpush: a push service whose address need not be public"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
@@ -136,7 +139,8 @@ enum ServeCommand: Command {
     configuration.standard.message = try arguments.required("default-message")
     try CommandLineError.usage {
       try configuration.usePush(
-        arguments.required("push"), environment: arguments.environment)
+        arguments.required("push"), environment: arguments.environment,
+        contact: arguments.string("push-contact"), allowed: arguments.list("push-allow"))
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.allowMetrics(arguments.list("metrics-allow"))

@@ -40,7 +40,7 @@ import Testing
   /// What follows the description is accepted.
   ///
   /// 422 is for what no schema can say: a rich type without a plugin, an asset that does not exist, a time
-  /// in the past, an expression of tags; 415 for an upload that is no picture. Only the operations that take
+  /// in the past, an expression of tags, a key that is not on its curve; 415 for an upload that is no picture. Only the operations that take
   /// such a thing may answer so. A target that is too long is refused, too, but not in one of the ways that
   /// it knows.
   private static let settings = """
@@ -50,7 +50,7 @@ import Testing
     expected-statuses = ["4XX"]
 
     [[operations]]
-    include-operation-id = ["createNotification", "changeNotification"]
+    include-operation-id = ["createNotification", "changeNotification", "updateDevice"]
     [operations.checks.positive_data_acceptance]
     expected-statuses = ["2XX", 403, 404, 409, 422, 429, "5XX"]
 

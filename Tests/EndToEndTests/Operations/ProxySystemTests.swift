@@ -52,33 +52,43 @@ extension ProxySystemTests {
     let supervisor = ServiceNotificationTests.supervisor(sockets: 1)
     try await RunningServer.lend(through: supervisor) { server in
       let proxy = try await Proxy(for: server)
-      let isOver = Mutex(false)
-      try await withThrowingTaskGroup(of: Int.self) { group in
+      let restarts = Restarts()
+      try await withThrowingTaskGroup { group in
         for _ in 0..<4 {
           group.addTask {
-            var count = 0
-            while !isOver.withLock({ $0 }) {
+            while !restarts.areOver {
               let answer = try await proxy.curl("/healthz")
               #expect(answer.hasPrefix("HTTP/2 200 "), "\(answer)")
-              count += 1
+              restarts.countRequest()
             }
-            return count
           }
         }
-        for restarts in 1...3 {
+        for number in 1...3 {
           server.send(SIGUSR1)
           try await eventually("it was started again") {
-            ServiceNotificationTests.count("READY=1", in: server.log) == restarts + 1
+            ServiceNotificationTests.count("READY=1", in: server.log) == number + 1
           }
+          let before = restarts.requests
+          try await eventually("requests are answered") { restarts.requests > before + 8 }
         }
-        isOver.withLock { $0 = true }
-        var total = 0
-        for try await count in group { total += count }
-        #expect(total > 20)
+        restarts.end()
+        try await group.waitForAll()
       }
       await proxy.stop()
     }
   }
+}
+
+/// Tells the clients of a server that is started again when that is over.
+private final class Restarts: Sendable {
+  private let state = Mutex((areOver: false, requests: 0))
+
+  var areOver: Bool { state.withLock { $0.areOver } }
+  var requests: Int { state.withLock { $0.requests } }
+
+  func end() { state.withLock { $0.areOver = true } }
+
+  func countRequest() { state.withLock { $0.requests += 1 } }
 }
 
 /// Debian's nginx with the documentation's configuration, on a port and with a certificate of its own.

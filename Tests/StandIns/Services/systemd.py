@@ -49,6 +49,8 @@ def wish(what):
 
 
 child = start()
+# The thread that started this process may have blocked them.
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP, signal.SIGUSR1, signal.SIGTERM})
 signal.signal(signal.SIGHUP, lambda *_: os.kill(child, signal.SIGHUP))
 signal.signal(signal.SIGUSR1, lambda *_: wish("restart"))
 signal.signal(signal.SIGTERM, lambda *_: wish("end"))

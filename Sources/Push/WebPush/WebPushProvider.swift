@@ -1,0 +1,186 @@
+import FoundationEssentials
+import Synchronization
+
+/// One Web Push service, such as `https://updates.push.services.mozilla.com` or somebody's ntfy.
+///
+/// A lane sends with it as with any other service, so each service has its own pauses and retries.
+package final class WebPushProvider: PushProvider {
+  /// A message is kept for four weeks at most, as services do on their own.
+  private static let longestLife = 28 * 24 * 3600
+  /// For so long after a push was accepted, a refusal is the subscription's fault, not this server's.
+  private static let trust: TimeInterval = 3600
+
+  private struct State {
+    var authorization: (text: String, expires: Date)?
+    var window = OriginWindow()
+    var lastAccepted = Date.distantPast
+  }
+
+  private let origin: String
+  private let sender: WebPushSender
+  private let state = Mutex(State())
+
+  init(origin: String, sender: WebPushSender) { (self.origin, self.sender) = (origin, sender) }
+
+  package var name: String { WebPushLane.name(of: origin) }
+  package var capacity: Int { state.withLock { $0.window.size } }
+  package var limitsSilentPushes: Bool { false }
+
+  package func send(_ push: OutgoingPush) async -> PushOutcome {
+    guard case .subscription(let url, let text) = push.target else {
+      return .rejected(reason: "Web Push delivers to subscriptions only.")
+    }
+    let (endpoint, keys): (WebPushEndpoint, WebPushKeys)
+    do throws(PushError) {
+      (endpoint, keys) = (try sender.endpoint(url), try WebPushKeys(text))
+    } catch {
+      return .rejected(reason: error.reason)
+    }
+    guard endpoint.origin == origin else {
+      return .retry(after: .seconds(1), reason: "The subscription has moved to another service.")
+    }
+    for text in [push.text.json, Self.short(push.text.json)] {
+      if let outcome = await send(push, text, to: endpoint, keys) { return outcome }
+    }
+    return .rejected(reason: "\(origin) answered 413, even to the ID alone.")
+  }
+
+  /// Sends a text; nil if the service says that it is too large.
+  private func send(
+    _ push: OutgoingPush, _ text: String, to endpoint: WebPushEndpoint, _ keys: WebPushKeys
+  ) async -> PushOutcome? {
+    let message: [UInt8]
+    let fields: [(name: String, value: String)]
+    do throws(PushError) {
+      message = try WebPushMessage.encrypt(Array(text.utf8), for: keys)
+      fields = try self.fields(of: push)
+    } catch {
+      return .rejected(reason: error.reason)
+    }
+    let start = ContinuousClock.now
+    let response = await sender.post(message, to: endpoint, fields: fields)
+    let outcome = outcome(of: response)
+    state.withLock { state in
+      state.window.record(outcome, took: .now - start)
+      if case .delivered = outcome { state.lastAccepted = sender.clock.now }
+    }
+    return outcome
+  }
+
+  private func fields(of push: OutgoingPush) throws(PushError) -> [(name: String, value: String)] {
+    let left = push.expires.map { Int($0.timeIntervalSince(sender.clock.now)) } ?? .max
+    var fields = [
+      (name: "Authorization", value: try authorization()),
+      (name: "Content-Type", value: "application/octet-stream"),
+      (name: "Content-Encoding", value: "aes128gcm"),
+      (name: "TTL", value: String(min(max(left, 0), Self.longestLife))),
+      (name: "Urgency", value: push.text.kind == .alert ? "high" : "normal"),
+    ]
+    if let collapseID = push.collapseID { fields.append(("Topic", Self.topic(collapseID))) }
+    return fields
+  }
+
+  /// 32 characters of Base64 for URLs: a service takes no more, and need not know the ID.
+  static func topic(_ collapseID: String) -> String {
+    String(
+      Base64URL.encode(Signing.hmac(key: Array("topic".utf8), Array(collapseID.utf8))).prefix(32))
+  }
+
+  /// The token for this service; a new one once the old has less than twelve hours left.
+  private func authorization() throws(PushError) -> String {
+    let now = sender.clock.now
+    return try state.withLock { state throws(PushError) in
+      if let known = state.authorization, known.expires > now + 12 * 3600 { return known.text }
+      let new = try sender.authorization(for: origin)
+      state.authorization = new
+      return new.text
+    }
+  }
+
+  /// The text with nothing but the notification's ID, with which a receiver finds the rest.
+  private static func short(_ text: String) -> String {
+    struct Announced: Decodable { let richId: String? }
+    let id = (try? JSONDecoder().decode(Announced.self, from: Data(text.utf8)))?.richId
+    return id.flatMap { Int($0) }.map { #"{"richId":"\#($0)"}"# } ?? "{}"
+  }
+}
+
+// MARK: - Responses
+
+extension WebPushProvider {
+  /// What a response means (RFC 8030, sections 5 and 7.3); nil for "too large".
+  private func outcome(of response: CurlTransfer.Response) -> PushOutcome? {
+    let now = sender.clock.now
+    switch response {
+    case .failure(let failure) where failure.isForbidden:
+      return .rejected(
+        reason: "\(origin) has an address that is not public; --push-allow can permit it.")
+    case .failure(let failure):
+      return .unavailable(after: nil, reason: "\(origin) can't be reached: \(failure.reason).")
+    case .success(let response):
+      let text = "\(origin) answered \(response.status)"
+      let detail = ServiceResponse.line(response.text)
+      let reason = detail.isEmpty ? text + "." : "\(text): \(detail)"
+      let after = response.retryAfter(at: now)
+      switch response.status {
+      case 200..<300:
+        return .delivered(reference: response.field("location").map { ServiceResponse.line($0) })
+      case 404, 410: return .deadToken(since: nil, reason: reason)
+      case 413: return nil
+      case 401, 403: return refused(reason, at: now)
+      case 408, 425, 429, 500...: return .unavailable(after: after, reason: reason)
+      case 300..<400: return .rejected(reason: text + ", a redirect, which is not followed.")
+      default: return .rejected(reason: reason)
+      }
+    }
+  }
+
+  /// The outcome for a service that accepts no push of ours, which is paused.
+  ///
+  /// If it has just accepted one, the subscription belongs
+  /// to another key, and must not hold up those of others.
+  private func refused(_ reason: String, at now: Date) -> PushOutcome {
+    let isTrusted = state.withLock { now.timeIntervalSince($0.lastAccepted) < Self.trust }
+    let reason = reason + " Check the subscription's key, --push-contact and the machine's clock."
+    return isTrusted
+      ? .retry(after: .seconds(300), reason: reason)
+      : .unavailable(after: .seconds(60), reason: reason)
+  }
+}
+
+/// The number of concurrent transfers to one service: few until it has proved to answer.
+struct OriginWindow {
+  private static let smallest = 4
+  /// Faster than this, more at once would not help.
+  private static let fastResponse = Duration.milliseconds(20)
+
+  /// The number that may be under way.
+  private(set) var size = smallest
+
+  /// Adapts to the outcome of a transfer.
+  mutating func record(_ outcome: PushOutcome?, took time: Duration) {
+    if case .unavailable = outcome {
+      size = max(size / 2, 1)
+    } else if size < 16 || time > Self.fastResponse {
+      size = min(size + 1, WebPushSender.transfersPerOrigin)
+    } else {
+      size = max(size - 1, 16)
+    }
+  }
+}
+
+/// The names of the lanes to Web Push services.
+package enum WebPushLane {
+  /// The name of the service in `--push`.
+  package static let service = "webpush"
+  /// The beginning of all their names.
+  package static let prefix = service + ":"
+
+  /// The name of the lane to a service, by its origin.
+  package static func name(of origin: String) -> String { prefix + origin }
+
+  /// The origin that a lane sends to; nil if it is another lane.
+  package static func origin(of lane: String) -> String? {
+    lane.hasPrefix(prefix) ? String(lane.dropFirst(prefix.count)) : nil
+  }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+
+/// What the lanes to all Web Push services share: the key, the contact, the connections.
+package final class WebPushSender: Sendable {
+  /// The most transfers to all services at once.
+  private static let transfers = 2048
+  /// The most to one service.
+  static let transfersPerOrigin = 64
+
+  let clock: any PushClock
+  private let key: VAPIDKey
+  private let settings: WebPushSettings
+  private let client: CurlClient
+
+  /// A sender with a server's key.
+  package init(
+    key: VAPIDKey, settings: WebPushSettings, trustAnchor: String? = nil,
+    timeout: Duration = .seconds(20), clock: any PushClock = SystemClock()
+  ) throws(PushError) {
+    (self.key, self.settings, self.clock) = (key, settings, clock)
+    client = try CurlClient(
+      .init(
+        trustAnchor: trustAnchor, connections: Self.transfersPerOrigin, isMultiplexing: true,
+        timeout: timeout, transfers: Self.transfers))
+  }
+
+  /// The provider of one push service.
+  package func provider(for origin: String) -> WebPushProvider {
+    WebPushProvider(origin: origin, sender: self)
+  }
+
+  /// The authorization for a push service, valid for at least half a day.
+  func authorization(for origin: String) throws(PushError) -> (text: String, expires: Date) {
+    let expires = clock.now + 24 * 3600 - 300
+    let text = try key.authorization(for: origin, contact: settings.contact, expires: expires)
+    return (text, expires)
+  }
+
+  /// The endpoint of a subscription.
+  func endpoint(_ url: String) throws(PushError) -> WebPushEndpoint {
+    try settings.endpoint(url)
+  }
+
+  /// Posts an encrypted message.
+  func post(
+    _ message: [UInt8], to endpoint: WebPushEndpoint, fields: [(name: String, value: String)]
+  ) async -> CurlTransfer.Response {
+    var request = ServiceRequest(url: endpoint.url, fields: fields, body: message)
+    request.isPublicOnly = !settings.allows(endpoint)
+    return await client.send(request)
+  }
+}
+
+/// The operator's settings of Web Push.
+package struct WebPushSettings: Sendable {
+  /// Where a push service can reach the operator: `mailto:` or `https:` (RFC 8292, section 2.1).
+  let contact: String
+  /// Hosts and ports that may have addresses that are not public, such as `ntfy.internal:443`.
+  private let allowed: Set<String>
+  /// Whether endpoints on this machine may be plain http: for demonstrations.
+  private let allowsPlain: Bool
+
+  /// Checks the values of `--push-contact` and `--push-allow`.
+  ///
+  /// - Throws: a `PushError` that names the option.
+  package init(
+    contact: String?, allowed: [String] = [], isDemo: Bool = false
+  ) throws(PushError) {
+    guard let contact = contact ?? (isDemo ? "mailto:demo@example.com" : nil) else {
+      throw PushError(
+        .configuration,
+        "--push webpush needs --push-contact, a mailto: or https: address at which push services "
+          + "reach the operator; Apple and Mozilla require it.")
+    }
+    let scheme = ["mailto:", "https://"].first(where: contact.hasPrefix) ?? ""
+    let rest = contact.dropFirst(scheme.count)
+    guard !scheme.isEmpty, !rest.isEmpty, scheme != "mailto:" || rest.contains("@"),
+      contact.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else {
+      throw PushError(
+        .configuration,
+        "--push-contact must be such as mailto:ops@example.com or https://example.com/contact, "
+          + "not \(contact)")
+    }
+    self.contact = contact
+    self.allowed = Set(
+      try allowed.map { entry throws(PushError) in
+        guard !entry.contains("/"), !entry.contains("?"),
+          let endpoint = try? WebPushEndpoint("https://\(entry)/")
+        else {
+          throw PushError(
+            .configuration,
+            "--push-allow must be a host with its port, such as ntfy.internal:443, not \(entry)")
+        }
+        return endpoint.hostAndPort
+      })
+    allowsPlain = isDemo
+  }
+
+  /// Checks an endpoint.
+  ///
+  /// - Throws: a `PushError` with a sentence about what is wrong.
+  package func endpoint(_ url: String) throws(PushError) -> WebPushEndpoint {
+    try WebPushEndpoint(url, allowsPlain: allowsPlain)
+  }
+
+  /// Whether the endpoint may have an address that is not public.
+  func allows(_ endpoint: WebPushEndpoint) -> Bool {
+    endpoint.isPlain || allowed.contains(endpoint.hostAndPort)
+  }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// A program in `Tests/StandIns/Services` that needs what `make tools` installs from PyPI.
+enum PythonTool {
+  private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  private static let python = tests.deletingLastPathComponent()
+    .appending(path: ".build/tools/bin/python3")
+
+  static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
+
+  /// Runs a program with this input and returns the lines that it prints.
+  static func run(_ name: String, input: String) throws -> [String] {
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data(input.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = python
+    process.arguments = [tests.appending(path: "StandIns/Services/\(name)").path]
+    process.standardInput = try FileHandle(forReadingFrom: file)
+    process.standardOutput = output
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Primitives
+import StandIns
+import Synchronization
+import Testing
+
+@testable import Push
+
+/// Several Web Push services, each with a lane of its own.
+@Suite(.timeLimit(.minutes(2))) struct WebPushLanesTests {
+  /// A queue with the jobs of several lanes.
+  private final class Queues: PushQueue {
+    private let queues: [String: MemoryOutbox]
+
+    init(_ names: [String]) {
+      queues = Dictionary(
+        uniqueKeysWithValues: names.map { ($0, MemoryOutbox(clock: SystemClock())) })
+    }
+
+    subscript(_ origin: String) -> MemoryOutbox {
+      get throws { try #require(queues[WebPushLane.name(of: origin)]) }
+    }
+
+    func settleAndLease(
+      _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
+    ) async throws -> [PushJob] {
+      try await queues[lane]?.settleAndLease(
+        settlements, lane: lane, limit: limit, now: now, until: until) ?? []
+    }
+
+    func nextDue(lane: String) async throws -> Date? { try await queues[lane]?.nextDue(lane: lane) }
+  }
+
+  private func lanes(
+    _ services: [StandIn], _ queues: Queues, names: [String]
+  ) throws -> WebPushLanes {
+    // One file with the authorities of all.
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    try services.map { try String(contentsOfFile: $0.certificates, encoding: .utf8) }.joined()
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    let sender = try WebPushSender(
+      key: .sample,
+      settings: WebPushSettings(
+        contact: "mailto:ops@example.com", allowed: services.map { "localhost:\($0.port)" }),
+      trustAnchor: file, timeout: .seconds(5))
+    return WebPushLanes(sender: sender, outbox: queues, waiting: { names }, log: .silent)
+  }
+
+  @Test func `a service that hangs or refuses holds up no other`() async throws {
+    let services = try (0..<4).map { _ in try StandIn("webpush") }
+    let queues = Queues(services.map { WebPushLane.name(of: $0.url) })
+    try services[0].answer(["*": [["act": "silence"]]])
+    try services[1].answer(["*": [["status": 503, "headers": ["Retry-After": "3600"]]]])
+    for (index, service) in services.enumerated() {
+      let target = try service.subscribe("a")
+      for number in 0..<300 { try queues[service.url].add(.web(target, index * 1000 + number)) }
+    }
+    let lanes = try lanes(
+      services, queues, names: services.map { WebPushLane.name(of: $0.url) })
+    lanes.start()
+    for service in services[2...] { try await queues[service.url].settled(300) }
+    #expect(try queues[services[2].url].history.allSatisfy(\.isDelivered))
+    #expect(try queues[services[3].url].history.allSatisfy(\.isDelivered))
+    let services503 = try #require(
+      try services[1].tell(["do": "requests"])["requests"] as? [[String: Any]])
+    #expect((1...4).contains(services503.count))
+    let silent = try #require(
+      try services[0].tell(["do": "requests"])["requests"] as? [[String: Any]])
+    #expect((1...5).contains(silent.count))
+    #expect(lanes.services.known == 4)
+    #expect(lanes.status.delivered == 600)
+    // The hanging one ends with its timeout; the rest of its jobs stay queued.
+    await lanes.stop()
+    #expect(try queues[services[0].url].history.allSatisfy { !$0.isDelivered })
+  }
+
+  @Test func `sends to a service that it is told of, and only to Web Push services`() async throws {
+    let service = try StandIn("webpush")
+    let name = WebPushLane.name(of: service.url)
+    let queues = Queues([name])
+    let lanes = try lanes([service], queues, names: [])
+    lanes.start()
+    try queues[service.url].add(.web(try service.subscribe("a")))
+    lanes.wake([name, "apns", "webhook"])
+    try await queues[service.url].settled(1)
+    #expect(lanes.services.known == 1)
+    await lanes.stop()
+  }
+}
+
+extension Settlement {
+  fileprivate var isDelivered: Bool { if case .delivered = outcome { true } else { false } }
+}
