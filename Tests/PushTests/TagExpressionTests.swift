@@ -63,6 +63,13 @@ import Testing
     }
   }
 
+  @Test(arguments: ["||", "&&"])
+  func `refuses very many tags at once`(_ joint: String) {
+    let text = Array(repeating: "a", count: 1300).joined(separator: joint)
+    let error = #expect(throws: PushError.self) { try TagExpression(text) }
+    #expect(error?.reason.contains("has 1300 tags") == true)
+  }
+
   @Test func `knows which tags only the server may give`() throws {
     #expect(try Tag.username("alice").name == "username:alice")
     #expect(try Tag("username:bob").isReserved)
