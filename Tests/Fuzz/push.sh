@@ -2,7 +2,7 @@
 # Tag expressions of publishers.
 source "$(dirname "$0")/run.bash"
 
-compile_c Sources/CLibraries/{crypt,gnutls}.c
+compile_c Sources/CLibraries/{crypt,gnutls,nettle}.c
 compile_module Primitives
 link_module Push "$(find Sources/Push -name '*.swift' | sort)" -lcurl -lgnutls -lcrypt -lhogweed -lnettle -lgmp
 
