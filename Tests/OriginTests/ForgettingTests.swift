@@ -94,6 +94,7 @@ import Testing
         request: try Request("GET", "/api/push/stream"),
         caller: Caller(id: alice, name: "alice", role: .device, proof: .password("first")),
         parameters: []))
+    try await store.events.push("{}", to: [alice], pushes: [])
     // A reload now does not find the stream: it is opened when its response is sent.
     if isRemoved {
       _ = try await store.accounts.removeUser("alice")
@@ -102,7 +103,9 @@ import Testing
     }
     await streams.closeInvalid()
     let stream = try #require(try TestResponse(response).stream)
-    while try await stream.next() != nil {}
+    while let events = try await stream.next() {
+      #expect(events.allSatisfy { $0.data.isEmpty }, "what was pushed is not for it")
+    }
   }
 
   private func isKnown(_ authenticator: Authenticator) -> Bool {

@@ -120,15 +120,16 @@ final class EventStream: EventSource {
     sink.send(Array("id: \(last)\n\n".utf8))
     // Only now: a reload before `opened` did not close it, and a later one will.
     Task {
-      await closeIfInvalid()
-      sendNewEvents()
+      if await !closeIfInvalid() { sendNewEvents() }
     }
   }
 
-  /// Ends the stream if its caller is no longer valid.
-  func closeIfInvalid() async {
-    guard (try? await isValid()) != true else { return }
+  /// Ends the stream if its caller is no longer valid, and returns whether it did.
+  @discardableResult
+  func closeIfInvalid() async -> Bool {
+    if (try? await isValid()) == true { return false }
     state.withLock { $0.sink }?.close()
+    return true
   }
 
   /// Sends new events, in another task, one batch at a time.
