@@ -13,17 +13,14 @@ request tells in "reached" to which of them the hub brings it.
 import base64
 import hashlib
 import hmac
-import http.server
 import json
 import random
 import re
-import shutil
-import sys
-import threading
 import time
 import urllib.parse
 
-from certificates import server_context
+import service
+from service import Refusal
 
 HUB, KEY_NAME = "phones", "DefaultFullSharedAccessSignature"
 KEY = "c2VjcmV0IHRleHQgdGhhdCBsb29rcyBsaWtlIGJhc2U2NA=="
@@ -35,12 +32,6 @@ FAULTS = 18 * [{"status": 500}, {"act": "drop"}] + 2 * [{"act": "silence"}] + [
     {"status": 503, "headers": {"Retry-After": "1"}},
     {"status": 429, "reason": "TooManyRequests", "headers": {"Retry-After": "2"}},
 ]
-
-
-class Refusal(Exception):
-    def __init__(self, status, detail):
-        super().__init__(detail)
-        self.status, self.detail = status, detail
 
 
 def check_signature(authorization, host, path):
@@ -111,84 +102,41 @@ def check_hub(headers, path, body):
     return headers["ServiceBusNotification-DeviceHandle"] or headers["ServiceBusNotification-Tags"]
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-    def do_POST(self):
-        service = self.server
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        with service.lock:
-            service.requests.append(
+class HubHandler(service.Handler):
+    def judge(self, body):
+        hub = self.server
+        with hub.lock:
+            hub.requests.append(
                 {"path": self.path, "headers": dict(self.headers), "body": body.decode()})
-        try:
-            if self.path in ("/hook", "/events"):
-                name = check_webhook(self.headers, body)
-            else:
-                name = check_hub(self.headers, self.path, body)
-                tags = self.headers["ServiceBusNotification-Tags"]
-                with service.lock:
-                    service.requests[-1]["reached"] = reached(tags, service.devices) if tags else []
-            with service.lock:
-                steps = service.rules.get(name) or service.rules.get("*") or [{"status": 201}]
-                step = steps.pop(0) if len(steps) > 1 else steps[0]
-                if random.random() < service.chaos:
-                    step = random.choice(service.faults)
-        except Refusal as refusal:
-            step = {"status": refusal.status, "detail": refusal.detail}
-        act = step.get("act", "answer")
-        if act == "silence":
-            return service.closing.wait()
-        if act == "drop":
-            self.close_connection = True
-            return self.connection.close()
-        if act == "garbage":
-            self.close_connection = True
-            return self.wfile.write(b"\x00\xffThis is no HTTP.\r\n\r\n" * 10)
-        if act in ("endless", "heads"):
-            return self.pour(step, b"{" * 4096 if act == "endless" else b"X-More: and more\r\n")
-        if step["status"] < 300:
-            text = body.decode()
-            with service.lock:
-                service.delivered.append([self.headers["Webhook-Id"] or "", name, text])
-        self.answer(step)
-
-    def answer(self, step):
-        status = step["status"]
-        content = b""
-        if "raw" in step:
-            content = step["raw"].encode() * step.get("times", 1)
-        elif status >= 300:
-            content = (f"<Error><Code>{status}</Code><Detail>{step.get('detail', '')}</Detail>"
-                       "</Error>").encode()
-        self.send_response(status)
-        for name, value in step.get("headers", {}).items():
-            self.send_header(name, value)
-        if status == 201:
-            host = self.headers["Host"]
-            self.send_header("Location", f"https://{host}/{HUB}/messages/m-1?api-version=2015-04")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        try:
-            self.wfile.write(content)
-        except OSError:  # the client has had enough
-            self.close_connection = True
-
-    def pour(self, step, piece):
-        """Sends a head or a body that has no end, until the client has had enough."""
-        self.close_connection = True
-        self.send_response(step["status"])
-        if step["act"] == "endless":
-            self.end_headers()
+        if self.path in ("/hook", "/events"):
+            name = check_webhook(self.headers, body)
         else:
-            self.flush_headers()
-        try:
-            while not self.server.closing.is_set():
-                self.wfile.write(piece)
-        except OSError:
-            pass
+            name = check_hub(self.headers, self.path, body)
+            tags = self.headers["ServiceBusNotification-Tags"]
+            with hub.lock:
+                hub.requests[-1]["reached"] = reached(tags, hub.devices) if tags else []
+        with hub.lock:
+            step = service.next_step(hub, name)
+            if random.random() < hub.chaos:
+                step = random.choice(hub.faults)
+
+        def delivered():
+            with hub.lock:
+                hub.delivered.append([self.headers["Webhook-Id"] or "", name, body.decode()])
+
+        return step, delivered
+
+    def refused(self, refusal):
+        return {"status": refusal.status, "detail": refusal.text}
+
+    def location(self):
+        return f"https://{self.headers['Host']}/{HUB}/messages/m-1?api-version=2015-04"
+
+    def content(self, step):
+        if "raw" in step or step["status"] < 300:
+            return super().content(step)
+        return (f"<Error><Code>{step['status']}</Code><Detail>{step.get('detail', '')}</Detail>"
+                "</Error>").encode()
 
 
 def forget(server):
@@ -221,21 +169,4 @@ def obey(server, command):
         return {"requests": seen}
 
 
-def main(folder):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    forget(server)
-    server.lock, server.closing = threading.Lock(), threading.Event()
-    # Each connection shakes hands in its own thread, so that none waits for another.
-    server.socket = server_context(folder, ["http/1.1"]).wrap_socket(
-        server.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(json.dumps({"port": server.server_address[1]}), flush=True)
-    for line in sys.stdin:
-        print(json.dumps(obey(server, json.loads(line))), flush=True)
-
-
-try:
-    main(sys.argv[1])
-finally:
-    shutil.rmtree(sys.argv[1])
+service.run(HubHandler, forget, obey)

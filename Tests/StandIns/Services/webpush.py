@@ -9,28 +9,20 @@ decrypted. {"do": "key", "key": "…"} binds all subscriptions to a VAPID key, a
 """
 
 import base64
-import http.server
 import json
 import os
 import re
-import shutil
 import struct
-import sys
-import threading
 import time
 
-from certificates import server_context
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-
-class Refusal(Exception):
-    def __init__(self, status, text):
-        super().__init__(text)
-        self.status, self.text = status, text
+import service
+from service import Refusal
 
 
 def decoded(text):
@@ -73,7 +65,7 @@ class Subscription:
         return text[:-1].decode()
 
 
-def check_vapid(service, authorization, host):
+def check_vapid(push, authorization, host):
     """RFC 8292."""
     if not authorization.startswith("vapid "):
         raise Refusal(401, "no vapid")
@@ -86,7 +78,7 @@ def check_vapid(service, authorization, host):
             f"{header}.{claims}".encode(), ec.ECDSA(hashes.SHA256()))
     except InvalidSignature:
         raise Refusal(403, "bad signature")
-    if service.key not in (None, parts["k"]):
+    if push.key not in (None, parts["k"]):
         raise Refusal(403, "the subscription belongs to another key")
     claims = json.loads(decoded(claims))
     if claims["aud"] != f"https://{host}":
@@ -97,10 +89,10 @@ def check_vapid(service, authorization, host):
         raise Refusal(403, "no contact")
 
 
-def check(service, headers, path, body):
+def check(push, headers, path, body):
     """The name of the subscription, and the text of the push."""
     name = path.removeprefix("/push/")
-    if name not in service.subscriptions:
+    if name not in push.subscriptions:
         raise Refusal(404, "no such subscription")
     if not headers.get("TTL", "").isdigit():
         raise Refusal(400, "TTL is missing")
@@ -112,104 +104,43 @@ def check(service, headers, path, body):
         raise Refusal(400, "wrong topic")
     if len(body) > 4096:
         raise Refusal(413, "too large")
-    check_vapid(service, headers.get("Authorization", ""), headers["Host"])
-    return name, service.subscriptions[name].decrypt(body)
+    check_vapid(push, headers.get("Authorization", ""), headers["Host"])
+    return name, push.subscriptions[name].decrypt(body)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class PushHandler(service.Handler):
+    def judge(self, body):
+        push = self.server
+        name, text = check(push, self.headers, self.path, body)
+        with push.lock:
+            push.requests.append(
+                {"name": name, "headers": dict(self.headers), "length": len(body), "text": text})
+            return service.next_step(push, name), None
 
-    def log_message(self, *arguments):
-        pass
-
-    def do_POST(self):
-        service = self.server
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        try:
-            name, text = check(service, self.headers, self.path, body)
-            with service.lock:
-                service.requests.append(
-                    {"name": name, "headers": dict(self.headers), "length": len(body), "text": text})
-                steps = service.rules.get(name) or service.rules.get("*") or [{"status": 201}]
-                step = steps.pop(0) if len(steps) > 1 else steps[0]
-        except Refusal as refusal:
-            step = {"status": refusal.status, "raw": refusal.text}
-        act = step.get("act", "answer")
-        if act == "silence":
-            return service.closing.wait()
-        if act == "drop":
-            self.close_connection = True
-            return self.connection.close()
-        if act == "garbage":
-            self.close_connection = True
-            return self.wfile.write(b"\x00\xffThis is no HTTP.\r\n\r\n" * 10)
-        if act in ("endless", "heads"):
-            return self.pour(step, b"{" * 4096 if act == "endless" else b"X-More: and more\r\n")
-        content = step.get("raw", "").encode() * step.get("times", 1)
-        self.send_response(step["status"])
-        for field, value in step.get("headers", {}).items():
-            self.send_header(field, value)
-        if step["status"] == 201:
-            self.send_header("Location", f"https://{self.headers['Host']}/m/{encoded(os.urandom(6))}")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        try:
-            self.wfile.write(content)
-        except OSError:  # the client has had enough
-            self.close_connection = True
-
-    def pour(self, step, piece):
-        """Sends a head or a body that has no end, until the client has had enough."""
-        self.close_connection = True
-        self.send_response(step["status"])
-        if step["act"] == "endless":
-            self.end_headers()
-        else:
-            self.flush_headers()
-        try:
-            while not self.server.closing.is_set():
-                self.wfile.write(piece)
-        except OSError:
-            pass
+    def location(self):
+        return f"https://{self.headers['Host']}/m/{encoded(os.urandom(6))}"
 
 
-def forget(service):
-    service.rules, service.requests, service.subscriptions, service.key = {}, [], {}, None
+def forget(push):
+    push.rules, push.requests, push.subscriptions, push.key = {}, [], {}, None
 
 
-def obey(service, command):
-    with service.lock:
+def obey(push, command):
+    with push.lock:
         if command["do"] == "reset":
-            forget(service)
+            forget(push)
         elif command["do"] == "rules":
-            service.rules = command["rules"]
+            push.rules = command["rules"]
         elif command["do"] == "key":
-            service.key = command["key"]
+            push.key = command["key"]
         elif command["do"] == "subscribe":
-            subscription = service.subscriptions[command["name"]] = Subscription()
-            return {"endpoint": f"https://localhost:{service.server_address[1]}/push/{command['name']}",
+            subscription = push.subscriptions[command["name"]] = Subscription()
+            return {"endpoint": f"https://localhost:{push.server_address[1]}/push/{command['name']}",
                     "p256dh": encoded(subscription.public), "auth": encoded(subscription.secret)}
         elif command["do"] == "requests":
-            seen, service.requests = service.requests, []
+            seen, push.requests = push.requests, []
             return {"requests": seen}
         return {}
 
 
-def main(folder):
-    service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    service.daemon_threads = True
-    forget(service)
-    service.lock, service.closing = threading.Lock(), threading.Event()
-    # Each connection shakes hands in its own thread, so that none waits for another.
-    service.socket = server_context(folder, ["http/1.1"]).wrap_socket(
-        service.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=service.serve_forever, daemon=True).start()
-    print(json.dumps({"port": service.server_address[1]}), flush=True)
-    for line in sys.stdin:
-        print(json.dumps(obey(service, json.loads(line))), flush=True)
-
-
-try:
-    main(sys.argv[1])
-finally:
-    shutil.rmtree(sys.argv[1])
+service.run(PushHandler, forget, obey)
