@@ -1,5 +1,6 @@
 import CGnuTLS
 package import FoundationEssentials
+import Primitives
 package import Store
 import Synchronization
 
@@ -73,7 +74,7 @@ package final class MediaLinks: Sendable {
 
   private static func path(to target: Target, by key: LinkKey) -> String {
     "/media/\(target.id)/\(target.rendition)?expires=\(target.expires)&key=\(key.id)"
-      + "&signature=\(text(of: code(of: target, by: key)))"
+      + "&signature=\(Base64URL.encode(code(of: target, by: key)))"
   }
 
   /// The whole link; nil if the server's public URL is not configured.
@@ -98,11 +99,5 @@ package final class MediaLinks: Sendable {
     var code = [UInt8](repeating: 0, count: 32)
     cgnutls_hmac_sha256(secret, secret.count, text, text.count, &code)
     return code
-  }
-
-  /// Base64 for URLs, without padding (RFC 4648, section 5).
-  private static func text(of code: [UInt8]) -> String {
-    Data(code).base64EncodedString()
-      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import StandIns
 import Testing
 
@@ -16,9 +17,9 @@ import Testing
   @Test func `says who signs, with which key, since when`() throws {
     let parts = try token().issue(at: start).text.split(separator: ".").map(String.init)
     #expect(parts.count == 3)
-    #expect(parts[0] == Signing.base64URL(Array(#"{"alg":"ES256","kid":"ABC123DEFG"}"#.utf8)))
+    #expect(parts[0] == Base64URL.encode(Array(#"{"alg":"ES256","kid":"ABC123DEFG"}"#.utf8)))
     #expect(
-      parts[1] == Signing.base64URL(Array(#"{"iss":"DEF123GHIJ","iat":1800000000}"#.utf8)))
+      parts[1] == Base64URL.encode(Array(#"{"iss":"DEF123GHIJ","iat":1800000000}"#.utf8)))
     #expect(!parts.joined().contains("="))
   }
 

@@ -1,7 +1,8 @@
-import RichPushAPI
 import CCrypt
 import FoundationEssentials
 import Media
+import Primitives
+import RichPushAPI
 import Store
 
 /// The name and the password of Basic authentication (RFC 7617).
@@ -32,9 +33,7 @@ struct DeviceToken: Sendable {
 
   /// 256 bits of the system's randomness.
   init() {
-    let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
-    text = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-      .replacing("=", with: "")
+    text = Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max) })
   }
 
   /// Parses the value of an `Authorization` field; nil if it is none with a bearer token of this form.

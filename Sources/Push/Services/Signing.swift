@@ -22,11 +22,6 @@ enum Signing {
   }
 
   static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
-
-  /// Base64 without padding for URLs (RFC 4648 section 5), as JSON Web Tokens use it.
-  static func base64URL(_ bytes: [UInt8]) -> String {
-    base64(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-  }
 }
 
 /// The token that authenticates a team to APNs (a JSON Web Token, ES256), shared by all connections.
@@ -90,9 +85,9 @@ package struct APNsKey: Sendable {
     let header = #"{"alg":"ES256","kid":\#(JSONText.quoted(keyID))}"#
     let seconds = Int(issued.timeIntervalSince1970)
     let claims = #"{"iss":\#(JSONText.quoted(teamID)),"iat":\#(seconds)}"#
-    let unsigned = [header, claims].map { Signing.base64URL(Array($0.utf8)) }
+    let unsigned = [header, claims].map { Base64URL.encode(Array($0.utf8)) }
       .joined(separator: ".")
     let signature = try Signing.es256(pem: pem, Array(unsigned.utf8))
-    return unsigned + "." + Signing.base64URL(signature)
+    return unsigned + "." + Base64URL.encode(signature)
   }
 }

@@ -1,5 +1,5 @@
 import CNettle
-import FoundationEssentials
+import Primitives
 
 /// The keys of a Web Push subscription (RFC 8291, section 3.1): only its receiver can read what is encrypted
 /// with them.
@@ -36,23 +36,4 @@ package struct WebPushKeys: Sendable, Hashable {
 
   /// Both keys in one text, for the store: `<p256dh>.<auth>`.
   package var text: String { Base64URL.encode(publicKey) + "." + Base64URL.encode(secret) }
-}
-
-/// Base64 for URLs, without padding (RFC 4648, section 5).
-enum Base64URL {
-  static func encode(_ bytes: [UInt8]) -> String { Signing.base64URL(bytes) }
-
-  /// The bytes; nil for any other text.
-  ///
-  /// Padding is accepted, since some clients send it.
-  static func decode(_ text: String) -> [UInt8]? {
-    let digits = text.prefix { $0 != "=" }
-    let padding = (4 - digits.utf8.count % 4) % 4
-    guard text.utf8.count - digits.utf8.count <= 2, !digits.contains(where: { "+/".contains($0) }),
-      let data = Data(
-        base64Encoded: digits.replacing("-", with: "+").replacing("_", with: "/")
-          + String(repeating: "=", count: padding))
-    else { return nil }
-    return Array(data)
-  }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 import Synchronization
 
 /// One Web Push service, such as `https://updates.push.services.mozilla.com` or somebody's ntfy.
