@@ -54,7 +54,7 @@ package final class PushLanes: Sendable {
     lanes.map { ($0.name, $0.status) } + (webPush.map { [(WebPushLane.service, $0.status)] } ?? [])
   }
 
-  /// The number of Web Push services with a lane, and of those that are paused; nil without Web Push.
+  /// The number of Web Push services with a lane, and how many are paused; nil without Web Push.
   package var webPushServices: (known: Int, paused: Int)? { webPush?.services }
 }
 

@@ -2,7 +2,7 @@ package import RichPushAPI
 package import Store
 
 extension AssetRecord {
-  /// The asset in every JSON response, with its plugin's details but those that are left out.
+  /// The asset in every JSON response, with its plugin's details except the ones left out.
   package func message(
     progress: Asset.Progress? = nil, leavingOut names: Set<String> = []
   ) -> Asset {

@@ -30,7 +30,7 @@ public struct PluginReport: Sendable, Equatable, Codable {
     public let processes: Processes
     /// The number of calls since the server started.
     public let calls: Int
-    /// The number of those that ended with 502, 503 or 504.
+    /// The number of calls that ended with 502, 503 or 504.
     public let failures: Int
     /// The cause of the last failure.
     @Nullable public var lastFailure: String?

@@ -121,7 +121,7 @@ static void complete(connection *it) {
   else ask(it);
 }
 
-/* Reads what has come of the answer. */
+/* Reads the part of the response that has arrived. */
 static void receive(connection *it) {
   for (;;) {
     ssize_t count =

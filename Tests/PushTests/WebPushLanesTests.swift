@@ -74,7 +74,7 @@ import Testing
     #expect(try queues[services[0].url].history.allSatisfy { !$0.isDelivered })
   }
 
-  @Test func `sends to a service that it is told of, and only to Web Push services`() async throws {
+  @Test func `sends to a service named in a wake-up, and only to Web Push services`() async throws {
     let service = try StandIn("webpush")
     let name = WebPushLane.name(of: service.url)
     let queues = Queues([name])

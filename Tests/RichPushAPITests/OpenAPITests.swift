@@ -36,7 +36,7 @@ import Testing
     #expect(document.problems(of: .object(["unheardOf": .null]), schema, everyMember: true) != [])
   }
 
-  @Test func `a request may have the members of its schema and must have those that are required`()
+  @Test func `a request may have the members of its schema and must have the required ones`()
     throws
   {
     try expectMembers(of: "NewNotification", NewNotification.self)

@@ -56,7 +56,7 @@ package final class WebPushLanes: Sendable {
     }
   }
 
-  /// Tells the lanes of these names that jobs may be due; starts those that are missing.
+  /// Tells the lanes of these names that jobs may be due; starts the missing ones.
   package func wake(_ names: Set<String>) {
     state.withLock { state in
       guard state.review != nil, !state.isStopping else { return }
@@ -121,7 +121,7 @@ package final class WebPushLanes: Sendable {
     }
   }
 
-  /// The number of services that have a lane, and of those that are paused.
+  /// The number of services that have a lane, and how many are paused.
   package var services: (known: Int, paused: Int) {
     state.withLock { state in
       (state.lanes.count, state.lanes.values.count { $0.lane.status.pausedUntil != nil })

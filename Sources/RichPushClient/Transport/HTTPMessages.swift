@@ -20,7 +20,7 @@ struct HTTPRequest: Sendable {
 /// The head of a response.
 struct HTTPResponse: Sendable {
   let status: Int
-  /// The fields by their lower-case names, at least those that the client reads.
+  /// The fields by their lower-case names, at least the ones the client reads.
   let fields: [String: String]
 }
 

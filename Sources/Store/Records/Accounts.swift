@@ -131,8 +131,8 @@ package protocol Accounts: Sendable {
   func registration(forHandle handle: String, user: UserID) async throws -> String
   /// Inserts or replaces a registration; false if the id is another user's, or the user was removed.
   ///
-  /// Any other registration with this handle is removed. `keys` are those that its pushes are encrypted with,
-  /// and `lane` the one that sends to it, if it is not that of the platform; unsent pushes follow it there.
+  /// Any other registration with this handle is removed. The device's pushes are encrypted with `keys` and
+  /// sent by `lane`, or else by the platform's lane; unsent pushes move to it.
   func putRegistration(
     _ id: String, user: UserID, platform: String, handle: String, tags: [String],
     keys: String?, lane: String?

@@ -116,7 +116,7 @@ extension Arguments {
   }
 }
 
-/// The folders in which plugins are searched: those that `--plugins` names, or else `plugins` and the folder
+/// The folders in which plugins are searched: the ones `--plugins` names, or else `plugins` and the folder
 /// of the built-in plugins.
 struct PluginFolders {
   /// At least one; the first that has a plugin for a rich type counts.

@@ -44,7 +44,7 @@ enum ConfigCommand: Command {
     }
   }
 
-  /// All problems, and the settings without those that have one.
+  /// All problems, and the settings that have none.
   private static func problems(
     in file: EnvironmentFile
   ) -> (arguments: Arguments?, [(line: Int, text: String)]) {
