@@ -96,6 +96,22 @@ package enum JSONText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// An object; each value is a JSON text, and members without one are left out.
+  package static func object(_ members: KeyValuePairs<String, String?>) -> String {
+    let present = members.compactMap { name, value in value.map { "\(quoted(name)):\($0)" } }
+    return "{" + present.joined(separator: ",") + "}"
+  }
+
+  /// An array of strings.
+  package static func array(_ texts: [String]) -> String {
+    "[" + texts.map(quoted).joined(separator: ",") + "]"
+  }
+
+  /// A number in the shortest form, without a fraction if it is an integer.
+  package static func number(_ value: Double) -> String {
+    Int(exactly: value).map(String.init) ?? "\(value)"
+  }
+
   /// Appends a string literal with its quotes.
   package static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))

@@ -10,6 +10,10 @@ import Testing
     convert beach.jpg -resize 64x assets/img/drawing.bmp
     convert beach.jpg -resize 64x assets/img/layers.psd
     convert beach.jpg -resize 32x32! assets/img/icon.ico
+    convert beach.jpg -resize 64x beach.png
+    heif-enc beach.png -o assets/img/phone.heic
+    avifenc -s 10 beach.png assets/img/web.avif >/dev/null
+    cwebp -quiet beach.png -o assets/img/sticker.webp
     quiet='ffmpeg -v error -f lavfi'
     $quiet -i testsrc=size=64x48:rate=5:duration=1 -c:v mpeg4 -pix_fmt yuv420p assets/img/clip.mp4
     $quiet -i sine=duration=1 -c:a wmav2 assets/sound/song.wma
@@ -106,11 +110,20 @@ import Testing
             assets["\(type)/\(asset.name)"] = asset
           }
         }
-        return assets.count == Self.refusals.count + 10
+        return assets.count == Self.refusals.count + 13
           && assets.values.allSatisfy { $0.state != .preparing }
       }
       for (name, sentence) in Self.refusals {
         #expect(assets[name]?.reason == sentence, "\(name)")
+      }
+      for name in ["phone.heic", "web.avif", "sticker.webp"] {
+        #expect(assets["img/" + name]?.state == .ready && assets["img/" + name]?.advice == nil)
+        let id = try await alice.create(
+          NewNotification("m", richType: "img", payload: name, to: .users(["alice"]))
+        ).id
+        for options in [MediaOptions(), MediaOptions(profile: "ios")] {
+          #expect(try await alice.media(id, options: options).contentType == "image/jpeg")
+        }
       }
       for name in [
         "text.webloc", "binary.webloc", "windows.url", "linux.desktop", "started.desktop",

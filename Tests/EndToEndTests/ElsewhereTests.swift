@@ -23,6 +23,8 @@ import Testing
         Package.bytes("plugins/\(name)/plugin.json"),
         as: "lib/richpush/plugins/\(name)/plugin.json")
     }
+    try FileManager.default.copyItem(
+      at: Package.program("img-decode"), to: home.appending(path: "plugins/img/img-decode"))
     try scratch.dropSamples(into: "lib/richpush/assets")
     let link = try scratch.makeFolder("bin").appending(path: "richpush")
     try FileManager.default.createSymbolicLink(

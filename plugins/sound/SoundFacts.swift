@@ -1,9 +1,8 @@
-import FoundationEssentials
 import MediaTypes
-import PluginKit
+import Primitives
 
 /// The facts about a sound for its publisher.
-struct SoundFacts: Encodable {
+struct SoundFacts {
   let contentType: String
   let codec: String
   let channels: Int
@@ -26,6 +25,16 @@ struct SoundFacts: Encodable {
     duration = sound.duration > 0 ? (sound.duration * 1000).rounded() / 1000 : nil
     peak = loudness?.peak
     self.advice = advice.isEmpty ? nil : advice
+  }
+
+  /// The facts as a JSON object.
+  var json: String {
+    JSONText.object([
+      "advice": advice.map(JSONText.array), "channels": "\(channels)",
+      "codec": JSONText.quoted(codec), "contentType": JSONText.quoted(contentType),
+      "duration": duration.map(JSONText.number), "peak": peak.map(JSONText.number),
+      "sampleRate": "\(sampleRate)",
+    ])
   }
 }
 
@@ -75,14 +84,5 @@ enum PhoneLimits {
   private static func megabytes(_ bytes: Int) -> String {
     let tenths = (bytes + 99_999) / 100_000
     return "\(tenths / 10).\(tenths % 10)"
-  }
-}
-
-extension PluginResponse {
-  /// Answers with a value as JSON, its members in the order of their names.
-  static func json(_ value: some Encodable) throws -> PluginResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try .json(String(decoding: encoder.encode(value), as: UTF8.self))
   }
 }

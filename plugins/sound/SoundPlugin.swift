@@ -23,7 +23,7 @@ struct SoundPlugin {
       let sound = try Sound.read(file)
       let levels = sound.levels(in: file)
       if request.verb == .validate {
-        return try .json(SoundFacts(sound, levels, bytes: file.size))
+        return .json(try SoundFacts(sound, levels, bytes: file.size).json)
       }
       switch request.query["view"] {
       case nil, "": return .asset(type: sound.type.value)

@@ -1,6 +1,7 @@
 import CCurl
-import FoundationEssentials
 import Glibc
+import JSON
+import MediaTypes
 import PluginKit
 
 /// Fetches the content of a link; each redirect is checked like the link itself.
@@ -64,19 +65,20 @@ struct FetchError: Error, CustomStringConvertible {
 ///
 /// Every address is checked when it is connected to: a name that resolves to an internal address, one that
 /// changes between check and use, and a redirect cannot evade the check.
-struct AddressPolicy: Decodable {
+struct AddressPolicy {
   /// Hosts and ports that the operator allows, such as `intranet.example:8080`.
   private let reach: Set<String>
 
   /// The policy in `settings.json` in the plugin's own folder, where the server starts a plugin:
   /// `{"reach": ["intranet.example:8080"]}`.
   static func configured() -> AddressPolicy {
-    let settings = (try? Data(contentsOf: URL(filePath: "settings.json"))).flatMap {
-      try? JSONDecoder().decode(AddressPolicy.self, from: $0)
-    }
-    return settings ?? AddressPolicy(reach: [])
+    let file = OpenFile("settings.json")
+    let settings = file.flatMap { JSONTree($0.read(at: 0, count: largestSettings)) }
+    let reach = settings?["reach"]?.elements?.map(\.text) ?? []
+    return AddressPolicy(reach: reach.contains(nil) ? [] : Set(reach.compactMap(\.self)))
   }
 
+  private static let largestSettings = 1 << 20
   private static let ports: Set = [80, 443, 8080, 8443]
 
   /// Whether the operator allows a host and port.

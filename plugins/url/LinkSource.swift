@@ -1,14 +1,26 @@
-import FoundationEssentials
+import JSON
 import MediaTypes
 import PluginKit
 
 /// What the publisher sent: a URL, a JSON object with one, or the name of a file with one.
-struct LinkSource: Decodable {
+struct LinkSource {
   let url: String
   var title: String?
   var description: String?
 
   private static let longestFile = 64 << 10
+
+  private init(url: String) { self.url = url }
+
+  /// Nil if it is not an object with the member `url`, or a member is no string.
+  private init?(json: Substring) {
+    guard let object = JSONTree(json.utf8), let url = object["url"]?.text else { return nil }
+    let (title, description) = (object["title"], object["description"])
+    (self.url, self.title, self.description) = (url, title?.text, description?.text)
+    if title != nil && self.title == nil || description != nil && self.description == nil {
+      return nil
+    }
+  }
 
   /// Reads the asset if there is one, else the payload.
   static func read(_ request: PluginRequest) throws -> LinkSource {
@@ -21,7 +33,7 @@ struct LinkSource: Decodable {
     let isShortcut =
       switch type {
       case "text/plain": true
-      case "text/xml", "application/x-plist": isPropertyList(bytes)
+      case "text/xml", "application/x-plist": PropertyList(bytes) != nil
       // A .desktop file that can be started begins with #!/usr/bin/env xdg-open.
       case "text/x-shellscript": isDesktopEntry(bytes)
       default: false
@@ -49,12 +61,6 @@ struct LinkSource: Decodable {
     return source
   }
 
-  /// Whether XML or binary data is a property list of any content.
-  private static func isPropertyList(_ bytes: [UInt8]) -> Bool {
-    struct Anything: Decodable {}
-    return (try? PropertyListDecoder().decode(Anything.self, from: Data(bytes))) != nil
-  }
-
   /// Whether the first line that is not a comment begins a shortcut of Linux (Desktop Entry
   /// Specification).
   private static func isDesktopEntry(_ bytes: [UInt8]) -> Bool {
@@ -68,18 +74,17 @@ struct LinkSource: Decodable {
 
   /// The link of a shortcut of macOS (`.webloc`), a property list in XML or binary.
   private static func webLocation(_ bytes: [UInt8]) throws(Refusal) -> LinkSource {
-    struct Location: Decodable { let URL: String }
-    guard let location = try? PropertyListDecoder().decode(Location.self, from: Data(bytes)) else {
+    guard let url = PropertyList(bytes)?.url else {
       throw Refusal("The shortcut has no address in it. Save it again from the browser.")
     }
-    return LinkSource(url: location.URL)
+    return LinkSource(url: url)
   }
 
   /// Parses `https://…`, `{"url": "https://…", "title": …}` and shortcuts of Windows and Linux.
   static func parse(_ text: String) throws -> LinkSource {
     let text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
     if text.hasPrefix("{") {
-      guard let source = try? JSONDecoder().decode(LinkSource.self, from: Data(text.utf8)) else {
+      guard let source = LinkSource(json: text) else {
         throw Refusal(#"A link as JSON looks like {"url": "https://…", "title": "…"}."#)
       }
       return source

@@ -1,6 +1,6 @@
-import FoundationEssentials
 import Glibc
 import PluginKit
+import Primitives
 
 /// The rich type `url`: checks a link and answers with a small JSON card about it.
 @main
@@ -22,16 +22,16 @@ struct URLPlugin {
       }
       var card = Card(link, source, page)
       guard request.verb == .validate else {
-        return try card.response(isFinal: page.failure == nil)
+        return card.response(isFinal: page.failure == nil)
       }
       card.addFacts(advice: link.host.advice + page.advice)
-      return try card.response()
+      return card.response()
     }
   }
 }
 
 /// The facts about a link that a phone receives; unknown members are left out.
-private struct Card: Encodable {
+private struct Card {
   /// The link in ASCII, ready to be opened.
   let url: String
   /// The host in DNS.
@@ -68,12 +68,17 @@ private struct Card: Encodable {
     self.advice = advice.isEmpty ? nil : advice
   }
 
-  /// The card as JSON, its members in the order of their names; one that is not final is not stored.
-  func response(isFinal: Bool = true) throws -> PluginResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  /// The card as JSON; one that is not final is not stored.
+  func response(isFinal: Bool = true) -> PluginResponse {
+    let quoted = JSONText.quoted
+    let text = JSONText.object([
+      "advice": advice.map(JSONText.array), "contentType": contentType.map(quoted),
+      "description": description.map(quoted), "displayHost": displayHost.map(quoted),
+      "host": quoted(host), "picture": picture.map(quoted), "site": site.map(quoted),
+      "title": title.map(quoted), "url": quoted(url), "warning": warning.map(quoted),
+    ])
     return .document(
-      Array(try encoder.encode(self)), type: "application/json",
+      Array(text.utf8), type: "application/json",
       fields: isFinal ? [] : [("Cache-Control", "no-store")])
   }
 }
