@@ -44,6 +44,8 @@ package final class PluginTester: Sendable {
     let plugins = url.deletingLastPathComponent().path
     host = try PluginHost.start(plugins: plugins, programs: programs, in: folder) { [log] in
       $0.sandbox = sandbox
+      // A slow machine is no fault of the plugin: calls may wait for as long as those before them may take.
+      $0.queueTimeout = .seconds(600)
       $0.setLog { line in log.lines.withLock { $0.append(line) } }
     }
   }

@@ -68,6 +68,22 @@ import Testing
     #expect(reply.location == "https://www.openstreetmap.org/?query=52.5,13.4")
   }
 
+  @Test func `wraps a program`() async throws {
+    try install("clip")
+    let made = try fixture.asset("", type: "video/mp4")
+    try run(
+      "/usr/bin/ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc=d=1", "-metadata",
+      "title=secret", "-f", "mp4", made.path)
+    let film = PluginCall(verb: .render, richType: "clip", id: "7", asset: made)
+    let text = try await fixture.text(film)
+    #expect(text.contains("ftyp") && !text.contains("secret"))
+    let damaged = try fixture.asset("no film", type: "video/mp4")
+    let error = await #expect(throws: PluginError.self) {
+      try await fixture.text(PluginCall(verb: .render, richType: "clip", id: "7", asset: damaged))
+    }
+    #expect(error?.reason == "This film is damaged. Export it again.")
+  }
+
   private func example(_ path: String) throws -> String {
     try #require(examples[path], "docs/PLUGINS.md has no example \(path)")
   }

@@ -50,6 +50,7 @@ import Testing
     (#"{"workers":{"min":3,"max":2}}"#, "\"workers.min\""),
     (#"{"query":["a b"]}"#, "\"query\""), (#"{"query":["=1"]}"#, "\"query\""),
     (#"{"network":"yes"}"#, "\"network\""), (#"{"executable":""}"#, "\"executable\""),
+    (#"{"programs":["ok","../x"]}"#, "\"programs\""), (#"{"programs":"x"}"#, "\"programs\""),
     (#"{"executable":".hidden"}"#, "\"executable\""), (#"{"query":[""]}"#, "\"query\""),
     (#"{"limits":{"memoryMiB":-1}}"#, "\"limits.memoryMiB\""),
     (#"{"limits":{"outputMiB":0}}"#, "\"limits.outputMiB\""),

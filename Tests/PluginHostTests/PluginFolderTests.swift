@@ -59,6 +59,15 @@ import Testing
     #expect(fixture.host.plugin("coupon")?.identity != second)
   }
 
+  @Test(arguments: ["coupon.dpkg-new", "coupon.dpkg-tmp", ".coupon.swp"])
+  func `stays the same while a file of another version is unpacked beside it`(name: String) throws {
+    try fixture.script("coupon", manifest: "{}", "exit 0")
+    let first = try #require(fixture.host.plugin("coupon"))
+    try fixture.write("plugins/coupon/\(name)", "#!/bin/sh\n", mode: 0)
+    #expect(fixture.host.plugin("coupon")?.identity == first.identity)
+    #expect(fixture.host.plugin("coupon")?.problem == nil)
+  }
+
   @Test func `looks an executable up beside the program`() throws {
     try fixture.write("plugins/img/plugin.json", #"{"name":"img"}"#, mode: 0o644)
     #expect(
@@ -71,6 +80,27 @@ import Testing
     #expect(plugin.folder == "\(fixture.folder)/plugins/img")
     try fixture.write("binaries/img", "#!/bin/sh\n#2\n")
     #expect(fixture.host.plugin("img")?.identity != plugin.identity)
+  }
+
+  @Test func `takes further programs from beside its executable, which may lack them`() throws {
+    try fixture.write(
+      "plugins/img/plugin.json", #"{"name":"img","programs":["decode"]}"#, mode: 0o644)
+    try fixture.write("binaries/img", "#!/bin/sh\n")
+    let plugin = try #require(fixture.host.plugin("img"))
+    #expect(plugin.problem == nil)
+    try fixture.write("binaries/decode", "#!/bin/sh\n")
+    try fixture.write("binaries/img", "#!/bin/sh\n#2\n")
+    let second = try #require(fixture.host.plugin("img"))
+    #expect(second.roots.last == "\(fixture.folder)/binaries/decode")
+    try fixture.write("binaries/decode", "#!/bin/sh\n#2\n")
+    #expect(fixture.host.plugin("img")?.identity != second.identity)
+  }
+
+  @Test func `looks for no programs elsewhere if the executable is in the plugin's folder`() throws
+  {
+    try fixture.write("binaries/decode", "#!/bin/sh\n")
+    try fixture.script("coupon", manifest: #"{"programs":["decode"]}"#, "exit 0")
+    #expect(fixture.host.plugin("coupon")?.roots == ["\(fixture.folder)/plugins/coupon"])
   }
 
   @Test func `takes a plugin that ships until the operator's folder has one of that name`()

@@ -34,9 +34,13 @@ struct PluginFiles {
     identity = SHA256.hex(of: lines.sorted().joined(separator: "\n"))
   }
 
-  /// The names in a plugin's folder, without hidden files (editors' copies) and Python's compiled ones.
+  /// The names in a plugin's folder, without hidden files (editors' copies), Python's compiled ones, and those
+  /// that dpkg is unpacking, which nobody may read yet.
   static func names(in folder: String) -> [String] {
-    FolderListing.texts(in: folder).filter { !$0.hasPrefix(".") && $0 != "__pycache__" }
+    FolderListing.texts(in: folder).filter {
+      !$0.hasPrefix(".") && $0 != "__pycache__" && !$0.hasSuffix(".dpkg-new")
+        && !$0.hasSuffix(".dpkg-tmp")
+    }
   }
 }
 

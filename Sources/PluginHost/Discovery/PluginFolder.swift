@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Glibc
 import Primitives
 import Synchronization
@@ -97,7 +98,14 @@ final class PluginFolder: Sendable {
 
   /// All plugins by name; one that cannot be used has a problem.
   func plugins() -> [Plugin] {
-    Set(folders.flatMap(FolderListing.texts)).sorted().compactMap(plugin)
+    let names = Set(folders.flatMap(FolderListing.texts)).sorted()
+    let found = Mutex([Plugin?](repeating: nil, count: names.count))
+    // At a start all of their files are read.
+    DispatchQueue.concurrentPerform(iterations: names.count) { index in
+      let plugin = plugin(names[index])
+      found.withLock { $0[index] = plugin }
+    }
+    return found.withLock { $0 }.compactMap(\.self)
   }
 
   private func read(_ name: String, _ check: Check) -> Entry? {
@@ -130,10 +138,13 @@ final class PluginFolder: Sendable {
     let executable = found?.path ?? "\(folder)/\(fileName)"
     // A folder of folders, or of nothing, is not meant as a plugin.
     if found == nil, !hasManifest, !holdsFiles(folder) { return nil }
+    let programs = manifest.programs.compactMap { program in
+      executables.flatMap { FileStamp("\($0)/\(program)") }?.path
+    }
     let isElsewhere = executable != "\(folder)/\(fileName)"
     return makeEntry(
       name, manifest, executable: executable, folder: folder,
-      roots: [folder] + (isElsewhere ? [executable] : []),
+      roots: [folder] + (isElsewhere ? [executable] + programs : []),
       problem: problem ?? Self.problem(of: found, at: executable), check)
   }
 

@@ -31,6 +31,8 @@ package struct Manifest: Sendable, Hashable {
   package var version = ""
   /// A file name in the plugin's folder, or in that of the `richpush` binary; nil means the rich type.
   package var executable: String?
+  /// Names of further programs that it starts, next to the executable; one may be missing.
+  package var programs: [String] = []
   package var mode = Mode.cgi
   package var verbs: Set<PluginCall.Verb> = [.render]
   /// Media ranges of the assets it accepts.
@@ -97,13 +99,11 @@ extension Manifest {
     try PluginProblem.require(
       text.name ?? name == name, "\"name\" must be \"\(name)\", the name of its folder")
     version = text.version ?? version
-    if let executable = text.executable {
-      // A path would let it run, and make readable, any file of the system.
-      let isFileName =
-        !executable.isEmpty && !executable.contains("/") && !executable.hasPrefix(".")
-      try PluginProblem.require(
-        isFileName, "\"executable\" must be the name of a file in the plugin's folder")
-      self.executable = executable
+    executable = try text.executable.map { name throws(PluginProblem) in
+      try Manifest.fileName(name, "executable")
+    }
+    programs = try (text.programs ?? []).map { name throws(PluginProblem) in
+      try Manifest.fileName(name, "programs")
     }
     mode = text.mode ?? mode
     verbs = text.verbs.map { Set($0) } ?? verbs
@@ -155,6 +155,14 @@ extension Manifest {
       workers.requests > 0, "\"workers.requests\" must be a positive number")
   }
 
+  private static func fileName(_ name: String, _ member: String) throws(PluginProblem) -> String {
+    // A path would let it run, and make readable, any file of the system.
+    try PluginProblem.require(
+      !name.isEmpty && !name.contains("/") && !name.hasPrefix("."),
+      "\"\(member)\" must be the name of a file in the plugin's folder")
+    return name
+  }
+
   private static func ranges(_ texts: [String]?, _ name: String) throws(PluginProblem) -> [String]?
   {
     for text in texts ?? [] where MediaRange(text) == nil {
@@ -194,13 +202,13 @@ private struct ManifestText: Decodable {
   var name, version, executable: String?
   var mode: Manifest.Mode?
   var verbs: [PluginCall.Verb]?
-  var accepts, produces, query: [String]?
+  var accepts, produces, programs, query: [String]?
   var perUser, perNotification, network: Bool?
   var limits: Limits?
   var workers: Workers?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case `protocol`, name, version, executable, mode, verbs, accepts, produces, query
+    case `protocol`, name, version, executable, programs, mode, verbs, accepts, produces, query
     case perUser, perNotification, network, limits, workers
   }
 }

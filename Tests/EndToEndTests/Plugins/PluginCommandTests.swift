@@ -61,9 +61,10 @@ import Testing
     try await expectChecked(folder.path)
   }
 
-  @Test(arguments: ["img", "sound", "url"])
+  @Test(arguments: ["img", "sound", "video", "url"])
   func `ships plugins that stand every check`(name: String) async throws {
     try scratch.dropSamples()
+    if name == "video" { try await dropFilm() }
     try await expectChecked(
       Package.root.appending(path: "plugins/\(name)").path,
       ["--assets", scratch.folder.path + "/assets"])
@@ -217,6 +218,15 @@ import Testing
     #expect(result.exitCode == 0, "\(result)")
     let count = try #require(result.output.last { Int($0) != nil }.flatMap { Int($0) })
     #expect(count < 8, "it sees \(count) processes")
+  }
+
+  private func dropFilm() async throws {
+    try FileManager.default.createDirectory(
+      at: scratch.folder.appending(path: "assets/video"), withIntermediateDirectories: true)
+    let source = ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=1"]
+    let film = ["-pix_fmt", "yuv420p", scratch.folder.appending(path: "assets/video/a.mp4").path]
+    let made = try await Child.run("/usr/bin/ffmpeg", source + film)
+    try #require(made.exitCode == 0, "\(made.errors)")
   }
 
   private func expectChecked(_ path: String, _ flags: [String] = []) async throws {

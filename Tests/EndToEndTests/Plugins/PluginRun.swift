@@ -26,14 +26,16 @@ struct PluginRun {
 
   private static let spawning = Mutex(())
 
-  /// Runs the program that handles a rich type, in the folder with its manifest.
+  /// Runs the program that handles a rich type, in the folder with its manifest; `limits` are options of `ulimit`.
   init(
     _ richType: String, verb: String, payload: String = "", asset: URL? = nil,
     query: String = "", folder: URL? = nil, hasNetwork: Bool = true,
-    variables: [String: String] = [:]
+    variables: [String: String] = [:], limits: String? = nil
   ) throws {
     let process = Process()
-    process.executableURL = Self.programs.appending(path: richType)
+    let program = Self.programs.appending(path: richType)
+    process.executableURL = limits == nil ? program : URL(filePath: "/bin/bash")
+    if let limits { process.arguments = ["-c", "ulimit \(limits); exec \(program.path)"] }
     process.currentDirectoryURL = folder ?? Self.repository.appending(path: "plugins/\(richType)")
     var environment = [
       "GATEWAY_INTERFACE": "CGI/1.1", "REQUEST_METHOD": "GET", "QUERY_STRING": query,
