@@ -130,15 +130,21 @@ static void begin_again(codec_jpeg *jpeg) {
   jpeg_read_header(&jpeg->codec, TRUE);
 }
 
-/* At 1/8 luma uses its DC coefficient alone and chroma, decoded at up to 2/8, little but the 2x2 corner: once those
-   are exact the other scans change nothing that is seen. */
-static int is_enough_at_eighth(const struct jpeg_decompress_struct *codec) {
+/* Whether the scans so far have all that a smaller picture shows.
+ *
+ * A component uses its DC coefficient, and at a scale the corner of the others. Of what is made at least 1.9 times
+ * smaller still, their last bit may be missing: it is less than what coding the result loses. */
+static int is_enough(const struct jpeg_decompress_struct *codec) {
   static const int corner[] = {0, 1, 2, 4};
+  enum { CORNER_OF_4 = 25 }; /* so many of the first coefficients have all of the 4x4 corner */
   for (int i = 0; i < codec->num_components; i++) {
+    const int *bits = codec->coef_bits[i];
     int size = codec->comp_info[i].DCT_scaled_size;
-    if (size > 2) return 0;
-    for (int k = 0; k < (size == 1 ? 1 : 4); k++) {
-      if (codec->coef_bits[i][corner[k]] != 0) return 0;
+    int count = size == 1 ? 1 : size == 2 ? 4 : size <= 4 ? CORNER_OF_4 : DCTSIZE2;
+    if (bits[0] != 0) return 0;
+    for (int k = 1; k < count; k++) {
+      int missing = bits[size == 2 ? corner[k] : k];
+      if (missing < 0 || missing > 1) return 0;
     }
   }
   return 1;
@@ -157,7 +163,7 @@ int codec_jpeg_start(
   codec->out_color_space = codec->jpeg_color_space;
   codec->raw_data_out = TRUE;
   codec->do_block_smoothing = FALSE;
-  int stops_early = codec->progressive_mode && eighths == 1;
+  int stops_early = codec->progressive_mode && eighths <= 4;
   codec->buffered_image = (boolean)stops_early;
   jpeg_start_decompress(codec);
   if (stops_early) {
@@ -165,7 +171,7 @@ int codec_jpeg_start(
     do {
       event = jpeg_consume_input(codec);
       watch((j_common_ptr)codec); /* libjpeg does not call it here */
-      if (event == JPEG_SCAN_COMPLETED && is_enough_at_eighth(codec)) break;
+      if (event == JPEG_SCAN_COMPLETED && is_enough(codec)) break;
     } while (event != JPEG_REACHED_EOI && event != JPEG_SUSPENDED);
     jpeg_start_output(codec, codec->input_scan_number);
   }

@@ -178,12 +178,26 @@ void codec_add_row(const uint8_t *row, uint32_t *sums, size_t count) {
   for (size_t i = 0; i < count; i++) sums[i] += row[i];
 }
 
+typedef uint8_t four_pixels __attribute__((vector_size(16)));
+typedef uint16_t four_products __attribute__((vector_size(32)));
+
+static inline void premultiply_four(uint8_t *rgba) {
+  const four_products is_alpha = {0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255};
+  four_pixels pixels;
+  memcpy(&pixels, rgba, sizeof pixels);
+  four_products value = __builtin_convertvector(pixels, four_products);
+  four_products alpha =
+    __builtin_shufflevector(value, value, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15) | is_alpha;
+  value = value * alpha + 128; /* alpha itself times 255 */
+  pixels = __builtin_convertvector((value + (value >> 8)) >> 8, four_pixels);
+  memcpy(rgba, &pixels, sizeof pixels);
+}
+
 void codec_premultiply(uint8_t *rgba, size_t pixels) {
-  for (size_t i = 0; i < pixels; i++, rgba += 4) {
-    uint32_t alpha = rgba[3];
-    for (int c = 0; c < 3; c++) {
-      uint32_t product = rgba[c] * alpha + 128;
-      rgba[c] = (uint8_t)((product + (product >> 8)) >> 8);
-    }
-  }
+  size_t whole = pixels & ~(size_t)3;
+  for (size_t i = 0; i < whole; i += 4) premultiply_four(rgba + 4 * i);
+  uint8_t rest[16] = {0};
+  memcpy(rest, rgba + 4 * whole, 4 * (pixels - whole));
+  premultiply_four(rest);
+  memcpy(rgba + 4 * whole, rest, 4 * (pixels - whole));
 }

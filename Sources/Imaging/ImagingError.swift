@@ -72,6 +72,8 @@ package struct Limits: Sendable {
   package var coefficientBytes = 192 << 20
   /// Bytes of an interlaced PNG, which is kept whole while it is decoded.
   package var bitmapBytes = 128 << 20
+  /// Bytes of the rows of a picture that `img-decode` decodes.
+  package var decodedBytes = 160 << 20
   /// Bytes of one ancillary chunk or profile, inflated.
   package var ancillaryBytes = 4 << 20
   /// Scans of a progressive JPEG.

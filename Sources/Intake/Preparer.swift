@@ -1,5 +1,5 @@
 package import Media
-import PluginHost
+package import PluginHost
 import Primitives
 package import RichPushAPI
 package import Store
@@ -104,8 +104,10 @@ package final class Preparer: Sendable {
 /// The renditions of an asset that are made before a device requests them: of the original without
 /// metadata, and of every profile.
 package struct Preparation: Sendable {
-  let source: RenditionSource
-  let plugin: Plugin
+  /// The asset's content.
+  package let source: RenditionSource
+  /// The plugin that renders it.
+  package let plugin: Plugin
   /// Whether it is animated, according to its plugin.
   private let isAnimated: Bool
 

@@ -79,7 +79,7 @@ package final class Renderer: Sendable {
   private func share(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
     let (render, isNew) = join(request.key)
     if isNew {
-      Task {
+      Task.immediate {
         render.complete(
           await queues.run(render, of: request.plugin) {
             // Another render may have completed between `stored` and `join`.

@@ -216,6 +216,7 @@ def patience(scratch):
     for number in range(25):
         (folder / f"drafts/{number}.txt").write_text(f"no picture {number}\n")
     server = Server(folder)
+    shutil.rmtree(folder / "assets/img", ignore_errors=True)  # the picture that a demonstration brings
     (folder / "assets/img").mkdir()
     waits = []
     for count, draft in enumerate(sorted((folder / "drafts").iterdir())):

@@ -280,7 +280,8 @@ def main():
 FOLDER = tempfile.mkdtemp(prefix="richpush-bench-")
 os.chmod(FOLDER, 0o755)  # nginx, started by root, works as another user
 CERTIFICATE = FOLDER + "/certificate.pem"
-try:
-    main()
-finally:
-    shutil.rmtree(FOLDER)
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        shutil.rmtree(FOLDER)

@@ -2,7 +2,7 @@
 
 The packages are fetched with apt-get and unpacked, not installed. Sizes and qualities are those of a camera (12 and
 24 megapixels, quality 90) and of the web (2 megapixels, quality 85); "dense" is a painting's scan full of
-detail, "smooth" a soft gradient: a decoder's worst and best case. REAL are files as they are, by other people's programs.
+detail, "smooth" a soft gradient: a decoder's worst and best case. HEICS are the same, coded again. REAL are files as they are, by other people's programs.
 """
 import glob, os, subprocess
 
@@ -47,6 +47,11 @@ def progressive(name):
     return lambda target: shell(f"jpegtran -progressive {name} > {target}")
 
 
+def heic(name, quality):
+    """Coded by x265, 4:2:0 of 8 bits."""
+    return lambda target: shell(f"heif-enc -p x265:preset=fast -q {quality} {name} -o {target}")
+
+
 def png(source, width, height):
     return lambda target: cut(source, width, height).pngsave(target, compression=6, filter="all")
 
@@ -67,6 +72,10 @@ PNGS = {
     "drops-2.png": png(DROPS, 1600, 1200),
     "dense-12.png": png(DENSE, 4032, 3024),
     "drawn-15.png": as_it_is(DRAWN),
+}
+HEICS = {
+    "dense-12.heic": heic("dense-12.jpg", 50),
+    "smooth-12.heic": heic("smooth-12.jpg", 50),
 }
 REAL = {
     "wood-5-422.jpg": as_it_is(MATE + "nature/Wood.jpg"),

@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
 """Cold thumbnails over HTTP: the whole server with its img plugin beside nginx's image_filter and thumbor.
 
-    Tests/Bench/pictures.py [RICHPUSH]
+    Tests/Bench/pictures.py [RICHPUSH] [NAME]
+
+NAME chooses pictures by a part of their names.
 
 Each round every server makes thumbnails, in a box, of JPEGs it has not seen (a comment makes copies of one photograph
 distinct), asked for by two clients over connections that stay open; who begins changes from round to round, the medians of their
 rates count. All have two processes and answer with a baseline JPEG of quality 82, looked at before the clocks start.
 richpush pays for what it does beside: users, sandbox, a stored rendition; what it makes ahead when a
-notification is created has other sizes and is not asked for. Ends with 1 when a target is missed.
+notification is created has other sizes and is not asked for. HEIC, which the others do not take, is beside
+heif-convert: its processor time for writing the rows without coding them, on all processors at once. Ends with 1 when a target is missed.
 """
-import base64, contextlib, http.client, io, json, os, shutil, signal, socket, statistics, subprocess, sys, tempfile
+import base64, contextlib, http.client, io, json, os, resource, shutil, signal, socket, statistics, subprocess, sys, tempfile
 import threading, time
 
 from PIL import Image
 
-from photographs import JPEGS, REAL, pictures
+from photographs import FOLDER, HEICS, JPEGS, REAL, pictures
 
 PROGRAM = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ".build/release/richpush")
 BOX, ROUNDS, CLIENTS = int(os.environ.get("BOX", 512)), int(os.environ.get("ROUNDS", 3)), 2
 SETS = {"drops-2.jpg": 120, "dense-12.jpg": 24, "wood-5-422.jpg": 60, "free-6-444.jpg": 60,
-        "friends-6-portrait-progressive.jpg": 40}  # a round's pictures
+        "friends-6-portrait-progressive.jpg": 40, "dense-12.heic": 6, "smooth-12.heic": 6}  # a round's pictures
+SETS = {name: count for name, count in SETS.items() if "".join(sys.argv[2:]) in name}
 TARGETS = {("drops-2.jpg", "image_filter"): 4, ("dense-12.jpg", "image_filter"): 4,
-           ("drops-2.jpg", "thumbor"): 2, ("dense-12.jpg", "thumbor"): 1.3}
+           ("drops-2.jpg", "thumbor"): 2, ("dense-12.jpg", "thumbor"): 1.3,
+           ("dense-12.heic", "heif-convert"): 0.9, ("smooth-12.heic", "heif-convert"): 0.9}
 
 
 def free_port():
@@ -100,7 +105,8 @@ def look(name, port, request):
 def copies(folder):
     """Distinct pictures: name -> file names, a round's after the other's; one more to warm up."""
     made = {}
-    for path in pictures({name: (JPEGS | REAL)[name] for name in SETS}):
+    pictures(JPEGS)
+    for path in pictures({name: (JPEGS | REAL | HEICS)[name] for name in SETS}):
         name = os.path.basename(path)
         with open(path, "rb") as file:
             photograph = file.read()
@@ -108,8 +114,9 @@ def copies(folder):
         for index, copy in enumerate(made[name]):
             note = b"copy %6d" % index
             comment = b"\xff\xfe" + (len(note) + 2).to_bytes(2, "big") + note
+            box = (len(note) + 8).to_bytes(4, "big") + b"free" + note
             with open(f"{folder}/{copy}", "wb") as file:
-                file.write(photograph[:2] + comment + photograph[2:])
+                file.write(photograph + box if name in HEICS else photograph[:2] + comment + photograph[2:])
     return made
 
 
@@ -202,6 +209,15 @@ class Thumbor:
         return f"/unsafe/fit-in/{BOX}x{BOX}/{name}", ""
 
 
+def heif_convert(name, folder):
+    """How many a second heif-convert decodes on all processors, by its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["heif-convert", f"{FOLDER}/{name}", f"{folder}/rows.y4m"], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    os.remove(f"{folder}/rows.y4m")
+    return os.cpu_count() / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
 def main(folder):
     os.makedirs(f"{folder}/assets/img")
     files = copies(f"{folder}/assets/img")
@@ -212,17 +228,20 @@ def main(folder):
         print(f"{'picture':36}{'richpush':>10}  {'beside':14}{'a second':>10}{'ratio':>7}{'kB, ours':>10}{'theirs':>8}  target",
               flush=True)
         for picture, names in files.items():
-            rates, sizes = {name: [] for name in servers}, {}
-            for name, server in servers.items():
+            shown = {"richpush": servers["richpush"]} if picture in HEICS else servers
+            rates, sizes = {name: [] for name in shown}, {"heif-convert": 0}
+            for name, server in shown.items():
                 rate(server.port, [server.request(copy) for copy in names[-4:]])
                 sizes[name] = look(name, server.port, server.request(names[-1])) / 1000
             for turn in range(ROUNDS):
                 part = names[turn * SETS[picture]:(turn + 1) * SETS[picture]]
-                order = list(servers.items())
+                order = list(shown.items())
                 for name, server in order[turn % 3:] + order[:turn % 3]:
                     rates[name].append(rate(server.port, [server.request(copy) for copy in part]))
-            ours = statistics.median(rates["richpush"])
-            for name in ("image_filter", "thumbor"):
+                if picture in HEICS:
+                    rates.setdefault("heif-convert", []).append(heif_convert(picture, folder))
+            ours = statistics.median(rates.pop("richpush"))
+            for name in rates:
                 theirs, target = statistics.median(rates[name]), TARGETS.get((picture, name))
                 ratio = ours / theirs
                 verdict = "" if target is None else f">= {target:3.1f}  {'ok' if ratio >= target else 'MISSED'}"

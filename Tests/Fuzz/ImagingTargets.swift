@@ -3,6 +3,24 @@ import MediaTypes
 
 let targets: [String: @Sendable ([UInt8]) -> Void] = [
   "jpeg": render, "png": render, "gif": render,
+  "decoded": { bytes in
+    var rest = bytes[...]
+    var limits = Limits()
+    limits.megapixels = 1
+    let stream = try? DecodedStream(.heic, limits: limits) { buffer in
+      let piece = rest.prefix(buffer.count)
+      rest = rest.dropFirst(piece.count)
+      buffer.copyBytes(from: piece)
+      return piece.count
+    }
+    guard let stream else { return }
+    let resampler = FrameResampler(
+      Frame(of: stream.size, width: 12, height: 12, fit: .contain, focus: .centre),
+      orientation: .upright, stored: stream.size)
+    let transform = ColourTransform(
+      stream.colourSpace, channels: stream.channels, isSixteen: stream.isWide)
+    _ = try? resampler.resample(stream.rows(through: transform), inLight: bytes.count % 2 == 0)
+  },
   "exif": { _ = Exif(tiff: $0) },
   "cutter": { bytes in
     let source = SourceFile(bytes: bytes)

@@ -2,7 +2,7 @@
 # What the url plugin reads: HTML of other people's pages, links, shortcut files, international names.
 source "$(dirname "$0")/run.bash"
 
-compile_module Primitives MediaTypes PluginKit
+compile_module Primitives JSON MediaTypes PluginKit
 link_module url "$(find plugins/url -name '*.swift' ! -name URLPlugin.swift | sort)" -lcurl
 
 seed html page '<!doctype html><html><head><meta charset=iso-8859-1><title>A &amp; B &#8211;</title><!-- x --><script>a</script><meta property="og:title" content="c"><meta name=description content='"'d'"'></head><body>'

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import CCodecs
 import MediaTypes
 @testable import Imaging
 
@@ -30,6 +31,22 @@ import MediaTypes
       #expect(made.difference(from: wanted) <= 2.2, "\(width) \(linear)")
       #expect(made.similarity(to: wanted) >= 0.96, "\(width) \(linear)")
     }
+  }
+
+  @Test(arguments: [1, 2, 4, 8])
+  func `a smaller picture does not need all scans of a progressive JPEG`(eighths: Int) throws {
+    let map = PortableMap.bytes(of: Canvas.scene(480, 360))
+    let scans = try Tool.run("cjpeg -quality 90 -progressive", map)
+    let reader = try JPEGReader(SourceFile(bytes: scans), limits: Limits())
+    try reader.start(eighths: eighths, limits: Limits())
+    #expect((reader.health.scans < 10) == (eighths < 8))
+    let width = String(eighths == 8 ? 470 : eighths * 480 / 8 / 2)
+    let made = try PictureRenderer.render(scans, ("width", width))
+    let wanted = try PictureRenderer.render(
+      Tool.run("cjpeg -quality 90 -optimize", map), ("width", width))
+    let difference = try FloatPicture(decoding: made.encoded)
+      .difference(from: FloatPicture(decoding: wanted.encoded))
+    #expect(difference < 0.7, "\(difference)")
   }
 
   @Test func `a JPEG of 12 bits is refused and the log has the number`() throws {

@@ -66,7 +66,7 @@ extension ImagingError {
   /// For a file of another format, the error that says what it is and what to do.
   func naming(_ path: String) -> ImagingError {
     guard code == .unsupported, let file = OpenFile(path) else { return self }
-    return ImagingError(code, FileKind(file).refusal(accepting: ["image/*"]))
+    return ImagingError(code, FileKind(file).refusal(accepting: ["image/*"]), detail: detail)
   }
 }
 

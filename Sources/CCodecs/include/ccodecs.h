@@ -113,6 +113,13 @@ codec_colour *codec_colour_of_curve(
 void codec_colour_apply(const codec_colour *colour, const void *from, uint8_t *to, size_t pixels);
 void codec_colour_close(codec_colour *colour);
 
+/* ---- Decoding in another process ---- */
+/* Starts img-decode, which is beside the running program, for an open file; -1 when it is missing. Its output can be
+   read from the descriptor. */
+int codec_decoder_start(int file, int *output);
+/* Ends it. */
+void codec_decoder_end(int process);
+
 /* ---- Kernels ---- */
 /* out[x] = sum of weights[k] * rows[k][x]: 8-bit samples, Q14 weights, Q6 result. */
 void codec_blend_rows(

@@ -33,13 +33,13 @@ struct Palette: Sendable {
     self.indexes = indexes
   }
 
-  /// The best 256 colours by median cut.
+  /// 256 colours that are near to all others.
   init(nearest raster: Raster) {
-    var cells = MedianCut(raster)
+    var cells = ColourCells(raster)
     colours = cells.cut(into: 256)
     var indexes = Plane(raster.size, channels: 1)
     _ = raster.allPixels { x, y, colour in
-      indexes.samples[y * indexes.stride + x] = cells.index(of: colour)
+      indexes.samples[y * indexes.stride + x] = cells.part(of: colour)
       return true
     }
     self.indexes = indexes
@@ -71,97 +71,124 @@ extension Raster {
   }
 }
 
-/// Median cut (Heckbert 1982) of the colours of a picture, in cells of five bits for each colour and
-/// three for alpha.
-private struct MedianCut {
-  private var counts: [UInt32]
-  private var sums: [SIMD4<UInt32>]
-  private var owners: [UInt8]
-
-  private struct Box {
-    var cells: [Int]
-    /// The channel along which the colours spread most, and how much, weighted by pixels.
-    var channel: Int
-    var spread: Double
+/// The colours of a picture, multiplied by alpha, in cells of six bits a sample.
+private struct ColourCells {
+  private struct Cell {
+    let number: Int
+    /// The mean colour, as important as eyes find its samples.
+    let colour: SIMD4<Float>
+    let pixels: Float
   }
+
+  /// Cells next to each other.
+  private struct Part {
+    let cells: Range<Int>
+    let mean: SIMD4<Float>
+    /// The channel along which the colours spread most, and how much, weighted by pixels.
+    let channel: Int
+    let spread: Float
+  }
+
+  private static let importance = SIMD4<Float>(0.6, 1, 0.5, 1)
+  private var cells: [Cell] = []
+  private var parts = [UInt8](repeating: 0, count: 1 << 24)
 
   init(_ raster: Raster) {
-    counts = Array(repeating: 0, count: 1 << 18)
-    sums = Array(repeating: SIMD4(), count: 1 << 18)
-    owners = Array(repeating: 0, count: 1 << 18)
+    var colours: [UInt32] = []
+    colours.reserveCapacity(raster.size.pixels)
     _ = raster.allPixels { _, _, colour in
-      let cell = Self.cell(of: colour)
-      counts[cell] += 1
-      sums[cell] &+= SIMD4(truncatingIfNeeded: colour)
+      colours.append(Self.packed(colour))
       return true
+    }
+    colours.sort()
+    var start = 0
+    while start < colours.count {
+      let number = colours[start] >> 8
+      var (end, sum) = (start, SIMD4<Float>())
+      while end < colours.count, colours[end] >> 8 == number {
+        sum += Self.unpacked(colours[end])
+        end += 1
+      }
+      let pixels = Float(end - start)
+      cells.append(
+        Cell(number: Int(number), colour: sum / pixels * Self.importance, pixels: pixels))
+      start = end
     }
   }
 
-  /// Cuts the colours into at most `limit` parts.
+  /// Divides the colours into at most `limit` parts: cut at the mean where they spread most, and then
+  /// each given to the part whose mean is nearest (Lloyd 1982).
   ///
-  /// - Returns: The mean colour of each.
+  /// - Returns: The mean colour of each part.
   mutating func cut(into limit: Int) -> [SIMD4<UInt8>] {
-    var boxes = [box(counts.indices.filter { counts[$0] > 0 })]
-    while boxes.count < limit {
-      let widest = boxes.indices.max { boxes[$0].spread < boxes[$1].spread } ?? 0
-      guard boxes[widest].spread > 0 else { break }
-      let (low, high) = halves(of: boxes[widest])
-      boxes[widest] = box(low)
-      boxes.append(box(high))
+    var cuts = [part(cells.indices)]
+    while cuts.count < limit {
+      let widest = cuts.indices.max { cuts[$0].spread < cuts[$1].spread } ?? 0
+      let old = cuts[widest]
+      let middle = cells[old.cells].partition { $0.colour[old.channel] > old.mean[old.channel] }
+      guard old.spread > 0, middle > old.cells.lowerBound, middle < old.cells.upperBound else {
+        break
+      }
+      cuts[widest] = part(old.cells.lowerBound..<middle)
+      cuts.append(part(middle..<old.cells.upperBound))
     }
-    for (index, box) in boxes.enumerated() {
-      for cell in box.cells { owners[cell] = UInt8(index) }
-    }
-    return boxes.map { mean(of: $0.cells) }
+    var means = cuts.map(\.mean)
+    for _ in 0..<2 { means = assigned(to: means) }
+    return means.map(Self.straight)
   }
 
   /// The part of a colour of the picture.
-  func index(of colour: SIMD4<UInt8>) -> UInt8 { owners[Self.cell(of: colour)] }
+  func part(of colour: SIMD4<UInt8>) -> UInt8 { parts[Int(Self.packed(colour) >> 8)] }
 
-  private static func cell(of colour: SIMD4<UInt8>) -> Int {
-    Int(colour.x >> 3) << 13 | Int(colour.y >> 3) << 8 | Int(colour.z >> 3) << 3
-      | Int(colour.w >> 5)
-  }
-
-  private func value(_ cell: Int) -> SIMD4<Double> {
-    SIMD4<Double>(sums[cell]) / Double(counts[cell])
-  }
-
-  private func mean(of cells: [Int]) -> SIMD4<UInt8> {
-    var sum = SIMD4<Double>()
-    var count = 0.0
+  /// Gives each cell to the nearest mean, and returns the new means.
+  private mutating func assigned(to means: [SIMD4<Float>]) -> [SIMD4<Float>] {
+    var sums = means.map { _ in (colour: SIMD4<Float>(), pixels: Float(0)) }
     for cell in cells {
-      sum += SIMD4<Double>(sums[cell])
-      count += Double(counts[cell])
+      var (nearest, least) = (0, Float.infinity)
+      for (index, mean) in means.enumerated() {
+        let difference = cell.colour - mean
+        let distance = (difference * difference).sum()
+        if distance < least { (nearest, least) = (index, distance) }
+      }
+      parts[cell.number] = UInt8(nearest)
+      sums[nearest].colour += cell.colour * cell.pixels
+      sums[nearest].pixels += cell.pixels
     }
-    return SIMD4<UInt8>((sum / max(count, 1)).rounded(.toNearestOrAwayFromZero))
+    return zip(means, sums).map { $1.pixels > 0 ? $1.colour / $1.pixels : $0 }
   }
 
-  private func box(_ cells: [Int]) -> Box {
-    var sum = SIMD4<Double>()
-    var squares = SIMD4<Double>()
-    var count = 0.0
-    for cell in cells {
-      let weight = Double(counts[cell])
-      let value = value(cell)
-      sum += value * weight
-      squares += value * value * weight
-      count += weight
+  private func part(_ range: Range<Int>) -> Part {
+    let pixels = cells[range].reduce(Float(0)) { $0 + $1.pixels }
+    let mean = cells[range].reduce(SIMD4()) { $0 + $1.colour * $1.pixels } / max(pixels, 1)
+    let spread = cells[range].reduce(SIMD4<Float>()) { sum, cell in
+      let difference = cell.colour - mean
+      return sum + difference * difference * cell.pixels
     }
-    let spread = cells.count < 2 ? SIMD4<Double>() : squares - sum * sum / max(count, 1)
     let channel = (0..<4).max { spread[$0] < spread[$1] } ?? 0
-    return Box(cells: cells, channel: channel, spread: spread[channel])
+    return Part(cells: range, mean: mean, channel: channel, spread: spread[channel])
   }
 
-  private func halves(of box: Box) -> ([Int], [Int]) {
-    let sorted = box.cells.sorted { value($0)[box.channel] < value($1)[box.channel] }
-    let total = sorted.reduce(0) { $0 + Int(counts[$1]) }
-    var seen = 0
-    let middle = sorted.firstIndex { cell in
-      seen += Int(counts[cell])
-      return seen * 2 >= total
-    }
-    let split = min(max(1, (middle ?? 0) + 1), sorted.count - 1)
-    return (Array(sorted[..<split]), Array(sorted[split...]))
+  /// A colour, multiplied by alpha, that is sorted by the upper six bits of its samples.
+  private static func packed(_ colour: SIMD4<UInt8>) -> UInt32 {
+    var wide = SIMD4<UInt32>(truncatingIfNeeded: colour)
+    wide = (wide &* SIMD4(wide.w, wide.w, wide.w, 255) &+ 127) / 255
+    let (high, low) = (wide &>> 2, wide & 3)
+    return (high.x << 18 | high.y << 12 | high.z << 6 | high.w) << 8
+      | low.x << 6 | low.y << 4 | low.z << 2 | low.w
+  }
+
+  private static func unpacked(_ packed: UInt32) -> SIMD4<Float> {
+    let high = SIMD4(packed >> 24, packed >> 18, packed >> 12, packed >> 6) & 252
+    let low = SIMD4(packed >> 6, packed >> 4, packed >> 2, packed) & 3
+    return SIMD4<Float>(high | low)
+  }
+
+  /// A mean as a colour that is not multiplied by alpha.
+  private static func straight(_ mean: SIMD4<Float>) -> SIMD4<UInt8> {
+    var colour = mean / importance
+    let factor = 255 / max(colour.w, 1)
+    colour *= SIMD4(factor, factor, factor, 1)
+    colour.round(.toNearestOrAwayFromZero)
+    return SIMD4<UInt8>(colour.clamped(lowerBound: SIMD4(), upperBound: SIMD4(repeating: 255)))
   }
 }

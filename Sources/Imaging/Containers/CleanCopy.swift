@@ -32,6 +32,7 @@ package struct CleanCopy: Sendable {
       let blocks = GIFBlocks(source)
       append(0..<blocks.start, nil)
       for block in blocks { append(block.range, Self.change(of: block)) }
+    case .webp, .heic, .heif, .avif: return  // never sent as they are
     }
     if end < source.size { note("data behind the picture's end") }
   }

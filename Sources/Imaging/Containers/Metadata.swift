@@ -8,7 +8,7 @@ struct Metadata {
   var profile: [UInt8]?
   /// The colour space of a PNG by its cICP chunk: primaries, transfer, matrix, full range.
   var codePoints: [UInt8]?
-  /// Bytes of the coded pixels of a PNG or of a GIF's first picture.
+  /// Bytes of the coded pixels of a PNG, of a GIF's first picture or of a WebP without loss.
   private var codedBytes: Int?
   /// Bits of a PNG's sample.
   private var depth = 8
@@ -25,12 +25,29 @@ struct Metadata {
     case .jpeg: try readJPEG(source, limits: limits)
     case .png: try readPNG(source, limits: limits)
     case .gif: readGIF(source)
+    case .webp: readWebP(source)
+    case .heic, .heif, .avif: break  // EXIF must not turn these: the file's own properties do
     }
   }
 
   /// Whether a picture of that many pixels is a graphic, such as a code or a logo: it has few tones, or
   /// so much of it is flat that a pixel takes less than a bit.
   func isGraphic(pixels: Int) -> Bool { depth < 8 || codedBytes.map { $0 * 8 < pixels } ?? false }
+
+  /// Whether the pixels of a WebP are coded without loss.
+  var isLossless: Bool { codedBytes != nil }
+
+  private mutating func readWebP(_ source: SourceFile) {
+    for chunk in Chunks(webP: source) {
+      switch chunk.id {
+      case "EXIF":
+        let content = source.bytes(chunk.body)
+        orientation = (Exif(application: content) ?? Exif(tiff: content)).orientation
+      case "VP8L": codedBytes = chunk.body.count
+      default: continue
+      }
+    }
+  }
 
   private mutating func readGIF(_ source: SourceFile) {
     let blocks = Array(GIFBlocks(source))

@@ -70,17 +70,29 @@ package enum PictureKind: String, Sendable {
   case jpeg = "image/jpeg"
   case png = "image/png"
   case gif = "image/gif"
+  case webp = "image/webp"
+  case heic = "image/heic"
+  case heif = "image/heif"
+  case avif = "image/avif"
 
   /// Detects the format by the content.
   ///
   /// - Throws: `unsupported` when it is another one.
   package init(_ source: SourceFile) throws(ImagingError) {
     guard let kind = Self(rawValue: MediaType.sniff(source).value) else {
-      throw ImagingError(.unsupported, "The file is no JPEG, PNG or GIF.")
+      throw ImagingError(.unsupported, "The file is no JPEG, PNG, GIF, WebP, HEIC or AVIF.")
     }
     self = kind
   }
 
   /// The media type of such files.
   package var mediaType: String { rawValue }
+
+  /// What people call it.
+  var name: String {
+    self == .webp ? "WebP" : rawValue.dropFirst("image/".count).uppercased()
+  }
+
+  /// Whether such files are decoded by `img-decode`, and never sent as they are.
+  var isForeign: Bool { ![.jpeg, .png, .gif].contains(self) }
 }

@@ -18,6 +18,7 @@ package struct Facts: Sendable {
     kind = try PictureKind(source)
     let metadata = try Metadata(source, kind: kind, limits: limits)
     var advice: [String] = []
+    var isAnimated = metadata.isAnimated
     switch kind {
     case .png:
       let reader = try PNGReader(source, limits: limits, checking: true)
@@ -37,7 +38,14 @@ package struct Facts: Sendable {
       if !picture.isWhole {
         advice.append("This GIF is damaged: a part of it is missing. Export it again.")
       }
-    default:
+    case .webp, .heic, .heif, .avif:
+      let picture = try DecodedStream(source, kind, limits: limits)
+      try picture.validate()
+      size = metadata.orientation.applied(to: picture.size)
+      colour = picture.model.name
+      isTransparent = picture.channels == 4
+      isAnimated = picture.isAnimation
+    case .jpeg:
       let reader = try JPEGReader(source, limits: limits)
       try reader.start(eighths: 1, limits: limits)
       try reader.validate()
@@ -50,7 +58,7 @@ package struct Facts: Sendable {
       colour = reader.model.name
       isTransparent = false
     }
-    isAnimated = metadata.isAnimated
+    self.isAnimated = isAnimated
     self.advice = advice
   }
 

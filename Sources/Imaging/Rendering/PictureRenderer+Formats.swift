@@ -111,6 +111,37 @@ extension PictureRenderer {
     return try resampler.resample(rows, inLight: true)
   }
 
+  /// Renders a picture that `img-decode` decodes; 16-bit samples are converted to sRGB before they are rounded.
+  func renderForeign(
+    _ source: SourceFile, _ kind: PictureKind, _ recorder: inout StepRecorder
+  ) throws(ImagingError) -> RenderedPicture {
+    let picture = try DecodedStream(source, kind, limits: limits)
+    let metadata = try Metadata(source, kind: kind, limits: limits)
+    let resampler = self.resampler(of: picture.size, metadata)
+    let transform = ColourTransform(
+      picture.colourSpace, channels: picture.channels, isSixteen: picture.isWide)
+    let isEarly = picture.isWide || options.isLinear
+    var raster = try recorder.step(
+      "decode and resample",
+      { (made: Raster) in
+        "\(kind.name) \(picture.size) to \(resampler.frame.size), \(made.model.name)"
+          + (options.isLinear ? ", in linear light" : "")
+      }
+    ) { () throws(ImagingError) in
+      try resampler.resample(
+        picture.rows(through: isEarly ? transform : nil), inLight: options.isLinear)
+    }
+    if !isEarly, let transform {
+      raster = try recorder.step("colour", { _ in "to sRGB" }) {
+        Raster(transform.applied(to: raster.planes[0]))
+      }
+    }
+    raster = raster.withoutUnusedChannels
+    // Flat parts of what was coded with loss are no sign of a drawing.
+    let isPNG = metadata.isLossless ? resampler.suitsPNG(raster) : raster.model == .rgba
+    return try encoded(raster, asPNG: isPNG, &recorder)
+  }
+
   /// Renders the first picture of a GIF, unless the file is as requested.
   func renderGIF(
     _ source: SourceFile, _ metadata: Metadata, _ recorder: inout StepRecorder

@@ -13,6 +13,7 @@ package struct PictureRenderer: Sendable {
   package func render(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
     var recorder = StepRecorder()
     let kind = try PictureKind(source)
+    if kind.isForeign { return try renderForeign(source, kind, &recorder) }
     if options.areEmpty { return try passing(source, kind, size: nil, &recorder) }
     let metadata = try Metadata(source, kind: kind, limits: limits)
     if metadata.isAnimated, options.keepsAnimation, fits(source) {

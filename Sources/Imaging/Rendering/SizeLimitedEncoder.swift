@@ -48,10 +48,11 @@ struct SizeLimitedEncoder {
     _ raster: Raster, _ encoder: (Raster) throws(ImagingError) -> Encoded
   ) throws(ImagingError) -> Encoded {
     var encoded = try encode(raster, encoder)
-    for _ in 0..<4 {
+    for attempt in 0..<4 {
       guard let limit, encoded.bytes.count > limit else { return encoded }
       let ratio = Double(limit) / Double(encoded.bytes.count)
-      let factor = min(0.9, ratio.squareRoot() * 0.95)
+      // Bytes depend on the area, or for flat pictures on the length of edges.
+      let factor = min(0.9, (attempt < 2 ? ratio.squareRoot() : ratio) * 0.95)
       let size = PixelSize(
         max(1, Int(Double(encoded.size.width) * factor)),
         max(1, Int(Double(encoded.size.height) * factor)))

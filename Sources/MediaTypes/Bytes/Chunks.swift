@@ -45,6 +45,9 @@ package struct Chunks<Source: ByteSource>: Sequence, IteratorProtocol {
   /// The whole chunks of a PNG (third edition, 5.3).
   package init(png source: Source) { self.init(source, from: 8, layout: .png) }
 
+  /// The chunks of a WebP (RFC 9649 section 2).
+  package init(webP source: Source) { self.init(source, from: 12, layout: .riff) }
+
   /// The next chunk; one that is cut short ends with the range, except in a PNG, where it is left out.
   package mutating func next() -> Chunk? {
     guard left > 0, offset < end else { return nil }
