@@ -41,6 +41,22 @@ static inline void ccurl_set_receiver(CURL *handle, ccurl_receiver body, void *c
   curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
 }
 
+/* Asks two functions for the bytes of an upload, and to begin again at an offset. */
+static inline void ccurl_set_sender(CURL *handle, ccurl_receiver reader, curl_seek_callback seeker,
+                                    void *context) {
+  curl_easy_setopt(handle, CURLOPT_READFUNCTION, reader);
+  curl_easy_setopt(handle, CURLOPT_READDATA, context);
+  curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, seeker);
+  curl_easy_setopt(handle, CURLOPT_SEEKDATA, context);
+}
+
+/* Whether a request has a body, and of how many bytes; the method is set apart. */
+static inline void ccurl_set_upload(CURL *handle, _Bool uploads, long count) {
+  if (!uploads) curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
+  curl_easy_setopt(handle, CURLOPT_UPLOAD, uploads ? 1L : 0L);
+  curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)(uploads ? count : -1));
+}
+
 static inline curl_socket_t ccurl_open_socket(void *context, curlsocktype purpose,
                                        struct curl_sockaddr *address) {
   (void)context;

@@ -72,6 +72,30 @@ const char *cgnutls_es256_sign_raw(const unsigned char key[32], const unsigned c
   return complaint;
 }
 
+const char *cgnutls_rs256_sign(const char *pem, size_t pem_size, const void *bytes, size_t count,
+                               unsigned char signature[CGNUTLS_LONGEST_RSA], size_t *size) {
+  gnutls_privkey_t key;
+  int code = gnutls_privkey_init(&key);
+  if (code < 0) return gnutls_strerror(code);
+  const gnutls_datum_t text = {(unsigned char *)pem, (unsigned int)pem_size};
+  const gnutls_datum_t message = {(unsigned char *)bytes, (unsigned int)count};
+  gnutls_datum_t result = {NULL, 0};
+  unsigned int bits = 0;
+  const char *complaint = NULL;
+  code = gnutls_privkey_import_x509_raw(key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
+  if (code == 0 &&
+      (gnutls_privkey_get_pk_algorithm(key, &bits) != GNUTLS_PK_RSA || bits < 2048 ||
+       bits > 8 * CGNUTLS_LONGEST_RSA))
+    complaint = "it is not an RSA key of 2048 to 8192 bits";
+  else if (code == 0)
+    code = gnutls_privkey_sign_data2(key, GNUTLS_SIGN_RSA_SHA256, 0, &message, &result);
+  if (code < 0) complaint = gnutls_strerror(code);
+  if (!complaint) memcpy(signature, result.data, *size = result.size);
+  gnutls_free(result.data);
+  gnutls_privkey_deinit(key);
+  return complaint;
+}
+
 _Bool cgnutls_random(void *bytes, size_t count) {
   return gnutls_rnd(GNUTLS_RND_KEY, bytes, count) == 0;
 }

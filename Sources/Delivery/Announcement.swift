@@ -54,6 +54,17 @@ package struct Announcement: Sendable {
   /// A `username:` tag on its own addresses the user who has the name now, even without a registered
   /// device. The cost grows with the number of matching devices.
   func addressees(_ expression: TagExpression) async throws -> Addressees {
+    try await addressees(expression, addingGuests: admitsGuests)
+  }
+
+  /// Those who would be addressed now; adds no guests.
+  package func size(of expression: TagExpression) async throws -> Addressees {
+    try await addressees(expression, addingGuests: false)
+  }
+
+  private func addressees(
+    _ expression: TagExpression, addingGuests: Bool
+  ) async throws -> Addressees {
     var found = Addressees()
     let clauses = TagPlan(expression).clauses.map { TagClause(with: $0.with, without: $0.without) }
     let named = clauses.filter { $0.with.count == 1 && $0.without.isEmpty }
@@ -66,8 +77,15 @@ package struct Announcement: Sendable {
         ? accounts.userID(of: name, allowingPasswordless: admitsGuests) != nil : false
       if !isKnown { found.unknown.append(name) }
     }
-    for (name, id) in try await accounts.userIDs(of: names, allowingPasswordless: admitsGuests) {
-      found.names[id] = name
+    if addingGuests {
+      for (name, id) in try await accounts.userIDs(of: names, allowingPasswordless: true) {
+        found.names[id] = name
+      }
+    } else {
+      for name in names {
+        let id = try await accounts.userID(of: name, allowingPasswordless: admitsGuests)
+        if let id { found.names[id] = name }
+      }
     }
     found.devices = Set(try await accounts.devices(matching: clauses))
     found.users = Set(found.names.keys).union(found.devices.map(\.user))
@@ -79,35 +97,39 @@ package struct Announcement: Sendable {
     _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
     in new: inout NotificationInsert
   ) {
-    let text = { @Sendable [links] (form: AnnouncementForm, id: Int, overLane: Bool) in
-      form.text(of: draft.content(id, media: media?.link(of: id, by: links, overLane: overLane)))
+    let text = { @Sendable [links] (form: AnnouncementForm, lane: String, id: Int) in
+      form.text(
+        of: draft.content(id, media: media?.link(of: id, by: links, lane: lane)), lane: lane)
     }
-    if isEmbedded { new.push = { text(draft.form, $0, false).json } }
-    let webText = { @Sendable [links] (id: Int) in
-      draft.form.webText(
-        of: draft.content(id, media: media?.link(of: id, by: links, overLane: true))
-      ).json
+    if isEmbedded {
+      new.push = { [links] id in
+        draft.form.text(of: draft.content(id, media: media?.link(of: id, by: links, lane: nil)))
+          .json
+      }
     }
-    new.pushes = pushes(
-      text(draft.form, 0, true).kind, to: addressees, webText: webText
-    ) { text(draft.form, $0, true).json }
+    new.pushes = pushes(text(draft.form, "", 0).kind, to: addressees) { lane, id in
+      text(draft.form, lane, id).json
+    }
     for index in new.pushes.indices {
       new.pushes[index].collapseID = { "rich-\($0)" }
+      let lane = new.pushes[index].lane
       if new.pushes[index].kind == PushPayload.Kind.background.rawValue,
-        WebPushLane.origin(of: new.pushes[index].lane) == nil
+        AnnouncementForm.isApples(lane)
       {
-        new.pushes[index].fallback = { text(.alert, $0, true).json }
+        new.pushes[index].fallback = { text(.alert, lane, $0).json }
       }
     }
   }
 
   /// Stores pushes with a plain text, which belongs to no notification, to a user's devices.
   package func announce(_ message: String, to user: String) async throws {
-    let (text, webText) = (PushPayload.plainAlert(message), PushPayload.webAlert(message))
+    let text = PushPayload.plainAlert(message)
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
     try await store.events.push(
       text.json, to: isEmbedded ? Array(addressees.users) : [],
-      pushes: pushes(text.kind, to: addressees, webText: { _ in webText.json }) { _ in text.json })
+      pushes: pushes(text.kind, to: addressees) { lane, _ in
+        PushPayload.plainAlert(message, lane: lane).json
+      })
   }
 
   /// Pushes with this text to the devices, each through the lane of its platform.
@@ -116,7 +138,7 @@ package struct Announcement: Sendable {
   /// back end sets.
   func pushes(
     _ kind: PushPayload.Kind, to addressees: Addressees,
-    webText: @escaping @Sendable (Int) -> String, text: @escaping @Sendable (Int) -> String
+    text: @escaping @Sendable (_ lane: String, _ id: Int) -> String
   ) -> [PushInsert] {
     var targets: [String: [PushInsert.Target]] = [:]
     let devices = Dictionary(grouping: addressees.devices) { device in
@@ -131,8 +153,9 @@ package struct Announcement: Sendable {
       }
     }
     return targets.sorted { $0.key < $1.key }.flatMap { lane, targets in
-      let text = WebPushLane.origin(of: lane) == nil ? text : webText
-      return targets.map { PushInsert(lane: lane, target: $0, kind: kind.rawValue, text: text) }
+      targets.map {
+        PushInsert(lane: lane, target: $0, kind: kind.rawValue) { id in text(lane, id) }
+      }
     }
   }
 
@@ -145,31 +168,39 @@ package struct Announcement: Sendable {
 
 /// The media that a push has a link to, so that a notification service extension needs no password.
 struct PushedMedia: Sendable {
-  /// The profile whose rendition the extension shows.
-  static let profile = "ios"
+  /// The profiles whose renditions pushes have links to.
+  static let profiles = [apples, firebases]
+  private static let apples = "ios"
+  /// Firebase downloads at most a megabyte, which is the profile's limit.
+  private static let firebases = "android"
 
-  let type: String
-  let size: Int
+  /// By profile; one that the plugin rejected is missing.
+  let renditions: [String: StoredMedia]
   /// ``RenditionSource/content``.
   let content: String
   /// Whole seconds since 1970.
   let expires: Int
 
-  /// The rendition of a draft's source.
-  init(_ rendition: StoredMedia, of source: RenditionSource, for draft: Draft, now: Date) {
-    (type, size, content) = (rendition.mediaType, rendition.size, source.content)
+  /// The renditions of a draft's source.
+  init(
+    _ renditions: [String: StoredMedia], of source: RenditionSource, for draft: Draft, now: Date
+  ) {
+    (self.renditions, content) = (renditions, source.content)
     expires = MediaLinks.expiry(of: draft.expires, now: max(now, draft.notBefore ?? now))
   }
 
-  /// The signed link; nil if the server's public URL is not configured.
+  /// The signed link; nil if the server's public URL is not configured, or there is no such rendition.
   ///
   /// In a push over a lane it ends with a placeholder for the job, so that a fetch is recorded for its
   /// device.
-  func link(of id: Int, by links: MediaLinks, overLane: Bool) -> MediaLink? {
-    let target = MediaLinks.Target(
-      id: id, rendition: Self.profile, content: content, expires: expires)
+  func link(of id: Int, by links: MediaLinks, lane: String?) -> MediaLink? {
+    let profile = lane == FCMProvider.lane ? Self.firebases : Self.apples
+    guard let rendition = renditions[profile] else { return nil }
+    let target = MediaLinks.Target(id: id, rendition: profile, content: content, expires: expires)
     return links.url(to: target).map { url in
-      MediaLink(url: overLane ? url + PushPayload.jobPlaceholder : url, type: type, size: size)
+      MediaLink(
+        url: lane == nil ? url : url + PushPayload.jobPlaceholder, type: rendition.mediaType,
+        size: rendition.size)
     }
   }
 }

@@ -77,9 +77,20 @@ struct StoredPushQueue: PushQueue {
         }
         return PushPayload.insertingJob(text, to: job.id, job.token)
       }
-      if let job = try await PushJob(job, complete: complete) { jobs.append(job) }
+      let isCollapsible = try await isCollapsible(job, lane: lane, at: now)
+      if let job = try await PushJob(job, isCollapsible: isCollapsible, complete: complete) {
+        jobs.append(job)
+      }
     }
     return jobs
+  }
+
+  /// Whether the job's collapse ID may be a key: Firebase holds messages of at most four for each device, and
+  /// drops others.
+  private func isCollapsible(_ job: LeasedJob, lane: String, at now: Date) async throws -> Bool {
+    guard lane == FCMProvider.lane, job.collapseID != nil else { return true }
+    return try await store.outbox.pendingCollapseIDs(
+      before: job.id, since: now - FCMProvider.longestLife) < FCMProvider.collapseKeys
   }
 
   func nextDue(lane: String) async throws -> Date? { try await store.outbox.nextDue(lane: lane) }
@@ -88,7 +99,7 @@ struct StoredPushQueue: PushQueue {
 extension PushJob {
   /// Nil for a job of a newer version of this program; `complete` replaces placeholders in texts.
   fileprivate init?(
-    _ job: LeasedJob, complete: (String) async throws -> String
+    _ job: LeasedJob, isCollapsible: Bool, complete: (String) async throws -> String
   ) async rethrows {
     guard let kind = PushPayload.Kind(rawValue: job.kind),
       let target = OutgoingPush.Target(job.target)
@@ -99,7 +110,7 @@ extension PushJob {
       id: job.id,
       push: OutgoingPush(
         id: job.token, target: target, text: PushPayload(kind, json: try await complete(job.text)),
-        collapseID: job.collapseID, expires: job.expires),
+        collapseID: job.collapseID, expires: job.expires, isCollapsible: isCollapsible),
       attempts: job.attempts,
       fallback: fallback,
       recentSilentPushes: job.recentSilentPushes)

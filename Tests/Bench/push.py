@@ -74,9 +74,9 @@ class Server:
         new = {"message": "Look", "richType": "img", "payload": "logo.png", **members}
         return json.loads(self.ask("POST", "/api/notifications", json.dumps(new)))["id"]
 
-    def delivered(self):
+    def delivered(self, lane="apns"):
         page = self.ask("GET", "/metrics").decode()
-        return int(re.search(r'pushes_total{lane="apns",outcome="delivered"} (\d+)', page)[1])
+        return int(re.search(r'pushes_total{lane="%s",outcome="delivered"} (\d+)' % lane, page)[1])
 
 
 def last_receipt(folder):
@@ -188,6 +188,7 @@ def latency(folder):
           f"{'ratio':>7} {pushed / bare:5.2f}")
 
 
-for work in (throughput, latency):
-    with tempfile.TemporaryDirectory() as place:
-        work(place)
+if __name__ == "__main__":
+    for work in (throughput, latency):
+        with tempfile.TemporaryDirectory() as place:
+            work(place)

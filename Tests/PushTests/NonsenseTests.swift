@@ -37,6 +37,30 @@ import Testing
     Self.expect(expected, await provider.send(.sample()))
   }
 
+  private static let firebaseSteps: [(Step, String)] = [
+    (["status": 200, "raw": page], "delivered"), (["status": 200, "act": "endless"], "delivered"),
+    (["status": 400, "raw": #"{"error":"#], "rejected"),
+    (["status": 400, "raw": #"{"error":{"details":7}}"#], "rejected"),
+    (["status": 400, "raw": "[", "times": 1_000_000], "rejected"),
+    (["status": 400, "raw": #"{"error":{"status":"\u001b[31m"# + longText + #""}}"#], "rejected"),
+    (["status": 404, "raw": page], "stopped"), (["status": 410, "raw": page], "rejected"),
+    (["status": 403, "act": "endless"], "stopped"), (["status": 429, "raw": page], "unavailable"),
+    (["status": 503, "raw": page, "headers": ["retry-after": "soon"]], "unavailable"),
+    (["act": "garbage"], "unavailable"), (["status": 200, "act": "heads"], "unavailable"),
+  ]
+
+  @Test(arguments: firebaseSteps)
+  func `understands Firebase by the status, whatever the body says`(step: Step, expected: String)
+    async throws
+  {
+    let fcm = try StandIn("fcm")
+    try fcm.answer(["*": [step.members]])
+    let provider = try FCMProvider(
+      credentials: FCMCredentials(json: fcm.account), endpoint: fcm.url,
+      trustAnchor: fcm.certificates)
+    Self.expect(expected, await provider.send(.android()))
+  }
+
   private static let hubSteps: [(Step, String)] = [
     (["status": 200, "raw": page], "delivered"),
     (["status": 201, "headers": ["Location": "nowhere"]], "delivered"),

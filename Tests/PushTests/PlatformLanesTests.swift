@@ -12,7 +12,9 @@ import Testing
       ("apns,webhook", "apns", "apns", "apns"), ("apns,webhook", "mpns", "webhook", "webhook"),
       ("webhook,apns", "apns", "webhook", "webhook"),
       ("embedded,webhook", "webpush", nil, nil), ("apns,webpush", "webpush", "webpush", "webpush"),
-      ("webpush", "gcm", nil, nil),
+      ("webpush", "gcm", nil, nil), ("apns,azure", "fcm", nil, nil), ("fcm", "apns", nil, nil),
+      ("embedded,fcm", "gcm", "fcm", "fcm"), ("webhook,fcm", "fcm", "webhook", "webhook"),
+      ("fcm,webhook", "fcm", "fcm", "fcm"),
       ("azure, apns,azure", "apns", "azure", "azure"),
     ] as [(String, String, String?, String?)])
   func `takes the first in the list that can, and the gateway where there is none`(
@@ -31,7 +33,7 @@ import Testing
     #expect(both.contains("(embedded, apns)") && both.contains("/api/push/stream"))
   }
 
-  @Test(arguments: ["", ",", " , ", "apns,fcm"])
+  @Test(arguments: ["", ",", " , ", "apns,firebase"])
   func `refuses a list that names no service, or what is none`(list: String) {
     let error = #expect(throws: PushError.self) { try PlatformLanes(list) }
     #expect(error?.reason.contains("choose from embedded, azure, apns, webhook") == true)

@@ -48,6 +48,26 @@ import Testing
     #expect(findings.first?.sentence.contains(complaint) == true, "\(findings)")
   }
 
+  @Test func `says whether Firebase accepts the service account`() async throws {
+    let fcm = try StandIn("fcm")
+    let environment = [
+      "RICHPUSH_FCM_CREDENTIALS_FILE": fcm.folder + "/service-account.json",
+      "RICHPUSH_FCM_ENDPOINT": fcm.url + "/", "RICHPUSH_PUSH_CA": fcm.certificates,
+    ]
+    let good = await PushCheck.run("fcm", environment: environment)
+    #expect(
+      good == [
+        PushFinding(
+          service: "fcm", isGood: true,
+          sentence: "Firebase accepts the service account and its project.")
+      ])
+    #expect((try fcm.tell(["do": "delivered"])["pushes"] as? [Any])?.isEmpty == true)
+    try fcm.answer(["/token": [["status": 400, "raw": "invalid_grant"]]])
+    let bad = await PushCheck.run("fcm", environment: environment)
+    #expect(bad.map(\.isGood) == [false])
+    #expect(bad.first?.sentence.contains("invalid_grant") == true)
+  }
+
   @Test func `checks every service of the list`() async throws {
     let hub = try StandIn("hub")
     let findings = await PushCheck.run(

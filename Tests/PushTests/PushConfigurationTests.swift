@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import Push
@@ -56,7 +57,8 @@ import Testing
     }
     let plain = webhook.merging(["RICHPUSH_WEBHOOK_URL": "http://127.0.0.1.evil/"]) { $1 }
     #expect(complaint("webhook", plain).contains("https"))
-    #expect(complaint("fcm", [:]).contains("\"fcm\" is no push service"))
+    #expect(complaint("gcm", [:]).contains("\"gcm\" is no push service"))
+    #expect(complaint("fcm", [:]).contains("RICHPUSH_FCM_CREDENTIALS_FILE is not set"))
     let anchor = webhook.merging(["RICHPUSH_PUSH_CA": "/dev/null"]) { $1 }
     #expect(complaint("webhook", anchor).contains("RICHPUSH_PUSH_CA"))
   }
@@ -72,6 +74,23 @@ import Testing
       #expect(complaint("apns", readable).hasPrefix("RICHPUSH_APNS_KEY_FILE: The private key"))
       let short = readable.merging(["RICHPUSH_APNS_TEAM_ID": "ABC"]) { $1 }
       #expect(complaint("apns", short).contains("RICHPUSH_APNS_TEAM_ID is \"ABC\""))
+    }
+  }
+
+  @Test func `says what is wrong with Firebase's settings`() throws {
+    let service = try StandIn("fcm")
+    let good = ["RICHPUSH_FCM_CREDENTIALS_FILE": service.folder + "/service-account.json"]
+    #expect(complaint("fcm", good) == "")
+    #expect(complaint("fcm", good.merging(["RICHPUSH_FCM_MESSAGES": "notification"]) { $1 }) == "")
+    for (name, value) in [
+      ("RICHPUSH_FCM_CREDENTIALS_FILE", "/nowhere"), ("RICHPUSH_FCM_MESSAGES", "both"),
+      ("RICHPUSH_FCM_ENDPOINT", "http://a.example"),
+    ] {
+      #expect(complaint("fcm", good.merging([name: value]) { $1 }).contains(name))
+    }
+    try withFile("{}") { path in
+      let text = complaint("fcm", ["RICHPUSH_FCM_CREDENTIALS_FILE": path])
+      #expect(text.hasPrefix("RICHPUSH_FCM_CREDENTIALS_FILE: The service account can't be used"))
     }
   }
 

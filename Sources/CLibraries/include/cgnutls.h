@@ -20,6 +20,14 @@ const char *cgnutls_es256_sign(const char *pem, size_t pem_size, const void *byt
 const char *cgnutls_es256_sign_raw(const unsigned char key[32], const unsigned char point[65],
                                    const void *bytes, size_t count, unsigned char signature[64]);
 
+/* The most bytes of an RSA signature. */
+enum { CGNUTLS_LONGEST_RSA = 1024 };
+
+/* Signs a block of memory with RS256 (RFC 7518 section 3.3). `pem` is an RSA key in PKCS#8 or PKCS#1.
+   Returns NULL, or why it did not work. */
+const char *cgnutls_rs256_sign(const char *pem, size_t pem_size, const void *bytes, size_t count,
+                               unsigned char signature[CGNUTLS_LONGEST_RSA], size_t *size);
+
 /* Random bytes for keys (gnutls_rnd); false if the system has none. */
 _Bool cgnutls_random(void *bytes, size_t count);
 

@@ -2,15 +2,17 @@
 ///
 /// Only one service sends to a device, the first in `--push` that can, so that it gets each push once.
 package struct PlatformLanes: Sendable {
-  /// The platforms that a registration may name: those of Azure's tutorial, and Web Push.
-  package static let platforms = ["apns", "gcm", "wns", "mpns", webPush]
+  /// The platforms that a registration may name: those of Azure's tutorial, Web Push and Firebase.
+  package static let platforms = ["apns", "gcm", "wns", "mpns", webPush, "fcm"]
   /// The platform of browsers and UnifiedPush distributors.
   package static let webPush = "webpush"
 
   /// The platforms that a service sends to.
   private static let supportedPlatforms = [
     "embedded": ["apns"], "apns": ["apns"], "azure": ["apns"],
-    "webhook": ["apns", "gcm", "wns", "mpns"], WebPushLane.service: [webPush],
+    "webhook": ["apns", "gcm", "wns", "mpns", "fcm"], WebPushLane.service: [webPush],
+    // Azure's tutorial calls Firebase by its former name.
+    FCMProvider.lane: ["fcm", "gcm"],
   ]
 
   /// The services in the order of `--push`.

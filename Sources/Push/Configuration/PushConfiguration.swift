@@ -1,7 +1,7 @@
 /// The push services of `--push`, with their settings from the environment.
 package struct PushConfiguration: Sendable {
   /// The names that `--push` accepts.
-  package static let names = ["embedded", "azure", "apns", "webhook", "webpush"]
+  package static let names = ["embedded", "azure", "apns", "webhook", "webpush", "fcm"]
 
   /// Every environment variable that is read, with what it is for.
   package static let variables: KeyValuePairs = [
@@ -16,6 +16,9 @@ package struct PushConfiguration: Sendable {
     "RICHPUSH_WEBHOOK_URL": "webhook: the URL that pushes are posted to",
     "RICHPUSH_WEBHOOK_SECRET": "webhook: the secret that signs them",
     "RICHPUSH_WEBHOOK_SECRET_FILE": "webhook: a file with the secret",
+    "RICHPUSH_FCM_CREDENTIALS_FILE": "fcm: the service account's JSON file from Firebase",
+    "RICHPUSH_FCM_MESSAGES": "fcm: data (the default) for apps with code, notification for others",
+    "RICHPUSH_FCM_ENDPOINT": "fcm: another https URL than https://fcm.googleapis.com",
     "RICHPUSH_EVENTS_URL": "the URL that receipts and other events are posted to",
     "RICHPUSH_EVENTS_SECRET": "the secret that signs the events",
     "RICHPUSH_EVENTS_SECRET_FILE": "a file with that secret",
@@ -30,6 +33,7 @@ package struct PushConfiguration: Sendable {
   private let apns: APNsSettings?
   private let azure: AzureConnection?
   private let webhook: WebhookSettings?
+  private let fcm: FCMSettings?
   private let events: WebhookSettings?
   private let trustAnchor: String?
   /// The settings of Web Push; nil if it is not one of the services.
@@ -52,6 +56,7 @@ package struct PushConfiguration: Sendable {
     webhook =
       services.contains("webhook")
       ? try WebhookSettings(settings, "RICHPUSH_WEBHOOK", for: "pushes") : nil
+    fcm = services.contains(FCMProvider.lane) ? try FCMSettings(settings) : nil
     events =
       settings.optional("RICHPUSH_EVENTS_URL") != nil
       ? try WebhookSettings(settings, "RICHPUSH_EVENTS", for: "events") : nil
@@ -101,6 +106,12 @@ package struct PushConfiguration: Sendable {
       let provider = try APNsProvider(
         key: apns.key, topic: apns.topic, endpoints: apns.endpoints, trustAnchor: trustAnchor,
         clock: clock)
+      providers.append(provider)
+    }
+    if let fcm {
+      let provider = try FCMProvider(
+        credentials: fcm.credentials, endpoint: fcm.endpoint, kind: fcm.kind,
+        trustAnchor: trustAnchor, clock: clock)
       providers.append(provider)
     }
     if let webhook {

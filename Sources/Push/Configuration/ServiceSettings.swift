@@ -102,6 +102,32 @@ struct APNsSettings: Sendable {
   }
 }
 
+/// The settings of Firebase.
+struct FCMSettings: Sendable {
+  let credentials: FCMCredentials
+  let endpoint: String
+  let kind: FCMMessageKind
+
+  init(_ settings: EnvironmentSettings) throws(PushError) {
+    let file = "RICHPUSH_FCM_CREDENTIALS_FILE"
+    let json = try settings.file(file, "the service account's JSON file")
+    credentials = try settings.naming(file, try FCMCredentials(json: json))
+    let url = settings.optional("RICHPUSH_FCM_ENDPOINT") ?? "https://fcm.googleapis.com"
+    guard url.hasPrefix("https://") else {
+      throw PushError(.configuration, "RICHPUSH_FCM_ENDPOINT has to begin with https://.")
+    }
+    endpoint = url.hasSuffix("/") ? String(url.dropLast()) : url
+    let name = settings.optional("RICHPUSH_FCM_MESSAGES") ?? FCMMessageKind.data.rawValue
+    guard let kind = FCMMessageKind(rawValue: name) else {
+      throw PushError(
+        .configuration,
+        "RICHPUSH_FCM_MESSAGES is \"\(name)\"; choose from "
+          + FCMMessageKind.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+    }
+    self.kind = kind
+  }
+}
+
 /// The settings of a webhook.
 struct WebhookSettings: Sendable {
   let url: String

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// A push service: sends pushes and reports the outcome of each.
 package protocol PushProvider: Sendable {
-  /// The lane's name, as in `--push`: `apns`, `azure`, `webhook`.
+  /// The lane's name, as in `--push`: `apns`, `azure`, `webhook`, `fcm`.
   var name: String { get }
 
   /// The most pushes that may be under way at once.
@@ -107,11 +107,14 @@ package struct OutgoingPush: Sendable, Hashable {
   package let collapseID: String?
   /// When it expires, or nil.
   package let expires: Date?
+  /// Whether the collapse id may be a key at a service that takes only a few for each device.
+  package let isCollapsible: Bool
 
   package init(
-    id: String, target: Target, text: PushPayload, collapseID: String? = nil, expires: Date? = nil
+    id: String, target: Target, text: PushPayload, collapseID: String? = nil,
+    expires: Date? = nil, isCollapsible: Bool = true
   ) {
     (self.id, self.target, self.text) = (id, target, text)
-    (self.collapseID, self.expires) = (collapseID, expires)
+    (self.collapseID, self.expires, self.isCollapsible) = (collapseID, expires, isCollapsible)
   }
 }

@@ -37,10 +37,11 @@ package enum AnnouncementForm: String, Sendable, CaseIterable {
     }
   }
 
-  /// The payload for a Web Push subscription: the same whatever the form, because a browser shows every push.
+  /// The payload for a Web Push subscription or Firebase: the same whatever the form, because a browser shows
+  /// every push.
   ///
   /// The form decides how urgent it is.
-  package func webText(of content: AnnouncementContent) -> PushPayload {
+  func webText(of content: AnnouncementContent) -> PushPayload {
     let kind: PushPayload.Kind = self == .alert || self == .hybrid ? .alert : .background
     return PushPayload(kind, message: content.message, limit: PushPayload.webLimit) {
       "{" + Self.rich(content, message: $0) + Self.attachment(content) + "}"

@@ -43,8 +43,8 @@ package struct PushPayload: Sendable, Hashable {
     PushPayload(.alert, message: text) { #"{"aps":{"alert":\#($0)}}"# }
   }
 
-  /// The same for Web Push: `{"richMessage":"From alice: hi"}`.
-  package static func webAlert(_ text: String) -> PushPayload {
+  /// The same for Web Push and Firebase: `{"richMessage":"From alice: hi"}`.
+  static func webAlert(_ text: String) -> PushPayload {
     PushPayload(.alert, message: text, limit: webLimit) { #"{"richMessage":\#($0)}"# }
   }
 

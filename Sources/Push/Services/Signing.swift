@@ -21,6 +21,17 @@ enum Signing {
     throw PushError(.key, "The private key cannot sign: \(String(cString: problem)).")
   }
 
+  /// RS256 (RFC 7518 section 3.3) with an RSA private key in PEM.
+  static func rs256(pem: String, _ message: [UInt8]) throws(PushError) -> [UInt8] {
+    var signature = [UInt8](repeating: 0, count: Int(CGNUTLS_LONGEST_RSA))
+    var size = 0
+    let key = Array(pem.utf8CString.dropLast())
+    let problem = cgnutls_rs256_sign(
+      key, key.count, message, message.count, &signature, &size)
+    guard let problem else { return Array(signature[..<size]) }
+    throw PushError(.key, "The private key cannot sign: \(String(cString: problem)).")
+  }
+
   static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }
 

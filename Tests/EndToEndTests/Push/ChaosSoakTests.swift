@@ -12,13 +12,29 @@ import Testing
   private static let reached = [
     "apns": ["0A", "0B", "0C"], "webhook": ["1A", "1B", "1C"],
     "azure": ["username:bob", "username:carol", "username:dora"],
+    "webpush": ["2A", "2B", "2C"], "fcm": ["3A", "3B", "3C"],
   ]
 
   @Test func `every acknowledged push arrives at each device, over outages and kills`()
     async throws
   {
-    try await PushServices.lend(lanes: "apns,azure,webhook") { server, services in
-      let lanes = ["apns": services.apns, "azure": services.azure, "webhook": services.webhook]
+    let (webpush, fcm) = (try StandIn("webpush"), try StandIn("fcm"))
+    let services = try PushServices(
+      others: [webpush, fcm],
+      [
+        "RICHPUSH_FCM_CREDENTIALS_FILE": fcm.folder + "/service-account.json",
+        "RICHPUSH_FCM_ENDPOINT": fcm.url,
+      ])
+    try await RunningServer.lend(
+      flags: [
+        "--demo", "--push", "apns,azure,fcm,webpush,webhook", "--push-allow",
+        "localhost:\(webpush.port)",
+      ], environment: services.environment
+    ) { server in
+      let lanes = [
+        "apns": services.apns, "azure": services.azure, "webhook": services.webhook,
+        "webpush": webpush, "fcm": fcm,
+      ]
       for (number, service) in lanes.values.enumerated() {
         try service.tell([
           "do": "chaos", "rate": 0.1, "seed": number,
@@ -28,7 +44,17 @@ import Testing
       let alice = server.client("alice")
       for handle in Self.reached["apns"] ?? [] { try await alice.register(handle: handle) }
       for handle in Self.reached["webhook"] ?? [] {
-        try await alice.register(handle: handle, platform: "gcm")
+        try await alice.register(handle: handle, platform: "mpns")
+      }
+      for name in Self.reached["webpush"] ?? [] {
+        let subscription = try webpush.tell(["do": "subscribe", "name": name])
+        let texts = try ["endpoint", "p256dh", "auth"].map {
+          try #require(subscription[$0] as? String)
+        }
+        try await alice.register(name, endpoint: texts[0], p256dh: texts[1], auth: texts[2])
+      }
+      for handle in Self.reached["fcm"] ?? [] {
+        try await alice.register(handle: handle, platform: "fcm")
       }
       let killer = Killer(server: server, kills: Self.kills, of: Self.notifications)
       let acknowledged = try await Self.publish(on: server) { try await killer.hear(of: $0) }
@@ -124,8 +150,10 @@ extension ChaosSoakTests {
       var json = try JSONDecoder().decode(JSONValue.self, from: Data(push[2].utf8))
       if json.push != .null { json = json.push }
       return Delivery(
-        id: push[0], device: push[1], notification: json.richId.text.flatMap(Int.init) ?? -1,
-        message: json.aps.alert.body.text ?? "")
+        id: push[0], device: push[1],
+        notification: (json.richId.text ?? json.data.richId.text).flatMap(Int.init) ?? -1,
+        message: json.aps.alert.body.text ?? json.richMessage.text ?? json.data.richMessage.text
+          ?? "")
     }
   }
 

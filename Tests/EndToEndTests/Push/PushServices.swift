@@ -12,15 +12,16 @@ struct PushServices {
   let environment: [String: String]
   private let scratch: Scratch
 
-  init() throws {
+  /// Stand-ins for all; the server also trusts `others`, which the environment names.
+  init(others: [StandIn] = [], _ more: [String: String] = [:]) throws {
     scratch = try Scratch()
     (apns, azure) = (try StandIn("apns"), try StandIn("hub"))
     webhook = try StandIn("hub")
-    let authorities = try [apns, azure, webhook].map {
+    let authorities = try ([apns, azure, webhook] + others).map {
       try String(contentsOfFile: $0.certificates, encoding: .utf8)
     }
     let anchor = try scratch.drop(Array(authorities.joined().utf8), as: "ca.pem")
-    environment = [
+    let own = [
       "RICHPUSH_PUSH_CA": anchor.path,
       "RICHPUSH_APNS_KEY_FILE": apns.folder + "/key.p8", "RICHPUSH_APNS_KEY_ID": "ABC123DEFG",
       "RICHPUSH_APNS_TEAM_ID": "DEF123GHIJ", "RICHPUSH_APNS_TOPIC": "com.example.richpush",
@@ -31,6 +32,7 @@ struct PushServices {
       "RICHPUSH_AZURE_HUB": "phones", "RICHPUSH_WEBHOOK_URL": webhook.url + "/hook",
       "RICHPUSH_WEBHOOK_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     ]
+    environment = own.merging(more) { $1 }
   }
 
   /// Starts a server that uses them all, or some of the lanes.

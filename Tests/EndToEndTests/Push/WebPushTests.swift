@@ -131,6 +131,39 @@ import Testing
     }
   }
 
+  @Test func `the command device decrypts what it gets, and its fetch is its receipt`() async throws
+  {
+    try await RunningServer.lend(flags: ["--demo", "--push", "webpush"]) { server in
+      let folder = try Scratch()
+      let flags = ["device", "--webpush", "--user", "alice", "--folder", folder.folder.path]
+      func start() throws -> Child {
+        try Child(
+          try Package.program("richpush").path, flags + ["--count", "1"],
+          environment: ["RICHPUSH_SERVER": server.endpoint.absoluteString])
+      }
+      var ids: [Int] = []
+      for message in ["Look 🦊", "again"] {
+        let device = try start()
+        var lines = device.lines.makeAsyncIterator()
+        let greeting = await lines.next() ?? ""
+        #expect(greeting.hasPrefix("alice receives at http://127.0.0.1:"), "\(device.errors)")
+        let created = try await server.client("shop").create(.logo(to: "alice", message))
+        #expect(created.reach?.devices == 1)
+        ids.append(created.id)
+        let line = await lines.next() ?? ""
+        #expect(line.contains("#\(created.id) img \"\(message)\": image/png"), "\(line)")
+        #expect(await device.exitCode() == 0)
+      }
+      let id = ids[1]
+      try await eventually("the receipt names the device") {
+        guard case .array(let receipts) = try server.details(id).receipts else { return false }
+        guard case .array(let devices)? = receipts.first?.devices else { return false }
+        return devices.count == 1 && devices[0].fetched.text != nil
+          && devices[0].registration.text?.hasPrefix("device-") == true
+      }
+    }
+  }
+
   @Test func `refuses a registration that could never get a push`() async throws {
     let service = try StandIn("webpush")
     try await lend(service) { server in

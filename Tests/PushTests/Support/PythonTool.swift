@@ -10,14 +10,16 @@ enum PythonTool {
   static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: python.path) }
 
   /// Runs a program with this input and returns the lines that it prints.
-  static func run(_ name: String, input: String) throws -> [String] {
+  static func run(_ name: String, _ arguments: [String] = [], input: String = "") throws
+    -> [String]
+  {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(input.utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let process = Process()
     let output = Pipe()
     process.executableURL = python
-    process.arguments = [tests.appending(path: "StandIns/Services/\(name)").path]
+    process.arguments = [tests.appending(path: "StandIns/Services/\(name)").path] + arguments
     process.standardInput = try FileHandle(forReadingFrom: file)
     process.standardOutput = output
     try process.run()

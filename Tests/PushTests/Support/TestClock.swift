@@ -48,6 +48,9 @@ final class TestClock: PushClock {
     }
   }
 
+  /// Moves to a time, and wakes nobody.
+  func set(_ now: Date) { state.withLock { $0.now = now } }
+
   /// Waits until somebody sleeps, then moves to the earliest deadline and wakes its sleepers.
   ///
   /// Throws when the task is cancelled.

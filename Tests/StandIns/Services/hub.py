@@ -14,7 +14,6 @@ import base64
 import hashlib
 import hmac
 import json
-import random
 import re
 import time
 import urllib.parse
@@ -116,9 +115,7 @@ class HubHandler(service.Handler):
             with hub.lock:
                 hub.requests[-1]["reached"] = reached(tags, hub.devices) if tags else []
         with hub.lock:
-            step = service.next_step(hub, name)
-            if random.random() < hub.chaos:
-                step = random.choice(hub.faults)
+            step = service.chaotic(hub, service.next_step(hub, name))
 
         def delivered():
             with hub.lock:
@@ -157,11 +154,7 @@ def obey(server, command):
             server.devices = command["devices"]
             return {}
         if command["do"] == "chaos":
-            random.seed(command["seed"])
-            server.chaos = command["rate"]
-            server.faults = [
-                fault for fault in FAULTS
-                if not {fault.get("act"), fault.get("reason")} & set(command.get("without", []))]
+            service.set_chaos(server, command, FAULTS)
             return {}
         if command["do"] == "delivered":
             return {"pushes": server.delivered}

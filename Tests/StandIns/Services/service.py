@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import random
 import shutil
 import sys
 import threading
@@ -90,6 +91,20 @@ def next_step(service, name):
     """The next of the steps for a name, of which the last is for all that follow; the service's lock is held."""
     steps = service.rules.get(name) or service.rules.get("*") or [{"status": 201}]
     return steps.pop(0) if len(steps) > 1 else steps[0]
+
+
+def set_chaos(service, command, faults):
+    """From now on a share of all calls fails, in each of the ways but those that the command leaves out."""
+    random.seed(command["seed"])
+    service.chaos = command["rate"]
+    service.faults = [
+        fault for fault in faults
+        if not {fault.get("act"), fault.get("reason")} & set(command.get("without", []))]
+
+
+def chaotic(service, step):
+    """The step, or a fault in its place; the service's lock is held."""
+    return random.choice(service.faults) if random.random() < service.chaos else step
 
 
 def run(handler, forget, obey):

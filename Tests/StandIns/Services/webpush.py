@@ -6,6 +6,7 @@ The same lines on standard input and output as hub.py; rules go by subscription 
 {"do": "subscribe", "name": "a"} makes a subscription and answers {"endpoint", "p256dh", "auth"}; its pushes are
 decrypted. {"do": "key", "key": "…"} binds all subscriptions to a VAPID key, as browsers do.
 {"do": "requests"} gives each push with its header fields, the length of its body, and its text.
+"chaos" and "delivered" are as in hub.py; instead of an id there is the topic.
 """
 
 import base64
@@ -23,6 +24,13 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 import service
 from service import Refusal
+
+
+# A Retry-After holds up the whole lane: it comes less often than the rest.
+FAULTS = 30 * [{"status": 500}, {"act": "drop"}] + [
+    {"act": "silence"}, {"status": 503, "headers": {"Retry-After": "1"}},
+    {"status": 429, "reason": "TooManyRequests", "headers": {"Retry-After": "2"}},
+]
 
 
 def decoded(text):
@@ -115,7 +123,13 @@ class PushHandler(service.Handler):
         with push.lock:
             push.requests.append(
                 {"name": name, "headers": dict(self.headers), "length": len(body), "text": text})
-            return service.next_step(push, name), None
+            step = service.chaotic(push, service.next_step(push, name))
+
+        def delivered():
+            with push.lock:
+                push.delivered.append([self.headers.get("Topic", ""), name, text])
+
+        return step, delivered
 
     def location(self):
         return f"https://{self.headers['Host']}/m/{encoded(os.urandom(6))}"
@@ -123,6 +137,7 @@ class PushHandler(service.Handler):
 
 def forget(push):
     push.rules, push.requests, push.subscriptions, push.key = {}, [], {}, None
+    push.delivered, push.chaos, push.faults = [], 0, FAULTS
 
 
 def obey(push, command):
@@ -133,6 +148,10 @@ def obey(push, command):
             push.rules = command["rules"]
         elif command["do"] == "key":
             push.key = command["key"]
+        elif command["do"] == "chaos":
+            service.set_chaos(push, command, FAULTS)
+        elif command["do"] == "delivered":
+            return {"pushes": push.delivered}
         elif command["do"] == "subscribe":
             subscription = push.subscriptions[command["name"]] = Subscription()
             return {"endpoint": f"https://localhost:{push.server_address[1]}/push/{command['name']}",

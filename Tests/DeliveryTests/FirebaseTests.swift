@@ -1,0 +1,68 @@
+import Foundation
+import Media
+import Push
+import Store
+import TestSupport
+import Testing
+
+@testable import Delivery
+
+/// What is stored for Firebase.
+@Suite(.timeLimit(.minutes(1))) struct FirebaseTests {
+  @Test func `Firebase's texts have a link to the rendition for Android, and nothing of Apple's`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture(push: "apns,fcm")
+    try await delivery.register("AA", of: "alice")
+    try await delivery.register("phone", of: "alice", platform: "fcm")
+    for form in ["silent", "alert"] {
+      try await delivery.publish(delivery.draft(#","form":"\#(form)""#))
+      let push = try #require(try await delivery.lease("fcm").last)
+      #expect(push.push.target == .device(handle: "phone", platform: "fcm"))
+      #expect(!push.push.text.json.contains("aps") && push.fallback == nil)
+      #expect(push.push.text.json.contains("/\(Profile.all[1].name)?expires="))
+      #expect(push.push.text.json.contains(#""richMessage":"Hi""#))
+      let apple = try #require(try await delivery.lease("apns").last)
+      #expect(apple.push.text.json.contains("aps"))
+    }
+    try await delivery.publisher.announcement.announce("From shop: hi", to: "alice")
+    let plain = try #require(try await delivery.lease("fcm").last)
+    #expect(plain.push.text.json == #"{"richMessage":"From shop: hi"}"#)
+  }
+
+  private func settle(_ jobs: [PushJob], _ delivery: DeliveryFixture) async throws {
+    let sent = jobs.map {
+      Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
+    }
+    _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
+      sent, lane: "fcm", limit: 0, now: delivery.clock.now(), until: delivery.clock.now())
+  }
+
+  @Test func `a device gets at most four collapse keys until it has fetched`() async throws {
+    let delivery = try await DeliveryFixture(push: "fcm")
+    let device = try await delivery.register("phone", of: "alice", platform: "fcm")
+    try await delivery.register("other", of: "bob", platform: "fcm")
+    for _ in 0..<6 { try await delivery.publish(delivery.draft()) }
+    try await delivery.publish(delivery.draft(to: #"["username:bob"]"#))
+    let jobs = try await delivery.lease("fcm")
+    let four = [true, true, true, true, false, false]
+    #expect(jobs.map(\.push.isCollapsible) == four + [true])
+    try await settle(jobs, delivery)
+    try await delivery.publish(delivery.draft())
+    let fifth = try await delivery.lease("fcm")
+    #expect(fifth.map(\.push.isCollapsible) == [false])
+    try await settle(fifth, delivery)
+    let alice = try await delivery.id("alice")
+    for id in 0..<4 {
+      delivery.store.notifications.recordFetched(id, user: alice, device: device)
+    }
+    try await delivery.publish(delivery.draft())
+    let later = try await delivery.lease("fcm")
+    #expect(later.map(\.push.isCollapsible) == [true])
+    try await settle(later, delivery)
+    // What Firebase has given up does not count.
+    delivery.clock.advance(by: 29 * 86_400)
+    for _ in 0..<4 { try await delivery.publish(delivery.draft()) }
+    #expect(try await delivery.lease("fcm").allSatisfy(\.push.isCollapsible))
+  }
+}

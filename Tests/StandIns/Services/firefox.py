@@ -1,0 +1,192 @@
+"""Debian's Firefox, headless and offline, and the part of Mozilla's push service that it and a server speak to.
+
+usage: firefox.py FOLDER
+Standard output: one JSON object per line, first {"port": …}, then an answer per command.
+Standard input: one command per line:
+  {"do": "reset"}                       ends Firefox and forgets what was seen
+  {"do": "open", "url": "…"}            starts Firefox with a new profile, on a page
+  {"do": "evaluate", "script": "…"}     answers with {"value": …}, the JSON of what the script's promise gives, or
+                                        with {"error": "…"}; the script runs in the page
+  {"do": "refuse", "count": n}          answers 503 to the next pushes
+  {"do": "seen"}                        answers with the header fields of all "pushes", and with all "acks": 100 is
+                                        decrypted and given to the page's worker, 101 is not decrypted
+"""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import uuid
+
+import aiohttp
+from aiohttp import web
+
+PREFERENCES = {
+    "dom.push.testing.allowInsecureServerURL": True, "dom.push.enabled": True,
+    "dom.push.connection.enabled": True, "permissions.default.desktop-notification": 1,
+    "dom.webnotifications.requireuserinteraction": False, "alerts.useSystemBackend": False,
+    "browser.shell.checkDefaultBrowser": False, "app.normandy.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False, "toolkit.telemetry.server": "",
+    "browser.startup.homepage_override.mstone": "ignore", "browser.aboutwelcome.enabled": False,
+    "termsofuse.bypassNotification": True,
+}
+
+
+class Browser:
+    """Firefox, steered by WebDriver BiDi (w3.org/TR/webdriver-bidi)."""
+
+    def __init__(self, process):
+        self.process, self.number = process, 0
+
+    @classmethod
+    async def start(cls, folder, push_service):
+        profile = os.path.join(folder, "profile-" + secrets.token_hex(4))
+        os.makedirs(profile)
+        with open(os.path.join(profile, "user.js"), "w") as out:
+            for name, value in (PREFERENCES | {"dom.push.serverURL": push_service}).items():
+                out.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
+        process = await asyncio.create_subprocess_exec(
+            "/usr/bin/setpriv", "--pdeathsig", "KILL", "/usr/bin/firefox-esr", "--headless", "--no-remote",
+            "--profile", profile, "--remote-debugging-port", "0", "about:blank",
+            env=dict(os.environ, MOZ_HEADLESS="1", HOME=folder),
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
+        browser = cls(process)
+        async for line in process.stderr:
+            if found := re.search(rb"WebDriver BiDi listening on (ws://\S+)", line):
+                break
+        else:
+            raise RuntimeError("Firefox has ended")
+        browser.drain = asyncio.create_task(process.stderr.read())
+        browser.session = aiohttp.ClientSession()
+        browser.socket = await browser.session.ws_connect(found[1].decode() + "/session")
+        await browser.call("session.new", capabilities={})
+        contexts = await browser.call("browsingContext.getTree")
+        browser.context = contexts["contexts"][0]["context"]
+        return browser
+
+    async def call(self, method, **parameters):
+        self.number += 1
+        await self.socket.send_json({"id": self.number, "method": method, "params": parameters})
+        async for message in self.socket:
+            answer = json.loads(message.data)
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{answer['error']}: {answer.get('message')}")
+                return answer["result"]
+        raise RuntimeError("Firefox has ended")
+
+    async def evaluate(self, script):
+        answer = await self.call(
+            "script.evaluate", expression=f"(async () => JSON.stringify(await ({script})) ?? 'null')()",
+            target={"context": self.context}, awaitPromise=True, userActivation=True)
+        if answer["type"] != "success":
+            return {"error": answer["exceptionDetails"]["text"]}
+        return {"value": json.loads(answer["result"]["value"])}
+
+    async def stop(self):
+        self.process.kill()
+        await self.process.wait()
+        await self.session.close()
+
+
+class PushService:
+    """A WebSocket for the browser, and endpoints to which servers post (RFC 8030)."""
+
+    def __init__(self, folder):
+        self.folder, self.browser = folder, None
+        self.forget()
+
+    def forget(self):
+        self.sockets, self.pushes, self.acks, self.refusals = [], [], [], 0
+
+    async def listen(self, request):
+        socket = web.WebSocketResponse(protocols=("push-notification",))
+        await socket.prepare(request)
+        self.sockets.append(socket)
+        async for message in socket:
+            if message.type != web.WSMsgType.TEXT:
+                continue
+            data = json.loads(message.data) if message.data.strip() else {}
+            kind = data.get("messageType")
+            if kind == "hello":
+                await socket.send_json({
+                    "messageType": "hello", "uaid": data.get("uaid") or uuid.uuid4().hex, "status": 200,
+                    "use_webpush": True, "broadcasts": {}})
+            elif kind == "register":
+                await socket.send_json({
+                    "messageType": "register", "channelID": data["channelID"], "status": 200,
+                    "pushEndpoint": f"http://127.0.0.1:{self.port}/push/{data['channelID']}"})
+            elif kind == "unregister":
+                await socket.send_json(
+                    {"messageType": "unregister", "channelID": data["channelID"], "status": 200})
+            elif kind == "ack":
+                self.acks += [update.get("code") for update in data["updates"]]
+            elif not data:
+                await socket.send_str("{}")
+        return socket
+
+    async def take(self, request):
+        body, fields = await request.read(), request.headers
+        self.pushes.append(dict(fields))
+        if "TTL" not in fields or not fields.get("Authorization", "").startswith("vapid "):
+            return web.Response(status=400)
+        if self.refusals > 0:
+            self.refusals -= 1
+            return web.Response(status=503)
+        version = secrets.token_hex(8)
+        await self.sockets[-1].send_json({
+            "messageType": "notification", "channelID": request.path.split("/")[-1],
+            "version": version, "ttl": int(fields["TTL"]),
+            "data": base64.urlsafe_b64encode(body).rstrip(b"=").decode(),
+            "headers": {"encoding": fields["Content-Encoding"]}})
+        return web.Response(
+            status=201, headers={"Location": f"http://127.0.0.1:{self.port}/m/{version}", "TTL": fields["TTL"]})
+
+    async def obey(self, command):
+        if command["do"] == "open":
+            self.browser = await Browser.start(self.folder, f"ws://127.0.0.1:{self.port}/")
+            await self.browser.call(
+                "browsingContext.navigate", context=self.browser.context, url=command["url"], wait="complete")
+        elif command["do"] == "evaluate":
+            return await self.browser.evaluate(command["script"])
+        elif command["do"] == "refuse":
+            self.refusals = command["count"]
+        elif command["do"] == "seen":
+            return {"pushes": self.pushes, "acks": self.acks}
+        elif command["do"] == "reset":
+            if self.browser:
+                await self.browser.stop()
+            self.browser = None
+            self.forget()
+        return {}
+
+
+async def main(folder):
+    service = PushService(folder)
+    app = web.Application()
+    app.router.add_get("/", service.listen)
+    app.router.add_post("/push/{channel}", service.take)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    service.port = site._server.sockets[0].getsockname()[1]
+    print(json.dumps({"port": service.port}), flush=True)
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        try:
+            answer = await asyncio.wait_for(service.obey(json.loads(line)), 60)
+        except (RuntimeError, OSError, asyncio.TimeoutError) as error:
+            answer = {"error": f"{type(error).__name__} {error}"}
+        print(json.dumps(answer), flush=True)
+    await service.obey({"do": "reset"})
+
+
+try:
+    asyncio.run(main(sys.argv[1]))
+finally:
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
