@@ -21,19 +21,21 @@ package struct KeyedHash: Sendable {
   /// The hash of the text's UTF-8.
   package func callAsFunction(_ text: String) -> Value {
     var text = text
-    return text.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
+    return text.withUTF8 { bytes in
+      var state = State(key)
+      state.absorb(UnsafeRawBufferPointer(bytes))
+      return state.finish()
+    }
   }
 
-  private func hash(_ bytes: UnsafeRawBufferPointer) -> Value {
+  /// The hash of two texts, which differs from that of any others with the same bytes.
+  package func callAsFunction(
+    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+  ) -> Value {
     var state = State(key)
-    let end = bytes.count & ~7
-    for offset in stride(from: 0, to: end, by: 8) {
-      state.absorb(
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
-    }
-    var last = UInt64(truncatingIfNeeded: bytes.count) << 56
-    for offset in end..<bytes.count { last |= UInt64(bytes[offset]) << (8 * (offset - end)) }
-    state.absorb(last)
+    state.absorb(UInt64(first.count))
+    state.absorb(first)
+    state.absorb(second)
     return state.finish()
   }
 
@@ -46,6 +48,17 @@ package struct KeyedHash: Sendable {
       v1 = key.1 ^ 0x646f_7261_6e64_6f6d ^ 0xee
       v2 = key.0 ^ 0x6c79_6765_6e65_7261
       v3 = key.1 ^ 0x7465_6462_7974_6573
+    }
+
+    /// Absorbs all bytes and their number.
+    mutating func absorb(_ bytes: UnsafeRawBufferPointer) {
+      let end = bytes.count & ~7
+      for offset in stride(from: 0, to: end, by: 8) {
+        absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+      }
+      var last = UInt64(truncatingIfNeeded: bytes.count) << 56
+      for offset in end..<bytes.count { last |= UInt64(bytes[offset]) << (8 * (offset - end)) }
+      absorb(last)
     }
 
     mutating func absorb(_ word: UInt64) {

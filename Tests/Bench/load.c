@@ -3,7 +3,8 @@
 
      load PORT REQUESTS CONNECTIONS SECONDS PROCESSOR STATUS [close]
 
-   REQUESTS has a line for each request: path, Basic credentials and validator, or "-" for none. Prints one line of
+   REQUESTS has a line for each request: path, credentials (Basic, or a token of 43 characters) and validator, or "-"
+   for none. If SECONDS is "once", each is sent once. Prints one line of
    JSON: what was answered, the rate, percentiles in microseconds, answers with another status than STATUS, and
    connections that broke. Bodies are discarded in the kernel (MSG_TRUNC, tcp(7)), so that the generator costs less
    than the server it measures. */
@@ -33,8 +34,8 @@ typedef struct {
 
 static struct sockaddr_in address = {.sin_family = AF_INET};
 static char **requests;
-static size_t request_count, next_request;
-static int closes, status_wanted, poller;
+static size_t request_count, first_request, next_request;
+static int closes, once, status_wanted, poller;
 static uint64_t answered, other, broken, slowest, buckets[BUCKETS];
 
 static uint64_t now(void) { /* nanoseconds */
@@ -75,7 +76,7 @@ static void read_requests(const char *path) {
     const char *authorized = strcmp(key, "-") ? key : "", *tagged = strcmp(tag, "-") ? tag : "";
     if (!requests || asprintf(
           &requests[request_count++], "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s%s%s%s%s%s%s\r\n", target,
-          *authorized ? "Authorization: Basic " : "", authorized, *authorized ? "\r\n" : "",
+          !*authorized ? "" : strlen(authorized) == 43 ? "Authorization: Bearer " : "Authorization: Basic ", authorized, *authorized ? "\r\n" : "",
           *tagged ? "If-None-Match: " : "", tagged, *tagged ? "\r\n" : "",
           closes ? "Connection: close\r\n" : "") < 0)
       fail("memory");
@@ -117,7 +118,8 @@ static void complete(connection *it) {
   buckets[bucket(time)]++;
   if (time > slowest) slowest = time;
   if (atoi(it->head + 9) != status_wanted) other++;
-  if (closes) reopen(it);
+  if (once && next_request - first_request >= request_count) close(it->socket);
+  else if (closes) reopen(it);
   else ask(it);
 }
 
@@ -172,11 +174,12 @@ int main(int count, char **arguments) {
   connection *all = calloc((size_t)connections, sizeof *all);
   if (poller < 0 || !all) fail("memory");
   srand48((long)getpid());
-  next_request = (size_t)lrand48() % request_count;
-  uint64_t start = now(), end = start + (uint64_t)(atof(arguments[4]) * 1e9);
+  first_request = next_request = (size_t)lrand48() % request_count;
+  once = !strcmp(arguments[4], "once");
+  uint64_t start = now(), end = once ? UINT64_MAX : start + (uint64_t)(atof(arguments[4]) * 1e9);
   for (int i = 0; i < connections; i++) open_connection(all + i);
   struct epoll_event events[EVENTS];
-  while (now() < end) {
+  while (now() < end && !(once && answered >= request_count)) {
     int ready = epoll_wait(poller, events, EVENTS, 100);
     for (int i = 0; i < ready; i++) receive(events[i].data.ptr);
   }

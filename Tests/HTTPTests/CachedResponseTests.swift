@@ -7,26 +7,34 @@ import Primitives
 
 /// Responses that are sent without parsing the whole request.
 @Suite(.timeLimit(.minutes(1))) struct CachedResponseTests {
-  /// A cached file for one target and one pair of credentials that counts how often it is sent.
+  /// A cached file that counts how often it is sent.
   private final class CachedFile: CachedResponse {
     let content: Content?
     let route = "/{}"
     let uses = Atomic(0)
+    let isValid = Atomic(true)
 
-    init(_ content: Content) { self.content = content }
+    init(_ content: Content?) { self.content = content }
+
+    func isValid(at second: Int) -> Bool { isValid.load(ordering: .relaxed) }
 
     func recordUse() { uses.add(1, ordering: .relaxed) }
   }
 
-  /// Answers every request with 203, unless its response is cached.
-  private final class ClosureResponder: Responder {
-    let cached = Mutex<CachedFile?>(nil)
+  /// Answers every request with 203; for one target and one pair of credentials the file is cached.
+  private struct CachingResponder: Responder {
+    let cached: CachedFile
 
-    func plan(for request: Request) -> ResponsePlan { .immediate(.text(203, "uncached")) }
+    func plan(for request: Request) -> ResponsePlan {
+      var response = Response.text(203, "uncached")
+      if request.target == "/a", request.fields["Authorization"] == "Basic YTph" {
+        response.cached = cached
+      }
+      return .immediate(response)
+    }
 
-    func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)? {
-      guard target == "/a", authorization == "Basic YTph" else { return nil }
-      return cached.withLock { $0 }
+    func plan(for request: Request, like earlier: any CachedResponse) -> ResponsePlan {
+      .immediate(.text(209, "again"))
     }
 
     func route(of request: Request?) -> String { request?.target ?? "" }
@@ -34,22 +42,23 @@ import Primitives
 
   private static func serve(
     needsRequest: Bool = false,
-    change: (inout ServerConfiguration) -> Void = { _ in },
+    hasContent: Bool = true, change: (inout ServerConfiguration) -> Void = { _ in },
     test: (Int, CachedFile, AsyncStream<AccessRecord>) async throws -> Void
   ) async throws {
     let folder =
       "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let cached = CachedFile(try TestServer.content(TestServer.pattern, in: folder))
-    let responder = ClosureResponder()
-    responder.cached.withLock { $0 = cached }
+    let content = try TestServer.content(TestServer.pattern, in: folder)
+    let cached = CachedFile(hasContent ? content : nil)
     let (seen, seeing) = AsyncStream<AccessRecord>.makeStream()
-    var configuration = ServerConfiguration()
+    var configuration = ServerConfiguration(threads: 1)
     change(&configuration)
     let server = try Server(
-      configuration, responder: responder, log: .silent,
+      configuration, responder: CachingResponder(cached: cached), log: .silent,
       observer: AccessObserver(needsRequest: needsRequest) { seeing.yield($0) })
+    let first = RawClient(server.port).ask("GET", "/a", Self.key)
+    #expect(first.status == 203)
     try await test(server.port, cached, seen)
     await server.stop(grace: .zero)
   }
@@ -152,6 +161,28 @@ import Primitives
     }
   }
 
+  @Test func `it is not sent after it has become invalid`() async throws {
+    try await Self.serve { port, cached, _ in
+      let client = RawClient(port)
+      #expect(client.ask("GET", "/a", Self.key).status == 200)
+      cached.isValid.store(false, ordering: .relaxed)
+      #expect(client.ask("GET", "/a", Self.key).status == 203)
+      cached.isValid.store(true, ordering: .relaxed)
+      #expect(client.ask("GET", "/a", Self.key).status == 200, "it was cached again")
+    }
+  }
+
+  @Test func `without content the application responds, and knows the earlier response`()
+    async throws
+  {
+    try await Self.serve(hasContent: false) { port, _, _ in
+      let client = RawClient(port)
+      #expect(client.ask("GET", "/a", Self.key).status == 209)
+      #expect(client.ask("GET", "/b", Self.key).status == 203)
+      #expect(client.ask("GET", "/a", Self.key, "Range: bytes=0-1").status == 203)
+    }
+  }
+
   @Test(arguments: [false, true])
   func `it is recorded, with the request if the observer needs it`(
     needsRequest: Bool
@@ -159,6 +190,7 @@ import Primitives
     try await Self.serve(needsRequest: needsRequest) { port, _, seen in
       _ = RawClient(port).ask("GET", "/a", Self.key, "User-Agent: t")
       var exchanges = seen.makeAsyncIterator()
+      _ = await exchanges.next()
       let exchange = await exchanges.next()
       #expect(exchange?.method == "GET" && exchange?.route == "/{}" && exchange?.status == 200)
       #expect(exchange?.bytes == 1000 && exchange?.isComplete == true)

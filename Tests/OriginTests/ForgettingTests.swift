@@ -25,12 +25,12 @@ import Testing
     try await store.accounts.addUser("alice", hash: hash, role: .device)
     let alice = await authenticator.verify(field, from: "::1").caller
     let caller = try #require(alice)
-    #expect(try await store.accounts.isCurrent(caller) && isKnown(authenticator))
+    #expect(try await store.isCurrent(caller) && isKnown(authenticator))
 
     #expect(
       try await store.accounts.setPassword(of: "alice", hash: PasswordHash.make("other") ?? ""))
     authenticator.invalidate(caller.id)
-    #expect(try await !store.accounts.isCurrent(caller))
+    #expect(try await !store.isCurrent(caller))
     #expect(!isKnown(authenticator))
     #expect(await authenticator.verify(field, from: "::1").caller == nil)
 
@@ -38,7 +38,7 @@ import Testing
     _ = await authenticator.verify(field, from: "::1")
     _ = try await store.accounts.removeUser("alice")
     authenticator.invalidate(caller.id)
-    #expect(try await !store.accounts.isCurrent(caller))
+    #expect(try await !store.isCurrent(caller))
     #expect(!isKnown(authenticator))
   }
 
@@ -56,7 +56,7 @@ import Testing
     _ = try await store.accounts.removeUser("alice")
     try await store.accounts.addUser("alice", hash: hash, role: .device)
     authenticator.invalidate(first.id)
-    #expect(try await !store.accounts.isCurrent(first) && !isKnown(authenticator))
+    #expect(try await !store.isCurrent(first) && !isKnown(authenticator))
     let second = await authenticator.verify(field, from: "::1").caller
     #expect(second != nil && second?.id != first.id)
   }
@@ -66,7 +66,7 @@ import Testing
     let store = try scratch.store()
     try await store.accounts.addUser("alice", hash: "first", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
-    let streams = EventStreams(of: .pushes(store), store.accounts)
+    let streams = EventStreams(of: .pushes(store), store)
     let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
       caller: Caller(id: alice, name: "alice", role: .device, proof: .password("first")),
@@ -88,7 +88,7 @@ import Testing
     let store = try scratch.store()
     try await store.accounts.addUser("alice", hash: "first", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
-    let streams = EventStreams(of: .pushes(store), store.accounts)
+    let streams = EventStreams(of: .pushes(store), store)
     let response = try await streams.get(
       RequestContext(
         request: try Request("GET", "/api/push/stream"),

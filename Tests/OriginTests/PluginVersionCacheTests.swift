@@ -25,7 +25,7 @@ import Testing
         folder: scratch.path + "/plugins", executables: nil, launcher: "/none",
         temporaryFolder: scratch.path))
     let versions = PluginVersionCache(host: host)
-    let noon = Date(timeIntervalSince1970: 1_800_000_000)
+    let noon = 1_800_000_000
     let plugin = try #require(host.plugin("coupon"))
     let epoch = versions.epoch(at: noon)
     #expect(versions.isCurrent(plugin, in: epoch))

@@ -1,10 +1,7 @@
-import Delivery
 import Foundation
 import HTTP
-import Intake
 import Media
-import Push
-import RichPushAPI
+import Primitives
 import Store
 import TestSupport
 import Testing
@@ -12,115 +9,125 @@ import Testing
 @testable import Origin
 @testable import PluginHost
 
-/// What is remembered of decided answers, and when it no longer is.
+/// What is remembered of URLs and callers, and when it no longer is.
 @Suite(.timeLimit(.minutes(1))) struct ResolvedMediaTests {
-  private let noon = Date(timeIntervalSince1970: 1_800_000_000)
+  private let noon = 1_800_000_000
+  private let scratch: Scratch
+  private let host: PluginHost
+  private let resolved = ResolvedMediaCache(capacity: 10)
+
+  init() throws {
+    scratch = try Scratch()
+    try scratch.write("#!/bin/sh\n", to: "plugins/coupon", mode: 0o755)
+    host = try PluginHost(
+      configuration: PluginConfiguration(
+        folder: scratch.path + "/plugins", executables: nil, launcher: "/none",
+        temporaryFolder: scratch.path))
+  }
 
   private func media(
-    _ id: Int, expires: Date? = nil, manifest: Manifest = Manifest()
-  ) -> ResolvedMedia {
-    let plugin = Plugin(
-      richType: "img", manifest: manifest, executable: "/img", interpreter: nil, folder: "/",
-      roots: [], identity: "1", problem: nil)
+    _ id: Int, expires: Double? = nil, readAfter moment: ChangeClock.Moment? = nil,
+    hasContent: Bool = true
+  ) throws -> ResolvedMedia {
+    let plugin = try #require(host.plugin("coupon"))
     let rendition = RenditionRequest(
-      source: RenditionSource(richType: "img", message: "m", payload: "p", id: id),
+      source: RenditionSource(richType: "coupon", message: "m", payload: "p", id: id),
       options: .none, plugin: plugin, user: "")
-    let content = Content(
-      path: "/\(id)", size: 1, mediaType: "a/b", etag: "\(id)", lastModified: noon)
     return ResolvedMedia(
-      rendition, content, at: "/", expires: expires, epoch: 0, counts: RenditionCounts())
+      of: id, rendition, hasContent ? content(id) : nil, at: "/",
+      expires: expires.map { Date(timeIntervalSince1970: Double(noon) + $0) },
+      readAfter: moment ?? resolved.changes.moment, changes: resolved.changes,
+      versions: PluginVersionCache(host: host), counts: RenditionCounts())
   }
 
-  @Test func `only the media of a changed notification is removed`() {
-    let resolved = ResolvedMediaCache()
-    let all = (0..<3).map { media($0) }
-    for (id, one) in all.enumerated() {
-      resolved.insert(one, for: "/\(id)", unlessChangedSince: 0)
-    }
-    resolved.remove(notification: 1)
+  private func content(_ number: Int) -> Content {
+    Content(
+      path: "/\(number)", size: 1, mediaType: "a/b", etag: "\(number)",
+      lastModified: Date(timeIntervalSince1970: 0))
+  }
+
+  @Test func `only the media of a changed notification is invalid`() throws {
+    let all = try (0..<3).map { try media($0) }
+    for (id, one) in all.enumerated() { resolved.insert(one, for: "/\(id)") }
+    resolved.changes.record(1)
     #expect(all.map { $0.isValid(at: noon) } == [true, false, true])
-    #expect(resolved.find("/0", at: noon, in: 0) { _ in true } != nil)
-    #expect(resolved.find("/1", at: noon, in: 0) { _ in true } == nil)
-    #expect(resolved.find("/2", at: noon, in: 0) { _ in true } != nil)
+    #expect((0..<3).map { resolved.find("/\($0)", at: noon) != nil } == [true, false, true])
+    #expect(resolved.count == 2)
+    resolved.changes.record(nil)
+    #expect(!all[0].isValid(at: noon))
   }
 
-  @Test func `a rendition for a user is not sent to a later user with the same name`() {
-    var manifest = Manifest()
-    manifest.perUser = true
-    let plugin = media(1, manifest: manifest).rendition.plugin
-    let keys = [1, 2].map { id in
-      RenditionRequest(
-        source: RenditionSource(richType: "img", message: "m", payload: "p", id: 1), options: .none,
-        plugin: plugin, user: "alice", owner: UserID(rawValue: id)
-      ).key
-    }
-    #expect(keys[0] != keys[1])
+  @Test func `media that was read before a change is not valid after it`() throws {
+    let moment = resolved.changes.moment
+    resolved.changes.record(7)
+    resolved.insert(try media(7, readAfter: moment), for: "/7")
+    #expect(resolved.find("/7", at: noon) == nil)
+    resolved.insert(try media(7), for: "/7")
+    #expect(resolved.find("/7", at: noon) != nil)
   }
 
-  @Test func `media resolved before a change is not cached after it`() {
-    let resolved = ResolvedMediaCache()
-    let changes = resolved.changes
-    resolved.remove(notification: 7)
-    resolved.insert(media(7), for: "/7", unlessChangedSince: changes)
-    #expect(resolved.find("/7", at: noon, in: 0) { _ in true } == nil)
-    resolved.insert(media(7), for: "/7", unlessChangedSince: resolved.changes)
-    #expect(resolved.find("/7", at: noon, in: 0) { _ in true } != nil)
+  @Test func `media is invalid when its notification expires`() throws {
+    let one = try media(1, expires: 1.5)
+    #expect(one.isValid(at: noon) && !one.isValid(at: noon + 1), "a response is never late")
   }
 
-  @Test func `media is checked once per epoch, and removed if it is not current`() {
-    let resolved = ResolvedMediaCache()
-    resolved.insert(media(1), for: "/1", unlessChangedSince: 0)
-    var looks = 0
-    func find(_ look: Int, _ isTrue: Bool) -> Bool {
-      resolved.find("/1", at: noon, in: look) { _ in
-        looks += 1
-        return isTrue
-      } != nil
-    }
-    #expect(find(0, false) && find(0, false) && looks == 0)
-    #expect(find(1, true) && find(1, false) && looks == 1)
-    #expect(!find(2, false) && !find(2, true) && looks == 2)
+  @Test func `media is invalid when its plugin is replaced`() async throws {
+    let one = try media(1)
+    #expect(one.isValid(at: noon))
+    try scratch.write("#!/bin/sh\nexit 0\n", to: "plugins/coupon", mode: 0o755)
+    try await eventually("the change is noticed") { !one.isValid(at: noon) }
+    #expect(!one.isValid(at: noon) && !one.isValid(at: noon + 1))
   }
 
-  @Test func `media is removed when its notification expires`() {
-    let resolved = ResolvedMediaCache()
-    let one = media(1, expires: noon + 1)
-    resolved.insert(one, for: "/1", unlessChangedSince: 0)
-    #expect(resolved.find("/1", at: noon + 0.9, in: 0) { _ in true } != nil)
-    #expect(resolved.find("/1", at: noon + 1, in: 0) { _ in true } == nil)
-    #expect(resolved.count == 0)
+  @Test func `what a caller got is invalid when the user is changed, and after a while`() throws {
+    let users = ChangeClock()
+    let login = Login(user: UserID(rawValue: 3), moment: users.moment, changes: users)
+    let cached = CachedMedia(try media(1), for: login, at: noon)
+    let linked = CachedMedia(try media(1), for: nil, at: noon)
+    users.record(4)
+    #expect(cached.isValid(at: noon) && cached.isValid(at: noon + 599))
+    #expect(!cached.isValid(at: noon + 600))
+    users.record(3)
+    #expect(!cached.isValid(at: noon) && linked.isValid(at: noon))
+    resolved.changes.record(1)
+    #expect(!linked.isValid(at: noon))
   }
 
-  @Test func `media for one user is not cached`() {
-    let resolved = ResolvedMediaCache()
-    var manifest = Manifest()
-    manifest.perUser = true
-    resolved.insert(media(1, manifest: manifest), for: "/1", unlessChangedSince: 0)
-    #expect(resolved.count == 0)
-  }
-
-  @Test func `the cache stays within its capacity, and keeps recently used media`() {
-    let resolved = ResolvedMediaCache(capacity: 10)
+  @Test func `the cache stays within its capacity, and keeps recently used media`() throws {
     for id in 0..<100 {
-      resolved.insert(media(id), for: "/\(id)", unlessChangedSince: 0)
-      #expect(resolved.find("/0", at: noon, in: 0) { _ in true } != nil)
+      resolved.insert(try media(id), for: "/\(id)")
+      #expect(resolved.find("/0", at: noon) != nil)
       #expect(resolved.count <= 10)
     }
   }
 
-  @Test func `rendered content is added to cached media, unless that was removed meanwhile`() {
-    let resolved = ResolvedMediaCache()
-    let content = media(3).content
-    let pending = (0..<3).map { ResolvedMedia(media($0), content: nil) }
-    for (id, one) in pending.enumerated() {
-      resolved.insert(one, for: "/\(id)", unlessChangedSince: 0)
+  @Test func `rendered content is added to cached media, unless that was changed meanwhile`() throws
+  {
+    let pending = try (0..<3).map { try media($0, hasContent: false) }
+    for (id, one) in pending.enumerated() { resolved.insert(one, for: "/\(id)") }
+    resolved.changes.record(1)
+    let rendered = pending.prefix(2).enumerated().map { id, one in
+      resolved.setContent(content(3), of: one, for: "/\(id)")
     }
-    resolved.remove(notification: 1)
-    for (id, one) in pending.prefix(2).enumerated() {
-      resolved.setContent(content, of: one, for: "/\(id)")
+    #expect(rendered.map { $0.isValid(at: noon) } == [true, false])
+    #expect(resolved.find("/0", at: noon)?.content?.etag == "3")
+    #expect(resolved.find("/1", at: noon) == nil)
+    #expect(resolved.find("/2", at: noon)?.content == nil)
+    #expect(resolved.setContent(nil, of: pending[2], for: "/2").isTransient)
+  }
+
+  @Test func `a rendition for a user is not sent to a later user with the same name`() throws {
+    var manifest = Manifest()
+    manifest.perUser = true
+    let plugin = Plugin(
+      richType: "card", manifest: manifest, executable: "/card", interpreter: nil, folder: "/",
+      roots: [], identity: "1", problem: nil)
+    let keys = [1, 2].map { id in
+      RenditionRequest(
+        source: RenditionSource(richType: "card", message: "m", payload: "p", id: 1),
+        options: .none, plugin: plugin, user: "alice", owner: UserID(rawValue: id)
+      ).key
     }
-    #expect(resolved.find("/0", at: noon, in: 0) { _ in true }?.content?.etag == "3")
-    #expect(resolved.find("/1", at: noon, in: 0) { _ in true } == nil)
-    #expect(resolved.find("/2", at: noon, in: 0) { _ in true }?.content == nil)
+    #expect(keys[0] != keys[1])
   }
 }

@@ -22,7 +22,7 @@ package final class Content: Sendable {
   private let pathHash: Int
 
   /// Whether the file exists with this size; needs no file descriptor.
-  var exists: Bool {
+  package var exists: Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_size == size
   }

@@ -7,9 +7,9 @@ package protocol Responder: Sendable {
   /// Decides, from the head alone, how the response is produced.
   func plan(for request: Request) -> ResponsePlan
 
-  /// The cached response to a GET of the target with this Authorization field (empty if absent), or
-  /// nil on a miss; then ``plan(for:)`` is called.
-  func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)?
+  /// Decides the same for a GET with the target and credentials of an earlier one, whose response is
+  /// cached without content.
+  func plan(for request: Request, like earlier: any CachedResponse) -> ResponsePlan
 
   /// The response to a request that is answered even when the server has reached its limit of
   /// connections, such as a health check; nil for all others, which get a 503.
@@ -20,10 +20,10 @@ package protocol Responder: Sendable {
 }
 
 extension Responder {
-  /// No cached responses.
-  package func cachedResponse(
-    for target: String, authorization: String
-  ) -> (any CachedResponse)? { nil }
+  /// The plan for any request.
+  package func plan(for request: Request, like earlier: any CachedResponse) -> ResponsePlan {
+    plan(for: request)
+  }
 
   /// No exceptions.
   package func responseWhenFull(to request: Request) -> Response? { nil }
@@ -37,7 +37,8 @@ extension Responder {
 /// If a deadline passes, the response is a 503 and the task is cancelled.
 package enum ResponsePlan: Sendable {
   /// Runs the closure, then continues with the plan it returns. Until then no byte of a body is
-  /// requested or read, beyond what was received together with the head.
+  /// requested or read, beyond what was received together with the head. If there is none, the deadline
+  /// is also that of an asynchronous plan.
   case deferred(deadline: Duration, @Sendable () async -> ResponsePlan)
   /// Sends the response at once: an error before the request's body is read, and the connection is
   /// then closed.
@@ -53,12 +54,14 @@ package enum ResponsePlan: Sendable {
     limit: Int, folder: String, deadline: Duration, @Sendable (SavedBody) async -> Response)
 }
 
-/// A response that may be sent again to the same caller.
+/// A response that may be sent again to a GET of the same target with the same Authorization field.
 package protocol CachedResponse: AnyObject, Sendable {
   /// The content; nil if it must be rendered for each request.
   var content: Content? { get }
   /// The route's name in metrics and logs.
   var route: String { get }
+  /// Whether it may still be sent, at this time in seconds since 1970; asked before each use.
+  func isValid(at second: Int) -> Bool
   /// Called each time the response is sent, on an event loop's thread.
   func recordUse()
 }

@@ -5,6 +5,8 @@ package struct Response: Sendable {
   package var status: Int
   package var fields: Fields
   package var body: ResponseBody
+  /// The same response, if it may be sent again.
+  package var cached: (any CachedResponse)?
 
   /// A response of these parts.
   package init(_ status: Int = 200, fields: Fields = Fields(), body: ResponseBody = .empty) {

@@ -28,7 +28,10 @@ package struct Router: Sendable {
   package init(_ routes: [(method: String, pattern: String)]) {
     patterns = routes.map(\.pattern)
     for (index, route) in routes.enumerated() {
-      let end = route.pattern.split(separator: "/").reduce(0) { child($1, of: $0) }
+      // As a request's path is split: "/push/" ends with an empty segment.
+      let segments = route.pattern.dropFirst().split(
+        separator: "/", omittingEmptySubsequences: false)
+      let end = (route.pattern == "/" ? [] : segments).reduce(0) { child($1, of: $0) }
       nodes[end].routes.append((route.method, index))
     }
   }

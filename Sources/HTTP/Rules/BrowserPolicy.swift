@@ -92,8 +92,8 @@ struct BrowserPolicy: Sendable {
 
 /// Which pages of other origins may read responses: CORS (WHATWG Fetch, section 3.3).
 ///
-/// `Access-Control-Allow-Credentials` is never sent: there are no cookies, and a page that signs in
-/// sets Authorization itself.
+/// `Access-Control-Allow-Credentials` is never sent: cookies count only for the server's own pages, and a
+/// page of another origin sets Authorization itself.
 struct CORSPolicy: Sendable {
   private let origins: Set<String>
 

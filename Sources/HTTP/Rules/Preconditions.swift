@@ -37,6 +37,15 @@ enum Preconditions {
   }
 }
 
+extension Request {
+  /// Whether its If-None-Match has the entity tag of a representation.
+  package func has(etag: String) -> Bool {
+    fields["If-None-Match"].map {
+      EntityTag.list($0, contains: etag, comparison: .weak)
+    } ?? false
+  }
+}
+
 /// An entity tag (RFC 9110, section 8.8.3).
 struct EntityTag: Equatable {
   /// How tags are compared (section 8.8.3.2): the strong comparison ignores weak tags.

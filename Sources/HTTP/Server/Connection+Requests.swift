@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 // Receiving: from bytes to requests, and from requests to the plans for their responses.
 extension Connection {
@@ -102,11 +103,15 @@ extension Connection {
 
   private func handle(_ head: RequestHead) {
     beginRequest()
+    var earlier: (any CachedResponse)?
     // The fast path. Not with CORS, where the response depends on Origin.
     if !isOverflow, context.cors == nil, let simple = SimpleRequestHead(head),
-      context.browserPolicy?.accepts(simple) != false, sendCachedResponse(to: simple, head)
+      context.browserPolicy?.accepts(simple) != false
     {
-      return
+      let key = context.cachedResponses.key(simple.target, simple.authorization)
+      earlier = context.cachedResponses.find(key, at: context.second)
+      if let earlier, send(earlier, to: simple, head) { return }
+      cacheKey = key
     }
     do throws(HTTPError) {
       let request = try validatedRequest(head)
@@ -118,11 +123,16 @@ extension Connection {
       if let response = context.cors?.preflightResponse(to: request) {
         try execute(.immediate(response), for: request)
       } else {
-        try execute(context.responder.plan(for: request), for: request)
+        try execute(plan(for: request, like: earlier), for: request)
       }
     } catch {
       reject(with: error.response)
     }
+  }
+
+  private func plan(for request: Request, like earlier: (any CachedResponse)?) -> ResponsePlan {
+    guard let earlier, earlier.content == nil else { return context.responder.plan(for: request) }
+    return context.responder.plan(for: request, like: earlier)
   }
 
   /// Resets the state of the previous request.
@@ -130,16 +140,14 @@ extension Connection {
     serial = context.nextSerial()
     if context.observer != nil { startTime = MonotonicClock.nanoseconds }
     (persistence, isHeadRequest, leavesBytesUnread) = (.keptOpen, false, false)
+    cacheKey = nil
   }
 
-  /// Sends the cached response to a simple head; false if there is none.
-  private func sendCachedResponse(to simple: SimpleRequestHead, _ head: RequestHead) -> Bool {
-    let authorization = simple.authorization.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    guard
-      let cached = context.responder.cachedResponse(
-        for: String(decoding: simple.target, as: UTF8.self), authorization: authorization),
-      let content = cached.content, let file = context.files[content]
-    else { return false }
+  /// Sends a cached response again; false if it has no content.
+  private func send(
+    _ cached: any CachedResponse, to simple: SimpleRequestHead, _ head: RequestHead
+  ) -> Bool {
+    guard let content = cached.content, let file = context.files[content] else { return false }
     // Any other value of If-None-Match, such as a list, is evaluated by Preconditions.
     if let validator = simple.ifNoneMatch, !file.matches(validator) { return false }
     if context.observer?.needsRequest == true { request = try? validatedRequest(head) }
@@ -194,8 +202,16 @@ extension Connection {
     switch plan {
     case .deferred(let deadline, let decide):
       setTimeout(deadline.milliseconds)
+      let hasBody = request.body != .none
       phase = .planning(
-        Task { [handle = handle, queue = context.queue] in queue.post(.plan(handle, await decide()))
+        Task(executorPreference: BlockingExecutor.requests) {
+          [handle = handle, queue = context.queue] in
+          let plan = await decide()
+          if !hasBody, case .asynchronous(_, let work) = plan {
+            queue.post(.response(handle, await work()))
+          } else {
+            queue.post(.plan(handle, plan))
+          }
         })
     case .immediate(let response) where request.body == .none: send(response)
     case .immediate(let response) where response.status >= 400: reject(with: response)
@@ -221,8 +237,11 @@ extension Connection {
 
   /// Continues with the response that the application has produced.
   func resume(_ handle: RequestHandle, with response: Response) {
-    guard case .responding = phase, handle.serial == serial else { return }
-    send(response)
+    guard handle.serial == serial else { return }
+    switch phase {
+    case .planning, .responding: send(response)
+    default: return
+    }
   }
 
   /// Executes the rest of a plan when its request's body is complete.
@@ -243,7 +262,9 @@ extension Connection {
   private func run(_ work: @escaping @Sendable () async -> Response, _ deadline: Duration) {
     setTimeout(deadline.milliseconds)
     phase = .responding(
-      Task { [handle = handle, queue = context.queue] in queue.post(.response(handle, await work()))
+      Task(executorPreference: BlockingExecutor.requests) {
+        [handle = handle, queue = context.queue] in
+        queue.post(.response(handle, await work()))
       })
   }
 }

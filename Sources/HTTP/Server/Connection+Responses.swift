@@ -5,6 +5,9 @@ import Primitives
 extension Connection {
   /// Begins to send a response.
   func send(_ response: Response) {
+    if let cached = response.cached, let cacheKey {
+      context.cachedResponses.insert(cached, for: cacheKey)
+    }
     let response = completed(response)
     switch response.body {
     case .empty: send(response.status, response.fields, [], size: 0)

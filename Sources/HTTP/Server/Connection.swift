@@ -35,6 +35,8 @@ final class Connection {
   /// Unique per request; `X-Request-Id` is derived from it.
   var serial: UInt64 = 0
   var request: Request?
+  /// Where its response may be cached; nil if the response depends on more than target and credentials.
+  var cacheKey: CachedResponses.Key?
   /// The route's name, if the response was cached.
   var route: String?
   /// When the head was complete, in nanoseconds.

@@ -20,6 +20,7 @@ final class EventLoopContext {
   let log: Log
   let observer: AccessObserver?
   let files: MappedFileCache
+  let cachedResponses: CachedResponses
   let queue: EventLoopQueue
   /// The receive buffer of all connections; a connection copies what it keeps.
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -27,7 +28,8 @@ final class EventLoopContext {
   var openConnections = 0
   /// The monotonic clock in milliseconds, as of the beginning of this turn.
   private(set) var now = 0
-  private var second = 0
+  /// Seconds since 1970, as of the beginning of this turn.
+  private(set) var second = 0
   private var headEnds: [[UInt8]] = []
   private var serial = UInt64.random(in: .min ... .max)
 
@@ -48,6 +50,7 @@ final class EventLoopContext {
     self.log = log
     self.observer = observer
     files = MappedFileCache(bytes: limits.mappedBytes, files: limits.mappedFiles, metrics: metrics)
+    cachedResponses = CachedResponses(capacity: limits.cachedResponses / configuration.threads)
     queue = try EventLoopQueue()
     beginTurn()
   }

@@ -54,6 +54,8 @@ package struct ServerConfiguration: Sendable {
     /// Bytes and files that may stay mapped on each thread.
     package var mappedBytes = 512 * 1024 * 1024
     package var mappedFiles = 8192
+    /// The responses that are remembered for each target and its credentials, on all threads together.
+    package var cachedResponses = 500_000
 
     package init() {}
   }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Primitives
 import RichPushAPI
 package import Store
@@ -42,6 +43,8 @@ package struct Caller: Sendable, Hashable {
     case password(KeyedHash.Value)
     /// The token of a device; the hash of the token.
     case token(Digest, device: String)
+    /// The cookie of a session; the hash of its token.
+    case session(Digest, id: Int, expires: Date)
   }
 
   /// Identifies the user; the name may belong to another user later.
@@ -58,13 +61,30 @@ package struct Caller: Sendable, Hashable {
 
   /// The registration of the device whose token was sent.
   var device: String? { if case .token(_, let device) = proof { device } else { nil } }
+
+  /// The session whose cookie was sent.
+  var session: Int? { if case .session(_, let id, _) = proof { id } else { nil } }
+
+  /// Whether the time of the session is over.
+  func hasEnded(at time: Date) -> Bool {
+    if case .session(_, _, let expires) = proof { expires <= time } else { false }
+  }
 }
 
 extension Caller {
   /// A guest of demo mode.
   init(guest name: String, _ id: UserID) {
-    self.init(id: id, name: name, role: name == "admin" ? .admin : .publisher, proof: .name)
+    self.init(id: id, name: name, role: Self.role(ofGuest: name), proof: .name)
   }
+
+  /// The user of a session; `hash` is that of its token.
+  init(_ user: SessionUser, hash: Digest) {
+    let role = user.isPasswordless ? Self.role(ofGuest: user.name) : user.role
+    let proof = Proof.session(hash, id: user.session, expires: user.expires)
+    self.init(id: user.id, name: user.name, role: role, proof: proof)
+  }
+
+  private static func role(ofGuest name: String) -> Role { name == "admin" ? .admin : .publisher }
 }
 
 extension Caller.Proof {
@@ -74,17 +94,20 @@ extension Caller.Proof {
   static func password(_ hash: String) -> Self { .password(keyed(hash)) }
 }
 
-extension Accounts {
-  /// Whether a caller whose credentials were verified before is still that user, with that password or token and
-  /// that role.
+extension Store {
+  /// Whether a caller whose credentials were verified before is still that user, with that password, token or
+  /// session and that role.
   func isCurrent(_ caller: Caller) async throws -> Bool {
     switch caller.proof {
-    case .name: return try await isUser(caller.id)
+    case .name: return try await accounts.isUser(caller.id)
     case .token(let hash, let device):
-      let found = try await self.device(withToken: hash)
+      let found = try await accounts.device(withToken: hash)
       return found?.user == caller.id && found?.registration == device
+    case .session(let hash, _, _):
+      return try await sessions.sessionUser(withToken: hash).map { Caller($0, hash: hash) }
+        == caller
     case .password:
-      let user = try await user(named: caller.name)
+      let user = try await accounts.user(named: caller.name)
       return user?.id == caller.id && user?.role == caller.role
         && user.map { .password($0.hash) } == caller.proof
     }

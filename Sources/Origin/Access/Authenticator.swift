@@ -1,11 +1,13 @@
 import Dispatch
 import FoundationEssentials
+import Media
 import Primitives
 import RichPushAPI
 import Store
 import Synchronization
 
-/// Authenticates requests by password (Basic, RFC 7617) or by the token of a device (Bearer, RFC 6750).
+/// Authenticates requests by password (Basic, RFC 7617), by the token of a device (Bearer, RFC 6750) or by the
+/// cookie of a session.
 final class Authenticator: Sendable {
   /// What the `Authorization` field alone tells.
   enum Lookup: Sendable {
@@ -26,36 +28,42 @@ final class Authenticator: Sendable {
     case busy(wait: Int)
   }
 
+  private let store: Store
   private let accounts: any Accounts
-  private let loopReads: any EventLoopReads
-  private let isDemo: Bool
+  let isDemo: Bool
   private let logins: LoginCache
   private let hashing = DispatchQueue(label: "richpush.passwords", attributes: .concurrent)
   private let limiter = HashLimiter(width: ProcessInfo.processInfo.activeProcessorCount)
-  private let failures: FailedLogins
+  private let reservations = LoginReservations()
+  let failures: FailedLogins
+  /// When users were changed.
+  var changes: ChangeClock { logins.changes }
 
   /// Authenticates the store's users; in demo mode, also any user whose password equals the name.
   init(
     store: Store, isDemo: Bool, failures: FailedLogins = FailedLogins(),
     logins: LoginCache = LoginCache()
   ) {
-    (accounts, loopReads, self.isDemo) = (store.accounts, store.loopReads, isDemo)
+    (self.store, accounts) = (store, store.accounts)
+    self.isDemo = isDemo
     (self.failures, self.logins) = (failures, logins)
     // Otherwise the first unknown name would take longer than later ones.
-    if !isDemo { hashing.async { _ = Self.dummyHash } }
+    if !isDemo { hashing.async { [limiter] in limiter.record(Self.dummy.duration) } }
   }
 
   /// The caller, if the credentials were verified before.
   func find(_ authorization: String) -> Lookup {
     if case .valid(let caller) = logins.find(authorization) { return .caller(caller) }
-    guard let credentials = Credentials(authorization) else {
-      return DeviceToken(authorization) == nil ? .invalid : .unverified
+    let isWellFormed = Credentials(authorization) != nil || DeviceToken(authorization) != nil
+    return isWellFormed ? .unverified : .invalid
+  }
+
+  /// Whose credentials these were when they were last verified, for logs.
+  @Sendable func knownCaller(_ authorization: String) -> Caller? {
+    switch logins.find(authorization) {
+    case .valid(let caller), .changed(let caller): caller
+    case .unknown: nil
     }
-    let moment = logins.moment
-    guard isDemo, credentials.password == credentials.name,
-      let id = try? loopReads.userID(of: credentials.name, allowingPasswordless: true)
-    else { return .unverified }
-    return .caller(remember(Caller(guest: credentials.name, id), authorization, moment))
   }
 
   /// Verifies credentials.
@@ -63,10 +71,10 @@ final class Authenticator: Sendable {
   /// A password is hashed, unless the address or the name has failed too often. An unknown name takes as
   /// long as a wrong password.
   func verify(_ authorization: String, from address: String) async -> Verification {
-    let moment = logins.moment
+    let moment = logins.changes.moment
     do {
       if case .changed(let caller) = logins.find(authorization),
-        try await accounts.isCurrent(caller)
+        try await store.isCurrent(caller)
       {
         return .caller(remember(caller, authorization, moment))
       }
@@ -82,12 +90,76 @@ final class Authenticator: Sendable {
       if isDemo, let guest = try await guest(credentials) {
         return .caller(remember(guest, authorization, moment))
       }
-      return try await limiter.run(isSuspect: failures.hasFailed(from: address)) {
-        await compare(credentials, authorization, from: address)
-      }
+      return try await inTurn(credentials, authorization, from: address)
     } catch {
       guard case AdmissionQueue.Rejection.full(let wait) = error else { return .busy(wait: 1) }
       return .busy(wait: Int(wait / .seconds(1)))
+    }
+  }
+
+  /// The caller of a session, if its token was verified before.
+  func find(_ token: SessionToken) -> Lookup {
+    guard case .valid(let caller) = logins.find(token.loginKey), !caller.hasEnded(at: Date()) else {
+      return .unverified
+    }
+    return .caller(caller)
+  }
+
+  /// Verifies the token of a session.
+  func verify(_ token: SessionToken) async -> Verification {
+    let moment = logins.changes.moment
+    do {
+      guard let user = try await store.sessions.sessionUser(withToken: token.hash),
+        isDemo || !user.isPasswordless
+      else { return .wrong }
+      return .caller(remember(Caller(user, hash: token.hash), token.loginKey, moment))
+    } catch { return .busy(wait: 1) }
+  }
+
+  /// Checks and hashes a new password when it is admitted.
+  ///
+  /// - Throws: `rejected` if it is easily guessed, `busy` if too many wait.
+  func makeHash(of password: String, for name: String) async throws(ServiceError) -> String {
+    do {
+      return try await limiter.run(isSuspect: false) {
+        await withCheckedContinuation { continuation in
+          hashing.async {
+            continuation.resume(
+              returning: Result { () throws(OperatorError) in
+                try NewPassword(password, of: name).hash
+              })
+          }
+        }
+      }.get()
+    } catch let error as OperatorError {
+      throw ServiceError(
+        .rejected, error.reason.prefix(1).uppercased() + error.reason.dropFirst() + ".")
+    } catch {
+      throw ServiceError(.busy, "Too many logins at once.", retryAfter: 1)
+    }
+  }
+
+  /// Hashes the password when it is the login's turn, or says when that is.
+  private func inTurn(
+    _ credentials: Credentials, _ authorization: String, from address: String
+  ) async throws(AdmissionQueue.Rejection) -> Verification {
+    let isSuspect = failures.hasFailed(from: address)
+    let login = reservations.login(credentials.name, from: address)
+    let interval = limiter.interval(isSuspect: isSuspect)
+    var turn = reservations.turn(of: login, isSuspect: isSuspect, every: interval)
+    if case .distant = turn {
+      let isKnown = (try? await accounts.user(named: credentials.name)) != nil
+      turn = reservations.reserve(
+        login, isTrusted: isKnown && !isSuspect, isSuspect: isSuspect, every: interval)
+    }
+    switch turn {
+    case .now:
+      defer { reservations.end(login) }
+      return try await limiter.run(isSuspect: isSuspect) {
+        await compare(credentials, authorization, from: address)
+      }
+    case .reserved(let wait), .distant(let wait):
+      return .busy(wait: max(1, Int((wait / .seconds(1)).rounded(.up))))
     }
   }
 
@@ -99,12 +171,15 @@ final class Authenticator: Sendable {
     if let wait = failures.wait(credentials.name, from: address) {
       return .tooManyFailures(wait: wait)
     }
-    let moment = logins.moment
+    let moment = logins.changes.moment
     let user = try? await accounts.user(named: credentials.name)
     let isRight = await withCheckedContinuation { continuation in
-      hashing.async {
-        let hash = user?.hash ?? Self.dummyHash
-        continuation.resume(returning: PasswordHash.verify(credentials.password, hash))
+      hashing.async { [limiter] in
+        let hash = user?.hash ?? Self.dummy.hash
+        let start = ContinuousClock.now
+        let isRight = PasswordHash.verify(credentials.password, hash)
+        limiter.record(.now - start)
+        continuation.resume(returning: isRight)
       }
     }
     guard isRight, let user else {
@@ -127,23 +202,29 @@ final class Authenticator: Sendable {
   }
 
   private func remember(
-    _ caller: Caller, _ authorization: String, _ moment: LoginCache.Moment
+    _ caller: Caller, _ authorization: String, _ moment: ChangeClock.Moment
   ) -> Caller {
     logins.add(caller, as: authorization, verified: moment)
     return caller
   }
 
   /// Makes the next request of a user, or of all users, be verified against the store again.
-  func invalidate(_ user: UserID?) { logins.invalidate(user) }
+  func invalidate(_ user: UserID?) { logins.changes.record(user?.rawValue) }
 
-  /// Compared with the passwords of unknown names.
-  private static let dummyHash = PasswordHash.make("nobody") ?? "$y$"
+  /// Compared with the passwords of unknown names; and how long it took to make.
+  private static let dummy: (hash: String, duration: Duration) = {
+    let start = ContinuousClock.now
+    let hash = PasswordHash.make("nobody") ?? "$y$"
+    return (hash, .now - start)
+  }()
 }
 
 /// Limits password hashing to one per processor; clients with recent failures come last, one at a time.
 final class HashLimiter: Sendable {
   private let queue: AdmissionQueue
   private let suspects: AdmissionQueue
+  /// How long a hash takes, as measured lately.
+  private let average = Mutex<Duration?>(nil)
   /// A client that would wait longer gets a 503 with Retry-After.
   private static let timeout = Duration.seconds(20)
   /// The duration of a hash on a slow machine (yescrypt with the default cost).
@@ -157,6 +238,19 @@ final class HashLimiter: Sendable {
       width: width, timeout: Self.timeout, initialDuration: Self.initialDuration)
     suspects = AdmissionQueue(
       width: 1, timeout: Self.timeout, initialDuration: Self.initialDuration)
+  }
+
+  /// Records how long a hash took.
+  func record(_ duration: Duration) {
+    average.withLock { $0 = $0.map { ($0 * 7 + duration) / 8 } ?? duration }
+  }
+
+  /// The time between two hashes when all processors hash.
+  ///
+  /// A little more than measured, so that those that come at their moment find a short queue.
+  func interval(isSuspect: Bool) -> Duration {
+    let duration = average.withLock { $0 } ?? Self.initialDuration
+    return duration * 1.15 / (isSuspect ? 1 : queue.width)
   }
 
   /// The number of clients that wait.

@@ -62,6 +62,36 @@ final class FailedLogins: Sendable {
     return Int(((worst - Self.burst + 1) * interval).rounded(.up))
   }
 
+  /// An address or a name for which passwords are not checked now.
+  struct Refusal: Sendable {
+    /// The address, or the network of an IPv6 address.
+    var address: String?
+    /// The name.
+    var username: String?
+    /// The failures that still count.
+    let failures: Int
+    /// The seconds until the next attempt.
+    let wait: Int
+  }
+
+  /// Those who have to wait, the longest first, at most `limit`.
+  func refusals(limit: Int) -> [Refusal] {
+    let now = ContinuousClock.now
+    let found = state.withLock { state in
+      state.buckets.compactMap { key, bucket -> (key: String, failures: Double)? in
+        let failures = bucket.failures(now, interval)
+        return failures > Self.burst - 1 ? (key, failures) : nil
+      }
+    }
+    return found.sorted { $0.failures > $1.failures }.prefix(limit).map { key, failures in
+      let name = String(key.dropFirst(2))
+      return Refusal(
+        address: key.hasPrefix("a ") ? name : nil, username: key.hasPrefix("n ") ? name : nil,
+        failures: Int(failures.rounded(.up)),
+        wait: Int(((failures - Self.burst + 1) * interval).rounded(.up)))
+    }
+  }
+
   /// Records a wrong password.
   func failed(_ name: String, from address: String) {
     let (now, network) = (ContinuousClock.now, IPAddress.network(address))

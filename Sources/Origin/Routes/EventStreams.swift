@@ -9,18 +9,20 @@ import Synchronization
 /// A notification only triggers a read of the store, so no event is lost.
 final class EventStreams: Sendable {
   private let feed: EventFeed
-  private let accounts: any Accounts
+  private let store: Store
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
-  init(of feed: EventFeed, _ accounts: any Accounts) {
-    (self.feed, self.accounts) = (feed, accounts)
+  init(of feed: EventFeed, _ store: Store) {
+    (self.feed, self.store) = (feed, store)
   }
 
   /// `GET /api/push/stream`, `GET /api/events/stream`: the caller's events as they happen.
   ///
   /// `Last-Event-ID` resumes after that event; without it only new events are sent.
+  ///
+  /// `?counts` sends counts in the place of publishers' receipts.
   func get(_ context: RequestContext) async throws -> Response {
-    _ = try context.query()
+    let feed = try self.feed(context)
     var last = try await feed.latest()
     if let text = context.request.fields["Last-Event-ID"], !text.isEmpty {
       guard let sequence = Int(text), sequence >= 0 else {
@@ -31,14 +33,22 @@ final class EventStreams: Sendable {
       last = min(sequence, last)
     }
     // The user may have been removed or changed after the credentials were verified.
-    guard try await accounts.isCurrent(context.caller) else {
+    guard try await store.isCurrent(context.caller) else {
       throw ServiceError(.unauthorized, "The user was removed or changed.")
     }
     return .events(
       EventStream(
         of: feed, for: context.caller, after: last, opened: { [weak self] in self?.add($0) },
-        isValid: { [accounts] in try await accounts.isCurrent(context.caller) },
+        isValid: { [store] in try await store.isCurrent(context.caller) },
         closed: { [weak self] in self?.remove($0) }))
+  }
+
+  private func feed(_ context: RequestContext) throws(ServiceError) -> EventFeed {
+    guard case .publishing(let store) = feed else {
+      _ = try context.query()
+      return feed
+    }
+    return try context.query("counts")["counts"] == nil ? feed : .counts(store)
   }
 
   /// Sends new events to these users.
@@ -79,6 +89,8 @@ final class EventStream: EventSource {
   private struct State {
     var sink: EventSink?
     var last: Int
+    /// Whether the caller was still valid after the stream was opened: nothing is sent before.
+    var isAdmitted = false
     var isSending = false
     /// Whether ``EventStream/sendNewEvents()`` was called meanwhile.
     var mustRepeat = false
@@ -120,7 +132,9 @@ final class EventStream: EventSource {
     sink.send(Array("id: \(last)\n\n".utf8))
     // Only now: a reload before `opened` did not close it, and a later one will.
     Task {
-      if await !closeIfInvalid() { sendNewEvents() }
+      guard await !closeIfInvalid() else { return }
+      state.withLock { $0.isAdmitted = true }
+      sendNewEvents()
     }
   }
 
@@ -135,6 +149,7 @@ final class EventStream: EventSource {
   /// Sends new events, in another task, one batch at a time.
   func sendNewEvents() {
     let mustStart = state.withLock { state in
+      guard state.isAdmitted else { return false }
       state.mustRepeat = state.isSending
       defer { state.isSending = true }
       return !state.isSending
@@ -162,6 +177,7 @@ final class EventStream: EventSource {
         ServerSentEvent(id: String($0.sequence), name: $0.name, data: $0.data).bytes
       }
       if sink.send(bytes) { feed.recordSent(events, to: caller.id) }
+      if feed.pause > .zero { try? await Task.sleep(for: feed.pause) }
     } while mustRepeat()
   }
 

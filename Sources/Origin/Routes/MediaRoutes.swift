@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTP
 import Media
 import PluginHost
+import Primitives
 import RichPushAPI
 import Store
 
@@ -10,80 +11,61 @@ struct MediaRoutes: Sendable {
   let store: Store
   let host: PluginHost
   let renderer: Renderer
-  let fetches: FetchRecorder
   let versions: PluginVersionCache
   let resolved = ResolvedMediaCache()
 
   /// The route's name in metrics.
   private static let route = "/api/notifications/{}"
 
-  /// The cached response to a recipient's GET of the target; nil on a miss.
-  ///
-  /// Queries the store only for the user's first fetch.
-  func cachedResponse(for target: String, to caller: Caller) -> ResolvedMedia? {
-    let (user, device) = (caller.id, caller.device)
-    guard let media = cachedMedia(for: target), media.content != nil,
-      let id = media.rendition.source.id
-    else { return nil }
-    if !fetches.hasRecorded(id, by: user, on: device) {
-      guard (try? store.loopReads.isRecipient(id, user: user)) == true else { return nil }
-      fetches.record(id, by: user, on: device)
-    }
-    return media
-  }
-
-  private func cachedMedia(for target: String) -> ResolvedMedia? {
-    let now = Date()
-    let epoch = versions.epoch(at: now)
-    return resolved.find(target, at: now, in: epoch) {
-      versions.isCurrent($0.rendition.plugin, in: epoch)
-    }
-  }
-
-  /// The response if the rendition is stored; nil if it has to be rendered.
-  func ready(_ context: RequestContext) throws -> Response? {
-    let media = try admit(context)
-    let stored = media.isTransient ? nil : renderer.stored(media.rendition)
-    guard
-      let rendered = try stored.map(RenderedMedia.stored)
-        ?? renderer.renditionInline(media.rendition)
-    else { return nil }
-    return respond(with: rendered, of: media, to: context)
-  }
-
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
-    let media = try admit(context)
-    return respond(with: try await renderer.rendition(media.rendition), of: media, to: context)
+    let (request, user) = (context.request, context.caller.id)
+    let known = resolved.find(request.target, at: Date().second)
+    let id = try known?.notification ?? context.notificationID()
+    guard
+      let isRecorded = try await store.notifications.isFetchRecorded(
+        id, user: user, device: context.device)
+    else { throw ServiceError.noSuchNotification }
+    let media = if let known { known } else { try await resolve(id, context) }
+    let response = try await response(with: media, to: context)
+    if request.method == "GET", !isRecorded {
+      store.notifications.recordFetched(id, user: user, device: context.device)
+    }
+    return response
   }
 
-  private func respond(
-    with rendered: RenderedMedia, of media: ResolvedMedia, to context: RequestContext
-  ) -> Response {
-    if context.request.method == "GET", let id = media.rendition.source.id {
-      fetches.record(id, by: context.caller.id, on: context.device)
+  private func response(
+    with media: ResolvedMedia, to context: RequestContext
+  ) async throws(ServiceError) -> Response {
+    let current: ResolvedMedia
+    var response: Response
+    if let content = media.content, content.exists {
+      media.recordUse()
+      current = media
+      response = .content(content)
+    } else {
+      let rendered = try await render(media)
+      guard !media.rendition.plugin.manifest.perUser else { return rendered.response }
+      current = resolved.setContent(
+        rendered.stored.map { Content($0) }, of: media, for: context.request.target)
+      response = current.content.map { .content($0) } ?? rendered.response
     }
-    let content = rendered.stored.map { Content($0) }
-    resolved.setContent(content, of: media, for: context.request.target)
-    return content.map { .content($0) } ?? rendered.response
+    response.cached = context.login.map { CachedMedia(current, for: $0, at: Date().second) }
+    return response
   }
 
-  /// The media of the target, from the cache or the store.
-  ///
-  /// - Throws: `notFound` if the caller is not a recipient.
-  private func admit(_ context: RequestContext) throws -> ResolvedMedia {
-    let user = context.caller.id
-    if let media = cachedMedia(for: context.request.target), let id = media.rendition.source.id {
-      guard
-        try fetches.hasRecorded(id, by: user, on: context.device)
-          || store.loopReads.isRecipient(id, user: user)
-      else { throw ServiceError.noSuchNotification }
-      return media
-    }
-    let (changes, epoch) = (resolved.changes, versions.epoch(at: Date()))
-    let id = try context.notificationID()
-    guard let notification = try store.loopReads.notification(id), !notification.isHeld(at: Date()),
-      try store.loopReads.isRecipient(id, user: user)
+  /// The stored rendition, or one that is rendered now.
+  func render(_ media: ResolvedMedia) async throws(ServiceError) -> RenderedMedia {
+    if !media.isTransient, let stored = renderer.stored(media.rendition) { return .stored(stored) }
+    if let rendered = try renderer.renditionInline(media.rendition) { return rendered }
+    return try await renderer.rendition(media.rendition)
+  }
+
+  /// What a recipient's target resolves to, from the store.
+  private func resolve(_ id: Int, _ context: RequestContext) async throws -> ResolvedMedia {
+    let moment = resolved.changes.moment
+    guard let notification = try await store.notifications.notification(id),
+      !notification.isHeld(at: Date())
     else { throw ServiceError.noSuchNotification }
     let rendition = try rendition(notification, for: context.caller) {
       plugin throws(ServiceError) in
@@ -91,11 +73,22 @@ struct MediaRoutes: Sendable {
         context.request.query.items, declaring: plugin.manifest.query,
         defaults: plugin.manifest.queryDefaults)
     }
-    let media = ResolvedMedia(
-      rendition, nil, at: Self.route, expires: notification.expires, epoch: epoch,
-      counts: renderer.counts)
-    resolved.insert(media, for: context.request.target, unlessChangedSince: changes)
+    let media = media(of: notification, rendition, nil, at: Self.route, readAfter: moment, resolved)
+    // Media that is rendered for one user is nobody else's.
+    if !rendition.plugin.manifest.perUser { resolved.insert(media, for: context.request.target) }
     return media
+  }
+
+  /// What a target of the notification resolves to.
+  func media(
+    of notification: StoredNotification, _ rendition: RenditionRequest, _ content: Content?,
+    at route: String, expires: Date? = nil, readAfter moment: ChangeClock.Moment,
+    _ cache: ResolvedMediaCache
+  ) -> ResolvedMedia {
+    ResolvedMedia(
+      of: notification.id, rendition, content, at: route,
+      expires: expires ?? notification.expires, readAfter: moment, changes: cache.changes,
+      versions: versions, counts: renderer.counts)
   }
 
   /// The request for a rendition of a notification, with the options that its plugin understands.
@@ -118,10 +111,13 @@ struct MediaRoutes: Sendable {
 
 extension Content {
   /// A stored rendition as the server sends it.
-  convenience init(_ media: StoredMedia) {
+  convenience init(
+    _ media: StoredMedia, cacheControl: String = "private, max-age=31536000, immutable"
+  ) {
     self.init(
       path: media.path, size: media.size, mediaType: media.mediaType, etag: media.etag,
-      lastModified: media.created, fileName: media.fileName, fields: Fields(media.fields))
+      lastModified: media.created, cacheControl: cacheControl, fileName: media.fileName,
+      fields: Fields(media.fields))
   }
 }
 

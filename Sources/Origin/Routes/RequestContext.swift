@@ -5,6 +5,8 @@ import HTTP
 struct RequestContext: Sendable {
   let request: Request
   let caller: Caller
+  /// The caller's login; nil for a route that needs no credentials.
+  var login: Login?
   /// The path's variable segments, in order.
   let parameters: [String]
   /// The body; empty for routes without one.

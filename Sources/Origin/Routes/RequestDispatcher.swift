@@ -9,28 +9,35 @@ struct RequestDispatcher: Responder {
   private let router: Router
   let authenticator: Authenticator
   let temporaryFolder: String
-  let media: MediaRoutes
-  let signed: SignedMediaRoutes
+  let renderer: Renderer
   let log: Log
 
   init(
     _ table: RouteTable, authenticator: Authenticator, temporaryFolder: String, log: Log
   ) {
-    (routes, media, signed) = (table.routes, table.media, table.signed)
+    (routes, renderer) = (table.routes, table.media.renderer)
     router = Router(routes.map { ($0.method, $0.pattern) })
     (self.authenticator, self.temporaryFolder, self.log) = (authenticator, temporaryFolder, log)
-  }
-
-  func cachedResponse(for target: String, authorization: String) -> (any CachedResponse)? {
-    if target.hasPrefix("/media/") { return signed.cachedResponse(for: target) }
-    guard case .caller(let caller) = authenticator.find(authorization) else { return nil }
-    return media.cachedResponse(for: target, to: caller)
   }
 
   func plan(for request: Request) -> ResponsePlan {
     switch router.match(request) {
     case .answered(let response): .immediate(response)
     case .found(let index, let parameters): authenticate(request, routes[index], parameters)
+    }
+  }
+
+  func plan(for request: Request, like earlier: any CachedResponse) -> ResponsePlan {
+    guard let earlier = earlier as? CachedMedia else { return plan(for: request) }
+    do {
+      if let media = try renderer.renditionInline(earlier.media.rendition) {
+        return .immediate(media.response)
+      }
+    } catch { return .immediate(response(to: request, error)) }
+    return .asynchronous(deadline: RouteTable.renderTime) {
+      do {
+        return try await renderer.rendition(earlier.media.rendition).response
+      } catch { return response(to: request, error) }
     }
   }
 
@@ -48,11 +55,19 @@ struct RequestDispatcher: Responder {
   private func authenticate(
     _ request: Request, _ route: Route, _ parameters: [String]
   ) -> ResponsePlan {
-    let authorize = { @Sendable (caller: Caller) in
-      plan(RequestContext(request: request, caller: caller, parameters: parameters), route)
+    if route.access == .anybody {
+      return plan(RequestContext(request: request, caller: .anybody, parameters: parameters), route)
     }
-    if route.access == .anybody { return authorize(.anybody) }
-    let authorization = request.fields["Authorization"] ?? ""
+    let moment = authenticator.changes.moment
+    let authorize = { @Sendable (caller: Caller) in
+      let login = Login(user: caller.id, moment: moment, changes: authenticator.changes)
+      return plan(
+        RequestContext(request: request, caller: caller, login: login, parameters: parameters),
+        route)
+    }
+    guard let authorization = request.fields["Authorization"] else {
+      return authenticate(request, route, authorize)
+    }
     switch authenticator.find(authorization) {
     case .invalid: return .immediate(Self.unauthorized)
     case .caller(let caller): return authorize(caller)
@@ -62,10 +77,27 @@ struct RequestDispatcher: Responder {
         case .caller(let caller): authorize(caller)
         case .wrong:
           .immediate(DeviceToken(authorization) == nil ? Self.unauthorized : Self.invalidToken)
-        case .tooManyFailures(let wait):
-          .immediate(Self.tryAgain(429, "Too many wrong passwords", in: wait))
-        case .busy(let wait): .immediate(Self.tryAgain(503, "Too many logins at once", in: wait))
+        case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
+        case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
         }
+      }
+    }
+  }
+
+  /// Authenticates a caller without `Authorization`, by the cookie of a session.
+  private func authenticate(
+    _ request: Request, _ route: Route, _ authorize: @escaping @Sendable (Caller) -> ResponsePlan
+  ) -> ResponsePlan {
+    guard SessionToken.isFromOwnPage(request) else { return .immediate(Self.unauthorized) }
+    guard route.admitsSessions, let token = SessionToken(in: request) else {
+      return .immediate(SessionRoutes.signedOut)
+    }
+    if case .caller(let caller) = authenticator.find(token) { return authorize(caller) }
+    return .deferred(deadline: Self.verificationTime) {
+      switch await authenticator.verify(token) {
+      case .caller(let caller): authorize(caller)
+      case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
+      default: .immediate(SessionRoutes.signedOut)
       }
     }
   }
@@ -110,8 +142,9 @@ struct RequestDispatcher: Responder {
     return shown.response
   }
 
-  /// How long verifying a password may take: waiting (at most 20 s) and hashing.
-  private static let verificationTime = Duration.seconds(30)
+  /// How long verifying a password may take, waiting (at most 20 s) and hashing, and then the response to a
+  /// request without a body.
+  private static let verificationTime = Duration.seconds(90)
 
   private static let unauthorized = Response.problem(
     401, "Name and password are missing or wrong (Basic authentication).",
@@ -121,6 +154,16 @@ struct RequestDispatcher: Responder {
   private static let invalidToken = Response.problem(
     401, "The token has ended; get another with POST /api/register/<id>/token.",
     fields: ["WWW-Authenticate": "Bearer realm=\"richpush\", error=\"invalid_token\""])
+
+  /// After too many wrong passwords.
+  static func tooManyFailures(wait seconds: Int) -> Response {
+    tryAgain(429, "Too many wrong passwords", in: seconds)
+  }
+
+  /// While too many passwords wait to be hashed.
+  static func tooManyLogins(wait seconds: Int) -> Response {
+    tryAgain(503, "Too many logins at once", in: seconds)
+  }
 
   private static func tryAgain(_ status: Int, _ reason: String, in seconds: Int) -> Response {
     .problem(

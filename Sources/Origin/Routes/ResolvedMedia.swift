@@ -6,159 +6,120 @@ import Primitives
 import Store
 import Synchronization
 
-/// Caches what the URLs of notifications resolve to, so that a repeated request reads nothing from the
-/// store.
-///
-/// An entry is checked once per epoch of the plugins (``PluginVersionCache``), and removed when its
-/// notification expires or is changed.
+/// Caches what the URLs of notifications resolve to, so that the first request of another caller reads
+/// nothing but whether that is a recipient.
 final class ResolvedMediaCache: Sendable {
-  private struct State {
-    var media: GenerationalCache<String, ResolvedMedia>
-    var changes = 0
-  }
-
-  private let state: Mutex<State>
+  /// When notifications were changed.
+  let changes = ChangeClock()
+  private let media: SharedCache<String, ResolvedMedia>
 
   /// Holds at most `capacity` targets.
-  init(capacity: Int = 20_000) {
-    state = Mutex(State(media: GenerationalCache(capacity: capacity)))
-  }
+  init(capacity: Int = 20_000) { media = SharedCache(capacity: capacity) }
 
   /// The number of targets.
-  var count: Int { state.withLock { $0.media.count } }
+  var count: Int { media.count }
 
-  /// The number of changed notifications so far; to be read before the store is.
-  var changes: Int { state.withLock { $0.changes } }
-
-  /// The media of a target, if it is cached and valid; `isCurrent` is called once per epoch.
-  func find(
-    _ target: String, at now: Date, in epoch: Int, isCurrent: (ResolvedMedia) -> Bool
-  ) -> ResolvedMedia? {
-    guard let media = state.withLock({ $0.media.value(for: target) }) else { return nil }
-    guard media.isValid(at: now), !media.needsCheck(in: epoch) || isCurrent(media) else {
-      media.invalidate()
-      state.withLock { $0.media.remove(target) }
-      return nil
-    }
-    return media
+  /// The media of a target, if it is cached and valid at this time in seconds since 1970.
+  func find(_ target: String, at second: Int) -> ResolvedMedia? {
+    guard let found = media.value(for: target) else { return nil }
+    if found.isValid(at: second) { return found }
+    media.replace(for: target, by: nil) { $0 === found }
+    return nil
   }
 
-  /// Caches the media of a target, unless a notification was changed since `changes` was read.
-  ///
-  /// Media that is rendered for each user is not cached.
-  func insert(_ media: ResolvedMedia, for target: String, unlessChangedSince changes: Int) {
-    guard !media.rendition.plugin.manifest.perUser else { return }
-    state.withLock { state in
-      guard state.changes == changes else { return }
-      state.media.insert(media, for: target)
-    }
+  /// Caches the media of a target.
+  func insert(_ new: ResolvedMedia, for target: String) {
+    media.insert(new, for: target)
   }
 
-  /// Adds the rendered content to cached media, or nil if it must be rendered for each request.
-  func setContent(_ content: Content?, of media: ResolvedMedia, for target: String) {
-    guard content.map({ $0.etag != media.content?.etag }) ?? !media.isTransient else { return }
-    let rendered = ResolvedMedia(media, content: content)
-    state.withLock { state in
-      guard state.media.peek(target) === media else { return }
-      state.media.insert(rendered, for: target)
-    }
-  }
-
-  /// Removes the media of a notification that was changed.
-  func remove(notification id: Int) {
-    state.withLock { state in
-      state.changes += 1
-      for media in state.media.removeAll(where: { $0.rendition.source.id == id }) {
-        media.invalidate()
-      }
-    }
-  }
-
-  /// Removes all media.
-  func removeAll() {
-    state.withLock { state in
-      state.changes += 1
-      for media in state.media.removeAll(where: { _ in true }) { media.invalidate() }
-    }
+  /// The media with its rendered content, or without if it must be rendered for each request.
+  func setContent(
+    _ content: Content?, of known: ResolvedMedia, for target: String
+  ) -> ResolvedMedia {
+    if content.map({ $0.etag == known.content?.etag }) ?? known.isTransient { return known }
+    let rendered = ResolvedMedia(known, content: content)
+    media.replace(for: target, by: rendered) { $0 === known }
+    return rendered
   }
 }
 
 /// What a URL resolves to, for everyone who may fetch it.
-final class ResolvedMedia: CachedResponse {
+///
+/// Valid until its notification expires or is changed, or its plugin is replaced.
+final class ResolvedMedia: Sendable {
+  let notification: Int
   let rendition: RenditionRequest
   /// The stored rendition; nil if it is not rendered yet, or transient.
   let content: Content?
   /// Whether it must be rendered for each request.
   let isTransient: Bool
   let route: String
-  private let expires: Date?
+  /// When it expires, in seconds since 1970.
+  private let end: Int
+  private let moment: ChangeClock.Moment
+  private let changes: ChangeClock
+  private let versions: PluginVersionCache
   private let counts: RenditionCounts
-  private let isInvalidated = Atomic(false)
-  /// The epoch in which it was last checked.
-  private let checkedEpoch: Atomic<Int>
+  /// The epoch in which its plugin was last checked.
+  private let checkedEpoch = Atomic(-1)
 
+  /// The media of a notification that was read after `moment`.
   init(
-    _ rendition: RenditionRequest, _ content: Content?, at route: String, expires: Date?,
-    epoch: Int, counts: RenditionCounts
+    of notification: Int, _ rendition: RenditionRequest, _ content: Content?, at route: String,
+    expires: Date?, readAfter moment: ChangeClock.Moment, changes: ChangeClock,
+    versions: PluginVersionCache, counts: RenditionCounts
   ) {
-    (self.rendition, self.content, self.route) = (rendition, content, route)
-    (self.expires, self.counts, isTransient) = (expires, counts, false)
-    checkedEpoch = Atomic(epoch)
+    (self.notification, self.rendition, self.content) = (notification, rendition, content)
+    (self.route, isTransient) = (route, false)
+    end = expires.map { Int($0.timeIntervalSince1970) } ?? .max
+    (self.moment, self.changes) = (moment, changes)
+    (self.versions, self.counts) = (versions, counts)
   }
 
   /// The same media after it was rendered; `content` is nil if it is transient.
   init(_ media: ResolvedMedia, content: Content?) {
-    (rendition, self.content, route) = (media.rendition, content, media.route)
-    (expires, counts, isTransient) = (media.expires, media.counts, content == nil)
-    checkedEpoch = Atomic(media.checkedEpoch.load(ordering: .relaxed))
+    (notification, rendition, self.content) = (media.notification, media.rendition, content)
+    (route, isTransient, end) = (media.route, content == nil, media.end)
+    (moment, changes) = (media.moment, media.changes)
+    (versions, counts) = (media.versions, media.counts)
   }
 
-  /// Whether it has neither expired nor been invalidated.
-  func isValid(at now: Date) -> Bool {
-    !isInvalidated.load(ordering: .sequentiallyConsistent) && expires.map { $0 > now } ?? true
+  /// Whether it may be sent at this time in seconds since 1970; checks its plugin once per epoch.
+  func isValid(at second: Int) -> Bool {
+    guard second < end, !changes.hasChanged(notification, since: moment) else { return false }
+    let epoch = versions.epoch(at: second)
+    if checkedEpoch.load(ordering: .relaxed) == epoch { return true }
+    guard versions.isCurrent(rendition.plugin, in: epoch) else { return false }
+    checkedEpoch.store(epoch, ordering: .relaxed)
+    return true
   }
-
-  /// Whether it has not been checked in this epoch; true for one caller only.
-  func needsCheck(in epoch: Int) -> Bool {
-    checkedEpoch.load(ordering: .relaxed) != epoch
-      && checkedEpoch.exchange(epoch, ordering: .relaxed) != epoch
-  }
-
-  func invalidate() { isInvalidated.store(true, ordering: .sequentiallyConsistent) }
 
   func recordUse() { counts.count(.hit) }
 }
 
-/// Records who has fetched which notification; a repeated fetch does not reach the store.
-final class FetchRecorder: Sendable {
-  private struct Fetch: Hashable {
-    let id: Int
-    let user: UserID
-    let device: String?
+/// Resolved media for one caller, or for everyone with a link, as event loops send it again.
+final class CachedMedia: CachedResponse {
+  let media: ResolvedMedia
+  private let login: Login?
+  /// When the caller must be authenticated again, in seconds since 1970.
+  private let end: Int
+  /// Much shorter than the time for which a login is remembered.
+  private static let lifetime = 600
+
+  /// `login` is nil for a link.
+  init(_ media: ResolvedMedia, for login: Login?, at second: Int) {
+    (self.media, self.login) = (media, login)
+    end = second + Self.lifetime
   }
 
-  private let store: Store
-  // The store ignores the repetition of a fetch that was dropped from this cache.
-  private let recorded = Mutex(GenerationalCache<Fetch, Void>(capacity: 400_000))
+  var content: Content? { media.content }
+  var route: String { media.route }
 
-  init(store: Store) { self.store = store }
-
-  /// Whether the user, who is then a recipient, has fetched the notification recently, on this device if
-  /// one is given.
-  func hasRecorded(_ id: Int, by user: UserID, on device: String?) -> Bool {
-    recorded.withLock { $0.value(for: Fetch(id: id, user: user, device: device)) != nil }
+  func isValid(at second: Int) -> Bool {
+    second < end && login?.isCurrent != false && media.isValid(at: second)
   }
 
-  /// Records that the user has fetched the notification, on this device if one is given.
-  func record(_ id: Int, by user: UserID, on device: String?) {
-    let fetch = Fetch(id: id, user: user, device: device)
-    let isNew = recorded.withLock { recorded in
-      guard recorded.value(for: fetch) == nil else { return false }
-      recorded.insert((), for: fetch)
-      return true
-    }
-    if isNew { store.notifications.recordFetched(id, user: user, device: device) }
-  }
+  func recordUse() { media.recordUse() }
 }
 
 /// Caches the versions of the plugins for one epoch: a second in which the plugins' folder does not change.
@@ -173,10 +134,8 @@ final class PluginVersionCache: Sendable {
 
   init(host: PluginHost) { self.host = host }
 
-  /// The epoch at this time.
-  func epoch(at now: Date) -> Int {
-    Int(now.timeIntervalSince1970) &+ host.changeCount &<< 36
-  }
+  /// The epoch at this time in seconds since 1970.
+  func epoch(at second: Int) -> Int { second &+ host.changeCount &<< 36 }
 
   /// Whether the plugin is the version that renders its rich type in this epoch.
   func isCurrent(_ plugin: Plugin, in epoch: Int) -> Bool {
@@ -191,4 +150,9 @@ final class PluginVersionCache: Sendable {
     }
     return identity == plugin.identity
   }
+}
+
+extension Date {
+  /// The time in seconds since 1970, rounded down.
+  var second: Int { Int(timeIntervalSince1970.rounded(.down)) }
 }

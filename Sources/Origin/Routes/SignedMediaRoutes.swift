@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTP
 import Media
 import PluginHost
+import Primitives
 import Push
 import RichPushAPI
 import Store
@@ -19,62 +20,44 @@ struct SignedMediaRoutes: Sendable {
   /// The route's name in metrics.
   private static let route = "/media/{}/{}"
 
-  /// What a valid link leads to.
-  private struct Opened {
-    let notification: StoredNotification
-    let rendition: RenditionRequest
-    let secondsLeft: Int
-  }
-
-  /// The cached response to a GET of the link; nil on a miss.
-  ///
-  /// The link is verified again in each epoch.
-  func cachedResponse(for target: String) -> ResolvedMedia? {
-    let job = PushPayload.splittingJob(target)
-    let now = Date()
-    let epoch = media.versions.epoch(at: now)
-    let media = resolved.find(job?.shared ?? target, at: now, in: epoch) { media in
-      guard let request = try? Request("GET", target) else { return false }
-      let parameters = Array(request.segments.dropFirst())
-      let opened = try? open(
-        RequestContext(request: request, caller: .anybody, parameters: parameters))
-      return opened?.rendition.key == media.rendition.key
-    }
-    guard let media, let id = media.rendition.source.id, job != nil else { return media }
-    guard let addressee = try? addressee(of: id, target) else { return nil }
-    record(addressee, of: id)
-    return media
-  }
-
-  /// The response if the rendition is stored.
-  func ready(_ context: RequestContext) throws -> Response? {
-    let (changes, epoch) = (resolved.changes, media.versions.epoch(at: Date()))
-    let opened = try open(context)
-    guard let stored = media.renderer.stored(opened.rendition) else { return nil }
-    let content = Self.shared(Content(stored), for: opened.secondsLeft)
-    recordFetch(of: opened.notification, context)
-    if context.request.method == "GET", opened.secondsLeft > Self.freshness {
-      let end = Date() + Double(opened.secondsLeft - Self.freshness)
-      resolved.insert(
-        ResolvedMedia(
-          opened.rendition, content, at: Self.route, expires: end, epoch: epoch,
-          counts: media.renderer.counts),
-        for: PushPayload.splittingJob(context.request.target)?.shared ?? context.request.target,
-        unlessChangedSince: changes)
-    }
-    return .content(content)
-  }
-
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
-    let opened = try open(context)
-    let rendered = try await media.renderer.rendition(opened.rendition)
-    recordFetch(of: opened.notification, context)
-    if let stored = rendered.stored {
-      return .content(Self.shared(Content(stored), for: opened.secondsLeft))
+    let target = context.request.target
+    let link = PushPayload.splittingJob(target)?.shared ?? target
+    let id = try Self.id(context)
+    let addressee = try await addressee(of: id, target)
+    if link != target, addressee == nil { throw Self.forbidden }
+    let now = Date().second
+    if let known = resolved.find(link, at: now), let content = known.content, content.exists {
+      known.recordUse()
+      record(context, id, addressee?.user, on: addressee?.registration)
+      return Self.response(content, of: known, at: now)
     }
-    var response = rendered.response
-    response.fields.allowCrossOriginEmbedding()
+    let moment = resolved.changes.moment
+    let (notification, rendition, left) = try await open(link, id, context)
+    let pending = media.media(
+      of: notification, rendition, nil, at: Self.route,
+      expires: Date() + Double(left - Self.freshness), readAfter: moment, resolved)
+    let rendered = try await media.render(pending)
+    try await recordFetch(of: notification, context, addressee)
+    guard let stored = rendered.stored else {
+      var response = rendered.response
+      response.fields.allowCrossOriginEmbedding()
+      return response
+    }
+    let content = Self.shared(Content(stored), for: left)
+    // Later, each response has another Cache-Control.
+    guard left > Self.freshness, context.request.method == "GET" else { return .content(content) }
+    let resolvedMedia = ResolvedMedia(pending, content: content)
+    resolved.insert(resolvedMedia, for: link)
+    return Self.response(content, of: resolvedMedia, at: now)
+  }
+
+  private static func response(
+    _ content: Content, of media: ResolvedMedia, at now: Int
+  ) -> Response {
+    var response = Response.content(content)
+    response.cached = CachedMedia(media, for: nil, at: now)
     return response
   }
 
@@ -82,56 +65,63 @@ struct SignedMediaRoutes: Sendable {
   ///
   /// Any other link does not identify its user; if the notification has one recipient, the fetch is
   /// recorded for that one.
-  private func recordFetch(of notification: StoredNotification, _ context: RequestContext) {
-    guard context.request.method == "GET" else { return }
-    let target = context.request.target
-    if let addressee = try? addressee(of: notification.id, target), addressee.user != nil {
-      return record(addressee, of: notification.id)
+  private func recordFetch(
+    of notification: StoredNotification, _ context: RequestContext, _ addressee: Addressee?
+  ) async throws {
+    if let addressee, addressee.user != nil {
+      return record(context, notification.id, addressee.user, on: addressee.registration)
     }
-    guard notification.to.count == 1,
-      notification.to.first?.hasPrefix(Self.oneUser) == true,
-      let user = try? media.store.loopReads.soleRecipient(of: notification.id)
+    guard notification.to.count == 1, notification.to.first?.hasPrefix(Self.oneUser) == true
     else { return }
-    media.fetches.record(notification.id, by: user, on: context.device)
+    let user = try await media.store.notifications.soleRecipient(of: notification.id)
+    record(context, notification.id, user, on: context.device)
+  }
+
+  private func record(
+    _ context: RequestContext, _ id: Int, _ user: UserID?, on device: String?
+  ) {
+    guard context.request.method == "GET", let user else { return }
+    media.store.notifications.recordFetched(id, user: user, device: device)
   }
 
   private typealias Addressee = (user: UserID?, registration: String?)
 
   /// The user and device of the push that carried the link; nil if it ends with no job of the notification.
-  private func addressee(of id: Int, _ target: String) throws -> Addressee? {
+  private func addressee(of id: Int, _ target: String) async throws -> Addressee? {
     guard let (_, job, token) = PushPayload.splittingJob(target) else { return nil }
-    return try media.store.loopReads.addressee(of: job, token: token, notification: id)
+    return try await media.store.outbox.addressee(of: job, token: token, notification: id)
   }
 
-  private func record(_ addressee: Addressee, of id: Int) {
-    if let user = addressee.user { media.fetches.record(id, by: user, on: addressee.registration) }
+  private static func id(_ context: RequestContext) throws(ServiceError) -> Int {
+    guard let id = try? context.notificationID() else { throw forbidden }
+    return id
   }
 
-  /// Verifies a link.
+  /// Verifies a link, and returns what it leads to and for how many seconds.
   ///
   /// - Throws: `forbidden` whether the signature, the key or the notification is wrong; `gone` for a
   ///   valid link that has expired.
-  private func open(_ context: RequestContext) throws -> Opened {
-    let (target, query) = (context.request.target, context.request.query)
-    guard let id = try? context.notificationID(), let rendition = context.parameters.last,
+  private func open(
+    _ link: String, _ id: Int, _ context: RequestContext
+  ) async throws -> (StoredNotification, RenditionRequest, Int) {
+    let query = context.request.query
+    guard let name = context.parameters.last,
       let expires = query["expires"].flatMap(Int.init), let key = query["key"].flatMap(Int.init),
-      let notification = try media.store.loopReads.notification(id),
+      let notification = try await media.store.notifications.notification(id),
       !notification.isHeld(at: Date())
     else { throw Self.forbidden }
-    let linkTarget = MediaLinks.Target(
-      id: id, rendition: rendition, content: RenditionSource(notification, in: media.store).content,
+    let target = MediaLinks.Target(
+      id: id, rendition: name, content: RenditionSource(notification, in: media.store).content,
       expires: expires)
-    let link = PushPayload.splittingJob(target)?.shared ?? target
-    switch links.verify(linkTarget, key: key, link: link, now: Date()) {
+    switch links.verify(target, key: key, link: link, now: Date()) {
     case .forged: throw Self.forbidden
     case .expired: throw ServiceError(.gone, "The link has expired; request a new one.")
     case .valid(let left):
-      if link != target, try addressee(of: id, target) == nil { throw Self.forbidden }
       let rendition = try media.rendition(notification, for: nil) { plugin throws(ServiceError) in
-        try RenditionOptions(name: rendition, declaring: plugin.manifest.query)
+        try RenditionOptions(name: name, declaring: plugin.manifest.query)
       }
       guard !rendition.plugin.manifest.perUser else { throw Self.forbidden }
-      return Opened(notification: notification, rendition: rendition, secondsLeft: left)
+      return (notification, rendition, left)
     }
   }
 

@@ -1,0 +1,10 @@
+import FoundationEssentials
+import Primitives
+
+extension BlockingExecutor {
+  /// The threads on which all responders work, beside the event loops.
+  ///
+  /// Requests that come together are handed over together, and so are their responses: the cooperative pool
+  /// would wake a thread for each.
+  static let requests = BlockingExecutor(threads: ProcessInfo.processInfo.activeProcessorCount)
+}
