@@ -4,7 +4,7 @@ package import Primitives
 package import Store
 import Synchronization
 
-/// Work after commits: announcing due notifications, publishers' event streams, and the webhook.
+/// Work after commits: writing large audiences, announcing due notifications, publishers' event streams, and the webhook.
 package final class CommitWorkers: Sendable {
   private let workers: [CommitWorker]
   private let tasks = Mutex<[Task<Void, Never>]>([])
@@ -19,11 +19,19 @@ package final class CommitWorkers: Sendable {
         return nil
       }
     }
+    let audiences = CommitWorker {
+      do {
+        while !Task.isCancelled, try await store.notifications.writeNextPart() {}
+      } catch {
+        log(.error, "push", "an audience could not be written: \(error.logDescription)")
+      }
+      return nil
+    }
     let streams = CommitWorker {
       notifyStreams()
       return nil
     }
-    workers = [announcements, streams, CommitWorker { await webhook.deliver() }]
+    workers = [audiences, announcements, streams, CommitWorker { await webhook.deliver() }]
     store.observers.onCommit.set { [workers] in
       for worker in workers { worker.signal.send() }
     }

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 import PluginHost
-import Push
+package import Push
 package import RichPushAPI
 package import Store
 
@@ -30,10 +30,14 @@ package struct Draft: Sendable {
     case .tags(let expression): to = [expression]
     case .anyTag(let tags): to = tags
     }
+    audience = try Self.audience(to)
+  }
+
+  /// The audience with at least one of the tags, or that of a single tag expression.
+  package static func audience(_ to: [String]) throws(ServiceError) -> TagExpression {
     guard !to.isEmpty else { throw ServiceError(.invalidRequest, "to is empty.") }
     do {
-      audience =
-        to.count == 1
+      return to.count == 1
         ? try TagExpression(to[0]) : try TagExpression(anyOf: to.map { tag in try Tag(tag) })
     } catch {
       throw ServiceError(.rejected, "to is not valid: \(error)")
@@ -168,5 +172,14 @@ extension RichNotification {
       to: stored.to, isRead: isRead, created: stored.created, notBefore: stored.notBefore,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
       details: stored.details.flatMap { JSONValue($0.utf8) } ?? .object([:]))
+  }
+}
+
+extension DeliveryCounts {
+  /// The counts of a stored notification.
+  package init(_ counts: NotificationCounts) {
+    self.init(
+      recipients: counts.recipients, queued: counts.queued, sent: counts.sent,
+      failed: counts.failed, fetched: counts.fetched, read: counts.read)
   }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Push
+import RichPushAPI
 package import Store
 
 /// The events of a stream of server-sent events, read from the store.
@@ -8,12 +9,14 @@ package enum EventFeed: Sendable {
   case pushes(Store)
   /// Receipts of a publisher's notifications, and asset events; an admin gets the events of all publishers.
   case publishing(Store)
+  /// The same, with counts in the place of receipts.
+  case counts(Store)
 
   /// The sequence number of the latest event for anybody; 0 before the first.
   package func latest() async throws -> Int {
     switch self {
     case .pushes(let store): try await store.events.latestPushEvent()
-    case .publishing(let store): try await store.events.latestEvent()
+    case .publishing(let store), .counts(let store): try await store.events.latestEvent()
     }
   }
 
@@ -39,7 +42,27 @@ package enum EventFeed: Sendable {
       return try await store.events.events(after: after, for: publisher, limit: limit).map {
         FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
       }
+    case .counts(let store):
+      let changes = try await store.sent.changes(after: after, for: role == .admin ? nil : user)
+      guard let last = changes.last else { return [] }
+      let others = changes.others.map {
+        FeedEvent(sequence: $0.sequence, name: $0.type, data: $0.text)
+      }
+      let counts = changes.counts.sorted { $0.key < $1.key }.map { id, counts in
+        let numbers = JSONCoding.text(DeliveryCounts(counts))
+        return FeedEvent(
+          sequence: last, name: "counts", data: #"{"id":\#(id),"counts":\#(numbers)}"#)
+      }
+      let events = others + counts
+      // What is left out was seen, too.
+      return events.last?.sequence == last || events.isEmpty
+        ? events : events + [FeedEvent(sequence: last, name: "", data: "")]
     }
+  }
+
+  /// How long to wait between events, so that a notification has at most two a second.
+  package var pause: Duration {
+    if case .counts = self { .milliseconds(500) } else { .zero }
   }
 
   /// Records that pushes were sent to the user.

@@ -2,6 +2,7 @@ import FoundationEssentials
 package import Intake
 package import Media
 import PluginHost
+import Primitives
 import Push
 import RichPushAPI
 package import Store
@@ -19,6 +20,8 @@ package struct Publisher: Sendable {
   }
 
   private var store: Store { assets.store }
+  /// Limits dry runs to one at a time for each user.
+  let dryRuns = KeyedSemaphore<UserID>()
 
   /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
@@ -57,6 +60,7 @@ package struct Publisher: Sendable {
   package func amend(_ old: StoredNotification, as draft: Draft) async throws -> StoredNotification
   {
     var (new, media) = try await content(of: draft, insteadOf: old)
+    try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(draft.audience).among(recipients)
     announcement.announce(draft, with: media, to: addressees, in: &new)
@@ -71,6 +75,16 @@ package struct Publisher: Sendable {
   private func content(
     of draft: Draft, insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
+    let (new, source, plugin) = try await validated(draft, insteadOf: old, asset: asset)
+    guard plugin.manifest.isShared else { return (new, nil) }
+    let renditions = try await prepare(source, plugin)
+    return (new, PushedMedia(renditions, of: source, for: draft, now: Date()))
+  }
+
+  /// The draft for the store, validated by its plugin, and what its renditions are made of.
+  func validated(
+    _ draft: Draft, insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
+  ) async throws -> (new: NotificationInsert, source: RenditionSource, plugin: Plugin) {
     var new = NotificationInsert(
       message: draft.message, richType: draft.richType, payload: draft.payload)
     (new.notBefore, new.expires, new.form) = (draft.notBefore, draft.expires, draft.storedForm)
@@ -92,28 +106,28 @@ package struct Publisher: Sendable {
     } else {
       new.details = try await assets.validator.details(source)
     }
-    guard plugin.manifest.isShared else { return (new, nil) }
-    let rendition = try await prepare(source, plugin)
-    return (new, rendition.map { PushedMedia($0, of: source, for: draft, now: Date()) })
+    return (new, source, plugin)
   }
 
   /// Renders every profile, so that no device has to wait after the push.
   ///
   /// A plugin may reject a profile, but not the original.
   ///
-  /// - Returns: the rendition that pushes have a link to.
+  /// - Returns: the renditions that pushes have links to, by profile.
   /// - Throws: why the plugin failed, or rejected the original.
   private func prepare(_ source: RenditionSource, _ plugin: Plugin) async throws(ServiceError)
-    -> StoredMedia?
+    -> [String: StoredMedia]
   {
-    var pushed: StoredMedia?
+    var pushed: [String: StoredMedia] = [:]
     for options in [.none] + Profile.all.map(RenditionOptions.init) {
       do throws(ServiceError) {
         let rendered = try await renderer.rendition(
           RenditionRequest(source: source, options: options, plugin: plugin))
         // A rendition that is not stored is made for each request, so not in advance.
         guard let content = rendered.stored else { return pushed }
-        if options.profile?.name == PushedMedia.profile { pushed = content }
+        if let name = options.profile?.name, PushedMedia.profiles.contains(name) {
+          pushed[name] = content
+        }
       } catch {
         guard options.profile != nil, error.code == .rejected else { throw error }
       }

@@ -108,8 +108,8 @@ struct DeliveryServices: Sendable {
       webPush: try push.webPushSender(key: VAPIDKey(hexadecimal: secret)),
       store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
-    pushes = EventStreams(of: .pushes(store), store.accounts)
-    events = EventStreams(of: .publishing(store), store.accounts)
+    pushes = EventStreams(of: .pushes(store), store)
+    events = EventStreams(of: .publishing(store), store)
     store.observers.onPushEvents.set { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,
@@ -133,11 +133,11 @@ struct RouteServices: Sendable {
     authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
     let mediaRoutes = MediaRoutes(
       store: store, host: media.host, renderer: media.renderer,
-      fetches: FetchRecorder(store: store), versions: PluginVersionCache(host: media.host))
+      versions: PluginVersionCache(host: media.host))
     let signed = SignedMediaRoutes(media: mediaRoutes, links: media.links)
-    store.observers.onChange.set { [own = mediaRoutes.resolved, shared = signed.resolved] id in
-      own.remove(notification: id)
-      shared.remove(notification: id)
+    store.observers.onChange.set {
+      [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
+      for clock in [own, shared] { clock.record(id) }
     }
     store.observers.onCredentialsEnded.set {
       [authenticator, streams = [delivery.pushes, delivery.events]] user in
@@ -151,6 +151,7 @@ struct RouteServices: Sendable {
         ("push", { [pushes = delivery.pushes] in pushes.count }),
         ("events", { [events = delivery.events] in events.count }),
       ], lanes: delivery.lanes, logins: logins)
+    let sent = SentRoutes(store: store, announcement: delivery.publisher.announcement)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, report: metrics,
@@ -159,11 +160,19 @@ struct RouteServices: Sendable {
         store: store, lanes: configuration.push.lanes, allowsPlain: configuration.isDemo,
         unreached: delivery.unreached),
       notifications: NotificationRoutes(
-        store: store, publisher: delivery.publisher, standard: configuration.standard),
+        store: store, publisher: delivery.publisher, sentRoutes: sent,
+        standard: configuration.standard),
+      sent: sent,
       media: mediaRoutes, signed: signed,
       details: NotificationDetails(store: store, host: media.host, links: media.links),
-      assets: AssetRoutes(store: store, assets: intake.assets),
-      plugins: PluginRoutes(host: media.host), pushes: delivery.pushes, events: delivery.events)
+      assets: AssetRoutes(store: store, assets: intake.assets, renderer: media.renderer),
+      plugins: PluginRoutes(host: media.host),
+      sessions: SessionRoutes(store: store, authenticator: authenticator),
+      outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),
+      users: UserRoutes(store: store, authenticator: authenticator),
+      pushes: delivery.pushes, events: delivery.events,
+      pages: (configuration.hasConsole ? ConsoleRoutes().routes : [])
+        + (configuration.hasPushPage ? PushPageRoutes().routes : []))
     dispatcher = RequestDispatcher(
       table, authenticator: authenticator, temporaryFolder: store.temporaryFolder, log: log)
   }

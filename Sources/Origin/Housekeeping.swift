@@ -33,7 +33,7 @@ struct Housekeeping: Sendable {
   func reload() async throws {
     authenticator.invalidate(nil)
     for streams in streams { await streams.closeInvalid() }
-    if try await links.reload() { signed.resolved.removeAll() }
+    if try await links.reload() { signed.resolved.changes.record(nil) }
     lanes.wake()
   }
 

@@ -43,7 +43,9 @@ package final class Origin: Sendable {
     delivery = try await DeliveryServices(
       configuration, media, intake.assets, store: store, log: log)
     routes = RouteServices(configuration, media, intake, delivery, store: store, log: log)
-    accessLog = try configuration.accessLog.map { path in try AccessLog(path: path) }
+    accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
+      try AccessLog(path: path, caller: authenticator.knownCaller)
+    }
     server = try Server(
       serverConfiguration, listeners: listeners, responder: routes.dispatcher, log: log,
       observer: AccessObserver(needsRequest: accessLog != nil) {

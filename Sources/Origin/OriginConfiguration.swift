@@ -51,6 +51,10 @@ package struct OriginConfiguration: Sendable {
   package var renditionBytes = 10 << 30
   /// Demo mode: any user name is accepted with the same word as password; only on loopback.
   package var isDemo = false
+  /// Whether `/push/` has the page with which browsers register for pushes.
+  package var hasPushPage = false
+  /// Whether `/console/` has the console, and `/` leads to it.
+  package var hasConsole = false
   /// The user in whose name dropped files are published; nil disables publishing them.
   package var publishAs: String?
   /// The notification that the tutorial's POST without a body creates.

@@ -32,6 +32,8 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   public var receipts: [Receipt]?
   /// The pushes, by lane and device; only in its details, and only for its sender and admins.
   public var deliveries: [Delivery]?
+  /// How far it has come; only in its details, and only for its sender and admins.
+  package var counts: DeliveryCounts?
   /// The paths of its renditions, by profile; only in its details.
   public var renditions: [String: String]?
   /// Links to its renditions that need no password, by profile; only in its details.
@@ -41,7 +43,7 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
     case id, message, richType, payload, to
     case isRead = "read"
     case created, notBefore, expires, media, details, reach
-    case receipts, deliveries, renditions, links
+    case receipts, deliveries, counts, renditions, links
   }
 
   /// Creates a notification.

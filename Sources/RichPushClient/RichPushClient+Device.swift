@@ -21,6 +21,37 @@ extension RichPushClient {
     return id
   }
 
+  /// Registers a Web Push subscription as a device with an ID of its own choice, from 1 to 64 letters, digits
+  /// and “-”.
+  ///
+  /// After the endpoint has changed, the same ID gets what was not sent to the old one.
+  ///
+  /// ```swift
+  /// try await client.register("desktop-1", endpoint: endpoint, p256dh: publicKey, auth: secret)
+  /// ```
+  public func register(
+    _ id: String, endpoint: String, p256dh: String, auth: String, tags: [String] = []
+  ) async throws {
+    let registration = Registration(
+      platform: "webpush", handle: endpoint, tags: tags,
+      keys: Registration.Keys(p256dh: p256dh, auth: auth))
+    try await send(request("PUT", ["api", "register", id], json: registration))
+  }
+
+  /// The device's token, for an app to keep in its keychain and give to
+  /// ``RichPushClient/init(endpoint:user:device:token:)``; a new one if there is none.
+  ///
+  /// ```swift
+  /// client.device = try await client.register(handle: deviceToken)
+  /// let token = try await client.deviceToken()
+  /// ```
+  public func deviceToken() async throws -> String {
+    guard let device else {
+      throw RichPushError(.notFound, "The client has no device; register one first.")
+    }
+    return try await token(of: device)
+  }
+
   /// Removes a registration of this user.
   ///
   /// ```swift
@@ -43,7 +74,7 @@ extension RichPushClient {
     if unreadOnly { query.append(("unread", "true")) }
     if let limit { query.append(("limit", String(limit))) }
     if let before { query.append(("before", String(before))) }
-    return try await value(request("GET", ["api", "notifications"], query: query))
+    return try await value(request("GET", ["api", "notifications"], query: query), as: .device)
   }
 
   /// The next page of the inbox; nil if this is the last.
@@ -57,7 +88,7 @@ extension RichPushClient {
   /// ```
   public func page(after inbox: Inbox) async throws -> Inbox? {
     guard let next = inbox.next else { return nil }
-    return try await value(request("GET", address: next)) as Inbox
+    return try await value(request("GET", address: next), as: .device) as Inbox
   }
 
   /// A notification with the details of its media.
@@ -67,7 +98,8 @@ extension RichPushClient {
   /// print(notification.details.width.integer ?? 0, notification.links?["ios"] ?? "")
   /// ```
   public func details(_ id: Int) async throws -> RichNotification {
-    try await value(request("GET", ["api", "notifications", String(id), "details"]))
+    try await value(
+      request("GET", ["api", "notifications", String(id), "details"]), as: .device)
   }
 
   /// The notification's media, in memory, sized for the device.
@@ -102,7 +134,7 @@ extension RichPushClient {
   /// try await client.markRead(7)
   /// ```
   public func markRead(_ id: Int) async throws {
-    try await send(request("PUT", ["api", "notifications", String(id), "read"]))
+    try await send(request("PUT", ["api", "notifications", String(id), "read"]), as: .device)
   }
 
   /// The user's pushes, from now on or after the event `lastEventID`.
@@ -120,7 +152,7 @@ extension RichPushClient {
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
     PushEvents(
-      client: self, lastEventID: lastEventID, path: ["api", "push", "stream"],
+      client: self, lastEventID: lastEventID, path: ["api", "push", "stream"], sender: .device,
       connected: connected)
   }
 }

@@ -45,7 +45,7 @@ extension RichPushClient {
     after lastEventID: String? = nil, connected: @escaping @Sendable (String) -> Void = { _ in }
   ) -> PushEvents {
     PushEvents(
-      client: self, lastEventID: lastEventID, path: ["api", "events", "stream"],
+      client: self, lastEventID: lastEventID, path: ["api", "events", "stream"], sender: .user,
       connected: connected)
   }
 

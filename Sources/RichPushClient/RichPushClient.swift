@@ -3,6 +3,9 @@ public import Foundation
 
 /// The API of a richpush server, for a device or a publisher.
 ///
+/// A client that signs in with a password gets a token for its `device` when it first needs one, and another if the
+/// server rejects that: the device's own requests are then much cheaper for the server.
+///
 /// ```swift
 /// var client = RichPushClient(endpoint: url, user: "alice", password: "…")
 /// client.device = try await client.register(handle: deviceToken)
@@ -19,16 +22,29 @@ public struct RichPushClient: Sendable {
   /// The registration's ID that `register` returned; if it is set, receipts name the device.
   public var device: String?
 
-  private let transport = HTTPTransport()
-  private let authorization: String
+  let transport = HTTPTransport()
+  /// The value of `Authorization` for a password (HTTP Basic, RFC 7617); nil if the client has none.
+  let basic: String?
+  let tokens: DeviceTokens
 
-  /// Creates a client that signs in with a password (HTTP Basic, RFC 7617) and stores nothing on disk.
+  /// Creates a client that signs in with a password and stores nothing on disk.
   public init(endpoint: URL, user: String, password: String) {
-    let text = endpoint.absoluteString
-    let withoutSlash = text.hasSuffix("/") ? URL(string: String(text.dropLast())) : nil
-    self.endpoint = withoutSlash ?? endpoint
+    self.endpoint = endpoint.withoutSlash
     self.user = user
-    authorization = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    basic = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    tokens = DeviceTokens()
+  }
+
+  /// Creates a client with the token of a device (``deviceToken()``), for a part of an app that must not know the
+  /// password, such as a notification service extension.
+  ///
+  /// It has the rights of that device only.
+  public init(endpoint: URL, user: String, device: String, token: String) {
+    self.endpoint = endpoint.withoutSlash
+    self.user = user
+    self.device = device
+    basic = nil
+    tokens = DeviceTokens([device: token])
   }
 
   /// A request for a path; the segments are percent-encoded here.
@@ -52,7 +68,7 @@ public struct RichPushClient: Sendable {
     guard let url = URL(string: endpoint.absoluteString + address) else {
       throw RichPushError(.malformed, "\(endpoint.absoluteString)\(address) is not a URL.")
     }
-    var request = HTTPRequest(method: method, url: url, fields: ["Authorization": authorization])
+    var request = HTTPRequest(method: method, url: url, fields: [:])
     if let device { request.fields["Richpush-Device"] = device }
     if method == "POST" || method == "PUT" { request.body = .data(Data()) }
     return request
@@ -60,21 +76,17 @@ public struct RichPushClient: Sendable {
 
   /// Sends a request and returns the response's body; throws an error for any status but 2xx.
   @discardableResult
-  func send(_ request: HTTPRequest) async throws(RichPushError) -> Data {
-    let (data, response): (Data, HTTPResponse)
-    do { (data, response) = try await transport.data(for: request) } catch {
-      throw RichPushError(transfer: error, to: endpoint)
-    }
+  func send(
+    _ request: HTTPRequest, as sender: Sender = .user
+  ) async throws(RichPushError) -> Data {
+    let (data, response) = try await perform(request, as: sender, transport.data)
     if let error = RichPushError(response, body: data) { throw error }
     return data
   }
 
-  /// Sends a request and saves the response's body in a temporary file.
+  /// Sends a request of the device and saves the response's body in a temporary file.
   func download(_ request: HTTPRequest) async throws(RichPushError) -> MediaFile {
-    let (file, response): (URL, HTTPResponse)
-    do { (file, response) = try await transport.download(request) } catch {
-      throw RichPushError(transfer: error, to: endpoint)
-    }
+    let (file, response) = try await perform(request, as: .device, transport.download)
     // A problem document is small; a body that is none can be large.
     let start = { try? FileHandle(forReadingFrom: file).read(upToCount: 65_536) }
     guard let error = RichPushError(response, body: start() ?? Data()) else {
@@ -84,19 +96,23 @@ public struct RichPushClient: Sendable {
     throw error
   }
 
-  /// Connects to an event stream; a reader that is 1024 parts behind is disconnected, and resumes without loss.
-  func connect(_ request: HTTPRequest) -> ResponseParts {
-    transport.parts(of: request, buffering: .bufferingOldest(1024))
-  }
-
   /// Sends a request and decodes the response's JSON.
-  func value<Value: Decodable>(_ request: HTTPRequest) async throws(RichPushError) -> Value {
-    let body = try await send(request)
+  func value<Value: Decodable>(
+    _ request: HTTPRequest, as sender: Sender = .user
+  ) async throws(RichPushError) -> Value {
+    let body = try await send(request, as: sender)
     do {
       return try JSONCoding.decode(from: body)
     } catch {
       throw RichPushError(.malformed, "The server's response is not as expected. \(error.reason)")
     }
+  }
+}
+
+extension URL {
+  fileprivate var withoutSlash: URL {
+    let text = absoluteString
+    return (text.hasSuffix("/") ? URL(string: String(text.dropLast())) : nil) ?? self
   }
 }
 

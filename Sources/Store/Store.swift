@@ -29,16 +29,20 @@ package final class Store: Sendable {
   package let renditions: Renditions
   /// Users, their devices, and the keys that sign links.
   package var accounts: any Accounts { tables }
+  /// Sign-ins on web pages.
+  package var sessions: any Sessions { tables }
   /// Notifications, their recipients and receipts.
   package var notifications: any Notifications { tables }
+  /// Notifications as their senders see them.
+  package var sent: any SentNotifications { tables }
   /// The files of the drop folder.
   package var assets: any AssetCatalogue { tables }
   /// The pushes that wait to be sent to devices.
   package var outbox: any Outbox { tables }
   /// Pushes for devices, receipts and asset events for publishers.
   package var events: any Events { tables }
-  /// The reads of event loops, which must not suspend.
-  package var loopReads: any EventLoopReads { tables }
+  /// What administrators see and change.
+  package var administration: any Administration { tables }
   /// Functions that are called after commits.
   package let observers = CommitObservers()
 
@@ -79,4 +83,31 @@ package final class Store: Sendable {
 
   /// The folder for files to be moved into `blobs` or `renditions`; emptied at every start.
   package var temporaryFolder: String { folder.temporary }
+}
+
+extension Store {
+  /// How much the store takes on the disk, in bytes.
+  package struct Usage: Sendable {
+    /// The files of the database.
+    package let database: Int
+    /// Content of notifications and assets.
+    package let blobs: Int
+    /// Outputs of plugins.
+    package let renditions: Int
+    /// What is left on the disk.
+    package let free: Int
+  }
+
+  /// How much the store takes on the disk; the cost grows with the notifications and assets.
+  package func usage() async throws -> Usage {
+    var disk = statvfs()
+    _ = statvfs(folder.path, &disk)
+    let files = ["", "-wal"].map { file in
+      Int(clamping: stat(ofFile: folder.database + file)?.st_size ?? 0)
+    }
+    return Usage(
+      database: files.reduce(0, +), blobs: try await tables.contentSize(),
+      renditions: renditions.size,
+      free: Int(clamping: disk.f_bavail) * Int(clamping: disk.f_frsize))
+  }
 }

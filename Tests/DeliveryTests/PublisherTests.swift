@@ -117,7 +117,9 @@ import Testing
     try await delivery.publish(delivery.draft())
     _ = try await delivery.store.accounts.removeUser("alice")
     try await delivery.store.accounts.addUser("alice", hash: "", role: .device)
-    #expect(try await !delivery.store.loopReads.isRecipient(0, user: delivery.id("alice")))
+    let isRecorded = try await delivery.store.notifications.isFetchRecorded(
+      0, user: delivery.id("alice"), device: nil)
+    #expect(isRecorded == nil)
   }
 
   @Test func `a repeated key returns the first notification, another request is a conflict`()

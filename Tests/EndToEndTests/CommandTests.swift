@@ -43,7 +43,7 @@ import Testing
     (["asset", "watch", "--state", "ready"], "has no flag --state"),
     (["asset", "show", "--plugins", "plugins", "img/logo.png"], "has no flag --plugins"),
     (["serve", "--push", ","], "names no service"),
-    (["push", "check", "--push", "fcm"], "choose from embedded"),
+    (["push", "check", "--push", "gcm"], "choose from embedded"),
     (["push", "list", "--state", "lost"], "queued, sent, failed"),
     (["user", "add", "bob", "--role", "boss"], "device, publisher or admin"),
     (["user", "add", "b b"], "letters, digits"),

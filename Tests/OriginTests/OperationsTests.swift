@@ -130,7 +130,7 @@ import Testing
     throws
   {
     let scratch = try Scratch()
-    let log = try AccessLog(path: scratch.path + "/access.log")
+    let log = try AccessLog(path: scratch.path + "/access.log") { _ in nil }
     func note(_ target: String) throws {
       log.add(
         AccessRecord(

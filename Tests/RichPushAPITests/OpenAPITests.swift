@@ -18,6 +18,15 @@ import Testing
       ("Asset", asset(true), asset(false)),
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
+      ("SentPage", sentPage(true), sentPage(false)),
+      ("AudienceSize", audience, audience), ("DryRun", dryRun(true), dryRun(false)),
+      ("OutboxPage", outbox(true), outbox(false)), ("Replayed", replayed, replayed),
+      ("LaneReport", lanes(true), lanes(false)), ("UserPage", users(true), users(false)),
+      ("UserChange", UserChange(role: "admin", password: "p"), UserChange(role: "admin")),
+      ("DeviceList", devices(true), devices(false)),
+      ("FailedLoginReport", refusals(true), refusals(false)),
+      ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
+      ("SignedIn", signedIn(1), signedIn(nil)),
     ]
 
   @Test(arguments: messages.map(\.schema))
@@ -42,6 +51,8 @@ import Testing
     try expectMembers(of: "NewNotification", NewNotification.self)
     try expectMembers(of: "NotificationPatch", Amendment.self)
     try expectMembers(of: "Registration", Registration.self)
+    try expectMembers(of: "SignIn", SignIn.self)
+    try expectMembers(of: "UserChange", UserChange.self)
   }
 
   private func expectMembers<Message: RequestMessage>(
@@ -93,10 +104,38 @@ import Testing
           job: 1, lane: "l", user: text, registration: text, state: "expired", attempts: 1,
           updated: date, reference: text, reason: text)
       ]
+      details.counts = counts
     }
     (details.renditions, details.links) = (["ios": "/"], ["ios": "/"])
     return details
   }
+
+  private static let counts = DeliveryCounts(
+    recipients: 1, queued: 2, sent: 3, failed: 4, fetched: 5, read: 6)
+
+  private static func sentPage(_ isFull: Bool) -> SentPage {
+    var entry = SentPage.Entry(
+      id: 0, message: "m", richType: "img", payload: "p", created: date, audience: ["a"],
+      state: .scheduled, counts: counts)
+    (entry.sender, entry.notBefore) = (isFull ? "alice" : nil, isFull ? date : nil)
+    entry.expires = isFull ? date : nil
+    return SentPage(notifications: [entry], next: isFull ? 0 : nil)
+  }
+
+  private static func dryRun(_ isFull: Bool) -> DryRun {
+    var rendition = DryRun.Rendition(profile: "ios", status: .ready, limit: 1)
+    if isFull {
+      (rendition.reason, rendition.contentType) = ("r", "image/png")
+      (rendition.bytes, rendition.url) = (1, "/")
+    }
+    return DryRun(
+      audience: audience, renditions: [rendition],
+      texts: [
+        .init(platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, payload: .object([:]))
+      ])
+  }
+
+  private static let audience = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])
 
   private static func inbox(_ isFull: Bool) -> Inbox {
     Inbox(notifications: [notification(isFull)], unread: 1, next: isFull ? "/" : nil)
@@ -151,6 +190,54 @@ import Testing
           calls: 1, failures: 0, lastFailure: isFull ? "f" : nil,
           medianSeconds: isFull ? 0.5 : nil, slowestSeconds: isFull ? 1 : nil)
       ], sandbox: .init(level: "strict", gaps: ["g"]))
+  }
+
+  private static func outbox(_ isFull: Bool) -> OutboxPage {
+    var job = OutboxPage.Job(
+      id: 1, lane: "apns", state: "failed", attempts: 1, due: date, updated: date)
+    (job.notification, job.user, job.reason) = isFull ? (0, "alice", "r") : (nil, nil, nil)
+    return OutboxPage(jobs: [job], next: isFull ? 1 : nil)
+  }
+
+  private static let replayed = Replayed(replayed: 1)
+
+  private static func lanes(_ isFull: Bool) -> LaneReport {
+    var lane = LaneReport.Lane(
+      name: "apns", state: "paused", queued: 1, sent: 2, failed: 3, retried: 4)
+    if isFull { (lane.reason, lane.until, lane.oldestWaiting) = ("r", date, date) }
+    return LaneReport(lanes: [lane])
+  }
+
+  private static func users(_ isFull: Bool) -> UserPage {
+    UserPage(
+      users: [
+        .init(
+          username: "alice", role: "device", created: date, devices: 1,
+          lastSeen: isFull ? date : nil)
+      ], next: isFull ? "alice" : nil)
+  }
+
+  private static func devices(_ isFull: Bool) -> DeviceList {
+    DeviceList(devices: [
+      .init(registration: "r", platform: isFull ? "apns" : nil, tags: ["t"], updated: date)
+    ])
+  }
+
+  private static func refusals(_ isFull: Bool) -> FailedLoginReport {
+    FailedLoginReport(refused: [
+      .init(
+        address: isFull ? "::1" : nil, username: isFull ? "alice" : nil, failures: 10, until: date)
+    ])
+  }
+
+  private static let storage = StorageReport(database: 1, blobs: 2, renditions: 3, free: 4)
+
+  private static let signIn = SignIn(username: "alice", password: "p")
+
+  private static func signedIn(_ current: Int?) -> SignedIn {
+    SignedIn(
+      username: "alice", role: "publisher", demo: false, current: current,
+      sessions: [.init(id: 1, created: date, used: date, userAgent: "a")])
   }
 
   // MARK: - Schemas

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RichPushClient
+import Synchronization
 import Testing
 
 @Suite struct PushEventsTests {
@@ -58,6 +59,24 @@ import Testing
     var events = client(of: server).events().makeAsyncIterator()
     #expect(try await events.next()?.text == "a")
     #expect(try await events.next() == PushEvent(id: "3", text: "b"))
+  }
+
+  @Test func `gets another token when the server rejects one, once`() async throws {
+    let issued = Atomic(0)
+    let server = try StandIn { request, connection in
+      if request.method == "POST" {
+        let number = issued.add(1, ordering: .relaxed).newValue
+        return connection.answer(201, [], #"{"token":"t-\#(number)"}"#)
+      }
+      guard request.fields["authorization"] == "Bearer t-2" else { return connection.answer(401) }
+      connection.send(Self.head + "id: 1\ndata: a\n\n")
+      connection.waitUntilClosed()
+    }
+    var client = client(of: server)
+    client.device = "r-1"
+    var events = client.events().makeAsyncIterator()
+    #expect(try await events.next()?.text == "a")
+    #expect(server.requests.map(\.method) == ["POST", "GET", "POST", "GET"])
   }
 
   @Test func `gives up at once when the password is wrong`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import RichPushClient
+import Synchronization
 import Testing
 
 @Suite struct RichPushClientTests {
@@ -14,6 +15,73 @@ import Testing
     #expect(requests.map(\.target) == ["/api/register?handle=AB12", "/api/register/r-1"])
     #expect(requests[0].fields["authorization"] == "Basic YWxpY2U6YTpi")
     #expect(requests[1].body == #"{"Handle":"AB12","Platform":"apns","Tags":["news"]}"#)
+  }
+
+  @Test func `a device sends a token, which requests that come together share`() async throws {
+    let server = try Self.tokenServer()
+    var client = client(of: server)
+    client.device = "r-1"
+    let device = client
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for id in 0..<8 { group.addTask { try await device.markRead(id) } }
+      try await group.waitForAll()
+    }
+    let issued = server.requests.filter { $0.method == "POST" }
+    #expect(issued.map(\.target) == ["/api/register/r-1/token"])
+    #expect(issued.first?.fields["authorization"]?.hasPrefix("Basic ") == true)
+    let marks = server.requests.filter { $0.method == "PUT" }
+    #expect(marks.count == 8)
+    #expect(marks.allSatisfy { $0.fields["authorization"] == "Bearer t-1" })
+  }
+
+  @Test func `a rejected token is replaced once`() async throws {
+    let server = try Self.tokenServer(valid: 2)
+    var client = client(of: server)
+    client.device = "r-1"
+    try await client.markRead(7)
+    #expect(try await client.deviceToken() == "t-2")
+
+    let rejecting = try Self.tokenServer(valid: 9)
+    client = self.client(of: rejecting)
+    client.device = "r-1"
+    let error = await #expect(throws: RichPushError.self) { try await client.markRead(7) }
+    #expect(error?.code == .unauthorized)
+    #expect(rejecting.requests.map(\.method) == ["POST", "PUT", "POST", "PUT"])
+  }
+
+  @Test func `a client with a token only needs no password`() async throws {
+    let server = try Self.tokenServer(valid: 5)
+    func client(_ token: String) -> RichPushClient {
+      RichPushClient(endpoint: server.endpoint, user: "alice", device: "r-1", token: token)
+    }
+    try await client("t-5").markRead(7)
+    let error = await #expect(throws: RichPushError.self) { try await client("t-4").markRead(7) }
+    #expect(error?.code == .unauthorized)
+    #expect(server.requests.map(\.method) == ["PUT", "PUT"])
+  }
+
+  @Test func `a device whose registration was removed sends the password`() async throws {
+    let server = try StandIn { request, connection in
+      connection.answer(request.method == "POST" ? 404 : 204)
+    }
+    var client = client(of: server)
+    client.device = "r-1"
+    try await client.markRead(7)
+    #expect(server.requests.last?.fields["authorization"]?.hasPrefix("Basic ") == true)
+    #expect(server.requests.last?.fields["richpush-device"] == "r-1")
+  }
+
+  /// Issues the tokens `t-1`, `t-2` and so on, and accepts only the one with the number `valid`.
+  private static func tokenServer(valid: Int = 1) throws -> StandIn {
+    let issued = Atomic(0)
+    return try StandIn { request, connection in
+      if request.method == "POST" {
+        let number = issued.add(1, ordering: .relaxed).newValue
+        return connection.answer(201, [], #"{"token":"t-\#(number)"}"#)
+      }
+      let isValid = request.fields["authorization"] == "Bearer t-\(valid)"
+      connection.answer(isValid ? 204 : 401)
+    }
   }
 
   @Test func `gives media with its type, and asks for the size it needs`() async throws {

@@ -1,79 +1,151 @@
-import CSQLite
+import FoundationEssentials
+import Synchronization
 import Testing
 
 @testable import Store
 
+/// Audiences that are too large for one commit.
 @Suite(.timeLimit(.minutes(1))) struct AudienceTests {
   private let scratch = Scratch()
+  private static let size = 1200
 
-  private func store(with tags: [String: [String]]) async throws -> Store {
+  /// A store with users, each of whom has a device.
+  private func open() async throws -> (store: Store, users: [UserID]) {
     let store = try scratch.open()
-    for (id, tags) in tags {
-      let user = try #require(
-        try await store.accounts.userIDs(of: ["user of " + id], allowingPasswordless: true).values
-          .first)
-      _ = try await store.accounts.putRegistration(
-        id, user: user, platform: "apns", handle: id, tags: tags)
+    let names = Set((0..<Self.size).map { "user\($0)" })
+    let users = try await store.accounts.userIDs(of: names, allowingPasswordless: true).values
+      .sorted()
+    try await store.database.write { connection in
+      try connection.run(
+        """
+        INSERT INTO registration(id, user, platform, handle, updated)
+        SELECT 'device ' || value, value, 'apns', 'token ' || value, 0 FROM json_each(?)
+        """, SQLiteConnection.list(users.map(\.rawValue)))
     }
-    return store
+    return (store, users)
   }
 
-  @Test(arguments: [
-    ([TagClause(with: ["a"])], ["1", "2", "3"]),
-    ([TagClause(with: ["a", "b"])], ["2", "3"]),
-    ([TagClause(with: ["b", "a"], without: ["c"])], ["2"]),
-    ([TagClause(with: ["a", "b", "c"]), TagClause(with: ["d"])], ["3", "4"]),
-    ([TagClause(with: [], without: ["a"])], ["4", "5"]),
-    ([TagClause(with: ["nobody's"])], []),
-    ([], []),
-  ])
-  func `finds the devices of an audience`(_ clauses: [TagClause], _ ids: [String]) async throws {
-    let store = try await store(with: [
-      "1": ["a"], "2": ["a", "b"], "3": ["a", "b", "c"], "4": ["d"], "5": [],
-    ])
-    #expect(try await store.accounts.devices(matching: clauses).map(\.registration) == ids)
+  private func new(to users: [UserID]) -> NotificationInsert {
+    var new = NotificationInsert.any()
+    new.recipients = users
+    let devices = users.map { "device \($0.rawValue)" }
+    new.pushes = [
+      PushInsert(lane: "apns", target: .devices(devices), kind: "alert") { "text \($0)" }
+    ]
+    return new
   }
 
-  @Test func `costs no more when 100,000 are registered`() async throws {
-    let store = try scratch.open()
-    let clause = TagClause(with: ["common", "rare"], without: ["muted"])
-    func register(_ range: Range<Int>) async throws {
-      try await store.database.write { connection in
-        try connection.script(
-          """
-          CREATE TEMP TABLE fresh AS WITH RECURSIVE number(n) AS (
-            SELECT \(range.lowerBound) UNION ALL SELECT n + 1 FROM number WHERE n + 1 < \(range.upperBound)
-          ) SELECT n FROM number;
-          INSERT INTO registration(id, user, platform, handle, updated) SELECT n, 1, 'apns', n, 0 FROM fresh;
-          INSERT INTO registration_tag SELECT 'common', n FROM fresh;
-          INSERT INTO registration_tag SELECT iif(n < 10, 'rare', 'muted'), n FROM fresh;
-          DROP TABLE fresh
-          """)
-      }
-    }
-    try await register(0..<11_000)
-    let before = try steps(of: clause, in: store)
-    try await register(11_000..<100_000)
-    let after = try steps(of: clause, in: store)
-    #expect(try await store.accounts.devices(matching: [clause]).count == 10)
-    #expect(after == before)
+  private func writeAll(_ store: Store) async throws {
+    while try await store.notifications.writeNextPart() {}
   }
 
-  /// How many instructions SQLite's machine runs to find a clause's devices.
-  private func steps(of clause: TagClause, in store: Store) throws -> Int {
-    try store.database.read { connection in
-      var steps = 0
-      try withUnsafeMutablePointer(to: &steps) { counter in
-        sqlite3_progress_handler(
-          connection.handle, 1,
-          {
-            $0?.assumingMemoryBound(to: Int.self).pointee += 1
-            return 0
-          }, counter)
-        defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
-        _ = try connection.devices(matching: clause)
-      }
-      return steps
+  private func jobs(_ store: Store) async throws -> [String] {
+    try await store.outbox.deliveries(of: 0).compactMap(\.registration)
+  }
+
+  private func events(_ store: Store, of user: UserID) async throws -> Int {
+    try await store.events.pushEvents(for: user, after: 0, limit: 9).count
+  }
+
+  @Test func `is written in parts, once each, also by the next process`() async throws {
+    let (store, users) = try await open()
+    _ = try await store.notifications.create(new(to: users))
+    #expect(try await jobs(store).isEmpty)
+    let told = Mutex<[UserID]>([])
+    store.observers.onPushEvents.set { users in told.withLock { $0 += users } }
+    #expect(try await store.notifications.writeNextPart())
+    #expect((1..<Self.size).contains(told.withLock { $0.count }))
+    store.observers.onPushEvents.set { _ in }
+
+    let next = try scratch.open(.shared)
+    try await writeAll(next)
+    #expect(try await !next.notifications.writeNextPart())
+    #expect(try await jobs(next).sorted() == users.map { "device \($0.rawValue)" }.sorted())
+    for user in users {
+      #expect(try await events(next, of: user) == 1)
+      #expect(try await next.notifications.inbox(of: user, limit: 9).count == 1)
     }
+    let sent = try #require(try await next.sent.sent(by: nil, before: nil, limit: 1).first)
+    #expect(sent.counts.recipients == Self.size && sent.counts.queued == Self.size)
+  }
+
+  @Test func `its users may fetch the notification and mark it read before that`() async throws {
+    let (store, users) = try await open()
+    let outsider = users[7]
+    _ = try await store.notifications.create(new(to: users.filter { $0 != outsider }))
+    let (last, other) = (users[Self.size - 1], users[Self.size - 2])
+    let notifications = store.notifications
+    #expect(try await notifications.isFetchRecorded(0, user: last, device: nil) == false)
+    #expect(try await notifications.isFetchRecorded(0, user: outsider, device: nil) == nil)
+    #expect(try await notifications.isFetchRecorded(1, user: last, device: nil) == nil)
+    notifications.recordFetched(0, user: last, device: "device \(last.rawValue)")
+    notifications.recordFetched(0, user: outsider, device: nil)
+    #expect(try await notifications.markRead(0, user: other, device: nil))
+    #expect(try await !notifications.markRead(0, user: outsider, device: nil))
+    try await writeAll(store)
+    let receipts = try await notifications.receipts(of: 0)
+    #expect(receipts.count == Self.size - 1)
+    #expect(receipts.filter { $0.fetched != nil }.map(\.userID) == [last])
+    #expect(receipts.filter { $0.read != nil }.map(\.userID) == [other])
+    #expect(try await notifications.deviceReceipts(of: 0).count == 1)
+    #expect(try await events(store, of: last) == 1)
+  }
+
+  @Test func `what is not written is withdrawn with the notification`() async throws {
+    let (store, users) = try await open()
+    _ = try await store.notifications.create(new(to: users))
+    #expect(try await store.notifications.writeNextPart())
+    #expect(try await store.notifications.withdraw(0))
+    #expect(try await !store.notifications.writeNextPart())
+    #expect(try await jobs(store).isEmpty)
+    let last = users[Self.size - 1]
+    #expect(try await store.notifications.isFetchRecorded(0, user: last, device: nil) == nil)
+  }
+
+  @Test func `a user and a device that were removed meanwhile get nothing`() async throws {
+    let (store, users) = try await open()
+    _ = try await store.notifications.create(new(to: users))
+    _ = try await store.accounts.removeUser("user3")
+    let withoutDevice = users[5]
+    #expect(
+      try await store.accounts.removeRegistration(
+        "device \(withoutDevice.rawValue)", user: withoutDevice))
+    try await writeAll(store)
+    #expect(try await store.notifications.receipts(of: 0).count == Self.size - 1)
+    #expect(try await events(store, of: withoutDevice) == 1)
+    let jobs = try await jobs(store)
+    #expect(jobs.count == Self.size - 2 && !jobs.contains("device \(withoutDevice.rawValue)"))
+  }
+
+  @Test func `a scheduled notification is announced to all once it is due`() async throws {
+    let (store, users) = try await open()
+    var new = new(to: users)
+    new.notBefore = scratch.now + 10
+    _ = try await store.notifications.create(new)
+    #expect(try await store.notifications.writeNextPart())
+    scratch.pass(11)
+    #expect(try await store.events.releaseHeldEvents() == nil)
+    try await writeAll(store)
+    for user in [users[0], users[700], users[Self.size - 1]] {
+      #expect(try await events(store, of: user) == 1)
+    }
+    _ = try await store.notifications.create(new)
+    try await writeAll(store)
+    #expect(try await events(store, of: users[700]) == 2)
+  }
+
+  @Test func `an amendment is pushed to all, and what it replaces is cancelled`() async throws {
+    let (store, users) = try await open()
+    _ = try await store.notifications.create(new(to: users))
+    try await store.notifications.completeAudience(of: 0)
+    #expect(try await !store.notifications.writeNextPart())
+    var amended = new(to: users)
+    amended.message = "Changed"
+    #expect(try await store.notifications.amend(0, with: amended)?.message == "Changed")
+    try await writeAll(store)
+    #expect(try await events(store, of: users[700]) == 2)
+    let states = try await store.outbox.deliveries(of: 0).map(\.state)
+    #expect(states.count { $0 == .cancelled } == Self.size)
+    #expect(states.count { $0 == .queued } == Self.size)
   }
 }

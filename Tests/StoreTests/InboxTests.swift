@@ -37,15 +37,18 @@ import Testing
   @Test func `lets nobody touch a notification that is not theirs`() async throws {
     let store = try scratch.open()
     _ = try await store.notifications.create(.any(to: alice))
-    #expect(try store.loopReads.isRecipient(0, user: alice))
-    #expect(try !store.loopReads.isRecipient(0, user: bob))
+    for device in [nil, "1"] {
+      #expect(
+        try await store.notifications.isFetchRecorded(0, user: alice, device: device) == false)
+      #expect(try await store.notifications.isFetchRecorded(0, user: bob, device: device) == nil)
+    }
     #expect(try await !store.notifications.markRead(0, user: bob))
     #expect(try await !store.notifications.markRead(1, user: alice))
     _ = try await store.notifications.create(.any(to: alice, bob))
-    #expect(try store.loopReads.soleRecipient(of: 0) == alice)
-    #expect(
-      try store.loopReads.soleRecipient(of: 1) == nil && store.loopReads.soleRecipient(of: 2) == nil
-    )
+    #expect(try await store.notifications.soleRecipient(of: 0) == alice)
+    for id in [1, 2] {
+      #expect(try await store.notifications.soleRecipient(of: id) == nil)
+    }
   }
 
   @Test func `keeps the first time of a push, of a fetch and of a reading`() async throws {

@@ -26,6 +26,8 @@ import Testing
     #expect(
       try await store.events.events(after: 0, for: press, limit: 2).map(\.data)
         == [#"{"notification":0,"user":"anna","state":"read"}"#, #"{"name":"logo.png"}"#])
+    let counts = try #require(try await store.sent.counts(of: 0))
+    #expect([counts.recipients, counts.fetched, counts.read] == [2, 0, 1])
     let key = IdempotencyKey("k", request: [])
     #expect(try await store.notifications.notification(for: key, sender: press)?.id == 0)
     #expect(try await store.check().findings.isEmpty)

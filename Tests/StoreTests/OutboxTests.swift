@@ -236,11 +236,12 @@ import Testing
     _ = try await store.notifications.create(new(to: "1"))
     let job = try #require(try await lease(store).first)
     let found = try #require(
-      try store.loopReads.addressee(of: job.id, token: job.token, notification: 0))
+      try await store.outbox.addressee(of: job.id, token: job.token, notification: 0))
     #expect(found.user == alice && found.registration == "1")
-    #expect(try store.loopReads.addressee(of: job.id, token: "guess", notification: 0) == nil)
-    #expect(try store.loopReads.addressee(of: job.id, token: job.token, notification: 1) == nil)
-    #expect(try store.loopReads.addressee(of: job.id + 1, token: job.token, notification: 0) == nil)
+    #expect(try await store.outbox.addressee(of: job.id, token: "guess", notification: 0) == nil)
+    #expect(try await store.outbox.addressee(of: job.id, token: job.token, notification: 1) == nil)
+    #expect(
+      try await store.outbox.addressee(of: job.id + 1, token: job.token, notification: 0) == nil)
   }
 
   @Test func `calls off what has not been sent`() async throws {

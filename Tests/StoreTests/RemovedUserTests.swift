@@ -38,7 +38,7 @@ import Testing
     }
     #expect(try await store.notifications.inbox(of: second, limit: 9).isEmpty)
     #expect(try await store.notifications.unreadCount(of: second) == 0)
-    #expect(try !store.loopReads.isRecipient(0, user: second))
+    #expect(try await store.notifications.isFetchRecorded(0, user: second, device: nil) == nil)
     #expect(try await !store.notifications.markRead(0, user: second))
     #expect(
       try await store.accounts.devices(matching: [TagClause(with: ["username:alice"])]).isEmpty)

@@ -19,6 +19,16 @@ package struct TestServer: Sendable {
   package let store: Store
   package let scratch: Scratch
   package let log: LogLines
+  /// What an event loop caches, by target and credentials.
+  private let cached = Cached()
+
+  private final class Cached: Sendable {
+    private let responses = Mutex<[[String]: any CachedResponse]>([:])
+
+    func withLock<R>(_ body: (inout sending [[String]: any CachedResponse]) -> sending R) -> R {
+      responses.withLock(body)
+    }
+  }
 
   /// Everybody's password.
   package static let password = "a-good-secret"
@@ -91,27 +101,31 @@ package struct TestServer: Sendable {
   /// What the connection does is left out: preconditions, ranges, limits of bodies, framing.
   package func execute(
     _ method: String, _ target: String, as user: String? = nil, token: String? = nil,
-    fields: Fields = Fields(), body: String = "", peer: String = "127.0.0.1"
+    fields: Fields = Fields(), body: String = "", peer: String = "127.0.0.1",
+    isSecure: Bool = false, isPeerForwarded: Bool = false
   ) async throws -> TestResponse {
     var fields = fields
     if let user { fields["Authorization"] = Self.authorization(user) }
     if let token { fields["Authorization"] = "Bearer " + token }
-    let authorization = fields["Authorization"] ?? ""
     // As the connection does: any other field, such as the device's, has to be looked at.
     let isSimple = method == "GET" && fields.items.allSatisfy { $0.name == "Authorization" }
-    if isSimple, let content = cached(target, authorization) {
+    let key = isSimple ? [target, fields["Authorization"] ?? ""] : nil
+    let earlier = key.flatMap { key in cached.withLock { $0[key] } }
+      .flatMap { $0.isValid(at: Int(Date().timeIntervalSince1970)) ? $0 : nil }
+    if let content = earlier?.content {
+      earlier?.recordUse()
       return try TestResponse(.content(content), isCached: true)
     }
     let framing: Request.Body = body.isEmpty ? .none : .sized(body.utf8.count)
-    let request = try Request(method, target, fields: fields, peer: peer, body: framing)
-    return try TestResponse(await run(origin.responder.plan(for: request), body))
-  }
-
-  private func cached(_ target: String, _ authorization: String) -> Content? {
-    let cached = origin.responder.cachedResponse(for: target, authorization: authorization)
-    guard let cached, let content = cached.content else { return nil }
-    cached.recordUse()
-    return content
+    let request = try Request(
+      method, target, fields: fields, peer: peer, isSecure: isSecure,
+      isPeerForwarded: isPeerForwarded, body: framing)
+    let responder = origin.responder
+    let plan =
+      earlier.map { responder.plan(for: request, like: $0) } ?? responder.plan(for: request)
+    let response = try await run(plan, body)
+    if let key, let new = response.cached { cached.withLock { $0[key] = new } }
+    return try TestResponse(response)
   }
 
   private func run(_ plan: ResponsePlan, _ body: String) async throws -> Response {

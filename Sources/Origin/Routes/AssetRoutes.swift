@@ -9,6 +9,7 @@ import Store
 struct AssetRoutes: Sendable {
   let store: Store
   let assets: AssetIntake
+  let renderer: Renderer
 
   /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
   func list(_ context: RequestContext) async throws -> Response {
@@ -66,6 +67,34 @@ struct AssetRoutes: Sendable {
   func one(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
     return .json(200, message(try await assets.examine(richType, name).asset))
+  }
+
+  /// `GET /api/assets/<richType>/<name>/media`: a rendition of the asset, with the options of a notification's.
+  ///
+  /// It is the one that a notification with this asset has.
+  func media(_ context: RequestContext) async throws -> Response {
+    guard let text = context.parameters.dropFirst().first,
+      let richType = try Self.richType(context),
+      let name = AssetName(text)
+    else {
+      throw ServiceError(.invalidRequest, "It is not a file's name.")
+    }
+    let asset = try await assets.examine(richType, name).asset
+    guard asset.state != .refused else {
+      throw ServiceError(.assetNotReady, asset.reason ?? "The asset is refused.")
+    }
+    let preparation = try Preparation(asset, in: store, assets.validator)
+    let plugin = preparation.plugin
+    let options = try RenditionOptions(
+      context.request.query.items, declaring: plugin.manifest.query,
+      defaults: plugin.manifest.queryDefaults)
+    let rendered = try await renderer.rendition(
+      RenditionRequest(
+        source: preparation.source, options: options, plugin: plugin, user: context.caller.name,
+        owner: context.caller.id))
+    guard let stored = rendered.stored else { return rendered.response }
+    // The name may get other content at any time.
+    return .content(Content(stored, cacheControl: "private, no-cache"))
   }
 
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.

@@ -47,7 +47,9 @@ final class HealthRoutes: Sendable {
     if let rejection = access.rejection(of: context.request) { return rejection }
     let assets = (try? await store.assets.assetCounts(richType: nil)) ?? [:]
     let unreached = (try? await unreached.counts(in: store)) ?? []
-    let page = report.page(server.withLock { $0 }, assets: assets, unreached: unreached)
+    let queues = (try? await store.administration.laneQueues()) ?? []
+    let page = report.page(
+      server.withLock { $0 }, assets: assets, queues: queues, unreached: unreached)
     var response = Response.text(200, page, fields: ["Cache-Control": "no-store"])
     response.fields["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"
     return response
@@ -55,6 +57,19 @@ final class HealthRoutes: Sendable {
 
   /// The response of `/healthz`, also when the server has reached its limit of connections.
   static let ok = Response.text(200, "ok\n", fields: ["Cache-Control": "no-store"])
+}
+
+extension HealthRoutes {
+  /// `GET /api/storage`: what the data takes on the disk.
+  func storage(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let usage = try await store.usage()
+    return .json(
+      200,
+      StorageReport(
+        database: usage.database, blobs: usage.blobs, renditions: usage.renditions,
+        free: usage.free))
+  }
 }
 
 /// `GET /api/plugins`: the state of each plugin, for admins.

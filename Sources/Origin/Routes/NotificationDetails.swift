@@ -38,6 +38,7 @@ struct NotificationDetails: Sendable {
     details.receipts = receipts.filter { seesAll || $0.userID == caller.id }
       .map { $0.message(with: $0.user.flatMap { devices[$0] } ?? []) }
     if seesAll {
+      details.counts = try await store.sent.counts(of: id).map(DeliveryCounts.init)
       let byUser = Dictionary(receipts.map { ($0.user ?? "", $0) }) { $1 }
       details.deliveries = try await store.outbox.deliveries(of: id).map { delivery in
         let user = delivery.user ?? ""

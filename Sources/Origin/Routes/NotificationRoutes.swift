@@ -9,6 +9,7 @@ import Store
 struct NotificationRoutes: Sendable {
   let store: Store
   let publisher: Publisher
+  let sentRoutes: SentRoutes
   let standard: OriginConfiguration.Standard
 
   /// Checks the query before the body is read: a device may notify only itself.
@@ -29,7 +30,8 @@ struct NotificationRoutes: Sendable {
 
   /// `POST /api/notifications`: one of three forms, depending on the query and the body.
   func post(_ context: RequestContext) async throws -> Response {
-    let query = try context.query("pns", "to_tag")
+    let query = try context.query("pns", "to_tag", "dry-run")
+    if query["dry-run"] != nil { return try await dryRun(context, query) }
     if let user = query["to_tag"] {
       return try await alert(context, pns: query["pns"], user: user)
     }
@@ -66,6 +68,16 @@ struct NotificationRoutes: Sendable {
     return .empty(200)
   }
 
+  /// `POST /api/notifications?dry-run`: what the JSON form would do.
+  private func dryRun(_ context: RequestContext, _ query: [String: String]) async throws -> Response
+  {
+    guard query.count == 1 else {
+      throw ServiceError(.invalidRequest, "dry-run is only for the JSON form.")
+    }
+    let draft = try draft(context)
+    return .json(200, try await publisher.dryRun(draft, sender: context.caller.id))
+  }
+
   private func postJSON(_ context: RequestContext) async throws -> Response {
     if context.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "\""),
       JSONValue(context.body) != nil
@@ -73,12 +85,9 @@ struct NotificationRoutes: Sendable {
       throw ServiceError(
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
-    var draft = try Draft(context.body, now: Date())
-    try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
-    let caller = context.caller
-    try Self.check(caller, notifiesItself: draft.to == ["username:" + caller.name])
+    let draft = try draft(context)
     let published = try await publisher.publish(
-      draft, sender: caller.id, request: context.body)
+      draft, sender: context.caller.id, request: context.body)
     let reach = published.addressees
     var notification = RichNotification(published.notification, isRead: false)
     notification.reach = RichNotification.Reach(
@@ -87,6 +96,15 @@ struct NotificationRoutes: Sendable {
     return .json(
       published.isNew ? 201 : 200, notification,
       fields: ["Location": "/api/notifications/\(notification.id)"])
+  }
+
+  /// The JSON form, which the caller may send.
+  private func draft(_ context: RequestContext) throws -> Draft {
+    var draft = try Draft(context.body, now: Date())
+    try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
+    let caller = context.caller
+    try Self.check(caller, notifiesItself: draft.to == ["username:" + caller.name])
+    return draft
   }
 
   /// `PATCH /api/notifications/<id>`: the sender changes a notification that no device has fetched.
@@ -114,8 +132,9 @@ struct NotificationRoutes: Sendable {
     return notification
   }
 
-  /// `GET /api/notifications`: the caller's inbox, newest first.
+  /// `GET /api/notifications`: the caller's inbox, newest first, or with `sent` what the caller has sent.
   func inbox(_ context: RequestContext) async throws -> Response {
+    if context.request.query["sent"] != nil { return try await sentRoutes.list(context) }
     let query = try context.query("unread", "limit", "before")
     let limit = try query.number("limit", 1...500) ?? 50
     let before = try query.number("before", 0...Int(Int32.max))

@@ -6,15 +6,23 @@ struct RouteTable: Sendable {
   let health: HealthRoutes
   let registrations: RegistrationRoutes
   let notifications: NotificationRoutes
+  let sent: SentRoutes
   let media: MediaRoutes
   let signed: SignedMediaRoutes
   let details: NotificationDetails
   let assets: AssetRoutes
   let plugins: PluginRoutes
+  let sessions: SessionRoutes
+  let outbox: OutboxRoutes
+  let users: UserRoutes
   /// Pushes, for devices.
   let pushes: EventStreams
   /// Receipts and asset events, for publishers.
   let events: EventStreams
+  /// The routes of pages, which are no part of the API.
+  var pages: [Route] = []
+  /// How long a rendition may take, with its wait in the queue.
+  static let renderTime = Duration.seconds(60)
 
   var routes: [Route] {
     [
@@ -23,11 +31,9 @@ struct RouteTable: Sendable {
       Route("GET", "/metrics", for: .anybody, health.metrics),
       Route("GET", "/api/openapi.json", for: .user, immediate: OpenAPIDocument.get),
       Route(
-        "GET", "/api/notifications/{}", for: .user, deadline: .seconds(60), ready: media.ready,
-        media.get),
-      Route(
-        "GET", "/media/{}/{}", for: .anybody, deadline: .seconds(60), ready: signed.ready,
-        signed.get),
+        "GET", "/api/notifications/{}", for: .user, admitsSessions: false,
+        deadline: Self.renderTime, media.get),
+      Route("GET", "/media/{}/{}", for: .anybody, deadline: Self.renderTime, signed.get),
       Route("GET", "/api/notifications", for: .user, notifications.inbox),
       Route(
         "POST", "/api/notifications", for: .user, body: .memory(limit: 256 << 10),
@@ -37,6 +43,7 @@ struct RouteTable: Sendable {
         deadline: .seconds(120), notifications.patch),
       Route("DELETE", "/api/notifications/{}", for: .user, notifications.delete),
       Route("GET", "/api/notifications/{}/details", for: .user, details.get),
+      Route("GET", "/api/audience", for: .publisher, sent.audience),
       Route(
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
         notifications.markRead),
@@ -50,15 +57,35 @@ struct RouteTable: Sendable {
       Route("DELETE", "/api/register/{}", for: .user, registrations.delete),
       Route("POST", "/api/register/{}/token", for: .user, registrations.addToken),
       Route("DELETE", "/api/register/{}/token", for: .user, registrations.removeTokens),
+      Route(
+        "POST", "/api/session", for: .anybody, body: .memory(limit: 4096), ready: sessions.mayPost,
+        sessions.post),
+      Route("GET", "/api/session", for: .user, sessions.get),
+      Route("DELETE", "/api/session", for: .user, sessions.delete),
+      Route("DELETE", "/api/session/{}", for: .user, sessions.deleteOne),
+      Route("GET", "/api/outbox", for: .admin, outbox.list),
+      Route("POST", "/api/outbox/{}/replay", for: .admin, outbox.replay),
+      Route("POST", "/api/outbox/replay", for: .admin, outbox.replayAll),
+      Route("DELETE", "/api/outbox/{}", for: .admin, outbox.cancel),
+      Route("GET", "/api/lanes", for: .admin, outbox.lanes),
+      Route("GET", "/api/users", for: .admin, users.list),
+      Route("PUT", "/api/users/{}", for: .admin, body: .memory(limit: 4096), users.put),
+      Route("DELETE", "/api/users/{}", for: .admin, users.delete),
+      Route("DELETE", "/api/users/{}/tokens", for: .admin, users.endCredentials),
+      Route("GET", "/api/users/{}/devices", for: .admin, users.devices),
+      Route("GET", "/api/failed-logins", for: .admin, users.refusals),
+      Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
       Route("GET", "/api/assets", for: .publisher, assets.list),
       Route("GET", "/api/assets/{}", for: .publisher, assets.list),
       Route("GET", "/api/assets/{}/{}", for: .publisher, assets.one),
       Route(
+        "GET", "/api/assets/{}/{}/media", for: .publisher, deadline: Self.renderTime, assets.media),
+      Route(
         "PUT", "/api/assets/{}/{}", for: .publisher, body: .file(limit: AssetIntake.largestFile),
         deadline: .seconds(120), assets.put),
       Route("DELETE", "/api/assets/{}/{}", for: .publisher, assets.delete),
-    ]
+    ] + pages
   }
 }
 
@@ -78,6 +105,8 @@ struct Route: Sendable {
   let pattern: String
   /// Who may use the route; checked before a byte of the body is read.
   let access: Access
+  /// Whether the cookie of a session counts here.
+  let admitsSessions: Bool
   let body: Body
   /// How long the handler may take, from the end of the body.
   let deadline: Duration
@@ -89,12 +118,13 @@ struct Route: Sendable {
 
   /// A route; `access` has no default, so that no new route is public by oversight.
   init(
-    _ method: String, _ pattern: String, for access: Access, body: Body = .none,
-    deadline: Duration = .seconds(30),
+    _ method: String, _ pattern: String, for access: Access, admitsSessions: Bool = true,
+    body: Body = .none, deadline: Duration = .seconds(30),
     ready: (@Sendable (RequestContext) throws -> Response?)? = nil,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Response
   ) {
     (self.method, self.pattern, self.access) = (method, pattern, access)
+    self.admitsSessions = admitsSessions
     (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
   }
 

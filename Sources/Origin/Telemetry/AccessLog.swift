@@ -18,6 +18,7 @@ final class AccessLog: Sendable {
   }
 
   private let path: String
+  private let caller: @Sendable (String) -> Caller?
   private let pending = Mutex(Pending())
   private let file: Mutex<FileDescriptor>
   private let queue = DispatchQueue(label: "richpush.access")
@@ -26,8 +27,12 @@ final class AccessLog: Sendable {
   private static let delay = 0.05
 
   /// Opens the file for appending; `-` is standard output.
-  init(path: String) throws(OperatorError) {
-    self.path = path
+  ///
+  /// `caller` tells whose credentials the value of an `Authorization` field is, if they were verified.
+  init(
+    path: String, caller: @escaping @Sendable (String) -> Caller?
+  ) throws(OperatorError) {
+    (self.path, self.caller) = (path, caller)
     file = Mutex(try Self.open(path))
   }
 
@@ -61,13 +66,13 @@ final class AccessLog: Sendable {
       defer { pending = Pending() }
       return (pending.entries, pending.dropped)
     }
-    var text = entries.reduce(into: "") { $0 += Self.line($1.record, $1.time) }
+    var text = entries.reduce(into: "") { $0 += line($1.record, $1.time) }
     if dropped > 0 { text += "{\"dropped\":\(dropped)}\n" }
     let bytes = Array(text.utf8)
     file.withLock { file in _ = try? file.write(bytes) }
   }
 
-  private static func line(_ record: AccessRecord, _ time: Date) -> String {
+  private func line(_ record: AccessRecord, _ time: Date) -> String {
     let time = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     var text = "{\"time\":\"\(time)\",\"id\":\(JSONText.quoted(record.id))"
     text += ",\"client\":\(JSONText.quoted(record.request?.peer ?? record.peer))"
@@ -76,6 +81,10 @@ final class AccessLog: Sendable {
         ",\"method\":\"\(request.method)\",\"target\":\(JSONText.quoted(request.loggedTarget))"
       if let agent = request.fields["User-Agent"] {
         text += ",\"userAgent\":\(JSONText.quoted(agent))"
+      }
+      if let caller = request.fields["Authorization"].flatMap(caller) {
+        text += ",\"user\":\(JSONText.quoted(caller.name))"
+        if let device = caller.device { text += ",\"device\":\(JSONText.quoted(device))" }
       }
     }
     text += ",\"route\":\(JSONText.quoted(record.route)),\"status\":\(record.status)"

@@ -1,4 +1,5 @@
 import Delivery
+import FoundationEssentials
 import HTTP
 import Media
 import PluginHost
@@ -19,7 +20,8 @@ struct MetricsReport: Sendable {
 
   /// The whole page; `server` is nil while it starts.
   func page(
-    _ server: Server?, assets: [AssetRecord.State: Int], unreached: [(platform: String, count: Int)]
+    _ server: Server?, assets: [AssetRecord.State: Int], queues: [LaneQueue],
+    unreached: [(platform: String, count: Int)]
   ) -> String {
     var page = PrometheusText()
     page.family("richpush_build_info", "gauge", "Always 1; the label is the server's version.")
@@ -31,7 +33,7 @@ struct MetricsReport: Sendable {
       page.sample(["state": state.rawValue], assets[state] ?? 0)
     }
     addPlugins(to: &page)
-    addPushes(to: &page)
+    addPushes(to: &page, waiting: queues)
     page.family(
       "richpush_devices_without_lane", "gauge", "Devices that no configured push service reaches.")
     for (platform, count) in unreached { page.sample(["platform": platform], count) }
@@ -110,7 +112,7 @@ struct MetricsReport: Sendable {
     }
   }
 
-  private func addPushes(to page: inout PrometheusText) {
+  private func addPushes(to page: inout PrometheusText, waiting queues: [LaneQueue]) {
     page.family("richpush_streams", "gauge", "Open event streams of devices and publishers.")
     for (name, count) in streams { page.sample(["stream": name], count()) }
     let lanes = lanes.status
@@ -123,6 +125,19 @@ struct MetricsReport: Sendable {
     page.family("richpush_push_lane_paused", "gauge", "1 while a lane's push service is failing.")
     for (lane, status) in lanes {
       page.sample(["lane": lane], status.pausedUntil == nil ? 0 : 1)
+    }
+    // Those to Web Push services count as one.
+    let waiting = Dictionary(grouping: queues) { $0.lane.prefix { $0 != ":" } }
+    let names = Set(lanes.map { $0.name[...] }).union(waiting.keys).sorted()
+    page.family("richpush_push_waiting", "gauge", "Queued pushes by lane.")
+    for lane in names {
+      page.sample(["lane": String(lane)], waiting[lane, default: []].reduce(0) { $0 + $1.queued })
+    }
+    page.family(
+      "richpush_push_oldest_seconds", "gauge", "Time since a lane's oldest queued push was due.")
+    for lane in names {
+      let oldest = waiting[lane, default: []].compactMap(\.oldest).min() ?? .now
+      page.sample(["lane": String(lane)], max(0, -oldest.timeIntervalSinceNow))
     }
     guard let services = self.lanes.webPushServices else { return }
     page.family("richpush_webpush_services", "gauge", "Web Push services with a lane.")

@@ -31,6 +31,12 @@ public struct PushEvent: Sendable, Equatable {
     /// The text of a plain alert.
     public let alert: String?
 
+    /// Parses the text of a push; nil if it is not JSON.
+    package init?(text: [UInt8]) {
+      guard let json = JSONValue(text) else { return nil }
+      self.init(json)
+    }
+
     init(_ json: JSONValue) {
       let id = json.richId.text.flatMap(Int.init) ?? json.richId.integer
       if case .array(let all) = json.richIds {

@@ -5,6 +5,7 @@ public struct PushEvents: AsyncSequence, Sendable {
   let client: RichPushClient
   let lastEventID: String?
   let path: [String]
+  let sender: Sender
   let connected: @Sendable (String) -> Void
 
   /// Creates an iterator, which connects at its first use.
@@ -20,6 +21,9 @@ public struct PushEvents: AsyncSequence, Sendable {
     private var connection: ResponseParts?
     private var delay = ReconnectDelay()
     private var hasReported = false
+    /// The token that opened the connection, and the one that the server has just rejected.
+    private var token: String?
+    private var rejectedToken: String?
 
     init(source: PushEvents, parser: EventStreamParser) {
       (self.source, self.parser) = (source, parser)
@@ -43,12 +47,18 @@ public struct PushEvents: AsyncSequence, Sendable {
 
     /// Processes the next part of the connection, after opening one if there is none.
     private mutating func receive() async throws {
-      var parts = try (connection ?? connect()).makeAsyncIterator()
+      if connection == nil { try await connect() }
+      guard var parts = connection?.makeAsyncIterator() else { return }
       guard let part = try await parts.next() else {
         throw RichPushError(.unreachable, "The server closed the event stream.")
       }
       switch part {
       case .head(let response):
+        if response.status == 401, token != nil, rejectedToken == nil, source.client.basic != nil {
+          (connection, rejectedToken) = (nil, token)
+          return
+        }
+        rejectedToken = nil
         if let error = RichPushError(response) { throw error }
         delay.reset()
         hasReported = false
@@ -69,15 +79,16 @@ public struct PushEvents: AsyncSequence, Sendable {
     }
 
     /// Connects with a new parser: the server sends an incomplete event again.
-    private mutating func connect() throws -> ResponseParts {
+    private mutating func connect() async throws {
       parser = EventStreamParser(lastEventID: parser.lastEventID)
       var request = try source.client.request("GET", source.path)
       request.timeout = 45  // three heartbeats
       request.fields["Accept"] = "text/event-stream"
       if !parser.lastEventID.isEmpty { request.fields["Last-Event-ID"] = parser.lastEventID }
-      let connection = source.client.connect(request)
-      self.connection = connection
-      return connection
+      (request, token) = try await source.client.authorized(
+        request, as: source.sender, insteadOf: rejectedToken)
+      // A reader that is this many parts behind is disconnected, and resumes without loss.
+      connection = source.client.transport.parts(of: request, buffering: .bufferingOldest(1024))
     }
   }
 }

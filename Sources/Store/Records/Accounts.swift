@@ -94,7 +94,7 @@ package protocol Accounts: Sendable {
   ///
   /// Removes a passwordless user of that name first.
   func addUser(_ name: String, hash: String, role: Role) async throws
-  /// Replaces a user's password hash and ends the tokens of the user's devices; false if there is no such user.
+  /// Replaces a user's password hash and ends the user's sessions and the tokens of its devices; false if there is no such user.
   func setPassword(of name: String, hash: String) async throws -> Bool
   /// Removes a user with everything that belongs to it; false if there is no such user.
   ///

@@ -127,6 +127,9 @@ package protocol Notifications: Sendable {
 
   /// Creates a notification with its recipients, push events and jobs, all of it or nothing.
   ///
+  /// Those of a large audience are written by ``writeNextPart()``. Until then its users count as recipients
+  /// when they fetch the notification or mark it read.
+  ///
   /// If the idempotency key was used before with the same request, returns the notification that was
   /// created then, and `isNew` is false; with another request it throws `conflict`. A blob that is not stored
   /// throws `missing`.
@@ -140,6 +143,11 @@ package protocol Notifications: Sendable {
   /// on a device those already sent. If `new` changes nothing, pushes nothing, so that an amendment
   /// can be repeated when its response was lost.
   func amend(_ id: Int, with new: NotificationInsert) async throws -> StoredNotification?
+  /// Writes recipients, push events or jobs of a large audience, of which ``create(_:)`` stored that they
+  /// are to be written: at most about 20 ms of them, in one commit; false if there are none.
+  func writeNextPart() async throws -> Bool
+  /// Writes all that remains to be written of a notification's audience.
+  func completeAudience(of id: Int) async throws
   /// Withdraws a notification: it expires now, and what was not sent of it is cancelled.
   ///
   /// False if there is no such notification.
@@ -176,6 +184,11 @@ package protocol Notifications: Sendable {
   ///
   /// Returns at once: it is written with the next commit.
   func recordFetched(_ id: Int, user: UserID, device: String?)
+  /// Whether a fetch by the user, on the device if one is given, is recorded already; nil if the user is
+  /// not a recipient of the notification.
+  func isFetchRecorded(_ id: Int, user: UserID, device: String?) async throws -> Bool?
+  /// The only recipient of a notification; nil if there are more, or none.
+  func soleRecipient(of id: Int) async throws -> UserID?
   /// The receipts of a notification, by the users' names.
   func receipts(of id: Int) async throws -> [Receipt]
   /// The receipts of the devices that identified themselves, by user and registration.

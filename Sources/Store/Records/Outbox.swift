@@ -150,10 +150,20 @@ package protocol Outbox: Sendable {
   ) async throws -> [LeasedJob]
   /// When the next job of the lane is due, or a lease ends; nil if none is queued.
   func nextDue(lane: String) async throws -> Date?
+  /// The user and the device of the job with this number, token and notification; nil if there is none.
+  ///
+  /// `user` and `registration` are nil for an audience.
+  func addressee(
+    of job: Int, token: String, notification: Int
+  ) async throws -> (user: UserID?, registration: String?)?
   /// The lanes whose names begin with a prefix, such as `webpush:`, and that have queued jobs.
   ///
   /// The cost grows with the lanes, not with the jobs.
   func lanes(beginningWith prefix: String) async throws -> [String]
+
+  /// The number of other collapse ids of earlier jobs of the lane `fcm` to the same device since a time, without
+  /// those whose notifications the device has fetched or read.
+  func pendingCollapseIDs(before job: Int, since: Date) async throws -> Int
 
   // MARK: For operators and publishers
 

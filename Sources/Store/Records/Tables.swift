@@ -5,27 +5,9 @@ import FoundationEssentials
 ///
 /// Values go in and come out; SQL, connections and transactions stay behind it. A change returns when it
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
-protocol Tables: Accounts, Notifications, AssetCatalogue, Outbox, Events, EventLoopReads, Upkeep {}
-
-/// Reads that event loops make, so they must neither suspend nor take longer than microseconds.
-///
-/// Everything else awaits the functions of ``Accounts``, ``Notifications`` and ``Outbox``.
-package protocol EventLoopReads: Sendable {
-  /// The notification with this id; nil if there is none or it has expired.
-  func notification(_ id: Int) throws -> StoredNotification?
-  /// Whether the user is a recipient of the notification.
-  func isRecipient(_ id: Int, user: UserID) throws -> Bool
-  /// The number of the user of that name, or nil.
-  func userID(of name: String, allowingPasswordless: Bool) throws -> UserID?
-  /// The only recipient of a notification; nil if there are more, or none.
-  func soleRecipient(of id: Int) throws -> UserID?
-  /// The user and the device of the job with this number, token and notification; nil if there is none.
-  ///
-  /// `user` and `registration` are nil for an audience.
-  func addressee(
-    of job: Int, token: String, notification: Int
-  ) throws -> (user: UserID?, registration: String?)?
-}
+protocol Tables: Accounts, Sessions, Notifications, SentNotifications, AssetCatalogue, Outbox,
+  Events, Administration, Upkeep
+{}
 
 /// What checks and clean-up need of the tables.
 protocol Upkeep: Sendable {
@@ -45,6 +27,8 @@ protocol Upkeep: Sendable {
   func unreferenced(among blobs: [Digest]) async throws -> [Digest]
   /// Removes notifications that have expired, and returns how many.
   func removeExpiredNotifications() async throws -> Int
+  /// Removes sessions that have ended.
+  func removeEndedSessions() async throws
   /// Removes push events, settled jobs and idempotency keys from before `time`.
   func removeHistory(before time: Date) async throws
   /// Removes events for publishers from before `time`, and the oldest beyond a number.

@@ -9,7 +9,13 @@ extension SQLiteTables {
         "INSERT INTO push_event(user, data, created) SELECT value, ?, ? FROM json_each(?)", data,
         now, SQLiteConnection.list(users.map(\.rawValue)))
       for push in pushes {
-        try connection.insert(push, notification: nil, due: now, expires: nil, created: now)
+        let row = try connection.insert(push, notification: nil, expires: nil)
+        switch push.target {
+        case .audience(let expression, let user):
+          try connection.insertJob(of: row, for: expression, user: user, due: now, at: now)
+        case .devices(let devices):
+          try connection.insertJobs(of: row, for: devices, due: now, at: now)
+        }
       }
     }
     notifyObservers(ofEventsFor: users, jobsOf: pushes)
@@ -56,45 +62,16 @@ extension SQLiteTables {
 }
 
 extension SQLiteConnection {
-  /// Inserts the push events and the jobs of a notification, due at once or at its `notBefore`.
-  func announce(_ new: NotificationInsert, as id: Int, at now: Date) throws {
-    let due = max(new.notBefore ?? now, now)
-    if let data = new.push?(id) {
-      if due > now {
-        try run(
-          "INSERT INTO held_event(notification, due, data) VALUES (?, ?, ?)", id, due, data)
-      } else {
-        try insertPushEvents(of: id, data: data, at: now)
-      }
-    }
-    for push in new.pushes {
-      try insert(push, notification: id, due: due, expires: new.expires, created: now)
-    }
-  }
-
   /// Cancels what was not sent of a notification.
   func cancelUnsent(_ notification: Int, at now: Date) throws {
     try updateJobs(
+      from: .queued, to: .cancelled,
       """
       UPDATE job SET state = 'cancelled', updated = ?
       WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = ?)
       """, now, notification)
     try run("DELETE FROM held_event WHERE notification = ?", notification)
-  }
-
-  /// Inserts the push event of a notification for each of its recipients, and returns them.
-  @discardableResult
-  fileprivate func insertPushEvents(
-    of notification: Int, data: String, at now: Date
-  ) throws -> [UserID] {
-    let recipients: [UserID] = try column(
-      """
-      INSERT INTO push_event(user, notification, data, created)
-      SELECT user.id, notification, ?, ? FROM recipient JOIN user ON user.id = recipient.user
-      WHERE notification = ? ORDER BY user.id RETURNING user
-      """, data, now, notification)
-    try insertReceipts("queued", ofAll: notification, lane: "embedded", at: now)
-    return recipients
+    try run("DELETE FROM audience_part WHERE notification = ?", notification)
   }
 }
 
@@ -164,17 +141,18 @@ extension SQLiteConnection {
       """, values: [user, state, time, id] + (source.map { [$0.1] } ?? []))
   }
 
-  /// Inserts the events that tell of the same new state of all recipients.
-  func insertReceipts(_ state: String, ofAll id: Int, lane: String, at time: Date) throws {
+  /// Inserts the events that tell of the same new state of users, a list for `json_each`.
+  func insertReceipts(
+    _ state: String, of id: Int, users: String, lane: String, at time: Date
+  ) throws {
     try run(
       """
       INSERT INTO event(type, publisher, user, data, created)
       SELECT 'receipt', sender, user.id,
         json_object('notification', notification.id, 'user', NULL, 'lane', ?, 'state', ?), ?
-      FROM recipient JOIN user ON user.id = recipient.user
-        JOIN notification ON notification.id = recipient.notification
-      WHERE notification.id = ? ORDER BY user.id
-      """, lane, state, time, id)
+      FROM json_each(?) JOIN user ON user.id = value JOIN notification ON notification.id = ?
+      ORDER BY user.id
+      """, lane, state, time, users, id)
   }
 
   /// Inserts the events that tell of the present states of jobs.

@@ -15,9 +15,9 @@ extension SQLiteTables {
       try blobs.requireRenewed(new.blob)
       let notification = try connection.insert(new, created: now)
       try connection.run(
-        "INSERT INTO recipient(user, notification) SELECT value, ? FROM json_each(?)",
-        notification.id, SQLiteConnection.list(recipients.map(\.rawValue)))
-      try connection.announce(new, as: notification.id, at: now)
+        "INSERT INTO notification_count(notification, recipients) VALUES (?, ?)", notification.id,
+        recipients.count)
+      try connection.announce(new, to: recipients, as: notification.id, at: now)
       return (notification, true)
     }
     if isNew { notifyObservers(of: new, for: recipients) }
@@ -39,7 +39,7 @@ extension SQLiteTables {
       let recipients: [UserID] = try connection.column(
         "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
         id)
-      try connection.announce(new, as: id, at: now)
+      try connection.announce(new, to: recipients, as: id, at: now)
       return (notification, recipients)
     }
     guard let amended else { return nil }
@@ -55,8 +55,10 @@ extension SQLiteTables {
     let isWithdrawn = try await database.write { connection in
       try connection.cancelUnsent(id, at: now)
       return try connection.run(
-        "UPDATE notification SET expires = ?1 WHERE id = ?2 AND (expires IS NULL OR expires > ?1)",
-        now, id) == 1
+        """
+        UPDATE notification SET expires = ?1, withdrawn = ?1
+        WHERE id = ?2 AND (expires IS NULL OR expires > ?1)
+        """, now, id) == 1
     }
     if isWithdrawn { observers.onChange(id) }
     return isWithdrawn

@@ -33,6 +33,26 @@ extension SQLiteTables {
       """, prefix)
   }
 
+  func pendingCollapseIDs(before job: Int, since: Date) throws -> Int {
+    // Literals, for the partial indexes job_in_order and job_collapsed.
+    let earlier = { (state: String) -> String in
+      """
+      SELECT earlier.collapse FROM job JOIN job AS earlier
+        ON earlier.registration = job.registration AND earlier.id < job.id
+        AND earlier.lane = 'fcm' AND earlier.state = '\(state)'
+        AND earlier.collapse IS NOT NULL AND earlier.collapse <> job.collapse
+        JOIN push ON push.id = earlier.push
+      WHERE job.id = ?1 AND earlier.updated > ?2 AND NOT EXISTS (
+        SELECT 1 FROM device_receipt AS receipt
+        WHERE receipt.notification = push.notification AND receipt.user = earlier.user
+          AND receipt.registration = earlier.registration)
+      """
+    }
+    let count: Int? = try database.value(
+      "SELECT count(*) FROM (\(earlier("queued")) UNION \(earlier("sent")))", job, since)
+    return count ?? 0
+  }
+
   /// Makes jobs due that earlier starts of a node had leased when they ended.
   func releaseLeases(ofNode node: String) {
     let now = now()
@@ -52,43 +72,61 @@ extension SQLiteTables {
 // MARK: - Inserting
 
 extension SQLiteConnection {
-  /// Inserts a push and its jobs, which are due at `due`.
-  func insert(
-    _ new: PushInsert, notification: Int?, due: Date, expires: Date?, created: Date
-  ) throws {
+  /// Inserts a push without jobs, and returns its number.
+  func insert(_ new: PushInsert, notification: Int?, expires: Date?) throws -> Int {
     let id = notification ?? 0
-    let collapse = new.collapseID?(id)
     let push: Int? = try value(
       """
       INSERT INTO push(notification, lane, kind, text, fallback, collapse, expires)
       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
-      """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), collapse, expires)
-    var jobs: [Int] = []
-    switch new.target {
-    case .audience(let expression, let user):
-      jobs = try column(
-        """
-        INSERT INTO job(push, lane, token, user, audience, collapse, state, due, updated)
-        VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?) RETURNING id
-        """, push, new.lane, Self.newToken(), user, expression, collapse, due, created)
-    case .devices(let registrations):
-      for registration in registrations {
-        jobs += try column(
-          """
-          INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
-          SELECT ?, ?, ?, user, id, ?, 'queued', ?, ? FROM registration WHERE id = ? RETURNING id
-          """, push, new.lane, Self.newToken(), collapse, due, created, registration)
-      }
-    }
+      """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), new.collapseID?(id),
+      expires)
+    guard let push else { throw StoreError(.failed, "the push was not stored") }
+    return push
+  }
+
+  /// Inserts the job of a push for an audience that the push service resolves.
+  func insertJob(
+    of push: Int, for expression: String, user: UserID?, due: Date, at now: Date
+  ) throws {
+    try queue(
+      """
+      INSERT INTO job(push, lane, token, user, audience, collapse, state, due, updated)
+      SELECT id, lane, ?, ?, ?, collapse, 'queued', ?, ? FROM push WHERE id = ? RETURNING id
+      """, Self.newToken(), user, expression, due, now, push)
+  }
+
+  /// Inserts the jobs of a push for devices that are still registered.
+  func insertJobs(of push: Int, for devices: [String], due: Date, at now: Date) throws {
+    let tokens = StringList(devices.map { _ in Self.newToken() })
+    try queue(
+      """
+      INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
+      SELECT push.id, push.lane, token.value, user, registration.id, collapse, 'queued', ?, ?
+      FROM json_each(?) AS device CROSS JOIN json_each(?) AS token ON token.key = device.key
+        CROSS JOIN registration ON registration.id = device.value
+        CROSS JOIN push ON push.id = ?
+      RETURNING id
+      """, due, now, StringList(devices), tokens, push)
+  }
+
+  private func queue(_ sql: String, _ values: any Column...) throws {
+    let jobs = try rows(sql, values: values, limit: .max) { try $0.next(Int.self) }
+    try count(jobs, from: nil, to: .queued)
     try insertReceipts(ofJobs: jobs)
   }
 
   /// Runs an UPDATE of the states of jobs, inserts their receipts, and returns the jobs.
+  ///
+  /// `old` is the state that all of them had, `new` the one that they get.
   @discardableResult
-  func updateJobs(_ sql: String, _ values: any Column...) throws -> [Int] {
+  func updateJobs(
+    from old: JobState, to new: JobState, _ sql: String, _ values: any Column...
+  ) throws -> [Int] {
     let jobs = try rows(sql + " RETURNING id", values: values, limit: .max) {
       try $0.next(Int.self)
     }
+    try count(jobs, from: old, to: new)
     try insertReceipts(ofJobs: jobs)
     return jobs
   }
@@ -107,6 +145,7 @@ extension SQLiteConnection {
     let gone = due.filter { $0.job == nil }.map(\.id)
     if !gone.isEmpty {
       try updateJobs(
+        from: .queued, to: .failed,
         """
         UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone', owner = NULL
         WHERE id IN (SELECT value FROM json_each(?))
@@ -199,14 +238,8 @@ extension SQLiteConnection {
 // MARK: - For operators and publishers
 
 extension SQLiteTables {
-  func jobs(
-    in state: JobState?, limit: Int
-  ) throws -> [JobRecord] {
-    try database.all(
-      """
-      SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
-      WHERE ?1 IS NULL OR state = ?1 ORDER BY job.id DESC LIMIT ?2
-      """, state, max(0, limit), as: JobRecord.init)
+  func jobs(in state: JobState?, limit: Int) throws -> [JobRecord] {
+    try jobs(in: state, lane: nil, before: nil, limit: limit)
   }
 
   func deliveries(of notification: Int) throws -> [JobRecord] {
@@ -229,13 +262,20 @@ extension SQLiteTables {
   }
 
   func replay(_ job: Int?) async throws -> Int {
+    guard let job else { return try await replay(lane: nil) }
+    return try await replay(where: "id = ?1", job)
+  }
+
+  /// Replays the dead letters that meet a condition on `?1`.
+  func replay(where condition: String, _ value: some Column & Sendable) async throws -> Int {
     let now = now()
     let (count, lanes): (Int, [String]) = try await database.write { connection in
       let jobs = try connection.updateJobs(
+        from: .failed, to: .queued,
         """
-        UPDATE job SET state = 'queued', attempts = 0, due = ?, updated = ?, owner = NULL
-        WHERE state = 'failed' AND id = coalesce(?, id)
-        """, now, now, job)
+        UPDATE job SET state = 'queued', attempts = 0, due = ?2, updated = ?2, owner = NULL
+        WHERE state = 'failed' AND \(condition)
+        """, value, now)
       let lanes = try connection.column(
         "SELECT DISTINCT lane FROM job WHERE id IN (SELECT value FROM json_each(?))",
         SQLiteConnection.list(jobs), as: String.self)
@@ -249,6 +289,7 @@ extension SQLiteTables {
     let now = now()
     return try await database.write { connection in
       try connection.updateJobs(
+        from: .queued, to: .cancelled,
         "UPDATE job SET state = 'cancelled', updated = ? WHERE id = ? AND state = 'queued'",
         now, job
       ).count == 1
@@ -257,7 +298,7 @@ extension SQLiteTables {
 }
 
 extension JobRecord {
-  fileprivate static let columns = """
+  static let columns = """
     job.id, notification, job.lane, (SELECT name FROM user WHERE user.id = job.user), registration,
     state, attempts, due, updated, reference, reason
     """

@@ -5,13 +5,16 @@ extension SQLiteTables {
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
     let now = now()
     return try await database.write { connection in
+      try connection.addPendingRecipient(user, of: id)
       let isTheirs = try connection.value(
         """
         SELECT 1 FROM recipient JOIN notification ON notification.id = recipient.notification
         WHERE user = ?1 AND notification.id = ?2 AND \(StoredNotification.isVisible("?3"))
         """, user, id, now, as: Bool.self)
       guard isTheirs == true else { return false }
-      try connection.record("read", of: id, user: user, device: device, at: now)
+      if try connection.record("read", of: id, user: user, device: device, at: now) {
+        try connection.count("read", of: [id: 1])
+      }
       return true
     }
   }
@@ -19,7 +22,10 @@ extension SQLiteTables {
   func recordSent(_ ids: [Int], user: UserID) {
     let now = now()
     database.writeSoon { connection in
-      for id in ids { try connection.record("sent", of: id, user: user, device: nil, at: now) }
+      for id in ids
+      where try connection.record("sent", of: id, user: user, device: nil, at: now) {
+        try connection.count("reached", of: [id: 1])
+      }
     }
   }
 
@@ -32,10 +38,16 @@ extension SQLiteTables {
     database.writeSoon { [self] connection in
       let (fetches, hasMore) = pendingFetches.take()
       if hasMore { writePendingFetches() }
+      var first: [Int: Int] = [:]
+      let hasParts = try connection.value(
+        "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
       for fetch in fetches {
-        try connection.record(
+        if hasParts == true { try connection.addPendingRecipient(fetch.user, of: fetch.id) }
+        let isFirst = try connection.record(
           "fetched", of: fetch.id, user: fetch.user, device: fetch.device, at: fetch.time)
+        if isFirst { first[fetch.id, default: 0] += 1 }
       }
+      try connection.count("fetched", of: first)
     }
   }
 
@@ -60,10 +72,10 @@ extension SQLiteTables {
 
 extension SQLiteConnection {
   /// Writes the time of a receipt's first `column` (`sent`, `fetched` or `read`), for the user and for the
-  /// device, if that is a registration of the recipient.
+  /// device, if that is a registration of the recipient; returns whether it is the user's first.
   fileprivate func record(
     _ column: String, of id: Int, user: UserID, device: String?, at time: Date
-  ) throws {
+  ) throws -> Bool {
     var isDevices = false
     if let device {
       try run(
@@ -87,9 +99,11 @@ extension SQLiteConnection {
         "UPDATE recipient SET \(column) = ? WHERE user = ? AND notification = ? AND \(column) IS NULL",
         time, user, id) == 1
     // A device's receipt is the user's, too.
-    guard isUsers, !isDevices else { return }
-    let lane = column == "sent" ? "embedded" : nil
-    try insertReceipt(column, of: id, user: user, lane: lane, at: time)
+    if isUsers, !isDevices {
+      let lane = column == "sent" ? "embedded" : nil
+      try insertReceipt(column, of: id, user: user, lane: lane, at: time)
+    }
+    return isUsers
   }
 }
 
@@ -136,9 +150,17 @@ final class PendingFetches: Sendable {
 // MARK: - The inbox
 
 extension SQLiteTables {
-  func isRecipient(_ id: Int, user: UserID) throws -> Bool {
+  func isFetchRecorded(_ id: Int, user: UserID, device: String?) throws -> Bool? {
+    // One statement, so that a part of an audience is not written between two.
     try database.value(
-      "SELECT 1 FROM recipient WHERE user = ? AND notification = ?", user, id) ?? false
+      """
+      SELECT recipient.fetched IS NOT NULL AND (?3 IS NULL OR EXISTS (
+        SELECT 1 FROM device_receipt AS receipt
+        WHERE receipt.notification = ?2 AND receipt.user = ?1 AND registration = ?3
+          AND receipt.fetched IS NOT NULL))
+      FROM recipient WHERE user = ?1 AND notification = ?2
+      UNION ALL \(SQLiteConnection.pendingRecipient) LIMIT 1
+      """, user, id, device)
   }
 
   func soleRecipient(of id: Int) throws -> UserID? {

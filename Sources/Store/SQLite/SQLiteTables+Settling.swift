@@ -27,12 +27,20 @@ extension SQLiteConnection {
     }
     // Most outcomes: one statement for all of a kind, with `[[job, reference, note], …]` as JSON.
     for (kind, jobs) in delivered {
+      let jobs = "[\(jobs.joined(separator: ","))]"
+      let cancelled: [Int] = try column(
+        """
+        SELECT job.id FROM json_each(?) AS given JOIN job ON job.id = given.value ->> 0
+        WHERE owner = ? AND state = 'cancelled'
+        """, jobs, owner)
+      try count(cancelled, from: .cancelled, to: .queued)
       try updateJobs(
+        from: .queued, to: .sent,
         """
         UPDATE job SET state = 'sent', attempts = attempts + 1, sent_as = ?1,
           reference = given.value ->> 1, reason = given.value ->> 2, updated = ?2, owner = NULL
         FROM json_each(?3) AS given WHERE job.id = given.value ->> 0 AND owner = ?4
-        """, kind, now, "[\(jobs.joined(separator: ","))]", owner)
+        """, kind, now, jobs, owner)
     }
     return former
   }
@@ -68,7 +76,10 @@ extension SQLiteConnection {
           reason = coalesce(?, reason), updated = ?, owner = NULL
         WHERE id = ? AND owner = ? AND state = 'queued'
         """, state, due, attempts, reason, now, job, owner) == 1
-    if isSettled, state != .queued { try insertReceipts(ofJobs: [job]) }
+    if isSettled, state != .queued {
+      try count([job], from: .queued, to: state)
+      try insertReceipts(ofJobs: [job])
+    }
     return isSettled
   }
 }

@@ -21,10 +21,7 @@ extension SQLiteTables {
       let user = try connection.value(
         "UPDATE user SET hash = ? WHERE name = ? AND hash IS NOT NULL RETURNING id", hash, name,
         as: UserID.self)
-      try connection.run(
-        """
-        DELETE FROM device_token WHERE registration IN (SELECT id FROM registration WHERE user = ?)
-        """, user)
+      if let user { try connection.endCredentials(of: user) }
       return user
     }
     if let user { observers.onCredentialsEnded(user) }
@@ -33,11 +30,7 @@ extension SQLiteTables {
 
   func removeUser(_ name: String) async throws -> Bool {
     let now = now()
-    let user = try await database.write { connection in
-      let id = try connection.value("SELECT id FROM user WHERE name = ?", name, as: UserID.self)
-      if let id { try connection.remove(id, at: now) }
-      return id
-    }
+    let user = try await database.write { try $0.removeUser(named: name, at: now) }
     if let user { observers.onCredentialsEnded(user) }
     return user != nil
   }
@@ -114,9 +107,17 @@ extension SQLiteConnection {
       "SELECT id FROM user WHERE name = ? AND (hash IS NOT NULL OR ?)", name, allowingPasswordless)
   }
 
+  /// Removes the user of a name, and returns it; nil if there is none.
+  func removeUser(named name: String, at now: Date) throws -> UserID? {
+    let id = try value("SELECT id FROM user WHERE name = ?", name, as: UserID.self)
+    if let id { try remove(id, at: now) }
+    return id
+  }
+
   /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.
   fileprivate func remove(_ user: UserID, at now: Date) throws {
     try updateJobs(
+      from: .queued, to: .cancelled,
       "UPDATE job SET state = 'cancelled', updated = ? WHERE state = 'queued' AND user = ?", now,
       user)
     try run(
@@ -125,7 +126,8 @@ extension SQLiteConnection {
       WHERE user = ?1 AND notification IN (SELECT notification FROM recipient WHERE user = ?1)
       """, user)
     for owner in [
-      "registration WHERE user", "push_event WHERE user", "event WHERE publisher",
+      "session WHERE user", "registration WHERE user", "push_event WHERE user",
+      "event WHERE publisher",
       "idempotency WHERE sender", "user WHERE id",
     ] {
       try run("DELETE FROM \(owner) = ?", user)

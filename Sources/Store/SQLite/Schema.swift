@@ -189,6 +189,51 @@ enum Schema {
       id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, created INTEGER NOT NULL
     ) STRICT;
     """,
+    """
+    CREATE INDEX job_collapsed ON job(registration, id)
+      WHERE state = 'sent' AND lane = 'fcm' AND collapse IS NOT NULL;
+    """,
+    """
+    CREATE TABLE session(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, user INTEGER NOT NULL,
+      created INTEGER NOT NULL, used INTEGER NOT NULL, user_agent TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX session_of_user ON session(user, id);
+    CREATE INDEX session_by_age ON session(created);
+    """,
+    """
+    CREATE INDEX notification_by_sender ON notification(sender, id);
+    DROP INDEX job_dead;
+    CREATE INDEX job_by_state ON job(state, lane, id);
+    ALTER TABLE notification ADD COLUMN withdrawn INTEGER;
+    CREATE TABLE notification_count(
+      notification INTEGER PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      recipients INTEGER NOT NULL, reached INTEGER NOT NULL DEFAULT 0,
+      fetched INTEGER NOT NULL DEFAULT 0, read INTEGER NOT NULL DEFAULT 0,
+      queued INTEGER NOT NULL DEFAULT 0, sent INTEGER NOT NULL DEFAULT 0,
+      failed INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    INSERT INTO notification_count(notification, recipients, reached, fetched, read)
+      SELECT notification.id, count(recipient.user), count(sent), count(fetched), count(read)
+      FROM notification LEFT JOIN recipient ON recipient.notification = notification.id
+      GROUP BY notification.id;
+    UPDATE notification_count SET queued = jobs.queued, sent = jobs.sent, failed = jobs.failed
+    FROM (
+      SELECT notification AS id, sum(state = 'queued') AS queued, sum(state = 'sent') AS sent,
+        sum(state IN ('failed', 'expired')) AS failed
+      FROM push JOIN job ON job.push = push.id WHERE notification IS NOT NULL GROUP BY notification
+    ) AS jobs WHERE notification = jobs.id;
+    """,
+    """
+    CREATE TABLE audience_part(
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      push INTEGER REFERENCES push ON DELETE CASCADE,
+      event TEXT, due INTEGER, first INTEGER, last INTEGER, members TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX audience_part_of_notification ON audience_part(notification, push, first);
+    CREATE INDEX audience_part_of_push ON audience_part(push);
+    """,
   ]
 }
 

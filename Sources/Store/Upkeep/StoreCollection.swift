@@ -39,6 +39,7 @@ extension Store {
   /// Safe at any time. Queued jobs are kept regardless of their age.
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
+    try await tables.removeEndedSessions()
     report.notifications = try await tables.removeExpiredNotifications()
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(

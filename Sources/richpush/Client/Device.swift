@@ -1,11 +1,12 @@
 import Foundation
 import Media
 import MediaTypes
+import Origin
 import RichPushClient
 
 /// A simulated phone: registers, listens, fetches, and saves the media in a folder.
 struct Device {
-  let client: RichPushClient
+  private var client: RichPushClient
   let folder: URL
   let options: MediaOptions
   let viewer: Viewer?
@@ -22,7 +23,9 @@ struct Device {
 
   /// Registers and handles pushes: `count` of them, or until the program ends.
   mutating func run(count: Int?) async throws {
-    state.setRegistration(try await client.register(handle: state.handle))
+    let id = try await client.register(handle: state.handle)
+    client.device = id
+    state.setRegistration(id)
     try state.save(to: folder)
     let greeting =
       "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)"
@@ -33,7 +36,7 @@ struct Device {
     }
     var remaining = count ?? Int.max
     for try await event in events {
-      await handle(event.push)
+      await handle(event.push, by: client)
       state.lastEvent = event.id
       try state.save(to: folder)
       remaining -= 1
@@ -41,13 +44,37 @@ struct Device {
     }
   }
 
-  private func handle(_ push: PushEvent.Push) async {
-    guard let id = push.id else { return Terminal.print("alert \"\(push.alert ?? "")\"") }
+  /// Registers a Web Push subscription and handles its pushes, like ``run(count:)``.
+  mutating func runWebPush(count: Int?) async throws {
+    let receiver = try WebPushReceiver(resuming: state.receiver)
+    let id = state.subscription ?? "device-" + UUID().uuidString.lowercased()
+    try await client.register(
+      id, endpoint: receiver.endpoint, p256dh: receiver.keys.p256dh, auth: receiver.keys.auth)
+    (state.subscription, state.receiver) = (id, receiver.state)
+    try state.save(to: folder)
+    Terminal.print(
+      "\(client.user) receives at \(receiver.endpoint), media goes to \(folder.relativePath)")
+    var device = client
+    device.device = id
+    var remaining = count ?? Int.max
+    for await text in receiver.pushes {
+      guard let push = PushEvent.Push(text: text) else { continue }
+      await handle(push, by: device)
+      remaining -= 1
+      if remaining == 0 { break }
+    }
+    await receiver.stop()
+  }
+
+  private func handle(_ push: PushEvent.Push, by client: RichPushClient) async {
+    guard let id = push.id else {
+      return Terminal.print("alert \"\(push.alert ?? push.message ?? "")\"")
+    }
     let title = "#\(id) \(push.richType ?? "?") \"\(push.message ?? "")\""
     let clock = ContinuousClock()
     let start = clock.now
     do {
-      let received = ReceivedMedia(try await fetch(id))
+      let received = ReceivedMedia(try await fetch(id, by: client))
       let file = folder.appending(path: received.fileName(id: id))
       try received.media.bytes.write(to: file, options: .atomic)
       let time = Int((clock.now - start) / .milliseconds(1))
@@ -61,7 +88,7 @@ struct Device {
   }
 
   /// Fetches the media, with three retries after temporary errors.
-  private func fetch(_ id: Int) async throws -> Media {
+  private func fetch(_ id: Int, by client: RichPushClient) async throws -> Media {
     for seconds in [0.25, 1, 4] {
       do {
         return try await client.media(id, options: options)
@@ -81,6 +108,10 @@ struct DeviceState: Codable {
   var registration: String?
   /// The ID of the last handled push, after which the next start resumes.
   var lastEvent: String?
+  /// The ID of the registration of the Web Push subscription.
+  var subscription: String?
+  /// The port and the keys of the subscription's receiver.
+  var receiver: String?
 
   private static let fileName = ".device.json"
 

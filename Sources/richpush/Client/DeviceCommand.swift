@@ -8,7 +8,8 @@ enum DeviceCommand: Command {
   static let help = """
     Registers a device for a user and waits for pushes. For each, it fetches the media, saves it,
     and prints what was received and how long it took. It resumes after restarts, its own and the
-    server's, and then receives what was pushed meanwhile. Ctrl-C ends it.
+    server's, and then receives what was pushed meanwhile. Ctrl-C ends it. With --webpush the server
+    posts encrypted pushes to a port of this machine; it needs --demo and --push webpush.
 
     Example:
       richpush device --user alice --profile ios --open
@@ -19,6 +20,7 @@ enum DeviceCommand: Command {
       .value("folder", "PATH", "where the media is saved (default received/NAME)"),
       .flag("open", "show each picture with this desktop's viewer"),
       .value("count", "N", "end after N pushes"),
+      .flag("webpush", "be a Web Push receiver on this machine, for a server with --demo"),
       .value("profile", "NAME", "fetch media sized for ios, android, watch, web or thumb"),
       .value("width", "POINTS", "fetch pictures this wide, or the next available size up"),
       .value("height", "POINTS", "fetch media at most this high"),
@@ -37,7 +39,8 @@ enum DeviceCommand: Command {
     }
     var device = try Device(
       client: client, folder: URL(filePath: path), options: options, viewer: viewer)
-    try await device.run(count: count)
+    try await arguments.flag("webpush")
+      ? device.runWebPush(count: count) : device.run(count: count)
   }
 
   private static func mediaOptions(_ arguments: Arguments) throws -> MediaOptions {

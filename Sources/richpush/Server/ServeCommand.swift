@@ -31,11 +31,12 @@ enum ServeCommand: Command {
     PluginFolders.option,
     .value(
       "push", "LIST",
-      "push services: embedded, apns, azure, webhook, webpush; docs/PUSH.md names their variables",
+      "embedded, apns, azure, webhook, webpush, fcm; docs/PUSH.md names their variables",
       default: "embedded"),
     .value(
       "push-contact", "ADDRESS", "webpush: where push services reach you, mailto: or https:"),
     .list("push-allow", "HOST:PORT", "webpush: a push service whose address need not be public"),
+    .flag("push-page", "webpush: serve the page /push/, with which browsers turn on their pushes"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
@@ -66,6 +67,7 @@ enum ServeCommand: Command {
     .value(
       "log-format", "FORMAT", "text or json; in systemd's journal with its priorities",
       default: "text"),
+    .flag("no-console", "serve no console at /console/"),
     .flag("demo", "any user name works, with the same word as password"),
     .value("default-type", "TYPE", "the rich type of the tutorial's empty POST", default: "img"),
     .value("default-payload", "NAME", "its payload", default: "logo.png"),
@@ -88,7 +90,9 @@ enum ServeCommand: Command {
     let scheme = configuration.certificate == nil ? "http" : "https"
     let url = "\(scheme)://\(address.text(port: origin.port))"
     Terminal.print("richpush: listening on \(url)")
-    if configuration.isDemo { Terminal.print(firstSteps(url)) }
+    let console = configuration.hasConsole ? url + "/console/" : nil
+    if let console { Terminal.print("richpush: the console is at \(console)") }
+    if configuration.isDemo { Terminal.print(firstSteps(url, console: console)) }
     supervision.sendReady()
     if let interval = supervision.watchdogInterval {
       origin.onTurns(every: interval / 3) { supervision.sendAlive() }
@@ -133,6 +137,8 @@ enum ServeCommand: Command {
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
+    configuration.hasPushPage = arguments.flag("push-page")
+    configuration.hasConsole = !arguments.flag("no-console")
     configuration.publishAs = arguments.string("publish-as")
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
@@ -153,11 +159,11 @@ enum ServeCommand: Command {
     return configuration
   }
 
-  private static func firstSteps(_ address: String) -> String {
+  private static func firstSteps(_ address: String, console: String?) -> String {
     let program = ProcessInfo.processInfo.arguments[0]
     let server = address == "http://127.0.0.1:8080" ? "" : " --server \(address)"
-    return """
-
+    let inBrowser = console.map { "In a browser, as admin, admin:     \($0)\n" }
+    return "\n" + (inBrowser ?? "") + """
       In a second terminal, a phone:     \(program) device --user alice\(server)
       In a third, send it a picture:     curl -u alice:alice -X POST \(address)/api/notifications -d ''
       """

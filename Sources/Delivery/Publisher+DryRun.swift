@@ -1,0 +1,100 @@
+import FoundationEssentials
+import Intake
+import Media
+import PluginHost
+import Primitives
+import Push
+package import RichPushAPI
+package import Store
+
+extension Publisher {
+  /// What publishing the draft would do: it is checked and rendered, nothing is stored but the renditions, and
+  /// nothing is sent.
+  ///
+  /// One at a time for each user. Throws what publishing would throw.
+  package func dryRun(_ draft: Draft, sender: UserID) async throws -> DryRun {
+    try await dryRuns.withPermit(sender) { () async throws in
+      let found = try await announcement.size(of: draft.audience)
+      guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
+        throw draft.noRecipientsError(found.unknown)
+      }
+      let (_, source, plugin) = try await validated(draft)
+      var renditions: [DryRun.Rendition] = []
+      var stored: [String: StoredMedia] = [:]
+      // The original has to be accepted, as by `publish`.
+      for profile in [nil] + Profile.all.map(Optional.some) where plugin.manifest.isShared {
+        do throws(ServiceError) {
+          let rendered = try await renderer.rendition(
+            RenditionRequest(
+              source: source, options: profile.map(RenditionOptions.init) ?? .none, plugin: plugin))
+          guard let profile else { continue }
+          stored[profile.name] = rendered.stored
+          renditions.append(DryRun.Rendition(profile, rendered, of: source))
+        } catch {
+          guard let profile, error.code == .rejected else { throw error }
+          renditions.append(DryRun.Rendition(profile, error))
+        }
+      }
+      let media = PushedMedia(stored, of: source, for: draft, now: Date())
+      let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
+      let id = (next?.notification.id ?? -1) + 1
+      return DryRun(
+        audience: AudienceSize(found), renditions: renditions,
+        texts: announcement.texts(of: draft, id, media))
+    }
+  }
+}
+
+extension Announcement {
+  /// The platforms whose payloads differ, with the lane and the largest payload of each.
+  private static let platforms = [
+    ("apns", "apns", PushPayload.limit),
+    ("webpush", WebPushLane.name(of: "https://push.example"), PushPayload.webLimit),
+    ("fcm", FCMProvider.lane, PushPayload.webLimit),
+  ]
+
+  /// The payloads of the draft's pushes by platform.
+  fileprivate func texts(of draft: Draft, _ id: Int, _ media: PushedMedia?) -> [DryRun.Text] {
+    Self.platforms.map { platform, lane, limit in
+      let link = media?.link(of: id, by: links, lane: lane)
+      let text = draft.form.text(of: draft.content(id, media: link), lane: lane).json
+      let payload = JSONValue(text.utf8) ?? .null
+      let body = payload.aps.alert.body.text ?? payload.richMessage.text ?? ""
+      return DryRun.Text(
+        platform: platform, body: body, bytes: text.utf8.count, limit: limit,
+        cut: body != draft.message, payload: payload)
+    }
+  }
+}
+
+extension DryRun.Rendition {
+  fileprivate init(_ profile: Profile, _ rendered: RenderedMedia, of source: RenditionSource) {
+    let bytes =
+      switch rendered {
+      case .stored(let media): media.size
+      case .transient(let media): media.bytes.count
+      case .redirect: 0
+      }
+    self.init(profile: profile.name, status: .ready, limit: profile.maxBytes)
+    (contentType, self.bytes) = (rendered.mediaType, bytes)
+    if source.pinned != nil, AssetName(source.payload) != nil {
+      let name = PercentEncoding.encode(source.payload)
+      url = "/api/assets/\(source.richType)/\(name)/media?profile=\(profile.name)"
+    }
+  }
+
+  fileprivate init(_ profile: Profile, _ error: ServiceError) {
+    self.init(profile: profile.name, status: .refused, limit: profile.maxBytes)
+    reason = error.reason
+  }
+}
+
+extension AudienceSize {
+  /// The numbers of addressees.
+  package init(_ found: Announcement.Addressees) {
+    let platforms = found.devices.compactMap(\.platform)
+    self.init(
+      users: found.users.count,
+      devices: Dictionary(platforms.map { ($0, 1) }, uniquingKeysWith: +), unknown: found.unknown)
+  }
+}

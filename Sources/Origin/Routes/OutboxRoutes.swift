@@ -1,0 +1,101 @@
+import Delivery
+import FoundationEssentials
+import HTTP
+import Push
+import RichPushAPI
+import Store
+
+/// `/api/outbox` and `/api/lanes`: pushes that wait or failed, for administrators.
+struct OutboxRoutes: Sendable {
+  let store: Store
+  let pushLanes: PushLanes
+
+  /// `GET /api/outbox`: pushes, newest first.
+  func list(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("lane", "state", "after", "limit")
+    let limit = try query.number("limit", 1...500) ?? 50
+    let after = try query.number("after", 0...Int.max)
+    let state = try query["state"].map(Self.state)
+    let found = try await store.administration.jobs(
+      in: state, lane: query["lane"], before: after, limit: limit + 1)
+    let page = found.prefix(limit)
+    return .json(
+      200,
+      OutboxPage(
+        jobs: page.map(OutboxPage.Job.init), next: found.count > limit ? page.last?.job : nil))
+  }
+
+  /// `POST /api/outbox/<id>/replay`: sends a dead letter again.
+  func replay(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    guard let job = Self.job(context), try await store.outbox.replay(job) == 1 else {
+      throw ServiceError(.notFound, "There is no failed push with this number.")
+    }
+    return .json(200, Replayed(replayed: 1))
+  }
+
+  /// `POST /api/outbox/replay`: sends all dead letters again, or those of a lane.
+  func replayAll(_ context: RequestContext) async throws -> Response {
+    let lane = try context.query("lane")["lane"]
+    return .json(200, Replayed(replayed: try await store.administration.replay(lane: lane)))
+  }
+
+  /// `DELETE /api/outbox/<id>`: cancels a push that has not been sent.
+  func cancel(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    guard let job = Self.job(context), try await store.outbox.cancel(job: job) else {
+      throw ServiceError(.notFound, "There is no waiting push with this number.")
+    }
+    return .empty(204)
+  }
+
+  /// `GET /api/lanes`: the state of each push service.
+  func lanes(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let queues = try await store.administration.laneQueues()
+    let status = pushLanes.status
+    let names = Set(queues.map(\.lane)).union(status.map(\.name))
+    let lanes = names.sorted().map { name in
+      LaneReport.Lane(name, queues.first { $0.lane == name }, Self.status(of: name, in: status))
+    }
+    return .json(200, LaneReport(lanes: lanes))
+  }
+
+  /// Those to Web Push services, such as `webpush:https://…`, share one status.
+  private static func status(
+    of name: String, in all: [(name: String, status: LaneStatus)]
+  ) -> LaneStatus? {
+    all.first { $0.name == name || name.hasPrefix($0.name + ":") }?.status
+  }
+
+  private static func job(_ context: RequestContext) -> Int? {
+    context.parameters.first.flatMap { Int($0) }
+  }
+
+  private static func state(_ name: String) throws(ServiceError) -> JobState {
+    guard let state = JobState(rawValue: name) else {
+      let names = JobState.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ServiceError(.invalidRequest, "state is one of \(names).")
+    }
+    return state
+  }
+}
+
+extension OutboxPage.Job {
+  fileprivate init(_ job: JobRecord) {
+    self.init(
+      id: job.job, lane: job.lane, state: job.state.rawValue, attempts: job.attempts,
+      due: job.due, updated: job.updated)
+    (notification, user, reason) = (job.notificationID, job.user, job.reason)
+  }
+}
+
+extension LaneReport.Lane {
+  fileprivate init(_ name: String, _ queue: LaneQueue?, _ status: LaneStatus?) {
+    let state = status.map { $0.pausedUntil == nil ? "running" : "paused" } ?? "off"
+    self.init(
+      name: name, state: state, queued: queue?.queued ?? 0, sent: status?.delivered ?? 0,
+      failed: status?.failed ?? 0, retried: status?.retried ?? 0)
+    (reason, until, oldestWaiting) = (queue?.reason, status?.pausedUntil, queue?.oldest)
+  }
+}

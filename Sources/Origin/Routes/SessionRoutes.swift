@@ -1,0 +1,112 @@
+import FoundationEssentials
+import HTTP
+import RichPushAPI
+import Store
+
+/// `/api/session`: signing in and out on web pages, by a cookie.
+struct SessionRoutes: Sendable {
+  let store: Store
+  let authenticator: Authenticator
+
+  /// Rejects requests of foreign pages, and those whose cookie could be overheard, before the body is read.
+  func mayPost(_ context: RequestContext) throws -> Response? {
+    _ = try context.query()
+    guard SessionToken.isFromOwnPageOrProgram(context.request) else {
+      throw ServiceError(.forbidden, "Only pages of this server may sign in here.")
+    }
+    _ = try Self.cookieName(for: context.request)
+    return nil
+  }
+
+  /// `POST /api/session`: signs in; 204 with the cookie.
+  func post(_ context: RequestContext) async throws -> Response {
+    let request = context.request
+    let cookie = try Self.cookieName(for: request)
+    let login = try JSONCoding.request(SignIn.self, from: context.body)
+    let pair = Data("\(login.username):\(login.password)".utf8).base64EncodedString()
+    let authorization = "Basic " + pair
+    guard UserName.isValid(login.username), Credentials(authorization) != nil else {
+      return Self.wrongPassword
+    }
+    switch await authenticator.verify(authorization, from: request.peer) {
+    case .wrong: return Self.wrongPassword
+    case .tooManyFailures(let wait): return RequestDispatcher.tooManyFailures(wait: wait)
+    case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
+    case .caller(let caller):
+      let token = SessionToken()
+      let agent = String((request.fields["User-Agent"] ?? "").prefix(256))
+      let isAdded = try await store.sessions.addSession(
+        token.hash, user: caller.id, userAgent: agent)
+      // The user may have been removed or changed meanwhile.
+      guard isAdded, try await store.isCurrent(caller) else {
+        let added = try await store.sessions.sessionUser(withToken: token.hash)
+        if let added { _ = try await store.sessions.removeSession(added.session, user: added.id) }
+        return Self.wrongPassword
+      }
+      return .empty(204, fields: ["Set-Cookie": token.setCookie(cookie)])
+    }
+  }
+
+  /// `GET /api/session`: who is signed in, and the user's sessions.
+  func get(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let caller = context.caller
+    let sessions = try await store.sessions.sessions(of: caller.id)
+    return .json(
+      200,
+      SignedIn(
+        username: caller.name, role: caller.role.rawValue, demo: authenticator.isDemo,
+        current: caller.session,
+        sessions: sessions.map {
+          SignedIn.Session(
+            id: $0.id, created: $0.created, used: $0.used, userAgent: $0.userAgent)
+        }))
+  }
+
+  /// `DELETE /api/session`: signs out.
+  func delete(_ context: RequestContext) async throws -> Response {
+    guard let session = context.caller.session,
+      let cookie = SessionToken.cookieName(for: context.request)
+    else { throw ServiceError(.notFound, "This request belongs to no session.") }
+    return try await end(
+      session, context, fields: ["Set-Cookie": SessionToken.removeCookie(cookie)])
+  }
+
+  /// `DELETE /api/session/<id>`: ends one of the caller's sessions.
+  func deleteOne(_ context: RequestContext) async throws -> Response {
+    guard let session = context.parameters.first.flatMap({ Int($0) }) else {
+      throw Self.noSuchSession
+    }
+    return try await end(session, context, fields: [:])
+  }
+
+  private func end(
+    _ session: Int, _ context: RequestContext, fields: Fields
+  ) async throws -> Response {
+    _ = try context.query()
+    guard try await store.sessions.removeSession(session, user: context.caller.id) else {
+      throw Self.noSuchSession
+    }
+    return .empty(204, fields: fields)
+  }
+
+  private static let noSuchSession = ServiceError(.notFound, "You have no such session.")
+
+  private static func cookieName(for request: Request) throws(ServiceError) -> String {
+    guard let name = SessionToken.cookieName(for: request) else {
+      throw ServiceError(
+        .forbidden,
+        "Sign-in over plain http is possible only on the server's own machine. Use https, or name the "
+          + "proxy that ends it with --trusted-proxy.")
+    }
+    return name
+  }
+
+  /// To a page whose session has ended; does not offer Basic, for which browsers ask in a box of their own.
+  static let signedOut = Response.problem(401, "Sign in first.", fields: challenge)
+
+  private static let wrongPassword = Response.problem(
+    401, "Name or password is wrong.", fields: challenge)
+
+  private static let challenge: Fields = ["WWW-Authenticate": "Cookie realm=\"richpush\""]
+}

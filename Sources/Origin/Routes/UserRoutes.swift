@@ -1,0 +1,106 @@
+import FoundationEssentials
+import HTTP
+import RichPushAPI
+import Store
+
+/// `/api/users` and `/api/failed-logins`, for administrators.
+struct UserRoutes: Sendable {
+  let store: Store
+  let authenticator: Authenticator
+
+  /// `GET /api/users`: the users by name; in demo mode with those who have no password.
+  func list(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("after", "limit")
+    let limit = try query.number("limit", 1...500) ?? 100
+    let found = try await store.administration.users(
+      after: query["after"] ?? "", includingPasswordless: authenticator.isDemo, limit: limit + 1)
+    let page = found.prefix(limit)
+    return .json(
+      200,
+      UserPage(
+        users: page.map(UserPage.User.init), next: found.count > limit ? page.last?.name : nil))
+  }
+
+  /// `PUT /api/users/<name>`: adds a user (201), or changes role and password.
+  func put(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    guard let name = context.parameters.first, UserName.isValid(name) else {
+      throw ServiceError(
+        .invalidRequest, "A user's name has from 1 to 64 letters, digits and “-_.@”.")
+    }
+    let change = try JSONCoding.request(UserChange.self, from: context.body)
+    guard let role = Role(rawValue: change.role) else {
+      throw ServiceError(.invalidRequest, "role is device, publisher or admin.")
+    }
+    var hash: String?
+    if let password = change.password {
+      hash = try await authenticator.makeHash(of: password, for: name)
+    } else if try await store.accounts.user(named: name) == nil {
+      throw ServiceError(.rejected, "A new user needs a password.")
+    }
+    let isNew = try await store.administration.putUser(name, role: role, hash: hash)
+    return .empty(isNew ? 201 : 204)
+  }
+
+  /// `DELETE /api/users/<name>`: removes a user, unless it is the last admin.
+  func delete(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    guard let name = context.parameters.first,
+      try await store.administration.removeUserUnlessLastAdmin(name)
+    else { throw Self.noSuchUser }
+    return .empty(204)
+  }
+
+  /// `DELETE /api/users/<name>/tokens`: ends the user's sessions and the tokens of its devices.
+  func endCredentials(_ context: RequestContext) async throws -> Response {
+    let user = try await user(context)
+    guard try await store.administration.endCredentials(of: user) else { throw Self.noSuchUser }
+    return .empty(204)
+  }
+
+  /// `GET /api/users/<name>/devices`: the user's devices, without their push tokens.
+  func devices(_ context: RequestContext) async throws -> Response {
+    let found = try await store.accounts.registrations(ofUser: user(context))
+    return .json(
+      200,
+      DeviceList(
+        devices: found.map {
+          DeviceList.Device(
+            registration: $0.id, platform: $0.platform, tags: $0.tags, updated: $0.updated)
+        }))
+  }
+
+  /// `GET /api/failed-logins`: the addresses and names that have to wait after wrong passwords.
+  func refusals(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let now = Date()
+    return .json(
+      200,
+      FailedLoginReport(
+        refused: authenticator.failures.refusals(limit: 500).map {
+          FailedLoginReport.Refusal(
+            address: $0.address, username: $0.username, failures: $0.failures,
+            until: now + Double($0.wait))
+        }))
+  }
+
+  private func user(_ context: RequestContext) async throws -> UserID {
+    _ = try context.query()
+    guard let name = context.parameters.first,
+      let id = try await store.accounts.userID(
+        of: name, allowingPasswordless: authenticator.isDemo)
+    else { throw Self.noSuchUser }
+    return id
+  }
+
+  private static let noSuchUser = ServiceError(.notFound, "There is no such user.")
+}
+
+extension UserPage.User {
+  fileprivate init(_ user: UserSummary) {
+    let role = user.isPasswordless ? Caller(guest: user.name, user.id).role : user.role
+    self.init(
+      username: user.name, role: role.rawValue, created: user.created, devices: user.devices,
+      lastSeen: user.lastSeen)
+  }
+}

@@ -1,0 +1,58 @@
+package import FoundationEssentials
+
+/// A user in a list for administrators.
+package struct UserSummary: Sendable, Equatable {
+  /// The user's number.
+  package let id: UserID
+  /// The name.
+  package let name: String
+  /// What the user may do.
+  package let role: Role
+  /// Whether the user has no password, as in demo mode.
+  package let isPasswordless: Bool
+  /// When the user was added.
+  package let created: Date
+  /// The number of registered devices.
+  package let devices: Int
+  /// When a device of the user last registered, or nil.
+  package let lastSeen: Date?
+}
+
+/// The queued jobs of a lane.
+package struct LaneQueue: Sendable, Equatable {
+  /// The name of the lane.
+  package let lane: String
+  /// The number of queued jobs.
+  package let queued: Int
+  /// When the notification of the oldest one became due; nil if it belongs to none.
+  package let oldest: Date?
+  /// Why the next one was not sent before, or nil.
+  package let reason: String?
+}
+
+/// What administrators see and change besides what owners of the data folder can.
+package protocol Administration: Sendable {
+  /// Users by name, after a name, at most `limit`; those without a password only if they are included.
+  func users(after name: String, includingPasswordless: Bool, limit: Int) async throws
+    -> [UserSummary]
+  /// Adds a user with this password hash, or changes the role and, unless nil, the password hash; returns
+  /// whether the user is new.
+  ///
+  /// Throws `missing` if a new user has no hash, `conflict` if no admin would be left.
+  func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool
+  /// Removes a user; false if there is none. Throws `conflict` if no admin would be left.
+  func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool
+  /// Ends the sessions and the tokens of the user's devices; false if there is no such user.
+  func endCredentials(of user: UserID) async throws -> Bool
+
+  /// Jobs in a state and a lane, or in any, newest first, with numbers below `before`, at most `limit`.
+  func jobs(in state: JobState?, lane: String?, before: Int?, limit: Int) async throws
+    -> [JobRecord]
+  /// Queues the dead letters of a lane, or all, again with no attempts, and returns how many.
+  func replay(lane: String?) async throws -> Int
+  /// The lanes with queued jobs, by name.
+  func laneQueues() async throws -> [LaneQueue]
+
+  /// The bytes of all content to which notifications and assets refer.
+  func contentSize() async throws -> Int
+}

@@ -1,0 +1,51 @@
+package import FoundationEssentials
+
+/// How far a notification has come, in numbers.
+package struct NotificationCounts: Sendable, Equatable {
+  /// The users who may fetch it.
+  package let recipients: Int
+  /// Pushes that wait; without a push service, users whom the embedded gateway has not reached.
+  package let queued: Int
+  /// Pushes that a push service or the embedded gateway has sent.
+  package let sent: Int
+  /// Pushes that failed or expired.
+  package let failed: Int
+  /// Users who have fetched it.
+  package let fetched: Int
+  /// Users who have marked it read.
+  package let read: Int
+}
+
+/// A notification as its sender sees it.
+package struct SentNotification: Sendable, Equatable {
+  /// The notification.
+  package let notification: StoredNotification
+  /// The name of its sender; nil for the server and for a removed user.
+  package let sender: String?
+  /// When it was withdrawn, or nil.
+  package let withdrawn: Date?
+  /// How far it has come.
+  package let counts: NotificationCounts
+}
+
+/// Notifications as their senders see them; the cost does not grow with their recipients.
+package protocol SentNotifications: Sendable {
+  /// The notifications of a sender, or of all, newest first, with IDs below `before`, at most `limit`.
+  ///
+  /// Those that have expired are included until they are removed.
+  func sent(by sender: UserID?, before: Int?, limit: Int) async throws -> [SentNotification]
+  /// How far a notification has come; nil if there is none.
+  func counts(of notification: Int) async throws -> NotificationCounts?
+  /// What has changed after the event with a sequence number, for a publisher or, with nil, for all.
+  func changes(after: Int, for publisher: UserID?) async throws -> NotificationChanges
+}
+
+/// What some events are about.
+package struct NotificationChanges: Sendable, Equatable {
+  /// The sequence number of the last of the events; nil if there is none.
+  package let last: Int?
+  /// The notifications whose receipts have changed, and how far they have come.
+  package let counts: [Int: NotificationCounts]
+  /// The events that are no receipts.
+  package let others: [StoredEvent]
+}

@@ -1,0 +1,191 @@
+import Delivery
+import Foundation
+import HTTP
+import Intake
+import Media
+import PluginHost
+import Push
+import RichPushAPI
+import Store
+import TestSupport
+import Testing
+
+/// What a publisher has sent, whom an audience has, and an asset's renditions.
+@Suite(.timeLimit(.minutes(1))) struct SentRoutesTests {
+  private let sent = "/api/notifications?sent"
+
+  @Test func `a publisher lists what it has sent, an admin on request what everybody has`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish(to: ["device", "admin"])
+      try await server.publish(#","notBefore":"2100-01-01T00:00:00Z""#)
+      try await server.publish()
+      #expect(try await server.status("DELETE", "/api/notifications/2", as: "publisher") == 204)
+      let found = try await server.execute("GET", sent + "&limit=2", as: "publisher")
+      #expect(found.objects("notifications").map { $0["id"] as? Int } == [2, 1])
+      #expect(
+        found.objects("notifications").map { $0["state"] as? String } == ["withdrawn", "scheduled"])
+      let next = try #require(found.json["next"] as? Int)
+      let rest = try await server.execute("GET", sent + "&before=\(next)", as: "publisher")
+      let entry = try #require(rest.objects("notifications").first)
+      #expect(entry["state"] as? String == "sent" && entry["sender"] as? String == "publisher")
+      #expect(entry["audience"] as? [String] == ["username:device", "username:admin"])
+      #expect((entry["counts"] as? [String: Int])?["recipients"] == 2)
+      #expect(rest.json["next"] is NSNull)
+      let none = try await server.execute("GET", sent, as: "admin")
+      #expect(none.objects("notifications").isEmpty)
+      let all = try await server.execute("GET", sent + "&sender=*", as: "admin")
+      #expect(all.objects("notifications").count == 3)
+      #expect(try await server.status("GET", sent + "&sender=*", as: "publisher") == 403)
+      #expect(try await server.status("GET", sent + "&sender=x", as: "admin") == 400)
+      #expect(try await server.status("GET", sent + "&unread", as: "admin") == 400)
+    }
+  }
+
+  @Test func `counts are in the details, for the sender and admins only`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      _ = try await server.execute("GET", "/api/notifications/0", as: "device")
+      func counts(_ user: String) async throws -> [String: Int]? {
+        try await server.execute("GET", "/api/notifications/0/details", as: user)
+          .json["counts"] as? [String: Int]
+      }
+      try await eventually("the fetch is counted") {
+        try await counts("publisher")?["fetched"] == 1
+      }
+      #expect(try await counts("admin")?["recipients"] == 1)
+      #expect(try await counts("device") == nil)
+    }
+  }
+
+  @Test func `a stream of counts tells of a notification, and not of each receipt`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      func stream(_ user: String) async throws -> TestStream {
+        let path = "/api/events/stream?counts"
+        return try #require(
+          try await server.execute("GET", path, as: user, fields: ["Last-Event-ID": "0"]).stream)
+      }
+      try await server.addUser("other", .publisher)
+      let names = (0..<20).map { "reader\($0)" }
+      for name in names { try await server.addUser(name, .device) }
+      try await server.publish(to: names)
+      for name in names { _ = try await server.execute("GET", "/api/notifications/0", as: name) }
+      try await eventually("all fetches are recorded") {
+        try await server.store.sent.counts(of: 0)?.fetched == 20
+      }
+      let (own, all) = (try await stream("publisher"), try await stream("admin"))
+      for stream in [own, all] {
+        let event = try #require(try await stream.nextEvent())
+        #expect(event.name == "counts")
+        let data = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
+        #expect(data?["id"] as? Int == 0)
+        #expect((data?["counts"] as? [String: Int])?["fetched"] == 20)
+        stream.close()
+      }
+      #expect(try await server.status("GET", "/api/events/stream?counts", as: "device") == 403)
+      #expect(try await server.status("GET", "/api/push/stream?counts", as: "device") == 400)
+    }
+  }
+
+  @Test func `a dry run checks and renders, and neither stores nor sends anything`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      _ = try await server.register("AABB", as: "device")
+      func dry(_ members: String = "", as user: String = "publisher") async throws -> TestResponse {
+        try await server.execute(
+          "POST", "/api/notifications?dry-run", as: user, body: TestServer.notification(members))
+      }
+      let found = try await dry(#","form":"alert""#)
+      try #require(found.status == 200, "\(found.detail ?? "")")
+      #expect((found.json["audience"] as? [String: Any])?["users"] as? Int == 1)
+      let renditions = found.objects("renditions")
+      #expect(
+        renditions.map { $0["profile"] as? String } == ["ios", "android", "watch", "web", "thumb"])
+      #expect(renditions.allSatisfy { $0["status"] as? String == "ready" })
+      #expect(found.objects("texts").map { $0["body"] as? String } == ["m", "m", "m"])
+      #expect(found.objects("texts").allSatisfy { $0["cut"] as? Bool == false })
+      #expect(try await server.store.notifications.notification(0) == nil)
+      #expect(try await server.store.events.latestEvent() == 0)
+
+      // The text is cut exactly where that of the notification is.
+      let long = String(repeating: "ä😀", count: 2000)
+      let body =
+        #"{"message":"\#(long)","richType":"note","payload":"p","to":["username:device"]}"#
+      let cut = try await server.execute(
+        "POST", "/api/notifications?dry-run", as: "publisher", body: body)
+      let texts = cut.objects("texts")
+      #expect(texts.allSatisfy { $0["cut"] as? Bool == true })
+      #expect(
+        texts.allSatisfy { ($0["bytes"] as? Int ?? .max) <= $0["limit"] as? Int ?? 0 })
+      let sent = try await server.execute("POST", "/api/notifications", as: "publisher", body: body)
+      try #require(sent.status == 201)
+      let user = try await server.id(of: "device")
+      let event = try #require(
+        try await server.store.events.pushEvents(for: user, after: 0, limit: 1).first)
+      let pushed = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
+      #expect(pushed?["richMessage"] as? String == texts.first?["body"] as? String)
+
+      for (members, status) in [
+        (#","richMessage":"x""#, 400), (#","expires":"2000-01-01T00:00:00Z""#, 422),
+      ] {
+        #expect(try await dry(members).status == status, "\(members)")
+      }
+      #expect(try await server.status("POST", "/api/notifications?dry-run", as: "admin") == 400)
+      let nobody = try await server.execute(
+        "POST", "/api/notifications?dry-run", as: "publisher",
+        body: TestServer.notification(to: ["nobody"]))
+      #expect(nobody.status == 422)
+      let device = try await server.execute(
+        "POST", "/api/notifications?dry-run", as: "device",
+        body: TestServer.notification(to: ["admin"]))
+      #expect(device.status == 403)
+    }
+  }
+
+  @Test func `an audience is counted without adding anybody`() async throws {
+    try await TestServer.test { server in
+      _ = try await server.register("AABB", as: "device")
+      let path = "/api/audience?to=username:device&to=username:nobody"
+      let found = try await server.execute("GET", path, as: "publisher")
+      #expect(found.json["users"] as? Int == 1)
+      #expect(found.json["devices"] as? [String: Int] == ["apns": 1])
+      #expect(found.json["unknown"] as? [String] == ["nobody"])
+      for wrong in ["", "?to=a%20%26%26", "?to=a&x=1"] {
+        let status = try await server.status("GET", "/api/audience" + wrong, as: "publisher")
+        #expect((400..<500).contains(status) && status != 403, "\(wrong)")
+      }
+    }
+  }
+
+  @Test func `an asset's rendition is the one that a notification has, and may change`()
+    async throws
+  {
+    try await TestServer.test(prepare: { configuration, scratch in
+      try scratch.installPlugin(
+        "note", manifest: #"{"query":["view"]}"#,
+        #"printf 'Content-Type: text/plain\n\n%s|%s' "$RICH_PAYLOAD" "$QUERY_STRING""#)
+    }) { server in
+      let put = try await server.execute(
+        "PUT", "/api/assets/note/a.txt", as: "publisher", body: "text")
+      try #require(put.status == 201, "\(put.detail ?? "")")
+      for query in ["?profile=ios", "?view=large", ""] {
+        let path = "/api/assets/note/a.txt/media" + query
+        let found = try await server.execute("GET", path, as: "publisher")
+        #expect(found.status == 200, "\(found.detail ?? "")")
+        #expect(found.content?.cacheControl == "private, no-cache")
+        let body =
+          #"{"message":"m","richType":"note","payload":"a.txt","to":["username:device"]}"#
+        let sent = try await server.execute(
+          "POST", "/api/notifications", as: "publisher", body: body)
+        let id = try #require(sent.json["id"] as? Int)
+        let fetched = try await server.execute(
+          "GET", "/api/notifications/\(id)" + query, as: "device")
+        #expect(fetched.bytes == found.bytes && fetched.content?.etag == found.content?.etag)
+      }
+      let path = "/api/assets/note/a.txt/media"
+      #expect(try await server.status("GET", path, as: "device") == 403)
+      #expect(try await server.status("GET", path + "?profile=x", as: "publisher") == 400)
+      #expect(try await server.status("GET", "/api/assets/note/b.txt/media", as: "admin") == 404)
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import FoundationEssentials
+import Testing
+
+@testable import Store
+
+/// What senders see: lists with counts that cost the same for one recipient and for a hundred thousand.
+@Suite(.timeLimit(.minutes(2))) struct SentTests {
+  private let scratch = Scratch()
+
+  private func insert(_ users: UserID..., from sender: UserID = shop) -> NotificationInsert {
+    var new = NotificationInsert.any(to: alice)
+    (new.sender, new.recipients) = (sender, users)
+    return new
+  }
+
+  private func push(to registrations: [String]) -> PushInsert {
+    PushInsert(lane: "apns", target: .devices(registrations), kind: "alert") { _ in "{}" }
+  }
+
+  private func counts(_ store: Store, _ id: Int = 0) async throws -> [Int] {
+    let found = try #require(try await store.sent.counts(of: id))
+    return [found.recipients, found.queued, found.sent, found.failed, found.fetched, found.read]
+  }
+
+  @Test func `a sender finds its notifications newest first, page by page`() async throws {
+    let store = try scratch.open()
+    for number in 0..<5 {
+      _ = try await store.notifications.create(insert(alice, from: number == 2 ? news : shop))
+    }
+    let first = try await store.sent.sent(by: shop, before: nil, limit: 3)
+    #expect(first.map(\.notification.id) == [4, 3, 1])
+    #expect(first.map(\.sender) == ["shop", "shop", "shop"])
+    #expect(try await store.sent.sent(by: shop, before: 1, limit: 3).map(\.notification.id) == [0])
+    #expect(try await store.sent.sent(by: nil, before: nil, limit: 9).count == 5)
+    #expect(try await store.notifications.withdraw(3))
+    let withdrawn = try await store.sent.sent(by: shop, before: 4, limit: 1)
+    #expect(withdrawn.map(\.withdrawn) == [scratch.now])
+  }
+
+  @Test func `without a push service, a user is queued until something has reached it`()
+    async throws
+  {
+    let store = try scratch.open()
+    _ = try await store.notifications.create(insert(alice, bob, carol))
+    #expect(try await counts(store) == [3, 3, 0, 0, 0, 0])
+    store.notifications.recordSent([0], user: alice)
+    store.notifications.recordSent([0], user: alice)
+    try await store.probe()
+    #expect(try await counts(store) == [3, 2, 1, 0, 0, 0])
+    for user in [alice, alice, bob, shop] { store.notifications.recordFetched(0, user: user) }
+    try await store.probe()
+    #expect(try await counts(store) == [3, 1, 1, 0, 2, 0])
+    for _ in 0..<2 { #expect(try await store.notifications.markRead(0, user: alice)) }
+    #expect(try await counts(store) == [3, 1, 1, 0, 2, 1])
+  }
+
+  @Test func `pushes are counted in the state that they have`() async throws {
+    let store = try scratch.open()
+    for (id, user) in [("a", alice), ("b", bob), ("c", carol), ("d", carol)] {
+      _ = try await store.accounts.putRegistration(
+        id, user: user, platform: "apns", handle: id, tags: [])
+    }
+    var new = insert(alice, bob, carol)
+    new.push = nil
+    new.pushes = [push(to: ["a", "b", "c", "d"])]
+    _ = try await store.notifications.create(new)
+    #expect(try await counts(store) == [3, 4, 0, 0, 0, 0])
+    func lease() async throws -> [LeasedJob] {
+      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60)
+    }
+    let jobs = try await lease()
+    #expect(jobs.count == 4)
+    // One is cancelled while it is sent, and arrives all the same.
+    #expect(try await store.outbox.cancel(job: jobs[0].id))
+    #expect(try await counts(store) == [3, 3, 0, 0, 0, 0])
+    _ = try await store.outbox.settleAndLease(
+      [
+        (jobs[0].id, .delivered(as: "alert", reference: nil, note: nil)),
+        (jobs[1].id, .delivered(as: "alert", reference: nil, note: nil)),
+        (jobs[2].id, .rejected(reason: "no")), (jobs[3].id, .expired),
+      ], lane: "apns", limit: 0, until: scratch.now)
+    #expect(try await counts(store) == [3, 0, 2, 2, 0, 0])
+    #expect(try await store.outbox.replay(jobs[2].id) == 1)
+    #expect(try await counts(store) == [3, 1, 2, 1, 0, 0])
+    #expect(try await store.notifications.withdraw(0))
+    #expect(try await counts(store) == [3, 0, 2, 1, 0, 0])
+    // They equal what is there.
+    let states = try store.database.column("SELECT state FROM job ORDER BY id", as: String.self)
+    #expect(states.sorted() == ["cancelled", "expired", "sent", "sent"])
+  }
+
+  @Test func `changes tell the counts once for many receipts, and other events as they are`()
+    async throws
+  {
+    let store = try scratch.open()
+    _ = try await store.notifications.create(insert(alice, bob))
+    _ = try await store.notifications.create(insert(alice, from: news))
+    let all = try await store.sent.changes(after: 0, for: nil)
+    #expect(all.counts.keys.sorted() == [0, 1] && all.others.isEmpty)
+    let own = try await store.sent.changes(after: 0, for: shop)
+    #expect(own.counts.keys.sorted() == [0] && own.counts[0]?.recipients == 2)
+    let last = try #require(all.last)
+    #expect(try await store.sent.changes(after: last, for: shop).last == nil)
+    store.notifications.recordFetched(0, user: alice)
+    try await store.probe()
+    let later = try await store.sent.changes(after: last, for: shop)
+    #expect(later.counts[0]?.fetched == 1)
+    #expect(try await store.sent.changes(after: last, for: news).last == nil)
+  }
+
+  @Test func `lists and counts use indexes, and take less than 50 ms with a hundred thousand rows`()
+    async throws
+  {
+    let store = try scratch.open()
+    try await store.database.write { connection in
+      try connection.script(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
+        INSERT INTO notification(id, message, rich_type, payload, sender, audience, created)
+          SELECT i, 'm', 'img', 'p', 4 + i % 2, '[]', 0 FROM n;
+        INSERT INTO notification_count(notification, recipients) SELECT id, 1 FROM notification;
+        INSERT INTO recipient(user, notification) SELECT id + 10, 7 FROM notification;
+        INSERT INTO event(type, publisher, user, data, created)
+          SELECT 'receipt', 4, id, json_object('notification', 7), 0 FROM notification;
+        INSERT INTO asset(rich_type, name, state, bytes, stamp, modified, updated)
+          SELECT 'img', printf('%06d.png', id), 'ready', 1, '', 0, 0 FROM notification;
+        INSERT INTO push(id, notification, lane, kind, text) VALUES (1, 7, 'a', 'alert', '');
+        INSERT INTO job(push, lane, token, state, due, updated)
+          SELECT 1, iif(id % 1000 = 0, 'b', 'a'), '', iif(id % 3 = 0, 'failed', 'queued'), 0, 0
+          FROM notification;
+        INSERT INTO user(name, role, created) SELECT printf('u%06d', id), 'device', 0
+          FROM notification;
+        """)
+    }
+    /// The median of five.
+    func seconds(_ work: () async throws -> Int) async throws -> (seconds: Double, rows: Int) {
+      var (times, rows) = ([Double](), 0)
+      for _ in 0..<5 {
+        let start = ContinuousClock.now
+        rows = try await work()
+        times.append((ContinuousClock.now - start) / .seconds(1))
+      }
+      return (times.sorted()[2], rows)
+    }
+    let figures = [
+      "sent": try await seconds {
+        try await store.sent.sent(by: shop, before: 50_000, limit: 50).count
+      },
+      "sent by all": try await seconds {
+        try await store.sent.sent(by: nil, before: 50_000, limit: 50).count
+      },
+      "counts": try await seconds { try await store.sent.counts(of: 7) == nil ? 0 : 50 },
+      "assets": try await seconds {
+        try await store.assets.assets(
+          richType: "img", state: nil, limit: 50, after: ("img", "050000.png")
+        ).count
+      },
+      "jobs in a state": try await seconds {
+        try await store.administration.jobs(in: .failed, lane: nil, before: 50_000, limit: 50).count
+      },
+      "jobs of a lane": try await seconds {
+        try await store.administration.jobs(in: nil, lane: "b", before: 60_000, limit: 50).count
+      },
+      "lanes": try await seconds { try await store.administration.laneQueues().count * 25 },
+      "users": try await seconds {
+        try await store.administration.users(after: "u05", includingPasswordless: true, limit: 50)
+          .count
+      },
+    ]
+    for (what, figure) in figures.sorted(by: { $0.key < $1.key }) {
+      print("SentTests: \(what): \(figure.seconds * 1000) ms")
+      #expect(figure.seconds < 0.05 && figure.rows == 50, "\(what): \(figure)")
+    }
+    for query in [
+      "SELECT id FROM notification WHERE sender = 4 AND id < 50000 ORDER BY id DESC LIMIT 50",
+      "SELECT id FROM notification WHERE id < 50000 ORDER BY id DESC LIMIT 50",
+      "SELECT * FROM notification_count WHERE notification = 7",
+      "SELECT * FROM session WHERE hash = 'x'", "SELECT * FROM session WHERE user = 1 ORDER BY id",
+      "SELECT id FROM job WHERE state = 'failed' AND lane = 'b' AND id < 9 ORDER BY id DESC LIMIT 50",
+      "SELECT min(lane) FROM job WHERE state = 'failed' AND lane > 'a'",
+    ] {
+      let plan = try store.database.all("EXPLAIN QUERY PLAN " + query) { row in
+        for _ in 0..<3 { _ = try row.next(Int.self) }
+        return try row.next(String.self)
+      }
+      #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(query): \(plan)")
+    }
+  }
+}
