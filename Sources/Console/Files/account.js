@@ -1,0 +1,23 @@
+// The browsers in which one is signed in.
+import { get, remove } from "./api.js";
+import { h } from "./dom.js";
+import { time } from "./format.js";
+import { Screen, table } from "./screen.js";
+import { texts } from "./texts.js";
+
+const t = texts.account;
+
+class Account extends Screen {
+  async load() {
+    const { current, sessions } = await get("/api/session");
+    this.frame(texts.screens.account, [], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+      const end = h("button", { on: { click: () => this.attempt(end, async () => {
+        await remove(`/api/session/${session.id}`);
+        await this.load();
+      }) } }, t.end);
+      return [session.userAgent || "–", time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
+    }), t.nobody));
+  }
+}
+
+customElements.define("console-account", Account);

@@ -1,0 +1,68 @@
+// The public API of the server, with the session's cookie. Nothing else here sends requests, except uploads.
+
+/** A response that is not a success: the server's sentence, its code and its status. */
+export class Problem extends Error {
+  constructor(status, { detail, code } = {}) {
+    super(detail ?? `${status}`);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+// Relative to /console/, so that a proxy may put the server below a path.
+export const address = (path) => new URL(`..${path}`, document.baseURI).href;
+
+/** The path of an asset, and of what is below it. */
+export const assetPath = ({ richType, name }, below = "") =>
+  `/api/assets/${encodeURIComponent(richType)}/${encodeURIComponent(name)}${below}`;
+
+/** The address of an asset as a device gets it; the digest makes it new when the content is. */
+export const assetMedia = (asset, query) => address(assetPath(asset, `/media${query ? `?${query}` : ""}`));
+
+async function send(method, path, body) {
+  let response;
+  try {
+    response = await fetch(address(path), {
+      method,
+      headers: { Accept: "application/json", ...(body && { "Content-Type": "application/json" }) },
+      body: body && JSON.stringify(body),
+    });
+  } catch {
+    throw new Problem(0, { detail: "The server does not respond." });
+  }
+  if (!response.ok) {
+    const problem = new Problem(response.status, await response.json().catch(() => ({})));
+    if (response.status === 401 && path !== "/api/session") dispatchEvent(new Event("signed-out"));
+    throw problem;
+  }
+  return response.status === 204 ? null : response.json().catch(() => null);
+}
+
+export const get = (path) => send("GET", path);
+export const post = (path, body) => send("POST", path, body);
+export const put = (path, body) => send("PUT", path, body);
+export const patch = (path, body) => send("PATCH", path, body);
+export const remove = (path) => send("DELETE", path);
+
+/** A query without the values that are empty. */
+export function query(values) {
+  const pairs = Object.entries(values).filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
+}
+
+/** Uploads a file as an asset; `progress` gets the part sent, from 0 to 1. */
+export function upload(file, richType, name, progress) {
+  return new Promise((resolve, reject) => {
+    // fetch does not tell the progress of a body.
+    const request = new XMLHttpRequest();
+    request.open("PUT", address(assetPath({ richType, name })));
+    request.responseType = "json";
+    request.upload.onprogress = (event) => progress(event.loaded / event.total);
+    request.onload = () =>
+      request.status < 300
+        ? resolve(request.response)
+        : reject(new Problem(request.status, request.response ?? {}));
+    request.onerror = () => reject(new Problem(0, { detail: "The upload broke off." }));
+    request.send(file);
+  });
+}

@@ -1,0 +1,44 @@
+// A dialog in which an asset is chosen.
+import { get } from "./api.js";
+import { fill, h, icon } from "./dom.js";
+import { mediaView } from "./media-view.js";
+import { texts } from "./texts.js";
+
+/** Resolves to the chosen asset, to "upload", or to null. */
+export function chooseAsset() {
+  const t = texts.picker;
+  return new Promise((resolve) => {
+    let assets = [];
+    let chosen = null;
+    const list = h("div", { class: "picker" }, texts.loading);
+    const search = h("input", { type: "search", placeholder: texts.catalogue.search, "aria-label": texts.catalogue.search, on: { input: show } });
+    const finish = (value) => {
+      chosen = value;
+      dialog.close();
+    };
+    const dialog = h("dialog", { class: "wide", "aria-labelledby": "picker-title", on: { close } },
+      h("form", { method: "dialog" },
+        h("div", { class: "head" }, h("h2", { id: "picker-title" }, t.title),
+          h("button", { class: "plain", "aria-label": texts.close }, icon("close"))),
+        h("div", { class: "actions" }, h("span", { class: "search" }, icon("search"), search),
+          h("button", { type: "button", on: { click: () => finish("upload") } }, icon("upload"), texts.catalogue.upload)),
+        list));
+    function show() {
+      const word = search.value.toLowerCase();
+      const found = assets.filter(({ name }) => name.toLowerCase().includes(word)).slice(0, 200);
+      fill(list, found.map((asset) => h("button", { type: "button", on: { click: () => finish(asset) } },
+        h("span", { class: "picture" }, mediaView(asset)), h("span", {}, asset.name))), !found.length && h("p", { class: "quiet" }, t.none));
+    }
+    function close() {
+      dialog.remove();
+      resolve(chosen);
+    }
+    document.body.append(dialog);
+    dialog.showModal();
+    search.focus();
+    get("/api/assets?state=ready&limit=1000").then((page) => {
+      assets = page.assets;
+      show();
+    }, (problem) => fill(list, problem.message));
+  });
+}

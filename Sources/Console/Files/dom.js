@@ -1,0 +1,61 @@
+// Makes elements. Strings become text, never markup, so a name such as <img onerror=…> is shown as it is.
+
+/**
+ * An element with its properties and children.
+ *
+ * `on` has listeners, `data` data attributes; a name with a hyphen and `role`, `for` and `list` are attributes,
+ * all others properties. Children that are null or false are left out.
+ */
+export function h(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined || value === null) continue;
+    if (key === "on") for (const type in value) element.addEventListener(type, value[type]);
+    else if (key === "data") Object.assign(element.dataset, value);
+    else if (key === "class") element.className = value;
+    else if (key.includes("-") || ["role", "for", "list"].includes(key)) element.setAttribute(key, value);
+    else element[key] = value;
+  }
+  element.append(...present(children));
+  return element;
+}
+
+/** Replaces what an element contains. */
+export function fill(element, ...children) {
+  element.replaceChildren(...present(children));
+  return element;
+}
+
+function present(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+}
+
+const paths = {
+  catalogue: "M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z",
+  compose: "M3 17l1-4 9-9 3 3-9 9zM11.500 5.500l3 3",
+  sent: "M17 3 3 9l5 2.500L11 17zM17 3 8 11.500",
+  services: "M3 4h14v5H3zM3 11h14v5H3zM6 6.500h.01M6 13.500h.01M10 6.500h4M10 13.500h4",
+  plugins: "M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3",
+  people: "M10 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM4 17a6 6 0 0 1 12 0",
+  ready: "M4 10.500l4 4 8-9",
+  refused: "M10 3l8 14H2zM10 8v4M10 14.500v.01",
+  preparing: "M10 3a7 7 0 1 1-7 7M10 6v4l2.500 2",
+  upload: "M10 13V4M6 7.500 10 3.500l4 4M4 13v4h12v-4",
+  search: "M9 15a6 6 0 1 0 0-12 6 6 0 0 0 0 12zM13.500 13.500 18 18",
+  close: "M5 5l10 10M15 5 5 15",
+  link: "M8.500 11.500a3 3 0 0 0 4.500 0l2.500-2.500a3 3 0 0 0-4.500-4.500L10 5.500M11.500 8.500a3 3 0 0 0-4.500 0L4.500 11a3 3 0 0 0 4.500 4.500l1-1",
+  sound: "M3 8v4h3l4 4V4L6 8zM13 7.500a4 4 0 0 1 0 5M15 5a7 7 0 0 1 0 10",
+  file: "M5 2.500h7l3.500 3.500v11.500H5zM12 2.500V6h3.500",
+};
+
+/** A drawn symbol, which says nothing to a screen reader. */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  svg.setAttribute("viewBox", "0 0 20 20");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", "icon");
+  path.setAttribute("d", paths[name] ?? paths.file);
+  svg.append(path);
+  return svg;
+}

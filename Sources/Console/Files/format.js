@@ -1,0 +1,42 @@
+// Numbers and times in the browser's language.
+const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
+
+export function bytes(count) {
+  if (count === undefined || count === null) return "";
+  const power = Math.min(units.length - 1, count < 1000 ? 0 : Math.floor(Math.log10(count) / 3));
+  const value = count / 1000 ** power;
+  return new Intl.NumberFormat(undefined, {
+    style: "unit", unit: units[power], unitDisplay: power ? "short" : "long",
+    maximumFractionDigits: power > 1 && value < 10 ? 1 : 0,
+  }).format(value);
+}
+
+export const number = (value) => new Intl.NumberFormat().format(value);
+
+export const size = ({ width, height }) => (width && height ? `${width} × ${height}` : "");
+
+export function seconds(value) {
+  if (value < 60) return `${Math.round(value * 10) / 10} s`;
+  return value < 3600 ? `${Math.round(value / 60)} min` : `${Math.round(value / 3600)} h`;
+}
+
+/** A time as one says it: "3 minutes ago"; the exact one is its title. */
+export function time(text) {
+  const element = document.createElement("time");
+  const date = new Date(text);
+  element.dateTime = text;
+  element.title = date.toLocaleString();
+  const past = (Date.now() - date) / 1000;
+  const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const away = Math.abs(past);
+  element.textContent =
+    away < 45 ? relative.format(0, "second")
+    : away < 3600 ? relative.format(-Math.round(past / 60), "minute")
+    : away < 86400 ? relative.format(-Math.round(past / 3600), "hour")
+    : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return element;
+}
+
+/** The kind of a media type, in a word: "JPEG". */
+export const kind = (type) =>
+  (type ?? "").split(";")[0].split("/").pop().replace(/^x-|^vnd\./, "").replace("mpeg", "MP3").toUpperCase();

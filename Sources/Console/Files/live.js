@@ -1,0 +1,29 @@
+// One stream of events for the page: changes of assets, and counts of notifications.
+import { address } from "./api.js";
+
+let source;
+
+/** Opens the stream; the browser opens it again, after the last event, where it breaks off. */
+export function connect() {
+  close();
+  source = new EventSource(address("/api/events/stream?counts"));
+  for (const type of ["asset", "counts"]) {
+    source.addEventListener(type, (event) =>
+      dispatchEvent(new CustomEvent(`live:${type}`, { detail: JSON.parse(event.data) })));
+  }
+  source.onopen = () => dispatchEvent(new Event("live:open"));
+}
+
+export function close() {
+  source?.close();
+  source = undefined;
+}
+
+/** Calls a function for events of a type for as long as an element is in the document. */
+export function listen(element, type, handler) {
+  const listener = (event) => {
+    if (element.isConnected) handler(event.detail);
+    else removeEventListener(`live:${type}`, listener);
+  };
+  addEventListener(`live:${type}`, listener);
+}

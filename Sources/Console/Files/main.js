@@ -1,0 +1,89 @@
+// Starts the console: who is signed in decides what is shown.
+import { address, get, remove } from "./api.js";
+import { fill, h, icon } from "./dom.js";
+import { close, connect } from "./live.js";
+import { signIn } from "./sign-in.js";
+import { texts } from "./texts.js";
+import "./catalogue.js";
+import "./compose.js";
+import "./sent.js";
+import "./notification.js";
+import "./services.js";
+import "./plugins.js";
+import "./people.js";
+import "./account.js";
+
+/** The screens by the first part of the address, and who sees them. */
+const screens = [
+  ["catalogue", "console-catalogue", "publisher"],
+  ["compose", "console-compose", "publisher"],
+  ["sent", "console-sent", "publisher"],
+  ["services", "console-services", "admin"],
+  ["plugins", "console-plugins", "admin"],
+  ["people", "console-people", "admin"],
+  ["account", "console-account", "publisher"],
+];
+let session;
+
+async function start() {
+  try {
+    session = await get("/api/session");
+  } catch (problem) {
+    close();
+    session = undefined;
+    return signIn(document.body, start, problem.status === 401 ? undefined : problem);
+  }
+  if (session.role === "device") return signIn(document.body, start, new Error(texts.signIn.device), signOut);
+  connect();
+  fill(document.body,
+    h("a", { class: "skip", href: "#main", on: { click: skip } }, texts.skip),
+    h("header", { class: "side" },
+      h("a", { class: "brand", href: "#catalogue" }, h("img", { src: "icon.svg", alt: "" }), "richpush"),
+      h("nav", { "aria-label": texts.navigation }, visible().filter(([name]) => name !== "account").map(([name]) =>
+        h("a", { href: `#${name}`, data: { name } }, icon(name), h("span", {}, texts.screens[name])))),
+      h("div", { class: "account" },
+        h("a", { class: "who", href: "#account" }, h("strong", {}, session.username), h("small", {}, texts.roles[session.role])),
+        h("button", { class: "plain", on: { click: signOut } }, texts.signOut))),
+    h("main", { id: "main", tabIndex: -1 }));
+  show();
+}
+
+const visible = () => screens.filter(([, , role]) => role !== "admin" || session.role === "admin");
+
+/** Shows what the address names: `#sent/7` is the notification 7. */
+function show() {
+  if (!session) return;
+  const [name, ...rest] = location.hash.slice(1).split("/");
+  const [found, tag] = visible().find(([known]) => known === name) ?? visible()[0];
+  const screen = document.createElement(found === "sent" && rest[0] ? "console-notification" : tag);
+  screen.session = session;
+  screen.parameters = rest.map(decodeURIComponent);
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.dataset.name === found) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${texts.screens[found]} · richpush`;
+  fill(document.querySelector("main"), screen);
+  scrollTo(0, 0);
+}
+
+function skip(event) {
+  event.preventDefault();
+  document.querySelector("main").focus();
+}
+
+async function signOut() {
+  await remove("/api/session").catch(() => {});
+  close();
+  // A page of its own, so that neither memory nor the browser's history keeps what was shown.
+  location.replace(address("/console/"));
+}
+
+addEventListener("hashchange", () => {
+  show();
+  document.querySelector("main")?.focus({ preventScroll: true });
+});
+addEventListener("signed-out", () => session && start());
+// The browser may show a page as it was when one goes back; it asks again who is signed in.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+start();

@@ -1,0 +1,89 @@
+// For administrators: who may use the server, with which devices, and whose log-ins were refused.
+import { get, put, query, remove } from "./api.js";
+import { fill, h } from "./dom.js";
+import { number, time } from "./format.js";
+import { confirmed, Screen, table } from "./screen.js";
+import { texts } from "./texts.js";
+
+const t = texts.people;
+const path = (user, below = "") => `/api/users/${encodeURIComponent(user)}${below}`;
+
+class People extends Screen {
+  async load() {
+    this.users = h("section", { class: "line-up" });
+    this.refused = h("section", { class: "line-up" });
+    this.frame(texts.screens.people, [h("button", { class: "main", on: { click: () => this.edit() } }, t.add)],
+      this.users, h("h2", {}, t.refused), this.refused);
+    await Promise.all([this.showUsers(), this.showRefused()]);
+  }
+
+  async showUsers(after) {
+    const { users, next } = await get(`/api/users${query({ after, limit: 100 })}`);
+    fill(this.users, table(texts.screens.people, [t.name, t.role, t.devices, t.lastSeen, t.actions], users.map((user) => [
+      h("strong", {}, user.username), texts.roles[user.role], number(user.devices), user.lastSeen ? time(user.lastSeen) : "–",
+      h("div", { class: "actions" },
+        h("button", { "aria-label": `${t.change}: ${user.username}`, on: { click: () => this.edit(user) } }, t.change),
+        user.devices > 0 && h("button", { "aria-label": `${t.devices}: ${user.username}`, on: { click: () => this.showDevices(user) } }, t.devices),
+        h("button", { class: "danger", "aria-label": `${texts.remove}: ${user.username}`, on: { click: (event) => this.removeUser(event.currentTarget, user) } }, texts.remove))]), t.nobody),
+    next && h("button", { on: { click: () => this.showUsers(next) } }, texts.more));
+  }
+
+  async showRefused() {
+    const { refused } = await get("/api/failed-logins");
+    fill(this.refused, table(t.refused, [t.address, t.name, t.failures, t.until], refused.map((one) => [
+      one.address ?? "–", one.username ?? "–", number(one.failures), one.until ? time(one.until) : "–"]), t.noneRefused));
+  }
+
+  /** Adds a user, or changes one's role and password. */
+  edit(user) {
+    const name = h("input", { value: user?.username ?? "", readOnly: Boolean(user), required: true, autocapitalize: "none", autocomplete: "off" });
+    const role = h("select", {}, Object.keys(texts.roles).map((key) => h("option", { value: key, selected: key === (user?.role ?? "device") }, texts.roles[key])));
+    const password = h("input", { type: "password", autocomplete: "new-password", required: !user });
+    const problem = h("p", { class: "problem", role: "alert" });
+    const submit = async (event) => {
+      event.preventDefault();
+      try {
+        await put(path(name.value), { role: role.value, ...(password.value && { password: password.value }) });
+        dialog.close();
+        await this.showUsers();
+        this.say(t.saved(name.value));
+      } catch (error) {
+        problem.textContent = error.message;
+      }
+    };
+    const dialog = h("dialog", { class: "small", "aria-labelledby": "user-title", on: { close: () => dialog.remove() } },
+      h("form", { on: { submit } }, h("h2", { id: "user-title" }, user ? t.change : t.add),
+        h("label", {}, t.name, name), h("label", {}, t.role, role),
+        h("label", {}, user ? t.newPassword : texts.signIn.password, password), problem,
+        h("div", { class: "actions" }, h("button", { class: "main" }, t.save),
+          h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel))));
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  async showDevices(user) {
+    const { devices } = await get(path(user.username, "/devices"));
+    const dialog = h("dialog", { class: "wide", "aria-labelledby": "devices-title", on: { close: () => dialog.remove() } },
+      h("form", { method: "dialog" }, h("h2", { id: "devices-title" }, t.devicesOf(user.username)),
+        table(t.devices, [t.device, t.platform, t.tags, t.lastSeen], devices.map((device) => [
+          device.registration ?? device.id, texts.platforms[device.platform] ?? device.platform, (device.tags ?? []).join(", ") || "–",
+          device.lastSeen ? time(device.lastSeen) : "–"]), t.nobody),
+        h("div", { class: "actions" }, h("button", { class: "main" }, texts.close),
+          h("button", { type: "button", class: "danger", on: { click: (event) => this.attempt(event.currentTarget, async () => {
+            await remove(path(user.username, "/tokens"));
+            this.say(t.tokensEnded(user.username));
+          }) } }, t.endTokens))));
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  async removeUser(button, user) {
+    if (!(await confirmed(t.removeQuestion(user.username), texts.remove))) return;
+    await this.attempt(button, async () => {
+      await remove(path(user.username));
+      await this.showUsers();
+    });
+  }
+}
+
+customElements.define("console-people", People);

@@ -1,0 +1,72 @@
+// What each platform will show: the real renditions and the text as the server cuts it, in drawn lock screens.
+import { address, assetMedia } from "./api.js";
+import { fill, h, icon } from "./dom.js";
+import { bytes, kind, number, size } from "./format.js";
+import { linkCard } from "./media-view.js";
+import { texts } from "./texts.js";
+
+const t = texts.previews;
+
+/** Each drawn device: the profile of its rendition, the platforms whose text it shows, and how it is drawn. */
+const devices = [
+  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], draw: (view) => phone("iphone", bubble(view, true)) },
+  { name: "iosExpanded", profile: "ios", platforms: ["apns"], draw: (view) => phone("iphone", bubble(view, false)) },
+  { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], draw: (view) => phone("android", bubble(view, true)) },
+  { name: "androidBig", profile: "android", platforms: ["fcm", "gcm"], draw: (view) => phone("android", bubble(view, false)) },
+  { name: "watch", profile: "watch", platforms: ["apns"], draw: (view) => h("div", { class: "watch" }, app(view), picture(view), words(view)) },
+  { name: "browser", profile: "web", platforms: ["webpush"], draw: (view) => h("div", { class: "desktop" }, bubble(view, false)) },
+];
+
+/** Shows the previews of a dry run; without one, what has to be done first. */
+export function showPreviews(element, result, content) {
+  if (!result) return fill(element, h("p", { class: "quiet empty" }, t.empty));
+  fill(element, h("div", { class: "devices" }, devices.map(({ name, profile, platforms, draw }) => {
+    const view = {
+      rendition: result.renditions.find((rendition) => rendition.profile === profile),
+      text: result.texts.find(({ platform }) => platforms.includes(platform)) ?? result.texts[0],
+      content,
+    };
+    return h("figure", { data: { device: name } }, draw(view), h("figcaption", {}, h("strong", {}, t.devices[name]), limits(view), t.notes[name] && h("small", {}, t.notes[name])));
+  })));
+}
+
+function phone(platform, notification) {
+  return h("div", { class: `phone ${platform}` },
+    h("div", { class: "clock", "aria-hidden": "true" },
+      h("span", {}, new Date().toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" })),
+      h("b", {}, "9:41")),
+    notification);
+}
+
+/** A notification, with a small picture beside the text or a large one below. */
+function bubble(view, isCollapsed) {
+  return h("div", { class: `bubble ${isCollapsed ? "collapsed" : "expanded"}` }, app(view), words(view), picture(view));
+}
+
+const app = () => h("span", { class: "app" }, h("img", { src: "icon.svg", alt: "" }), h("span", {}, t.app), h("span", {}, t.now));
+
+const words = ({ text }) =>
+  h("p", {}, text?.title && h("b", {}, text.title), text?.body ?? "");
+
+/** The rendition itself; a sound as its waveform, a link as its card. */
+function picture({ rendition, content }) {
+  if (!rendition || rendition.status === "refused") return h("span", { class: "shot symbol bad" }, icon("refused"));
+  if (content?.richType === "url") return h("span", { class: "shot" }, linkCard(content));
+  const isPicture = rendition.contentType?.startsWith("image/");
+  const source = isPicture && rendition.url ? address(rendition.url)
+    : content?.richType === "sound" ? assetMedia(content, "view=waveform&width=480") : null;
+  if (!source) return h("span", { class: "shot symbol" }, icon("file"));
+  return h("img", { class: isPicture ? "shot" : "shot waveform", alt: "", data: { profile: rendition.profile }, src: source });
+}
+
+/** What there is of the limits: "812 kB of 1 MB". */
+function limits({ rendition, text }) {
+  return [
+    rendition && (rendition.status === "refused"
+      ? h("span", { class: "problem" }, rendition.reason)
+      : [h("span", {}, [kind(rendition.contentType), size(rendition), texts.of(bytes(rendition.bytes), bytes(rendition.limit))].filter(Boolean).join(" · ")),
+        h("meter", { max: rendition.limit, value: rendition.bytes, "aria-label": t.mediaLimit })]),
+    text && [h("span", {}, t.text(number(text.bytes), number(text.limit)), text.cut && h("b", { class: "advice" }, ` ${t.cut}`)),
+      h("meter", { max: text.limit, value: text.bytes, "aria-label": t.textLimit })],
+  ];
+}

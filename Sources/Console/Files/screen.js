@@ -1,0 +1,74 @@
+// What all screens have in common.
+import { fill, h } from "./dom.js";
+import { texts } from "./texts.js";
+
+/** A screen: a heading, what can be done, and what `load` returns. */
+export class Screen extends HTMLElement {
+  connectedCallback() {
+    this.load().catch((problem) => this.fail(problem));
+  }
+
+  /** The heading with its buttons, and the content below. */
+  frame(title, actions, ...content) {
+    return fill(this, h("div", { class: "head" }, h("h1", {}, title), h("div", { class: "actions" }, actions)), content);
+  }
+
+  fail(problem) {
+    this.append(h("p", { class: "problem", role: "alert" }, problem.message));
+  }
+
+  /** Says something to a screen reader, and shows it for a moment. */
+  say(text, isProblem = false) {
+    let toast = document.querySelector(".toast");
+    if (!toast) document.body.append((toast = h("div", { class: "toast", role: "status" })));
+    toast.classList.toggle("bad", isProblem);
+    fill(toast, text);
+    clearTimeout(toast.timer);
+    toast.timer = setTimeout(() => toast.replaceChildren(), 6000);
+  }
+
+  /** Does something for a button, once at a time, and says what went wrong. */
+  async attempt(button, action) {
+    button.disabled = true;
+    try {
+      return await action();
+    } catch (problem) {
+      this.say(problem.message, true);
+    } finally {
+      button.disabled = false;
+    }
+  }
+}
+
+/** Asks before something is lost; resolves to whether it may be done. */
+export function confirmed(question, verb) {
+  return new Promise((resolve) => {
+    const dialog = h("dialog", { class: "small", "aria-label": question, on: { close } },
+      h("form", { method: "dialog" },
+        h("p", {}, question),
+        h("div", { class: "actions" },
+          h("button", { value: "" }, texts.cancel),
+          h("button", { class: "danger", value: "yes" }, verb))));
+    function close() {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    }
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** A state by symbol, word and colour. */
+export function state(name, symbol) {
+  return h("span", { class: "state", data: { state: name } }, symbol, texts.states[name] ?? name);
+}
+
+/** A table that scrolls by itself where it is too wide. */
+export function table(caption, columns, rows, empty) {
+  if (!rows.length) return h("p", { class: "quiet empty" }, empty);
+  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
+    h("table", {},
+      h("caption", { class: "hidden" }, caption),
+      h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col" }, column)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}

@@ -1,0 +1,48 @@
+// What was sent, newest first.
+import { get, query } from "./api.js";
+import { countsBar } from "./counts-bar.js";
+import { fill, h, icon } from "./dom.js";
+import { time } from "./format.js";
+import { Screen, state } from "./screen.js";
+import { texts } from "./texts.js";
+
+const t = texts.sent;
+
+class Sent extends Screen {
+  async load() {
+    this.list = h("ul", { class: "sent-list" });
+    this.more = h("button", { hidden: true, on: { click: () => this.attempt(this.more, () => this.page()) } }, texts.more);
+    this.all = h("input", { type: "checkbox", on: { change: () => this.restart() } });
+    this.frame(texts.screens.sent,
+      [this.session.role === "admin" && h("label", { class: "check" }, this.all, t.ofAll), h("a", { class: "button main", href: "#compose" }, icon("compose"), texts.screens.compose)],
+      this.list, this.more);
+    await this.page();
+  }
+
+  async restart() {
+    this.list.replaceChildren();
+    this.next = undefined;
+    await this.page();
+  }
+
+  async page() {
+    const { notifications, next } = await get(`/api/notifications${query({ sent: true, before: this.next, sender: this.all.checked ? "*" : "" })}`);
+    this.list.append(...notifications.map((one) => h("li", {},
+      h("div", {},
+        h("a", { href: `#sent/${one.id}` }, one.message || t.noMessage),
+        h("p", { class: "line quiet" }, state(one.state), texts.richTypes[one.richType] ?? one.richType, time(one.notBefore ?? one.created),
+          t.to(recipients(one.audience)), this.all.checked && t.by(one.sender ?? t.removedUser))),
+      countsBar(one))));
+    // The cursor, whether the server gives it alone or in a path.
+    this.next = next === null || next === undefined ? undefined : /before=(\d+)/.exec(next)?.[1] ?? next;
+    this.more.hidden = this.next === undefined;
+    if (!this.list.children.length) {
+      fill(this.list, h("li", { class: "empty" }, t.empty));
+    }
+  }
+}
+
+/** The recipients as one would say them. */
+export const recipients = (tags = []) => tags.map((tag) => tag.replace(/^username:/, "")).join(", ");
+
+customElements.define("console-sent", Sent);

@@ -1,0 +1,69 @@
+// For administrators: the lanes of the push services, and what the outbox has given up.
+import { get, post, query, remove } from "./api.js";
+import { fill, h } from "./dom.js";
+import { number, time } from "./format.js";
+import { confirmed, Screen, state, table } from "./screen.js";
+import { texts } from "./texts.js";
+
+const t = texts.services;
+const period = 3000;
+
+class Services extends Screen {
+  async load() {
+    this.lanes = h("section", { class: "line-up" });
+    this.jobs = h("section", { class: "line-up" });
+    this.lane = h("select", { "aria-label": t.lane, on: { change: () => this.showJobs() } }, h("option", { value: "" }, t.everyLane));
+    this.state = h("select", { "aria-label": t.state, on: { change: () => this.showJobs() } },
+      ["failed", "queued", "sent"].map((name) => h("option", { value: name }, texts.states[name])));
+    this.replayAll = h("button", { on: { click: () => this.replayLane() } }, t.replayAll);
+    this.frame(texts.screens.services, [], this.lanes,
+      h("div", { class: "head" }, h("h2", {}, t.outbox), h("div", { class: "actions" }, this.lane, this.state, this.replayAll)), this.jobs);
+    await this.showLanes();
+    await this.showJobs();
+    this.timer = setInterval(() => document.hidden || this.showLanes().catch(() => {}), period);
+  }
+
+  disconnectedCallback() {
+    clearInterval(this.timer);
+  }
+
+  async showLanes() {
+    const { lanes } = await get("/api/lanes");
+    for (const { name } of lanes) {
+      if (![...this.lane.options].some((option) => option.value === name)) this.lane.append(h("option", { value: name }, name));
+    }
+    fill(this.lanes, table(t.lanes, [t.lane, t.state, t.queued, t.oldest, t.sent, t.failed],
+      lanes.map((lane) => [h("strong", {}, lane.name),
+        [state(lane.state), lane.reason && h("div", { class: "quiet" }, lane.reason, lane.until && [" ", t.until, " ", time(lane.until)])],
+        number(lane.queued), lane.oldestWaiting ? time(lane.oldestWaiting) : "–", number(lane.sent), number(lane.failed)]), t.noLanes));
+  }
+
+  async showJobs(after) {
+    const { jobs, next } = await get(`/api/outbox${query({ lane: this.lane.value, state: this.state.value, after: typeof after === "number" ? after : "", limit: 100 })}`);
+    this.replayAll.disabled = this.state.value !== "failed" || !jobs.length;
+    fill(this.jobs, table(t.outbox, [t.job, t.notification, t.lane, t.state, t.attempts, t.reason, t.actions], jobs.map((job) => [
+      `${job.id}`, job.notification === null || job.notification === undefined ? "–" : h("a", { href: `#sent/${job.notification}` }, `${job.notification}`), job.lane, state(job.state),
+      number(job.attempts), job.reason ?? "–", h("div", { class: "actions" },
+        job.state === "failed" && this.button(t.replay, () => post(`/api/outbox/${job.id}/replay`)),
+        ["failed", "queued"].includes(job.state) && this.button(t.cancel, () => remove(`/api/outbox/${job.id}`)))]), t.noJobs),
+    next && h("button", { on: { click: () => this.showJobs(next) } }, texts.more));
+  }
+
+  button(words, action) {
+    const button = h("button", { on: { click: () => this.attempt(button, async () => {
+      await action();
+      await this.showJobs();
+    }) } }, words);
+    return button;
+  }
+
+  async replayLane() {
+    if (!(await confirmed(t.replayQuestion, t.replayAll))) return;
+    await this.attempt(this.replayAll, async () => {
+      await post(`/api/outbox/replay${query({ lane: this.lane.value })}`);
+      await this.showJobs();
+    });
+  }
+}
+
+customElements.define("console-services", Services);

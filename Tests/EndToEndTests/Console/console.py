@@ -1,0 +1,378 @@
+#!/usr/bin/env python3
+"""Uses the console as people do: one Chromium, against a running demonstration.
+
+usage: console.py SERVER PROGRAM ASSETS PICTURES [SCREENSHOTS]
+
+PROGRAM is richpush, ASSETS the drop folder of the server, PICTURES the folder with the samples. Every function whose
+name begins with "check" is one check, in this order; all run, whatever fails. With SCREENSHOTS the pictures of
+docs/CONSOLE.md are made there.
+"""
+
+import contextlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import urllib.parse
+import zlib
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+SERVER, PROGRAM, ASSETS, PICTURES = sys.argv[1:5]
+SCREENSHOTS = pathlib.Path(sys.argv[5]) if len(sys.argv) > 5 else None
+HOSTILE = '<img src=x onerror="window.hit=1">'
+SECONDS = 1000
+
+
+def chunk(kind, data):
+    body = kind + data
+    return len(data).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
+
+
+def bomb():
+    """A PNG of a few kilobytes that claims 60,000 x 60,000 pixels."""
+    head = (60_000).to_bytes(4, "big") * 2 + bytes([8, 6, 0, 0, 0])
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(99_999))) + chunk(b"IEND", b"")
+
+
+class Console:
+    """The browser, with a context for each scheme."""
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.messages = []
+
+    @contextlib.contextmanager
+    def page(self, user=None, **options):
+        context = self.browser.new_context(**({"viewport": {"width": 1280, "height": 860}} | options))
+        context.set_default_timeout(10 * SECONDS)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.messages.append(str(error)))
+        page.on("dialog", lambda dialog: self.messages.append(dialog.message))
+        page.on("console", lambda message: self.messages.append(message.text)
+                if "Content Security" in message.text else None)
+        try:
+            if user:
+                sign_in(page, user)
+            yield page
+            assert page.evaluate("window.hit") is None, "a stored script has run"
+            assert not self.messages, self.messages
+        finally:
+            self.messages.clear()
+            context.close()
+
+
+def sign_in(page, user, password=None):
+    page.goto(SERVER + "/")
+    page.get_by_label("Name").fill(user)
+    page.get_by_label("Password").fill(password or user)
+    page.get_by_role("button", name="Sign in").click()
+    if password is None:
+        expect(page.get_by_role("navigation")).to_be_visible()
+
+
+def show(page, screen):
+    page.goto(f"{SERVER}/console/#{screen}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def drop(page, *files):
+    """Drops files, as (name, bytes, type), on the page."""
+    page.evaluate(
+        """files => {
+             const transfer = new DataTransfer();
+             for (const [name, bytes, type] of files)
+               transfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
+             for (const kind of ["dragover", "drop"])
+               document.querySelector("main").dispatchEvent(
+                 new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+           }""",
+        [[name, list(data), kind] for name, data, kind in files])
+
+
+def card(page, name):
+    return page.locator("asset-card").filter(has=page.get_by_text(name, exact=True))
+
+
+def shown(page, name):
+    """Waits until the asset's picture has pixels."""
+    picture = card(page, name).locator("img")
+    expect(picture).to_be_visible(timeout=2 * SECONDS)
+    page.wait_for_function("picture => picture.naturalWidth > 0", arg=picture.element_handle(), timeout=2 * SECONDS)
+
+
+def sample(name):
+    return pathlib.Path(PICTURES, name).read_bytes()
+
+
+def check_a_wrong_password_is_refused_with_a_sentence(console):
+    with console.page() as page:
+        sign_in(page, "alice", "wrong")
+        expect(page.get_by_role("alert")).not_to_be_empty()
+        assert page.evaluate("document.cookie") == ""
+
+
+def check_files_are_uploaded_judged_and_seen_without_a_reload(console):
+    with console.page("shop") as page:
+        shown(page, "beach.jpg")
+        drop(page, ("good.png", sample("img/logo.png"), "image/png"), ("bomb.png", bomb(), "image/png"),
+             ("notes.pdf", b"%PDF-1.4\n1 0 obj\n" + bytes(2000), "application/pdf"),
+             (HOSTILE + ".png", sample("img/logo.png"), "image/png"))
+        uploads = page.locator("upload-list li")
+        expect(uploads.filter(has_text="good.png")).to_contain_text("Accepted", timeout=2 * SECONDS)
+        expect(uploads.filter(has_text="notes.pdf")).to_contain_text("PDF", timeout=2 * SECONDS)
+        expect(uploads.filter(has_text="bomb.png")).to_have_class("bad", timeout=2 * SECONDS)
+        shown(page, "good.png")
+        pathlib.Path(ASSETS, "img/dropped.jpg").write_bytes(sample("img/beach.jpg"))
+        shown(page, "dropped.jpg")
+        pathlib.Path(ASSETS, "img/refused.png").write_bytes(b"%PDF-1.4\n1 0 obj\n" + bytes(2000))
+        expect(card(page, "refused.png")).to_contain_text("Refused", timeout=2 * SECONDS)
+        expect(card(page, "refused.png").locator(".reason")).to_contain_text("PDF")
+
+
+def check_the_catalogue_is_used_by_keyboard_and_a_file_replaced_and_removed(console):
+    with console.page("shop") as page:
+        shown(page, "good.png")
+        page.keyboard.press("/")
+        page.keyboard.type("good")
+        expect(page.locator("asset-card:visible")).to_have_count(1)
+        card(page, "good.png").get_by_role("button").focus()
+        page.keyboard.press("Enter")
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator(".profiles li")).to_have_count(5)
+        expect(dialog.locator(".profiles")).to_contain_text("160 × 160")
+        page.keyboard.press("Escape")
+        before = card(page, "good.png").locator("img").screenshot()
+        page.keyboard.press("Enter")
+        with page.expect_file_chooser() as chooser:
+            dialog.get_by_role("button", name="Replace").click()
+        chooser.value.set_files(str(pathlib.Path(PICTURES, "img/beach.jpg")))
+        expect(card(page, "good.png")).to_contain_text("1200 × 800")
+        shown(page, "good.png")
+        assert card(page, "good.png").locator("img").screenshot() != before, "the old picture is shown"
+        card(page, "good.png").get_by_role("button").focus()
+        page.keyboard.press("Delete")
+        page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        expect(card(page, "good.png")).to_have_count(0)
+
+
+def fetched(page, path):
+    return page.evaluate(
+        """async path => Array.from(new Uint8Array(await (await fetch(path)).arrayBuffer()))""", path)
+
+
+def compose(page, name, message, people):
+    show(page, f"compose/img/{urllib.parse.quote(name)}")
+    page.get_by_role("textbox", name="Message").fill(message)
+    page.get_by_role("textbox", name="Recipients").fill(people)
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
+
+
+@contextlib.contextmanager
+def device(user):
+    with tempfile.TemporaryDirectory() as folder:
+        phone = subprocess.Popen(
+            [PROGRAM, "device", "--user", user, "--server", SERVER], cwd=folder, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        phone.stdout.readline()
+        try:
+            yield phone
+        finally:
+            phone.terminate()
+            phone.wait()
+
+
+def check_what_is_previewed_is_what_devices_get_and_is_followed_to_the_phone(console):
+    with console.page("shop") as page:
+        compose(page, "beach.jpg", "Look at this", "alice")
+        pictures = page.locator(".devices img[data-profile]")
+        expect(pictures).to_have_count(6)
+        previews = {
+            picture.get_attribute("data-profile"): fetched(page, picture.get_attribute("src"))
+            for picture in pictures.all()}
+        assert set(previews) == {"ios", "android", "watch", "web"} and all(map(len, previews.values()))
+        for caption in page.locator(".devices figcaption").all():
+            expect(caption).to_contain_text(" of ")
+        with device("alice"):
+            page.get_by_role("button", name="Send", exact=True).click()
+            page.get_by_role("dialog").get_by_role("button", name="Send").click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("Look at this")
+            number = page.url.split("/")[-1]
+            tile = lambda step: page.locator(f"[data-step={step}] .big")
+            expect(tile("fetched")).to_have_text("1")
+            expect(page.locator("counts-bar")).not_to_contain_text("queued")
+        renditions = page.request.get(f"{SERVER}/api/notifications/{number}/details", headers=basic("alice")).json()["renditions"]
+        for profile, data in previews.items():
+            got = page.request.get(SERVER + renditions[profile], headers=basic("alice"))
+            assert list(got.body()) == data, f"{profile}: {len(data)} bytes were shown, {len(got.body())} are sent"
+        page.request.put(f"{SERVER}/api/notifications/{number}/read", headers=basic("alice"))
+        expect(tile("read")).to_have_text("1")
+        page.get_by_role("button", name="Withdraw").click()
+        page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sent")
+        gone = page.request.get(f"{SERVER}/api/notifications/{number}", headers=basic("alice"))
+        assert gone.status == 404
+
+
+def basic(user):
+    import base64
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{user}".encode()).decode()}
+
+
+def check_nothing_is_left_after_signing_out(console):
+    with console.page("shop") as page:
+        show(page, "sent")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        for _ in range(2):
+            page.go_back()
+            page.wait_for_load_state()
+            expect(page.locator("nav, asset-card, .sent-list")).to_have_count(0)
+
+
+def check_stored_scripts_are_text_everywhere(console):
+    with console.page("admin") as page:
+        sent = page.request.post(
+            f"{SERVER}/api/notifications", headers=basic("shop"), data=json.dumps(
+                {"message": HOSTILE, "richType": "img", "payload": "beach.jpg", "to": ["username:bob", HOSTILE]}))
+        page.request.put(
+            f"{SERVER}/api/register/x%3Cimg%20src%3Dx%20onerror%3Dhit%3D1%3E", headers=basic("bob"),
+            data=json.dumps({"Platform": "apns", "Handle": "C0FFEE", "Tags": [HOSTILE]}))
+        pathlib.Path(ASSETS, "img/<img src=x onerror=hit=1>.png").write_bytes(sample("img/logo.png"))
+        expect(card(page, "<img src=x onerror=hit=1>.png")).to_be_visible()
+        for screen in ["catalogue", "compose", "sent", "services", "plugins", "people"]:
+            show(page, screen)
+            page.wait_for_load_state("networkidle") if False else page.wait_for_timeout(200)
+            assert page.locator("main img[src='x']").count() == 0, screen
+        if sent.status == 201:
+            show(page, f"sent/{sent.json()['id']}")
+            expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+
+
+def check_no_other_page_may_frame_it(console):
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = f'<link rel=icon href=data:,><iframe src="{SERVER}/console/"></iframe>'.encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    site = HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    with console.page("shop") as page:
+        page.goto(f"http://127.0.0.1:{site.server_port}/")
+        page.wait_for_load_state("networkidle")
+        texts = [frame.locator("body").inner_text() for frame in page.frames if frame != page.main_frame]
+        console.messages.clear()  # the browser says that it refused
+        assert all("Sign" not in text and "Catalogue" not in text for text in texts), texts
+    site.shutdown()
+
+
+def check_a_publisher_signs_out_another_browser(console):
+    with console.page("shop") as other, console.page("shop") as page:
+        page.get_by_role("link", name="shop").click()
+        end = page.get_by_role("button", name="Sign out there")
+        expect(end.first).to_be_visible()
+        while end.count():
+            left = end.count()
+            end.first.click()
+            expect(end).to_have_count(left - 1)
+        other.reload()
+        expect(other.get_by_role("button", name="Sign in")).to_be_visible()
+        expect(page.get_by_text("This browser")).to_be_visible()
+
+
+SCREENS = {
+    "catalogue": ("catalogue", "asset-card"), "compose": ("compose/img/beach.jpg", ".devices figure"),
+    "sent": ("sent", ".sent-list li"), "services": ("services", "section"), "plugins": ("plugins", "section"),
+    "people": ("people", "table"), "account": ("account", "table"),
+}
+
+
+def check_axe_finds_nothing_in_both_schemes(console):
+    findings = []
+    for scheme in ["light", "dark"]:
+        with console.page(color_scheme=scheme, reduced_motion="reduce") as page:
+            page.goto(SERVER + "/console/")
+            expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+            findings += violations(page, f"sign-in, {scheme}")
+            sign_in(page, "admin")
+            for name, (address, element) in SCREENS.items():
+                show(page, address)
+                expect(page.locator(element).first).to_be_visible()
+                findings += violations(page, f"{name}, {scheme}")
+            show(page, "catalogue")
+            card(page, "beach.jpg").get_by_role("button").click()
+            expect(page.locator(".profiles")).to_contain_text("160 × ")
+            findings += violations(page, f"asset, {scheme}")
+    assert not findings, "\n".join(findings)
+
+
+def violations(page, where):
+    found = Axe().run(page).response["violations"]
+    return [f"{where}: {one['id']}: {node['html'][:150]} {node['failureSummary'][:300]}"
+            for one in found for node in one["nodes"][:2]]
+
+
+def check_nothing_is_cut_off_on_narrow_screens_and_at_200_percent(console):
+    # 200% on a screen of 640 points is a viewport of 320.
+    for width in [320, 390]:
+        with console.page("admin", viewport={"width": width, "height": 700}) as page:
+            for name, (address, element) in SCREENS.items():
+                show(page, address)
+                expect(page.locator(element).first).to_be_visible()
+                wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert wide <= 0, f"{name} is {wide} wider than {width}"
+
+
+def screenshots(console):
+    for suffix, options in [("", {}), ("-dark", {"color_scheme": "dark"}),
+                            ("-narrow", {"viewport": {"width": 390, "height": 800}})]:
+        with console.page("admin", **options) as page:
+            for name, (address, element) in SCREENS.items():
+                show(page, address)
+                expect(page.locator(element).first).to_be_visible()
+                if name == "compose":
+                    page.get_by_role("textbox", name="Message").fill("The new autumn collection is here. Come in and see it first.")
+                    page.get_by_role("textbox", name="Recipients").fill("alice, bob")
+                page.wait_for_timeout(700)
+                if name != "account":
+                    page.screenshot(path=SCREENSHOTS / f"{name}{suffix}.png")
+            if not suffix:
+                show(page, "catalogue")
+                card(page, "beach.jpg").get_by_role("button").click()
+                page.wait_for_timeout(700)
+                page.screenshot(path=SCREENSHOTS / "asset.png")
+
+
+def main():
+    failures = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-dev-shm-usage"])
+        console = Console(browser)
+        checks = [value for name, value in globals().items() if name.startswith("check_")]
+        for check in checks + ([screenshots] if SCREENSHOTS else []):
+            start = time.monotonic()
+            try:
+                check(console)
+            except Exception:
+                failures.append(f"{check.__name__.replace('_', ' ')}\n{traceback.format_exc(limit=-3)}")
+            print(f"{time.monotonic() - start:5.1f} s  {check.__name__.replace('_', ' ')}", flush=True)
+        browser.close()
+    sys.exit("\n".join(failures) if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
