@@ -4,17 +4,18 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps serve build tools tests test test-system check lint warnings docs bench soak fuzz install copy deb clean
+.PHONY: help deps serve build tools tests test test-system check lint warnings docs bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
-  libcurl4-gnutls-dev libgnutls28-dev nettle-dev libcrypt-dev libmpg123-dev libfaad-dev curl
+  libcurl4-gnutls-dev libgnutls28-dev nettle-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
-  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick giflib-tools qrencode zbar-tools strace mandoc zsh fish
-SYSTEM_PACKAGES := chromium mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+  nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish
+SYSTEM_PACKAGES := libvips-tools chromium firefox-esr python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
+IMAGE_PACKAGES := umoci ca-certificates
 PACKAGES = $(BUILD_PACKAGES)
 
 PREFIX ?= /usr/local
@@ -25,11 +26,11 @@ RELEASE := .build/release
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --build-id=sha1
-PLUGINS := img sound url
+PLUGINS := img sound video url
 # The files that ship in assets/: what a developer drops beside them does not.
 SAMPLES := assets/img/logo.png assets/img/beach.jpg assets/sound/chime.wav assets/url/welcome.url
 # What `make bench` measures, each a program Tests/Bench/<name>.*; ONLY="media push" chooses.
-BENCHES := folder imaging pictures media plugins push
+BENCHES := start folder imaging pictures media touch plugins push webpush
 TOOLS := .build/tools
 
 help: ## this list
@@ -72,9 +73,10 @@ $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
 	touch $@
 
 tools tests test test-system bench soak fuzz check docs warnings: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
-test-system: PACKAGES += $(SYSTEM_PACKAGES) $(DEB_PACKAGES)
+test-system: PACKAGES += $(SYSTEM_PACKAGES) $(DEB_PACKAGES) $(IMAGE_PACKAGES)
 bench: PACKAGES += $(BENCH_PACKAGES)
 deb: PACKAGES += $(DEB_PACKAGES)
+image: PACKAGES += $(DEB_PACKAGES) $(IMAGE_PACKAGES)
 
 build: deps ## build the program and its plugins for use
 	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \
@@ -89,7 +91,7 @@ tests: deps tools
 test: tests ## build and run the tests that need one machine and one user (4 minutes on two cores)
 	Tests/run.py --skip 'SystemTests|SoakTests'
 
-test-system: tests deb ## the tests with browsers, other programs, other local users, hostile plugins
+test-system: tests image ## the tests with browsers, other programs, other local users, hostile plugins
 	Tests/run.py --workers 2 --filter 'SystemTests|SoakTests'
 
 check: lint warnings test docs ## all that must hold before a change goes in
@@ -146,6 +148,7 @@ copy:
 	  $(INSTALL_PROGRAM) $(RELEASE)/$$plugin $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	  install -m 644 plugins/$$plugin/plugin.json $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	done
+	$(INSTALL_PROGRAM) $(RELEASE)/img-decode $(DESTDIR)$(PREFIX)/lib/richpush/plugins/img/
 	ln -sf ../lib/richpush/richpush $(DESTDIR)$(PREFIX)/bin/richpush
 
 deb: build ## make a Debian package, in .build/deb
@@ -156,6 +159,9 @@ deb: build ## make a Debian package, in .build/deb
 	cd .build/deb/richpush
 	SOURCE_FOLDER=$(CURDIR) dpkg-buildpackage --build=binary --no-sign
 	ls -l ../*.deb
+
+image: deb ## make an OCI image of the package, in .build/image
+	packaging/image/make.py .build/deb/richpush_*_$$(dpkg --print-architecture).deb .build/image
 
 clean: ## remove what was built; var/ with the notifications stays
 	rm -rf .build

@@ -3,11 +3,12 @@
 
 usage: package.py PACKAGE.deb      (as root; `make deb` makes the package)
 
-The root is made once by mmdebstrap, in .build/clean-root.tar, with the packages that the package depends
+The root is made once by mmdebstrap, in .build, with the packages that the package depends
 on. No systemd runs in it: the service's user, capabilities and environment are set as its unit says.
 """
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -21,9 +22,10 @@ import time
 import urllib.error
 import urllib.request
 
+from load import Load
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PACKAGE = os.path.abspath(sys.argv[1])
-CLEAN = os.path.join(SOURCE, ".build/clean-root.tar")
 # What the package may leave: the accounts, what dpkg and apt write about every package, and caches.
 MAY_STAY = re.compile(
     r"/(etc/(passwd|group|shadow|gshadow|subuid|subgid)-?|etc/ld.so.cache|var/(lib/(dpkg|apt|systemd)|cache|log)/.*"
@@ -34,15 +36,19 @@ def run(*words, **options):
     return subprocess.run(words, check=True, text=True, capture_output=True, **options).stdout
 
 
-def make_clean_root():
-    if os.path.exists(CLEAN):
-        return
+def clean_root():
+    """A root with what the package depends on, made again only if that changes."""
     depends = run("dpkg-deb", "-f", PACKAGE, "Depends")
     names = [re.split(r"[ (|]", part.strip())[0] for part in depends.split(",")] + ["bubblewrap", "ca-certificates"]
+    key = hashlib.sha256(" ".join(sorted(set(names))).encode()).hexdigest()[:12]
+    clean = os.path.join(SOURCE, f".build/clean-root-{key}.tar")
+    if os.path.exists(clean):
+        return clean
     subprocess.run(
         ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", "--include=" + ",".join(sorted(set(names))),
-         "bookworm", CLEAN + ".unfinished.tar", "/etc/apt/sources.list.d/debian.sources"], check=True)
-    os.rename(CLEAN + ".unfinished.tar", CLEAN)
+         "bookworm", clean + ".unfinished.tar", "/etc/apt/sources.list.d/debian.sources"], check=True)
+    os.rename(clean + ".unfinished.tar", clean)
+    return clean
 
 
 class Root:
@@ -50,7 +56,7 @@ class Root:
 
     def __init__(self, folder):
         self.folder = folder
-        run("tar", "-xf", CLEAN, "-C", folder, "--exclude=./dev/*")
+        run("tar", "-xf", clean_root(), "-C", folder, "--exclude=./dev/*")
         for name, number in (("null", 3), ("zero", 5), ("urandom", 9), ("random", 8)):
             os.mknod(f"{folder}/dev/{name}", 0o20666, os.makedev(1, number))
             os.chmod(f"{folder}/dev/{name}", 0o666)
@@ -76,9 +82,9 @@ class Root:
 
 
 class Service:
-    """The program as the unit starts it, on another port."""
+    """The program as the unit starts it, on a socket that stays open as that of richpush.socket does."""
 
-    def __init__(self, root, port):
+    def __init__(self, root, listener):
         unit = open(root.folder + "/lib/systemd/system/richpush.service").read()
         capabilities = re.search(r"AmbientCapabilities=(.*)", unit)[1].lower().replace("cap_", "").split()
         wanted = ",".join("+" + name for name in capabilities)
@@ -89,12 +95,14 @@ class Service:
             "/usr/bin/setpriv", "--reuid", "richpush", "--regid", "richpush", "--init-groups",
             "--inh-caps", wanted, "--ambient-caps", wanted, "--bounding-set", "-all," + wanted, "--no-new-privs",
             program[1], *program[2].split())
-        environment = {"PATH": "/usr/sbin:/usr/bin:/bin", "RICHPUSH_LISTEN": f"127.0.0.1:{port}", **variables}
+        # It is the first process of its namespace, and gets the socket as descriptor 3.
+        words = ["sh", "-c", f'exec 3<&{listener.fileno()} "$@"', "sh"] + words
+        environment = {"PATH": "/usr/sbin:/usr/bin:/bin", "LISTEN_PID": "1", "LISTEN_FDS": "1", **variables}
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment,
-            cwd="/")
-        self.port = port
+            cwd="/", pass_fds=[listener.fileno()])
+        self.port = listener.getsockname()[1]
         line = self.process.stdout.readline()
         assert "listening on http://127.0.0.1:" in line, f"{line}\n{self.text}"
 
@@ -108,6 +116,17 @@ class Service:
         request.add_header("Authorization", "Basic " + base64.b64encode(f"{user}:open sesame".encode()).decode())
         with urllib.request.urlopen(request, timeout=30) as response:
             return response.status, response.headers["Content-Type"], response.read()
+
+    def notify(self, kind, payload):
+        """The number of a new notification, as soon as its file is ready."""
+        body = json.dumps({"message": "Hello", "richType": kind, "payload": payload, "to": "username:alice"}).encode()
+        deadline = time.time() + 30
+        while True:
+            try:
+                return json.loads(self.fetch("/api/notifications", body)[2])["id"]
+            except urllib.error.HTTPError as error:
+                assert time.time() < deadline, error.read()
+                time.sleep(0.2)
 
     def stop(self):
         # The program is the only child of the first process in the namespace.
@@ -123,10 +142,37 @@ class Service:
         assert code == 0, f"the server ended with {code}\n{self.text}"
 
 
+def listener():
+    found = socket.socket()
+    found.bind(("127.0.0.1", 0))
+    found.listen(1024)
+    return found
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+    with listener() as probe:
         return probe.getsockname()[1]
+
+
+def load_credentials(root):
+    """A stand-in of systemd for `LoadCredential=file:/etc/richpush/credentials` (systemd.exec(5)): a folder, and files in
+    it, that only the service's user can read."""
+    unit = open(root.folder + "/lib/systemd/system/richpush.service").read()
+    name, source = re.search(r"LoadCredential=(\w+):(\S+)", unit).groups()
+    place = "/run/credentials/richpush.service"
+    root.run("sh", "-c", f"""
+        mkdir -p {place}
+        for file in {source}/*; do install -m 400 -o richpush "$file" "{place}/{name}_$(basename "$file")"; done
+        chown richpush {place}; chmod 500 {place}""")
+
+
+def make_pictures(folder):
+    """Writes a picture in the formats that the package's own and other libraries decode; their types when rendered."""
+    logo = folder + "/logo.png"
+    shutil.copy(SOURCE + "/assets/img/logo.png", logo)
+    run("heif-enc", logo, "-o", folder + "/logo.heic")
+    run("cwebp", "-quiet", logo, "-o", folder + "/logo.webp")
+    return {"logo.heic": "image/png", "logo.webp": "image/png", "logo.png": "image/png"}
 
 
 def older(package, folder):
@@ -141,7 +187,6 @@ def older(package, folder):
 
 
 def main():
-    make_clean_root()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
         os.mkdir(scratch + "/root")
         root = Root(scratch + "/root")
@@ -157,37 +202,56 @@ def main():
         assert re.match(r"richpush \S+, commit \S+", root.run("richpush", "--version"))
         root.run("bash", "-n", "/usr/share/bash-completion/completions/richpush")
 
-        service = Service(root, free_port())
+        socket_unit = listener()
+        service = Service(root, socket_unit)
         assert "no users yet" in service.text, service.text
         assert "user ID 60" in service.text, "the plugins have no users of their own\n" + service.text
         root.run("richpush", "user", "add", "alice", "--role", "publisher", "--data", "/var/lib/richpush",
                  input="open sesame\n")
-        shutil.copy(SOURCE + "/assets/img/logo.png", root.folder + "/tmp/logo.png")
-        root.run("sh", "-c", "mkdir -p /srv/richpush/assets/img && cp /tmp/logo.png /srv/richpush/assets/img/")
-        body = json.dumps({"message": "Hello", "richType": "img", "payload": "logo.png", "to": "username:alice"}).encode()
-        deadline = time.time() + 30
-        while True:
-            try:
-                identity = json.loads(service.fetch("/api/notifications", body)[2])["id"]
-                break
-            except urllib.error.HTTPError as error:
-                assert time.time() < deadline, error.read()
-                time.sleep(0.2)
-        status, kind, _ = service.fetch(f"/api/notifications/{identity}?width=96")
-        assert (status, kind) == (200, "image/png"), (status, kind)
+        pictures = make_pictures(root.folder + "/tmp")
+        root.run("sh", "-c", "mkdir -p /srv/richpush/assets/img && cp /tmp/logo.* /srv/richpush/assets/img/")
+        for name, expected in pictures.items():
+            identity = service.notify("img", name)
+            status, kind, _ = service.fetch(f"/api/notifications/{identity}?width=96")
+            assert (status, kind) == (200, expected), (name, status, kind)
+
+        # Credentials that only root may read reach the service as systemd's LoadCredential= passes them on.
+        service.stop()
+        with open(root.folder + "/etc/richpush/richpush.env", "a") as file:
+            file.write("\n".join([
+                "RICHPUSH_PUSH=apns", "RICHPUSH_APNS_KEY_ID=ABCDE12345", "RICHPUSH_APNS_TEAM_ID=ABCDE12345",
+                "RICHPUSH_APNS_TOPIC=com.example.app",
+                "RICHPUSH_APNS_KEY_FILE=/run/credentials/richpush.service/file_apns.p8", ""]))
+        with open(root.folder + "/etc/richpush/credentials/apns.p8", "w") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"))
+        try:
+            Service(root, socket_unit)
+        except AssertionError as error:
+            assert "file_apns.p8" in str(error), error
+        else:
+            raise AssertionError("it started without its credential")
+        load_credentials(root)
+        root.run("richpush", "config", "check")
+        service = Service(root, socket_unit)
 
         # The upgrade replaces the files of a running server, which is then started again.
+        os.mkdir(scratch + "/nginx", 0o777)
+        load = Load(scratch + "/nginx", service.port, free_port(), identity)
         root.install(PACKAGE)
         assert service.fetch("/healthz")[0] == 200
-        service.stop()
-        service = Service(root, free_port())
+        for _ in range(3):
+            service.stop()
+            service = Service(root, socket_unit)
+            time.sleep(0.5)
+        print(f"{load.end()} requests during the upgrade, the slowest took {load.longest:.1f} s")
         assert service.fetch(f"/api/notifications/{identity}?width=96")[0] == 200
         service.stop()
 
         root.run("dpkg", "--remove", "richpush")
         assert os.path.exists(root.folder + "/var/lib/richpush/richpush.db"), "removal lost the data"
-        os.unlink(root.folder + "/srv/richpush/assets/img/logo.png")
-        os.rmdir(root.folder + "/srv/richpush/assets/img")
+        shutil.rmtree(root.folder + "/srv/richpush/assets/img")
+        os.unlink(root.folder + "/etc/richpush/credentials/apns.p8")
         root.run("dpkg", "--purge", "richpush")
         left = root.files() - before
         assert not left, f"purge left {sorted(left)}"

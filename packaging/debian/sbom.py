@@ -56,14 +56,20 @@ def main():
     swift = re.search(r"version (\S+)", output("swift", "--version"))[1]
     ours = "Organization: the richpush authors"
     own = package("richpush", version, "MIT", ours)
-    runtime = package(
-        "swift-runtime", swift, "Apache-2.0 WITH Swift-exception", "Organization: the Swift project")
+    # What is linked statically, by the names of the programs; None stands for all that are in Swift.
+    static = [
+        (package("swift-runtime", swift, "Apache-2.0 WITH Swift-exception", "Organization: the Swift project"), None),
+        (package("swift-foundation-icu", swift, "Unicode-3.0", "Organization: the Swift project"), {"richpush"}),
+        (package("glibc", output("dpkg-query", "-W", "-f=${source:Version}", "libc6-dev"), "LGPL-2.1-or-later",
+                 "Organization: Debian"), {"richpush-exec"})]
+    in_c = {"richpush-exec", "img-decode"}
+    linked = {path: sorted(set(libraries(path))) for path in found}
     shared = [
         package(name, output("dpkg-query", "-W", "-f=${Version}", name), "NOASSERTION", "Organization: Debian",
                 externalRefs=[{
                     "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                     "referenceLocator": f"pkg:deb/debian/{name}@" + output("dpkg-query", "-W", "-f=${Version}", name)}])
-        for name in sorted({name for path in found for name in libraries(path)})]
+        for name in sorted({name for names in linked.values() for name in names})]
     files = [{
         "SPDXID": f"SPDXRef-File-{number}", "fileName": "./" + os.path.relpath(path, FOLDER),
         "checksums": [{"algorithm": kind.upper(), "checksumValue": hashlib.new(kind, open(path, "rb").read()).hexdigest()}
@@ -74,6 +80,15 @@ def main():
     def relation(first, kind, second):
         return {"spdxElementId": first, "relationshipType": kind, "relatedSpdxElement": second}
 
+    links = []
+    for path, file in zip(found, files):
+        name = os.path.basename(path)
+        for part, users in static:
+            if name in users if users else name not in in_c:
+                links.append(relation(file["SPDXID"], "STATIC_LINK", part["SPDXID"]))
+        for part in shared:
+            if part["name"] in linked[path]:
+                links.append(relation(file["SPDXID"], "DYNAMIC_LINK", part["SPDXID"]))
     identity = own["SPDXID"]
     date = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))
     json.dump({
@@ -81,11 +96,10 @@ def main():
         "name": f"richpush-{version}",
         "documentNamespace": f"https://richpush.invalid/spdx/richpush-{version}",
         "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", date), "creators": [ours]},
-        "packages": [own, runtime] + shared, "files": files,
+        "packages": [own] + [part for part, _ in static] + shared, "files": files,
         "relationships": [relation("SPDXRef-DOCUMENT", "DESCRIBES", identity)]
         + [relation(identity, "CONTAINS", file["SPDXID"]) for file in files]
-        + [relation(identity, "STATIC_LINK", runtime["SPDXID"])]
-        + [relation(identity, "DYNAMIC_LINK", each["SPDXID"]) for each in shared],
+        + links,
     }, sys.stdout, indent=1, sort_keys=True)
     print()
 

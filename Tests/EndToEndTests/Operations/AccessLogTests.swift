@@ -36,6 +36,24 @@ import Testing
     }
   }
 
+  @Test func `names the user and the device that asked`() async throws {
+    let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: log) }
+    try await RunningServer.lend(flags: ["--demo", "--access-log", log.path]) { server in
+      var client = server.client("alice")
+      let device = try await client.register(handle: "AB12")
+      client.device = device
+      _ = try await client.inbox()
+      let line = { Self.lines(of: log).first { $0.route.text == "/api/notifications" } }
+      try await eventually("the request is logged") { line() != nil }
+      #expect(line()?.user.text == "alice" && line()?.device.text == device)
+      let registration = Self.lines(of: log).first { $0.route.text == "/api/register" }
+      #expect(registration?.user.text == "alice" && registration?.device == .null)
+      let token = try await client.deviceToken()
+      #expect(!(try String(contentsOf: log, encoding: .utf8)).contains(token))
+    }
+  }
+
   @Test func `a file that cannot be written is said at the start`() async throws {
     let result = try await Child.run(
       "richpush", ["serve", "--demo", "--listen", "127.0.0.1:0", "--access-log", "/nowhere/log"])

@@ -45,6 +45,7 @@ import Testing
         ("richpush_plugin_failures", "counter"), ("richpush_streams", "gauge"),
         ("richpush_assets", "gauge"),
         ("richpush_pushes", "counter"), ("richpush_push_lane_paused", "gauge"),
+        ("richpush_push_waiting", "gauge"), ("richpush_push_oldest_seconds", "gauge"),
       ] {
         #expect(families[name] == type, "\(name)")
       }

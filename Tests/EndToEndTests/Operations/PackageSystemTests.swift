@@ -8,6 +8,8 @@ import Testing
   private static let package = packages.first { $0.hasPrefix("richpush_") && $0.hasSuffix(".deb") }
     .map { "\(folder)/\($0)" }
 
+  private static let image = Package.root.appending(path: ".build/image").path
+
   @Test(.enabled(if: package != nil && getuid() == 0))
   func `it installs, serves, upgrades and goes away on a clean Debian without Swift`() async throws
   {
@@ -15,6 +17,24 @@ import Testing
     let result = try await Child.run(
       "/usr/bin/python3", [script, try #require(Self.package)],
       environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], limit: .seconds(550))
+    #expect(result.exitCode == 0, "\(result.output) \(result.errors)")
+  }
+
+  @Test(.enabled(if: package != nil))
+  func `its programs are small enough, and its documents name them and their libraries`()
+    async throws
+  {
+    let script = Package.root.appending(path: "Tests/Packaging/contents.py").path
+    let result = try await Child.run(
+      "/usr/bin/python3", [script, try #require(Self.package)])
+    #expect(result.exitCode == 0, "\(result.output) \(result.errors)")
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: Self.image)))
+  func `the container image serves, read-only and without privileges`() async throws {
+    let script = Package.root.appending(path: "Tests/Packaging/image.py").path
+    let result = try await Child.run("/usr/bin/python3", [script, Self.image])
     #expect(result.exitCode == 0, "\(result.output) \(result.errors)")
   }
 
@@ -31,9 +51,18 @@ import Testing
     let security = try await Child.run(
       "/usr/bin/systemd-analyze", ["security", "--offline=true", "--threshold=25", unit])
     #expect(security.exitCode == 0, "\(security.output.last ?? "")")
-    let verify = try await Child.run("/usr/bin/systemd-analyze", ["verify", "--man=no", unit])
-    let problems = verify.errors.split(separator: "\n").filter { !$0.contains("is not executable") }
-    #expect(problems.isEmpty, "\(problems)")
+    // With the drop-in for `--sandbox strict` as well.
+    let scratch = try Scratch()
+    let dropIn = try ["richpush.service", "strict.conf"].flatMap {
+      try Package.bytes("packaging/debian/" + $0)
+    }
+    try scratch.drop(dropIn, as: "richpush.service")
+    for unit in [unit, scratch.folder.appending(path: "richpush.service").path] {
+      let verify = try await Child.run("/usr/bin/systemd-analyze", ["verify", "--man=no", unit])
+      let problems = verify.errors.split(separator: "\n")
+        .filter { !$0.contains("is not executable") }
+      #expect(problems.isEmpty, "\(problems)")
+    }
   }
 
   @Test func `the changelog of the package has the program's version`() async throws {

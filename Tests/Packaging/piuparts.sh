@@ -1,0 +1,9 @@
+#!/bin/bash
+# Installs, removes, purges and reinstalls the Debian package by piuparts, which looks for what stays or breaks.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+mirror=$(cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null |
+  sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\).*/\2/p' | head -1 || true)
+# It is in no archive yet, whose version could be upgraded.
+exec /usr/sbin/piuparts --distribution bookworm --mirror "${mirror:-http://deb.debian.org/debian} main" \
+  --no-upgrade-test --warn-on-leftovers-after-purge .build/deb/richpush_*_"$(dpkg --print-architecture)".deb
