@@ -54,21 +54,29 @@ let package = Package(
   targets: [
     .target(
       name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
-      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt", "hogweed", "nettle", "gmp"].map {
+      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt", "hogweed", "gmp"].map {
         .linkedLibrary($0)
       }),
     .target(
       name: "CCodecs", cSettings: strictC + [.unsafeFlags(["-O3"])],
-      linkerSettings: ["png", "z", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
+      linkerSettings: ["png", "isal", "jpeg", "lcms2", "m"].map { .linkedLibrary($0) }),
     .systemLibrary(name: "CCurl"),
     .systemLibrary(name: "CSound"),
+    .executableTarget(
+      name: "img-decode", cSettings: strictC,
+      // A program in C needs no Swift runtime.
+      linkerSettings: ["heif", "webp", "webpdemux"].map { .linkedLibrary($0) } + [
+        .unsafeFlags(["-nostartfiles"])
+      ]),
     .executableTarget(
       name: "richpush-exec", cSettings: strictC,
       linkerSettings: [.unsafeFlags(["-static-executable", "-nostartfiles"])]),
 
     module("Primitives"),
+    module("JSON"),
     module("HTTP", on: ["CLibraries", "Primitives"]),
     module("MediaTypes", on: ["Primitives"]),
+    module("S3", on: ["CCurl", "CLibraries", "Primitives"]),
     module("Store", on: ["CLibraries", "Primitives"]),
     module("Push", on: ["CCurl", "CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "Primitives"]),
@@ -85,13 +93,14 @@ let package = Package(
     module(
       "Delivery",
       on: ["Intake", "Media", "Store", "Push", "PluginHost", "RichPushAPI", "Primitives"]),
+    module("Console", resources: [.embedInCode("Files")]),
     module(
       "Origin",
       on: [
-        "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP", "RichPushAPI",
-        "Primitives", "CLibraries",
+        "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
+        "RichPushAPI", "Primitives", "CLibraries",
       ],
-      resources: [.embedInCode("openapi.json")]),
+      resources: [.embedInCode("openapi.json"), .embedInCode("PushPage")]),
     module(
       "RichPushClient",
       on: ["RichPushAPI", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
@@ -106,15 +115,18 @@ let package = Package(
       swiftSettings: strict),
 
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit", "Primitives"]),
-    plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit"]),
-    plugin("url", on: ["CCurl", "MediaTypes", "PluginKit", "Primitives"]),
+    plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit", "Primitives"]),
+    plugin("url", on: ["CCurl", "JSON", "MediaTypes", "PluginKit", "Primitives"]),
+    plugin("video", on: ["Imaging", "JSON", "PluginKit", "Primitives"]),
 
     tests(of: "Primitives"),
+    tests(of: "JSON", on: ["Primitives"]),
     tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
     tests(of: "MediaTypes"),
-    tests(of: "Store"),
     .target(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
+    tests(of: "S3", on: ["Primitives", "StandIns"]),
+    tests(of: "Store"),
     tests(of: "Push", on: ["Primitives", "StandIns"]),
     tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
     .target(
@@ -137,20 +149,22 @@ let package = Package(
     tests(
       of: "Origin",
       on: [
-        "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP", "RichPushAPI",
-        "TestSupport", "richpush-exec",
+        "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
+        "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
     tests(of: "RichPushClient"),
     tests(of: "PluginKit", on: ["Primitives"]),
     tests(
-      of: "Imaging", on: ["MediaTypes", "img"], exclude: ["Fixtures/pngs.py"], settings: optimized),
+      of: "Imaging", on: ["MediaTypes", "img", "img-decode"],
+      exclude: ["Fixtures/pngs.py", "Independent"],
+      settings: optimized),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "RichPushClient", "MediaTypes", "PluginHost", "PluginTester", "StandIns", "richpush",
-        "richpush-exec", "img", "sound", "url",
-      ], exclude: ["Plugins/Attacks", "Plugins/OldKernel"],
+        "richpush-exec", "img", "img-decode", "sound", "video", "url",
+      ], exclude: ["Console", "Plugins/Attacks", "Plugins/OldKernel"],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],
