@@ -70,6 +70,13 @@ final class MemoryOutbox: PushQueue {
     try Task.checkCancellation()
   }
 
+  /// Suspends until so many jobs are delivered, some of them perhaps at a second attempt.
+  func delivered(_ count: Int) async throws {
+    while outcomes.count(where: { if case .delivered = $0 { true } else { false } }) < count {
+      try await settled(history.count + 1)
+    }
+  }
+
   func settleAndLease(
     _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
   ) async throws -> [PushJob] {
