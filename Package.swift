@@ -54,7 +54,7 @@ let package = Package(
   targets: [
     .target(
       name: "CLibraries", cSettings: strictC + [.define("RICHPUSH_COMMIT", to: commit)],
-      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt", "hogweed", "gmp"].map {
+      linkerSettings: ["sqlite3", "curl", "gnutls", "crypt", "hogweed", "gmp", "unistring"].map {
         .linkedLibrary($0)
       }),
     .target(
@@ -79,11 +79,11 @@ let package = Package(
     module("S3", on: ["CCurl", "CLibraries", "Primitives"]),
     module("Store", on: ["CLibraries", "Primitives"]),
     module("Push", on: ["CCurl", "CLibraries", "Primitives"]),
-    module("PluginHost", on: ["CLibraries", "Primitives"]),
+    module("PluginHost", on: ["CLibraries", "JSON", "Primitives"]),
     module(
-      "PluginTester", on: ["PluginHost", "MediaTypes"],
+      "PluginTester", on: ["PluginHost", "MediaTypes", "JSON", "Primitives"],
       resources: [.embedInCode("Templates")]),
-    module("RichPushAPI"),
+    module("RichPushAPI", on: ["JSON"]),
     module(
       "Media",
       on: ["Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives", "CLibraries"]),
@@ -103,14 +103,15 @@ let package = Package(
       resources: [.embedInCode("openapi.json"), .embedInCode("PushPage")]),
     module(
       "RichPushClient",
-      on: ["RichPushAPI", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+      on: ["RichPushAPI"]
+        + ["CCurl", "Primitives"].map { .target(name: $0, condition: .when(platforms: [.linux])) }),
     module("PluginKit", on: ["Primitives"]),
     module("Imaging", on: ["CCodecs", "MediaTypes", "Primitives"], settings: optimized),
     .executableTarget(
       name: "richpush",
       dependencies: [
         "Origin", "Delivery", "Intake", "Media", "PluginTester", "PluginHost", "RichPushAPI",
-        "RichPushClient", "MediaTypes",
+        "RichPushClient", "MediaTypes", "Primitives",
       ],
       swiftSettings: strict),
 

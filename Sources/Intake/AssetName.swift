@@ -1,4 +1,3 @@
-import Foundation
 import Media
 
 /// The name of an asset: of a file in the drop folder.
@@ -8,7 +7,7 @@ package struct AssetName: Sendable, Hashable {
 
   /// Nil if the name is not a single path component, or could mislead a reader.
   package init?(_ name: String) {
-    let composed = name.isPrintableASCII ? name : name.precomposedStringWithCanonicalMapping
+    let composed = name.isPrintableASCII ? name : name.composed
     guard Self.problem(with: composed) == nil else { return nil }
     value = composed
   }

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Primitives
 
@@ -31,7 +30,7 @@ package struct FolderEntry: Sendable, Hashable {
   /// Why it cannot be an asset.
   package var problem: String {
     guard let spelling else { return "The name is not UTF-8. Rename the file." }
-    return AssetName.problem(with: spelling.precomposedStringWithCanonicalMapping) ?? ""
+    return AssetName.problem(with: spelling.composed) ?? ""
   }
 
   /// Identifies the state of the file without reading it; nil if it does not exist any more.

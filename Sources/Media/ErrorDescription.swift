@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Glibc
 
 extension Error {
@@ -8,9 +8,9 @@ extension Error {
     case is CancellationError: "it was cancelled"
     case let error as CocoaError:
       [error.filePath, error.cause].compactMap(\.self).joined(separator: ": ")
-    case let error as any LocalizedError: error.errorDescription ?? error.localizedDescription
+    case let error as any LocalizedError: error.errorDescription ?? "\(error)"
     case let error as any CustomStringConvertible: error.description
-    default: localizedDescription
+    default: "\(self)"
     }
   }
 }
@@ -18,7 +18,7 @@ extension Error {
 extension CocoaError {
   /// The text of the system call's error, where one failed.
   fileprivate var cause: String {
-    guard let error = underlying as? POSIXError else { return localizedDescription }
+    guard let error = underlying as? POSIXError else { return "Cocoa error \(code.rawValue)" }
     return String(cString: strerror(error.code.rawValue))
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import PluginHost
 
 extension Check {
@@ -25,8 +25,8 @@ extension Check {
       fix: "chmod go-w the file, and the folder."
     ) { tester, plugin, _ in
       for path in [tester.path, plugin.executable] {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0
+        var status = stat()
+        let mode = stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
         if mode & 0o022 != 0 { return .fails("\(path) has the mode \(String(mode, radix: 8))") }
       }
       return .passes()

@@ -1,6 +1,8 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import MediaTypes
 package import PluginHost
+import Primitives
 import Synchronization
 
 /// Runs one plugin for its author, with the server's own host, launcher, limits and sandbox.
@@ -11,6 +13,15 @@ package final class PluginTester: Sendable {
 
     /// The reason, which is written for people.
     package var description: String { reason }
+
+    init(reason: String) { self.reason = reason }
+
+    /// The error of writing a file or folder.
+    init(writing path: String, _ error: any Error) {
+      let system = (error as? CocoaError)?.underlying as? POSIXError
+      let cause = system.map { Errno(rawValue: $0.code.rawValue) } ?? error
+      self.init(reason: "\(path) cannot be written: \(cause)")
+    }
   }
 
   /// The plugin's rich type, which is the name of its file or folder.
@@ -133,7 +144,7 @@ final class TemporaryFolder: Sendable {
       // 0711: a plugin that runs under its own user ID must be able to enter it.
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
-    } catch { throw PluginTester.Problem(reason: error.localizedDescription) }
+    } catch { throw PluginTester.Problem(writing: path, error) }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import JSON
 import MediaTypes
 import PluginHost
 
@@ -65,10 +66,11 @@ extension Check {
       each: { tester, sample in
         let result = await tester.run(sample.call(.validate))
         guard result.reply != nil else { return result.cause }
-        let object = try? JSONSerialization.jsonObject(with: Data(result.content))
-        guard let facts = object as? [String: Any] else { return "it is not a JSON object" }
-        let advice = facts["advice"]
-        return advice == nil || advice is String || advice is [String]
+        guard case .object(let facts) = JSONTree(result.content) else {
+          return "it is not a JSON object"
+        }
+        guard let advice = facts["advice"], advice.text == nil else { return nil }
+        return advice.elements?.allSatisfy { $0.text != nil } == true
           ? nil : "advice is neither a string nor an array of strings"
       }
     ).only(if: { $0.verbs.contains(.validate) }, otherwise: "it has no validate"),
@@ -78,12 +80,9 @@ extension Check {
       fix: "Answer the verb describe with plugin.json, or remove describe from its verbs."
     ) { tester, _, _ in
       let result = await tester.run(PluginCall(verb: .describe, richType: tester.name))
-      func manifest(_ data: Data) -> NSDictionary? {
-        try? JSONSerialization.jsonObject(with: data) as? NSDictionary
-      }
-      let file = try? Data(contentsOf: URL(fileURLWithPath: tester.path + "/plugin.json"))
-      let described = manifest(Data(result.content))
-      return described != nil && described == file.flatMap(manifest)
+      let file = try? Data(contentsOf: URL(filePath: tester.path + "/plugin.json"))
+      let described = JSONTree(result.content)
+      return described != nil && described == file.flatMap { JSONTree($0) }
         ? .passes() : .fails(result.reply == nil ? result.cause : "it differs")
     }.only(if: { $0.verbs.contains(.describe) }, otherwise: "it has no describe"),
     Check(
@@ -118,7 +117,5 @@ extension Check {
     return sniffed.hasPrefix(family + "/") ? nil : "its type is \(type), but it is \(sniffed)"
   }
 
-  static func isJSON(_ bytes: [UInt8]) -> Bool {
-    (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
-  }
+  static func isJSON(_ bytes: [UInt8]) -> Bool { JSONTree(bytes) != nil }
 }

@@ -1,6 +1,7 @@
-package import Foundation
+package import FoundationEssentials
 import MediaTypes
 package import PluginHost
+import Primitives
 
 /// A payload or file to call a plugin with.
 package struct Sample: Sendable {
@@ -56,7 +57,7 @@ package struct Sample: Sendable {
         guard name.hasSuffix(".payload") else { return Sample(file: URL(filePath: path)) }
         guard let file = OpenFile(path), file.size <= largestPayload else { return nil }
         return String(validating: file.bytes(0..<file.size), as: UTF8.self).map {
-          Sample(payload: $0.trimmingCharacters(in: .newlines))
+          Sample(payload: $0.trimming(\.isNewline))
         }
       }
       if !samples.isEmpty { return samples }

@@ -1,5 +1,6 @@
-import Foundation
+import FoundationEssentials
 import PluginHost
+import Primitives
 
 /// A new plugin's folder: a working program, its manifest, a sample and a test.
 ///
@@ -56,10 +57,9 @@ package struct Scaffold: Sendable {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
       }
       if isSwift { try build(in: folder) }
-    } catch let problem as PluginTester.Problem {
-      throw problem
     } catch {
-      throw PluginTester.Problem(reason: error.localizedDescription)
+      throw error as? PluginTester.Problem
+        ?? PluginTester.Problem(writing: folder.relativePath, error)
     }
     return files.map { "\(plugins)/\(name)/\($0.path)" }
   }
@@ -75,12 +75,10 @@ package struct Scaffold: Sendable {
   }
 
   private func build(in folder: URL) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = [folder.appending(path: "build.sh").path]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    let build = ChildProcess(
+      "/bin/sh", [folder.appending(path: "build.sh").path],
+      environment: ProcessInfo.processInfo.environment)
+    guard try build.run() == 0 else {
       throw PluginTester.Problem(
         reason: "\(folder.relativePath) is written, but build.sh failed; is swiftc in PATH?")
     }

@@ -1,4 +1,8 @@
-package import Foundation
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 /// A page of pushes through the outbox: the response of `GET /api/outbox`.
 package struct OutboxPage: Sendable, Codable {

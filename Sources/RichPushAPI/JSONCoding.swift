@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Encodes and decodes messages: times are RFC 3339, and members are sorted by name.
 package enum JSONCoding {

@@ -1,4 +1,4 @@
-import Foundation
+import JSON
 
 /// Any JSON value (RFC 8259), such as a plugin's details of its media.
 @dynamicMemberLookup
@@ -48,23 +48,21 @@ extension JSONValue {
   ///
   /// As a part of a message it can only be decoded by attempts, whose time grows with the cube of the depth.
   package init?(_ text: some Sequence<UInt8>) {
-    let text = Data(text)
-    guard JSONCoding.isText(text),
-      let value = try? JSONSerialization.jsonObject(with: text, options: .fragmentsAllowed)
-    else { return nil }
+    // A byte order mark may be ignored (RFC 8259, section 8.1).
+    var bytes = Array(text)[...]
+    if bytes.starts(with: "\u{FEFF}".utf8) { bytes.removeFirst(3) }
+    guard let value = JSONTree(bytes) else { return nil }
     self.init(value)
   }
 
-  private init(_ value: Any) {
+  private init(_ value: JSONTree) {
     switch value {
-    case let text as String: self = .string(text)
-    // Before numbers: a cast of an array to a number converts its items.
-    case let items as [Any]: self = .array(items.map { JSONValue($0) })
-    case let members as [String: Any]: self = .object(members.mapValues { JSONValue($0) })
-    case let number as NSNumber where String(cString: number.objCType) == "c":
-      self = .bool(number.boolValue)
-    case let number as NSNumber: self = .number(number.doubleValue)
-    default: self = .null
+    case .null: self = .null
+    case .bool(let bool): self = .bool(bool)
+    case .number(let number): self = .number(number)
+    case .string(let text): self = .string(text)
+    case .array(let items): self = .array(items.map { JSONValue($0) })
+    case .object(let members): self = .object(members.mapValues { JSONValue($0) })
     }
   }
 }

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What the push that announces a notification looks like.
 public enum PushForm: String, Sendable, Codable, CaseIterable {

@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A notification as the server returns it to a recipient or to its publisher.
 public struct RichNotification: Sendable, Equatable, Identifiable, Codable {

@@ -1,4 +1,8 @@
-package import Foundation
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 /// How far a notification has come, in numbers.
 package struct DeliveryCounts: Sendable, Equatable, Codable {

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Who sends a request.
 enum Sender {
@@ -62,7 +66,8 @@ extension RichPushClient {
     }
   }
 
-  private func attempt<Body>(
+  /// Sends a request as it is.
+  func attempt<Body>(
     _ request: HTTPRequest, _ transfer: (HTTPRequest) async throws -> (Body, HTTPResponse)
   ) async throws(RichPushError) -> (Body, HTTPResponse) {
     do { return try await transfer(request) } catch {

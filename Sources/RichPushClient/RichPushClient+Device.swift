@@ -1,5 +1,10 @@
-import Foundation
 public import RichPushAPI
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Requests of a device.
 extension RichPushClient {

@@ -1,5 +1,10 @@
-public import Foundation
 public import RichPushAPI
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// Requests of a publisher.
 extension RichPushClient {

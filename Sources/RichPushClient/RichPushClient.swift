@@ -1,5 +1,10 @@
-public import Foundation
 @_exported public import RichPushAPI
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The API of a richpush server, for a device or a publisher.
 ///
@@ -47,6 +52,18 @@ public struct RichPushClient: Sendable {
     tokens = DeviceTokens([device: token])
   }
 
+  /// Asks whether the server responds, without signing in, and for 5 seconds at most if it is silent.
+  ///
+  /// ```swift
+  /// try await client.ping()
+  /// ```
+  public func ping() async throws {
+    var request = try request("GET", ["healthz"])
+    request.timeout = 5
+    let (_, response) = try await attempt(request, transport.data)
+    if let error = RichPushError(response) { throw error }
+  }
+
   /// A request for a path; the segments are percent-encoded here.
   func request(
     _ method: String, _ segments: [String], query: [(name: String, value: String)] = [],
@@ -88,7 +105,7 @@ public struct RichPushClient: Sendable {
   func download(_ request: HTTPRequest) async throws(RichPushError) -> MediaFile {
     let (file, response) = try await perform(request, as: .device, transport.download)
     // A problem document is small; a body that is none can be large.
-    let start = { try? FileHandle(forReadingFrom: file).read(upToCount: 65_536) }
+    let start = { try? Data(contentsOf: file, options: .alwaysMapped).prefix(65_536) }
     guard let error = RichPushError(response, body: start() ?? Data()) else {
       return MediaFile(url: file, response: response)
     }
@@ -119,8 +136,11 @@ extension URL {
 extension String {
   /// Percent-encodes everything but unreserved characters (RFC 3986 section 2.3).
   fileprivate var escapedForURL: String {
-    let unreserved = CharacterSet(
-      charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-    return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+    let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
+    return utf8.map { byte in
+      unreserved.contains(byte)
+        ? String(Unicode.Scalar(byte))
+        : (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+    }.joined()
   }
 }

@@ -1,5 +1,10 @@
-public import Foundation
 import RichPushAPI
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// Why a request failed.
 public struct RichPushError: Error, Sendable {
@@ -39,8 +44,9 @@ public struct RichPushError: Error, Sendable {
 
   /// The error of a transfer without a response.
   init(transfer error: any Error, to endpoint: URL) {
-    let cause = error.localizedDescription
-    self.init(.unreachable, "\(endpoint.absoluteString) cannot be reached: \(cause)")
+    self.init(
+      .unreachable,
+      "\(endpoint.absoluteString) cannot be reached: \(HTTPTransport.cause(of: error))")
   }
 
   /// The error of a response; nil if its status is 2xx.

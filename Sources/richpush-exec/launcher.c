@@ -59,6 +59,7 @@ static bool read_options(struct launcher *launcher, char **options) {
 
 int launcher_run(int socket, char **options) {
   prctl(PR_SET_NAME, "richpush-exec");
+  syscall(SYS_close_range, 3u, ~0u, 0u);  // what the server's libraries may have left open
   struct launcher launcher = {0};
   if (!read_options(&launcher, options)) return 64;
   // A launcher that replaces one which has died finds the server changed already; plugins then have no user

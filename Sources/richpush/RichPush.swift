@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 import Media
 import Origin
 import RichPushAPI
@@ -17,8 +18,8 @@ struct RichPush {
     [
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
       WithdrawCommand.self, AssetCommand.self, UserCommand.self, PushCommand.self, KeyCommand.self,
-      StoreCommand.self, PluginCommand.self, RenderCommand.self, ConfigCommand.self,
-      CompletionCommand.self, ManualCommand.self,
+      StoreCommand.self, PluginCommand.self, RenderCommand.self, HealthCommand.self,
+      ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
     ]
   }
 
@@ -96,6 +97,6 @@ enum Programs {
 
   /// The folder of an installed program, or the repository that it was built in.
   private static var package: String {
-    folder.range(of: "/.build/").map { String(folder[..<$0.lowerBound]) } ?? folder
+    folder.firstRange(of: "/.build/").map { String(folder[..<$0.lowerBound]) } ?? folder
   }
 }

@@ -20,11 +20,11 @@ import Testing
     Module(
       "Sources/richpush", "Origin", "Delivery", "Intake", "Media", "PluginTester", "PluginHost",
       "RichPushAPI",
-      "RichPushClient", "MediaTypes"),
-    Module("Sources/PluginTester", "PluginHost", "MediaTypes"),
+      "RichPushClient", "MediaTypes", "Primitives"),
+    Module("Sources/PluginTester", "PluginHost", "MediaTypes", "JSON", "Primitives"),
     Module("Sources/Primitives"),
     Module("Sources/JSON"),
-    Module("Sources/RichPushAPI"),
+    Module("Sources/RichPushAPI", "JSON"),
     Module("Sources/Console"),
     Module(
       "Sources/Origin", "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost",
@@ -41,10 +41,10 @@ import Testing
     Module("Sources/S3", "Primitives", "CCurl", "CLibraries"),
     Module("Sources/Store", "Primitives", "CLibraries"),
     Module("Sources/Push", "Primitives", "CCurl", "CLibraries"),
-    Module("Sources/PluginHost", "Primitives", "CLibraries"),
+    Module("Sources/PluginHost", "JSON", "Primitives", "CLibraries"),
     Module("Sources/MediaTypes", "Primitives"),
     Module("Sources/HTTP", "Primitives", "CLibraries"),
-    Module("Sources/RichPushClient", "RichPushAPI", "CCurl"),
+    Module("Sources/RichPushClient", "RichPushAPI", "CCurl", "Primitives"),
     Module("Sources/PluginKit", "Primitives"),
     Module("Sources/Imaging", "CCodecs", "MediaTypes", "Primitives"),
     Module("plugins/img", "Imaging", "MediaTypes", "PluginKit", "Primitives"),
@@ -59,7 +59,7 @@ import Testing
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
-    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CSQLite", "CVersions",
+    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CSQLite", "CUnistring", "CVersions",
   ]
 
   @Test(arguments: modules)
@@ -123,9 +123,19 @@ import Testing
     // The command line and the plugin author's tools run outside the server.
     let others: Set = ["Sources/richpush", "Sources/PluginTester"]
     let starting = Repository.files(in: "Sources", endingIn: ".swift")
-      .filter { $0.text.contains(" Process()") }
+      .filter { $0.text.contains(" ChildProcess(") }
       .map { $0.path.split(separator: "/").prefix(2).joined(separator: "/") }
     #expect(Set(starting).subtracting(others) == ["Sources/PluginHost"])
+  }
+
+  /// Linked statically, it makes the server three times as large.
+  @Test func `keeps Foundation with its ICU out of the program`() throws {
+    let line = try Pattern(#"(?:^|\n)(?:#else\n)?\s*(?:public |package )?(import Foundation)\n"#)
+    for file in Repository.files(in: "Sources", endingIn: ".swift")
+    where !file.path.hasSuffix("+Darwin.swift") {
+      let linux = file.text.replacing(/#else\n.*?#endif/.dotMatchesNewlines(), with: "")
+      #expect(line.matches(in: linux).isEmpty, "\(file.path)")
+    }
   }
 
   @Test func `keeps Foundation out of plugins and the modules below them`() throws {

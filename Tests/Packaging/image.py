@@ -20,7 +20,7 @@ import urllib.error
 import urllib.request
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LARGEST = 160_000_000
+LARGEST = 120_000_000
 
 
 def blob(layout, digest):

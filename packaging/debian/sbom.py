@@ -59,7 +59,6 @@ def main():
     # What is linked statically, by the names of the programs; None stands for all that are in Swift.
     static = [
         (package("swift-runtime", swift, "Apache-2.0 WITH Swift-exception", "Organization: the Swift project"), None),
-        (package("swift-foundation-icu", swift, "Unicode-3.0", "Organization: the Swift project"), {"richpush"}),
         (package("glibc", output("dpkg-query", "-W", "-f=${source:Version}", "libc6-dev"), "LGPL-2.1-or-later",
                  "Organization: Debian"), {"richpush-exec"})]
     in_c = {"richpush-exec", "img-decode"}

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import JSON
 
 /// The content of a plugin's `plugin.json`; every member is optional.
 package struct Manifest: Sendable, Hashable {
@@ -76,12 +77,11 @@ extension Manifest {
   /// - Throws: ``PluginProblem`` that names the member at fault.
   init(json: [UInt8], name: String, maximum: Limits) throws(PluginProblem) {
     do {
-      let data = Data(json)
-      if let member = Manifest.unknownMember(in: data) {
+      if let member = Manifest.unknownMember(in: json) {
         throw PluginProblem("\"\(member)\" is not a member it can have")
       }
       try self.init(
-        checking: try JSONDecoder().decode(ManifestText.self, from: data), name, maximum)
+        checking: try JSONDecoder().decode(ManifestText.self, from: Data(json)), name, maximum)
     } catch let problem as PluginProblem {
       throw problem
     } catch let error as DecodingError {
@@ -215,13 +215,11 @@ private struct ManifestText: Decodable {
 
 extension Manifest {
   /// The first member of `plugin.json` that the format does not have: a typing error, mostly.
-  fileprivate static func unknownMember(in json: Data) -> String? {
-    guard let members = try? JSONSerialization.jsonObject(with: json) as? [String: Any] else {
-      return nil
-    }
+  fileprivate static func unknownMember(in json: [UInt8]) -> String? {
+    guard let manifest = JSONTree(json) else { return nil }
     func unknown(_ group: String?, _ known: [any CodingKey]) -> [String] {
-      let found = group.map { members[$0] as? [String: Any] ?? [:] } ?? members
-      return found.keys.filter { name in !known.contains { $0.stringValue == name } }
+      guard case .object(let members) = group.map({ manifest[$0] }) ?? manifest else { return [] }
+      return members.keys.filter { name in !known.contains { $0.stringValue == name } }
         .map { (group.map { $0 + "." } ?? "") + $0 }
     }
     return

@@ -1,20 +1,18 @@
 import CLinux
 import Dispatch
-import Foundation
 import Glibc
 import Primitives
 import Synchronization
 
 /// The process that starts all processes of plugins: `richpush-exec serve`.
 ///
-/// It is small and has one thread, so that forking it is cheap. Starting each plugin with `Process` would cost
-/// a close for each open descriptor, and could pass on descriptors that other threads are opening.
+/// It is small and has one thread, so that forking it is cheap. Starting each plugin from the server would
+/// cost a close for each open descriptor.
 ///
 /// A server that root starts launches it before it changes to another user: only the launcher keeps the
 /// capabilities that user IDs for plugins need.
 package final class PluginLauncher: Sendable {
   private struct Running {
-    let process: Process
     let socket: FileDescriptor
     let greeting: String
   }
@@ -144,14 +142,9 @@ package final class PluginLauncher: Sendable {
     guard access(path, X_OK) == 0, socketpair(AF_UNIX, kind, 0, &pair) == 0,
       let ours = FileDescriptor(owning: pair[0]), let theirs = FileDescriptor(owning: pair[1])
     else { return nil }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    process.environment = [:]
-    process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
-    process.standardOutput = FileHandle.nullDevice
-    guard (try? process.run()) != nil, let greeting = readGreeting(from: ours) else { return nil }
-    return Running(process: process, socket: ours, greeting: greeting)
+    let process = ChildProcess(path, arguments, environment: [:], input: theirs)
+    guard (try? process.start()) != nil, let greeting = readGreeting(from: ours) else { return nil }
+    return Running(socket: ours, greeting: greeting)
   }
 
   private func readGreeting(from socket: FileDescriptor) -> String? {

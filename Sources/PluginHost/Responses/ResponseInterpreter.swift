@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Primitives
 import Synchronization
 
@@ -155,7 +155,7 @@ final class ResponseInterpreter: Sendable {
       }
     let line = text.map { text in
       String(text.prefix(500).map { $0.isNewline || $0 == "\0" ? " " : $0 })
-        .trimmingCharacters(in: .whitespaces)
+        .trimming(\.isWhitespace)
     }
     return line?.isEmpty == false ? line : nil
   }

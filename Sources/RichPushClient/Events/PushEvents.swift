@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A user's pushes, or a publisher's events; each iteration has its own connection.
 public struct PushEvents: AsyncSequence, Sendable {

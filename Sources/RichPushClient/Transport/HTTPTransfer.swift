@@ -1,6 +1,8 @@
 #if !canImport(Darwin)
   import CCurl
-  import Foundation
+  import FoundationEssentials
+  import Glibc
+  import Primitives
   import Synchronization
 
   /// One request by libcurl.
@@ -63,7 +65,7 @@
         ccurl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, &bytes)
         return nil
       case .file(let url):
-        guard let file = fopen(url.path, "re") else { throw CocoaError(.fileReadUnknown) }
+        guard let file = fopen(url.path, "re") else { throw Errno.current }
         // Without a function of ours, libcurl reads a C stream.
         fseek(file, 0, SEEK_END)
         ccurl_set_number(handle, CURLOPT_INFILESIZE_LARGE, ftell(file))
@@ -103,9 +105,8 @@
   }
 
   /// Why there was no complete response.
-  private struct TransferError: LocalizedError, CustomStringConvertible {
+  private struct TransferError: Error, CustomStringConvertible {
     let reason: String
     var description: String { reason }
-    var errorDescription: String? { reason }
   }
 #endif

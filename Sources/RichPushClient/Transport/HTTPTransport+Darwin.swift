@@ -43,6 +43,9 @@
       session.dataTask(with: URLRequest(request)).resume()
       return parts
     }
+
+    /// Why a transfer has failed, for people.
+    static func cause(of error: any Error) -> String { error.localizedDescription }
   }
 
   extension URLRequest {

@@ -1,6 +1,8 @@
 #if !canImport(Darwin)
   import CCurl
-  import Foundation
+  import FoundationEssentials
+  import Glibc
+  import Primitives
   import Synchronization
 
   /// Sends requests by libcurl, each on a thread of its own; connections are kept for later requests.
@@ -20,12 +22,9 @@
     /// The response and its body in a temporary file.
     func download(_ request: HTTPRequest) async throws -> (URL, HTTPResponse) {
       let url = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      let isCreated = FileManager.default.createFile(
-        atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-      guard isCreated else { throw CocoaError(.fileWriteUnknown) }
+      let file = try FileDescriptor(url.path, O_WRONLY | O_CREAT | O_EXCL)
       do {
-        let file = try FileHandle(forWritingTo: url)
-        return (url, try await receive(request) { try file.write(contentsOf: $0) })
+        return (url, try await receive(request) { try file.write(Array($0)) })
       } catch {
         try? FileManager.default.removeItem(at: url)
         throw error
@@ -54,15 +53,18 @@
       let handle = idle.withLock { $0.popLast() } ?? CurlHandle()
       let transfer = HTTPTransfer(request, handle, to: continuation)
       continuation.onTermination = { _ in transfer.cancel() }
-      Thread { [self] in
+      DetachedThread.start(named: "http-request") { [self] in
         do {
           try transfer.perform()
           idle.withLock { if $0.count < 6 { $0.append(handle) } }
           continuation.finish()
         } catch { continuation.finish(throwing: error) }
-      }.start()
+      }
       return parts
     }
+
+    /// Why a transfer has failed, for people.
+    static func cause(of error: any Error) -> String { "\(error)" }
   }
 
   /// A libcurl handle.

@@ -13,12 +13,16 @@ struct Account {
         "password", "-",
         "reads the password from the terminal or a pipe; RICHPUSH_PASSWORD sets it for scripts; "
           + "default: the user name, which --demo accepts"),
-      .value("server", "URL", "the server's address", default: "http://127.0.0.1:8080"),
+      server,
     ]
   }
 
-  init(_ arguments: Arguments) throws(CommandLineError) {
-    let user = try arguments.required("user")
+  /// The flag that names the server.
+  static let server = Option.value(
+    "server", "URL", "the server's address", default: "http://127.0.0.1:8080")
+
+  /// The server's address.
+  static func endpoint(_ arguments: Arguments) throws(CommandLineError) -> URL {
     let address = try arguments.required("server")
     guard let url = URL(string: address), let scheme = url.scheme, url.host() != nil,
       ["http", "https"].contains(scheme.lowercased())
@@ -28,6 +32,12 @@ struct Account {
     guard url.user() == nil, url.password() == nil else {
       throw .usage("--server must not contain credentials; use --user and RICHPUSH_PASSWORD")
     }
+    return url
+  }
+
+  init(_ arguments: Arguments) throws(CommandLineError) {
+    let user = try arguments.required("user")
+    let url = try Self.endpoint(arguments)
     var password = arguments.string("password")
     if arguments.isTyped("password"), password == "-" {
       password = try Terminal.readPassword()

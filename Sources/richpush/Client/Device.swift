@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import Media
 import MediaTypes
 import Origin
@@ -122,7 +122,7 @@ struct DeviceState: Codable {
     {
       self = state
     } else {
-      handle = (0..<32).map { _ in String(format: "%02X", UInt8.random(in: 0...255)) }.joined()
+      handle = String((0..<64).map { _ in "0123456789ABCDEF".randomElement() ?? "0" })
     }
   }
 
@@ -183,7 +183,7 @@ struct ReceivedMedia {
   private var facts: [String] {
     if let picture = PixelSize.read(bytes) { return ["\(picture)"] }
     if type.family == "audio" || type.family == "video", let sound = try? Sound.read(bytes) {
-      return [String(format: "%.1f s", sound.duration)]
+      return ["\(Table.decimal(sound.duration)) s"]
     }
     if isCard, let card = JSONValue(bytes) {
       return [card.title.text, card.url.text].compactMap { $0 }

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Primitives
 import RichPushClient
 
 /// `richpush device`: simulates a phone.
@@ -82,9 +83,11 @@ struct Viewer {
   /// Starts the viewer with a file, and does not wait for it.
   func show(_ file: URL) {
     do {
-      _ = try Process.run(program, arguments: [file.path])
+      try ChildProcess(
+        program.path, [file.path], environment: ProcessInfo.processInfo.environment
+      ).start()
     } catch {
-      Terminal.printError("\(program.path) did not start: \(error.localizedDescription)")
+      Terminal.printError("\(program.path) did not start: \(error)")
     }
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Aligns the cells of rows in columns.
 enum Table {
   /// Wider cells do not widen their column.
@@ -23,10 +21,13 @@ enum Table {
   static func size(of bytes: Int) -> String {
     switch bytes {
     case ..<1000: "\(bytes) B"
-    case ..<1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
-    default: String(format: "%.1f MB", Double(bytes) / 1e6)
+    case ..<1_000_000: "\(decimal(Double(bytes) / 1e3)) kB"
+    default: "\(decimal(Double(bytes) / 1e6)) MB"
     }
   }
+
+  /// A number with one decimal place, such as `2.0`.
+  static func decimal(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
 
   private static func row(
     _ cells: [(String, Int)], _ last: String, _ width: Int?

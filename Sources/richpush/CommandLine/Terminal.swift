@@ -1,10 +1,14 @@
-import Foundation
+import Glibc
+import Primitives
 
 /// Input and output: results on standard output, everything else on standard error.
 enum Terminal {
+  private static let output = FileDescriptor(owning: STDOUT_FILENO)
+  private static let errors = FileDescriptor(owning: STDERR_FILENO)
+
   /// Prints a line, without the buffering of `Swift.print` into a pipe.
   static func print(_ line: String) {
-    write(line, to: .standardOutput)
+    write("\(line)\n", to: output)
   }
 
   /// Shows a text on standard error that replaces the previous one (ECMA-48: EL), on a terminal only.
@@ -12,7 +16,7 @@ enum Terminal {
     guard isatty(STDERR_FILENO) == 1 else { return }
     // Cut to one line, because the next call replaces only one.
     let line = width(of: STDERR_FILENO).map { String(text.prefix($0 - 1)) } ?? text
-    try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(line)".utf8))
+    write("\r\u{1B}[2K\(line)", to: errors)
   }
 
   /// The number of columns of standard output; nil if it is a file or a pipe.
@@ -26,7 +30,7 @@ enum Terminal {
 
   /// Prints a line with the program's name to standard error.
   static func printError(_ line: String) {
-    write("richpush: \(line)", to: .standardError)
+    write("richpush: \(line)\n", to: errors)
   }
 
   /// Reads a password: one line on standard input, with a prompt on a terminal.
@@ -57,7 +61,7 @@ enum Terminal {
   }
 
   // Errors are ignored: the reader may have ended (`richpush device | head -1`).
-  private static func write(_ line: String, to file: FileHandle) {
-    try? file.write(contentsOf: Data("\(line)\n".utf8))
+  private static func write(_ text: String, to file: FileDescriptor?) {
+    try? file?.write(Array(text.utf8))
   }
 }
