@@ -12,11 +12,18 @@ BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish
 SYSTEM_PACKAGES := libvips-tools chromium firefox-esr python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
-BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl
+BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
 IMAGE_PACKAGES := umoci ca-certificates
-PACKAGES = $(BUILD_PACKAGES)
+# The packages that the goals of this call need.
+of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
+PACKAGES = $(BUILD_PACKAGES) \
+  $(call of,tools tests test test-system bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
+  $(call of,test-system soak,$(SYSTEM_PACKAGES)) \
+  $(call of,bench,$(BENCH_PACKAGES)) \
+  $(call of,test-system soak deb image,$(DEB_PACKAGES)) \
+  $(call of,test-system soak image,$(IMAGE_PACKAGES))
 
 PREFIX ?= /usr/local
 SOURCES := Sources Tests plugins Package.swift
@@ -65,18 +72,11 @@ $(TOOLS)/ready: Tests/requirements.txt Tests/sdists.txt | deps
 
 # The peers of img: programs from Debian, and from PyPI what Tests/Bench/requirements.txt says.
 BENCH_TOOLS := .build/bench-tools
-BENCH_PACKAGES += libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools
 
 $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
 	python3 -m venv --system-site-packages $(BENCH_TOOLS)
 	$(BENCH_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/Bench/requirements.txt
 	touch $@
-
-tools tests test test-system bench soak fuzz check docs warnings: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
-test-system: PACKAGES += $(SYSTEM_PACKAGES) $(DEB_PACKAGES) $(IMAGE_PACKAGES)
-bench: PACKAGES += $(BENCH_PACKAGES)
-deb: PACKAGES += $(DEB_PACKAGES)
-image: PACKAGES += $(DEB_PACKAGES) $(IMAGE_PACKAGES)
 
 build: deps ## build the program and its plugins for use
 	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \

@@ -2,6 +2,7 @@
 # JSON bodies of requests.
 source "$(dirname "$0")/run.bash"
 
+compile_module JSON
 link_module RichPushAPI "$(find Sources/RichPushAPI -name '*.swift' | sort)"
 
 seed json all '{"a":[1,-2.5e3,true,false,null,"\\u00e4\\ud83d\\ude00\\n"],"b":{}}'

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/run.bash"
 
 compile_c Sources/CLibraries/{crypt,gnutls}.c
-compile_module Primitives
+compile_module Primitives JSON
 link_module PluginHost "$(find Sources/PluginHost -name '*.swift' | sort)" -lgnutls -lcrypt -lhogweed -lnettle -lgmp
 
 seed records pairs '\1\4\0\1\0\21\7\0\11\3RICH_VERBget\1\0a'

@@ -19,6 +19,13 @@ import Testing
     #expect(JSONTree(#"{"a":1,"a":2}"#.utf8)?["a"]?.integer == 1)
   }
 
+  @Test func `a number with more digits than a Double has is the nearest one`() {
+    let digits = "123456789012345678901234567890123456789012345678901"
+    #expect(JSONTree(digits.utf8) == .number(1.2345678901234568e50))
+    #expect(JSONTree("0.\(digits)e-300".utf8) == .number(1.2345678901234568e-301))
+    #expect(JSONTree("9007199254740993".utf8)?.integer == 9_007_199_254_740_992)
+  }
+
   @Test func `resolves escapes`() {
     let text = #""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é😀""#
     #expect(JSONTree(text.utf8) == .string("\"\\/\u{8}\u{C}\n\r\té😀é😀"))
