@@ -108,7 +108,7 @@ package struct S3Error: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchBucket
     /// A file on this machine could not be read or written; `errno` tells why.
     case file(Int32)
-    /// What arrived there is not what was sent.
+    /// What arrived is not what was sent.
     case damaged
     /// Anything else.
     case failed

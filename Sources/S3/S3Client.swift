@@ -69,11 +69,13 @@ package final class S3Client: Sendable {
 
   /// Writes an object to an empty file; false if there is none.
   ///
-  /// The content is not checked: who knows its SHA-256 compares it.
-  package func get(_ key: String, to file: FileDescriptor, size: Int) async throws(S3Error) -> Bool
-  {
+  /// An object of more than `limit` bytes throws `damaged`. `size` is about how many are expected, for the
+  /// deadline. The content is not checked: who knows its SHA-256 compares it.
+  package func get(
+    _ key: String, to file: FileDescriptor, size: Int, limit: Int = .max
+  ) async throws(S3Error) -> Bool {
     var request = S3Request("GET", key)
-    request.target = file
+    (request.target, request.limit) = (file, limit)
     do throws(S3Error) {
       _ = try await send(request, until: .now + deadline + Self.timePerByte * size)
       return true

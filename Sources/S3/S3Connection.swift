@@ -11,6 +11,8 @@ final class S3Connection: @unchecked Sendable {
   private var response = S3Response()
   /// How many bytes of the request's body were read.
   private var sent = 0
+  /// How many bytes were written to the request's file.
+  private var written = 0
   /// Why a file could not be read or written.
   private var failure: Errno?
 
@@ -54,7 +56,7 @@ final class S3Connection: @unchecked Sendable {
   func send(
     _ request: S3Request, to url: String, fields: [String], timeout: Duration
   ) throws(S3Error) -> S3Response {
-    (self.request, response, sent, failure) = (request, S3Response(), 0, nil)
+    (self.request, response, sent, written, failure) = (request, S3Response(), 0, 0, nil)
     errorText.pointee = 0
     let list = fields.reduce(nil as UnsafeMutablePointer<curl_slist>?) { curl_slist_append($0, $1) }
     defer { curl_slist_free_all(list) }
@@ -70,6 +72,9 @@ final class S3Connection: @unchecked Sendable {
     let result = curl_easy_perform(handle)
     if let failure {
       throw S3Error(.file(failure.rawValue), "a file of the content cannot be used: \(failure)")
+    }
+    if written > request.limit {
+      throw S3Error(.damaged, "an object is larger than \(request.limit) bytes")
     }
     guard result == CURLE_OK else {
       let detail = String(cString: errorText)
@@ -89,6 +94,8 @@ final class S3Connection: @unchecked Sendable {
 
   fileprivate func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     if let target = request.target, ccurl_status(handle) == 200 {
+      written += bytes.count
+      guard written <= request.limit else { return 0 }
       do { try target.write(bytes) } catch {
         failure = error
         return 0

@@ -26,6 +26,8 @@ struct S3Request: Sendable {
   var digest = S3Signature.emptyDigest
   /// The file that a successful response's content is written to, from its present end.
   var target: FileDescriptor?
+  /// The most bytes that are written to it.
+  var limit = Int.max
 
   init(_ method: String, _ key: String? = nil) { (self.method, self.key) = (method, key) }
 }

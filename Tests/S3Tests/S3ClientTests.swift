@@ -141,6 +141,16 @@ import Testing
     #expect(last.method == "DELETE" && last.target.contains("uploadId=an%26id"))
   }
 
+  @Test func `writes no more of an object than was asked for`() async throws {
+    try await put(content)
+    let target = try file()
+    let error = await #expect(throws: S3Error.self) {
+      _ = try await client.get("a/b", to: target, size: 0, limit: 1000)
+    }
+    #expect(error?.code == .damaged && store.received.count == 2)
+    #expect(try target.status().st_size <= 1000)
+  }
+
   @Test func `says that the disk is full`() async throws {
     try await put(content)
     let full = try FileDescriptor("/dev/full", O_WRONLY)
