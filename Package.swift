@@ -77,7 +77,7 @@ let package = Package(
     module("HTTP", on: ["CLibraries", "Primitives"]),
     module("MediaTypes", on: ["Primitives"]),
     module("S3", on: ["CCurl", "CLibraries", "Primitives"]),
-    module("Store", on: ["CLibraries", "Primitives"]),
+    module("Store", on: ["S3", "CLibraries", "Primitives"]),
     module("Push", on: ["CCurl", "CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "JSON", "Primitives"]),
     module(
@@ -127,7 +127,7 @@ let package = Package(
     .target(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
     tests(of: "S3", on: ["Primitives", "StandIns"]),
-    tests(of: "Store"),
+    tests(of: "Store", on: ["StandIns"]),
     tests(of: "Push", on: ["Primitives", "StandIns"]),
     tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
     .target(

@@ -28,7 +28,7 @@ package final class Renderer: Sendable {
     (self.foreground, self.counts) = (foreground, counts)
   }
 
-  /// The rendition if it is stored; takes one system call.
+  /// The rendition if it is in the data folder; takes one system call, or two for an asset as it is.
   package func stored(_ request: RenditionRequest) -> StoredMedia? {
     guard let media = lookUp(request) else { return nil }
     counts.count(.hit)
@@ -37,6 +37,32 @@ package final class Renderer: Sendable {
 
   private func lookUp(_ request: RenditionRequest) -> StoredMedia? {
     store.renditions.rendition(request.key).flatMap { media($0, for: request) }
+  }
+
+  /// The rendition from the object store, if there is one and it has the rendition.
+  private func fetch(_ request: RenditionRequest) async -> StoredMedia? {
+    guard store.objects != nil, let rendition = try? await store.renditions.fetch(request.key)
+    else { return nil }
+    if isAsset(rendition) {
+      // Its plugin needs the asset as well, so that a failure is reported then.
+      try? await fetchAsset(of: request)
+    }
+    return media(rendition, for: request)
+  }
+
+  /// Returns once the asset's file is in the data folder.
+  private func fetchAsset(of request: RenditionRequest) async throws {
+    guard let pinned = request.source.pinned else { return }
+    try await store.blobs.fetch(pinned.digest, size: pinned.size)
+  }
+
+  private func hasLocalAsset(_ request: RenditionRequest) -> Bool {
+    guard let pinned = request.source.pinned else { return true }
+    return store.blobs.isLocal(pinned.digest, size: pinned.size)
+  }
+
+  private func isAsset(_ rendition: Rendition) -> Bool {
+    rendition.fields.contains { $0.name == Self.sendfile }
   }
 
   /// The rendition, rendered if it is not stored.
@@ -64,7 +90,7 @@ package final class Renderer: Sendable {
   /// - Returns: nil if it is not complete yet; ``rendition(_:)`` then waits for it.
   /// - Throws: the plugin's reason, or why the call failed.
   package func renditionInline(_ request: RenditionRequest) throws(ServiceError) -> RenderedMedia? {
-    guard host.answersInline(request.plugin) else { return nil }
+    guard host.answersInline(request.plugin), hasLocalAsset(request) else { return nil }
     let (render, isNew) = join(request.key)
     guard isNew else { return nil }
     Task.immediate {
@@ -84,6 +110,7 @@ package final class Renderer: Sendable {
           await queues.run(render, of: request.plugin) {
             // Another render may have completed between `stored` and `join`.
             if let media = lookUp(request) { return .success(.stored(media)) }
+            if let media = await fetch(request) { return .success(.stored(media)) }
             return await callPlugin(request, inline: false)
           })
       }
@@ -112,6 +139,7 @@ package final class Renderer: Sendable {
   private func callPlugin(_ request: RenditionRequest, inline: Bool) async -> InFlightRender.Outcome
   {
     do {
+      try await fetchAsset(of: request)
       let reply = try await host.respond(to: request.call, inline: inline)
       counts.count(.made)
       if let location = reply.location { return .success(.redirect(location: location)) }
@@ -152,11 +180,11 @@ package final class Renderer: Sendable {
     return media
   }
 
-  /// A stored rendition as it is sent; nil if it is the asset and the request has none.
+  /// A stored rendition as it is sent; nil if it is the asset, and the request has none or its file is
+  /// missing.
   private func media(_ rendition: Rendition, for request: RenditionRequest) -> StoredMedia? {
-    let isAsset = rendition.fields.contains { $0.name == Self.sendfile }
-    let asset = isAsset ? request.source.pinned : nil
-    if isAsset, asset == nil { return nil }
+    let asset = isAsset(rendition) ? request.source.pinned : nil
+    if isAsset(rendition), asset == nil || !hasLocalAsset(request) { return nil }
     // Plugins may not set Link; renditions that earlier versions stored may have it.
     let fields = rendition.fields.filter { ![Self.sendfile, "link"].contains($0.name) }
     return StoredMedia(

@@ -18,6 +18,9 @@ extension ServiceError {
     case .conflict: self.init(.conflict, error.reason)
     case .tooLarge: self.init(.tooLarge, error.reason)
     case .full: self.init(.diskFull, error.reason)
+    // The log has the reason, which names hosts.
+    case .away:
+      self.init(.unavailable, "The server's object store is away; try again.", retryAfter: 5)
     case .missing, .busy: self.init(.unavailable, error.reason, retryAfter: 1)
     default: self.init(.unavailable, error.reason, retryAfter: 30)
     }

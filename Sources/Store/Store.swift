@@ -46,6 +46,11 @@ package final class Store: Sendable {
   /// Functions that are called after commits.
   package let observers = CommitObservers()
 
+  /// Where content is kept besides the data folder, if anywhere.
+  package let objects: ObjectStore?
+
+  /// Identifies the tables whose references keep objects from being removed; nil for a process that is no node.
+  let contentOwner: String?
   let folder: DataFolder
   let tables: any Tables
   let now: @Sendable () -> Date
@@ -54,19 +59,26 @@ package final class Store: Sendable {
 
   /// Opens the store in a folder, which is created if needed.
   ///
+  /// With `objects`, content is in that object store, and the folder has a part of it, as a cache.
   /// Throws a `StoreError`: `inUse` if another process owns the folder; `readOnly`, `full`, `damaged` or
   /// `newer` if the database can't be used.
   package init(
-    folder path: String, access: Access = .owner, now: @escaping @Sendable () -> Date = { Date() }
+    folder path: String, access: Access = .owner, objects: ObjectStoreConfiguration? = nil,
+    now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     folder = try DataFolder(path)
     lock = access == .owner ? try folder.lock() : nil
-    if access == .owner { folder.removeTemporaryFiles() }
-    blobs = try Blobs(in: folder, now: now)
+    let start = access == .owner ? NodeStart(in: folder) : nil
+    contentOwner = start?.node
+    if access == .owner {
+      folder.removeTemporaryFiles()
+      try folder.setObjectStore(objects?.url)
+    }
+    self.objects = objects.map(ObjectStore.init)
+    blobs = try Blobs(in: folder, objects: self.objects, now: now)
     tables = try SQLiteTables(
-      in: folder, start: access == .owner ? NodeStart(in: folder) : nil, blobs: blobs,
-      observers: observers, now: now)
-    renditions = Renditions(in: folder, now: now)
+      in: folder, start: start, blobs: blobs, observers: observers, now: now)
+    renditions = Renditions(in: folder, objects: self.objects, now: now)
     self.now = now
   }
 
@@ -76,7 +88,10 @@ package final class Store: Sendable {
   }
 
   /// Returns if the store can be read and written; otherwise throws a `StoreError`.
-  package func probe() async throws { try await tables.probe() }
+  package func probe() async throws {
+    try await tables.probe()
+    try await objects?.probe()
+  }
 
   /// Enters the group until the thread that writes to the database has done what it does now.
   package func turn(_ group: DispatchGroup) { tables.turn(group) }

@@ -39,7 +39,7 @@ import Testing
       "Sources/Media", "Store", "PluginHost", "MediaTypes", "RichPushAPI", "Primitives",
       "CLibraries"),
     Module("Sources/S3", "Primitives", "CCurl", "CLibraries"),
-    Module("Sources/Store", "Primitives", "CLibraries"),
+    Module("Sources/Store", "S3", "Primitives", "CLibraries"),
     Module("Sources/Push", "Primitives", "CCurl", "CLibraries"),
     Module("Sources/PluginHost", "JSON", "Primitives", "CLibraries"),
     Module("Sources/MediaTypes", "Primitives"),

@@ -7,9 +7,11 @@ import Synchronization
 /// A data folder of a test's own, removed with its owner, and a clock that only the test moves.
 final class Scratch: Sendable {
   let folder: String
-  private let seconds = Mutex(1_800_000_000.0)
+  private let seconds: Mutex<Double>
 
-  init() {
+  /// The clock starts at `start`, in seconds since 1970.
+  init(at start: Double = 1_800_000_000) {
+    seconds = Mutex(start)
     // In memory, where an fsync costs nothing: these tests do not cut the power.
     let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     folder = "\(parent)/richpush-store-\(UInt64.random(in: .min ... .max))"
@@ -24,8 +26,11 @@ final class Scratch: Sendable {
     seconds.withLock { $0 += duration }
   }
 
-  func open(_ access: Store.Access = .owner) throws -> Store {
-    let store = try Store(folder: folder, access: access, now: { self.now })
+  func open(
+    _ access: Store.Access = .owner, objects: ObjectStoreConfiguration? = nil
+  ) throws -> Store {
+    let store = try Store(
+      folder: folder, access: access, objects: objects, now: { self.now })
     store.database.writeSoon { connection in
       for (name, id) in guests {
         try connection.run(

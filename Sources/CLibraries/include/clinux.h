@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 /* Plugins: descriptors that are polled, passed on and resolved without leaving a folder. */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
@@ -104,3 +105,13 @@ int syncfs(int descriptor);
 
 /* Folders: what kind of file system they lie on (statfs). */
 #include <sys/vfs.h>
+
+/* Whether a file is open or mapped elsewhere; 0 if its file system does not tell. The kernel grants a lease for
+   writing only if nothing else has the file open (fcntl(2)); whoever opens it meanwhile waits until the lease
+   is returned, and this process gets SIGIO, which would end it. */
+static inline int clinux_is_open_elsewhere(int file) {
+  signal(SIGIO, SIG_IGN);
+  if (fcntl(file, 1024 /* F_SETLEASE */, F_WRLCK) != 0) return errno == EAGAIN;
+  fcntl(file, 1024 /* F_SETLEASE */, F_UNLCK);
+  return 0;
+}

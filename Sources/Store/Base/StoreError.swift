@@ -22,6 +22,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooLarge
     /// Another process held the database's lock for too long; a retry may succeed.
     case busy
+    /// The object store cannot be reached or does not do what it is asked; a retry may succeed.
+    case away
     /// Anything else the disk or the database reported.
     case failed
   }

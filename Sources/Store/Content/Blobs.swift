@@ -18,19 +18,25 @@ package struct Blob: Sendable, Hashable {
 
 /// Immutable content, named by its SHA-256; equal content is stored once.
 ///
-/// An `add` returns when the content would survive a power cut. A blob that nothing refers to is kept
+/// An `add` returns when the content would survive a power cut and, if there is an object store, that has it. A blob that nothing refers to is kept
 /// for a grace period after its last addition, so that there is time to refer to it.
 package final class Blobs: Sendable {
   let files: DigestFolder
   let folder: DataFolder
-  private let now: @Sendable () -> Date
+  /// What has all blobs, if those in the data folder are a cache.
+  let objects: ObjectStore?
+  let now: @Sendable () -> Date
   /// Held while a blob's time is set, and while a blob is found too old and removed.
-  private let timestampLock = Mutex<Void>(())
-  private let groupCommit: GroupCommit
+  let timestampLock = Mutex<Void>(())
+  let groupCommit: GroupCommit
+  let fetches = SharedWork<Digest, Void>()
+  let cacheSize = Mutex<Int?>(nil)
+  let queue = BlockingQueue("store.blobs")
 
-  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) throws(StoreError) {
-    self.folder = folder
-    self.now = now
+  init(
+    in folder: DataFolder, objects: ObjectStore? = nil, now: @escaping @Sendable () -> Date
+  ) throws(StoreError) {
+    (self.folder, self.objects, self.now) = (folder, objects, now)
     files = DigestFolder(path: folder.blobs, mode: DataFolder.blobMode)
     groupCommit = try GroupCommit(folder.blobs)
   }
@@ -41,6 +47,11 @@ package final class Blobs: Sendable {
   /// The size of a stored blob in bytes, or nil if there is no such blob.
   package func size(of digest: Digest) -> Int? {
     stat(ofFile: path(of: digest)).map { Int($0.st_size) }
+  }
+
+  /// Whether a blob's file has the blob's content; reads all of it.
+  func isIntact(_ digest: Digest) throws(StoreError) -> Bool {
+    try Digest(ofFile: path(of: digest)) == digest
   }
 
   /// Drops a blob from the page cache, for content that will not be read soon (posix_fadvise(2)).
@@ -69,12 +80,25 @@ package final class Blobs: Sendable {
     if isNew { copy.target.setModified(now()) } else { copy.target.remove() }
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
     try await groupCommit.commit(isNew ? copy.target : nil, as: path(of: blob.digest))
+    if isNew { cacheSize.withLock { $0 = $0.map { $0 + blob.size } } }
+    try await upload(blob)
     return (blob, isNew)
   }
 
   /// Whether content is stored; if so, its grace period starts again.
   func renew(_ digest: Digest) -> Bool {
     timestampLock.withLock { _ in FileSystem.touch(path(of: digest), now()) }
+  }
+
+  /// Keeps a blob from being collected before a reference to it is committed; throws `missing` if it is not
+  /// stored.
+  ///
+  /// `isReferenced` tells whether something refers to it already: then the object store has it, whether or not
+  /// its file is here.
+  func requireRenewed(_ digest: Digest, isReferenced: () throws -> Bool) throws {
+    if renew(digest) { return }
+    if objects != nil, try isReferenced() { return }
+    throw StoreError(.missing, "the content was removed meanwhile; try again")
   }
 
   /// Removes a blob that has not been added or renewed since `limit`.

@@ -10,6 +10,7 @@ import Primitives
 ///     lock              held by the server that owns the folder
 ///     node              the node's id and the number of its starts
 ///     collection.lock   held while content is removed or copied
+///     objects           the URL of the object store, if that has the content
 struct DataFolder: Sendable {
   /// The path, without a slash at its end.
   let path: String
@@ -82,6 +83,44 @@ struct DataFolder: Sendable {
   }
 }
 
+// MARK: - The object store
+
+extension DataFolder {
+  /// The URL of the object store that has the content; nil if this folder has it.
+  var objectStore: String? {
+    guard let text = try? StoreFile(objectsFile, O_RDONLY | O_NOFOLLOW).text(limit: 1 << 16) else {
+      return nil
+    }
+    return text.split(separator: "\n").first.map(String.init)
+  }
+
+  private var objectsFile: String { "\(path)/objects" }
+
+  /// Notes the URL of the object store.
+  ///
+  /// - Throws: `conflict` without a URL, if an object store has had the content: some may be only there.
+  func setObjectStore(_ url: String?) throws(StoreError) {
+    let known = objectStore
+    guard known != url else { return }
+    guard let url else { throw missingObjectStore(known ?? "") }
+    let file = try TemporaryFile(in: self)
+    try Array("\(url)\n".utf8).span.bytes.withUnsafeBytes { bytes throws(StoreError) in
+      try file.file.write(bytes)
+    }
+    try file.file.synchronize()
+    try file.rename(to: objectsFile)
+    try FileSystem.synchronizeParent(of: objectsFile)
+  }
+
+  /// For what needs the object store and was not given it.
+  func missingObjectStore(_ url: String) -> StoreError {
+    StoreError(
+      .conflict,
+      "the content of \(path) is in \(url): add --objects, or remove \(objectsFile) if all content is in "
+        + blobs)
+  }
+}
+
 // MARK: - Other users
 
 extension DataFolder {
@@ -118,7 +157,7 @@ extension DataFolder {
   /// The store's own files: another user who could write to the folder may have planted them.
   private static let storeFileNames: Set = [
     "blobs", "renditions", "tmp", "richpush.db", "richpush.db-wal", "richpush.db-shm",
-    "richpush.db-journal", "lock", "node", "collection.lock",
+    "richpush.db-journal", "lock", "node", "collection.lock", "objects",
   ]
 
   private func makePrivate(_ name: String) throws(StoreError) {

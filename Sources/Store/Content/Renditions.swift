@@ -10,11 +10,15 @@ import Synchronization
 /// start, so that one that a power cut left half-written is not found.
 package final class Renditions: Sendable {
   let files: DigestFolder
-  private let folder: DataFolder
+  let folder: DataFolder
+  /// Where renditions are uploaded to, if there is one.
+  let objects: ObjectStore?
+  let fetches = SharedWork<Digest, Rendition?>()
+  let uploads = UploadQueue()
   private let now: @Sendable () -> Date
   private let headers = Mutex(GenerationalCache<Digest, Rendition>(capacity: headerCacheCapacity))
   private let bytes = Mutex(0)
-  private let queue = BlockingQueue("store.renditions")
+  let queue = BlockingQueue("store.renditions")
   /// Held while the two files of a rendition are renamed or removed.
   private let renameLock = Mutex<Void>(())
 
@@ -23,9 +27,10 @@ package final class Renditions: Sendable {
   /// A use is recorded as the file's time, at most once in this many seconds.
   private static let useInterval = 10.0
 
-  init(in folder: DataFolder, now: @escaping @Sendable () -> Date) {
-    self.folder = folder
-    self.now = now
+  init(
+    in folder: DataFolder, objects: ObjectStore? = nil, now: @escaping @Sendable () -> Date
+  ) {
+    (self.folder, self.objects, self.now) = (folder, objects, now)
     files = DigestFolder(path: folder.renditions, mode: 0o600)
   }
 
@@ -46,6 +51,7 @@ package final class Renditions: Sendable {
     if time.timeIntervalSince(status.modified) > Self.useInterval {
       _ = FileSystem.setModified(rendition.path, time)
     }
+    objects?.count(\.renditionHits)
     return rendition
   }
 
@@ -59,11 +65,12 @@ package final class Renditions: Sendable {
   package func store(
     _ key: Digest, moving file: String, contentType: String, fields: [Rendition.Field] = []
   ) async throws -> Rendition {
-    try await queue.run { [self] in
+    try await publishAndUpload(key) { [self] in
       defer { unlink(file) }
       let source = try StoreFile(file, O_RDONLY | O_NOFOLLOW)
+      let size = Int(try source.status().st_size)
       return try publish(
-        file, size: Int(source.status().st_size), source.digest(), as: key, contentType, fields)
+        file, describe(key, size, try source.digest(), contentType, fields), as: key)
     }
   }
 
@@ -71,11 +78,12 @@ package final class Renditions: Sendable {
   package func store(
     _ key: Digest, bytes: [UInt8], contentType: String, fields: [Rendition.Field] = []
   ) async throws -> Rendition {
-    try await queue.run { [self] in
+    try await publishAndUpload(key) { [self] in
       var body = try HashingWriter(in: folder)
       try body.write(bytes)
+      let rendition = describe(key, body.size, body.digest(), contentType, fields)
       return try withExtendedLifetime(body.target) {
-        try publish($0.path, size: body.size, body.digest(), as: key, contentType, fields)
+        try publish($0.path, rendition, as: key)
       }
     }
   }
@@ -121,31 +129,45 @@ package final class Renditions: Sendable {
 
   func path(of key: Digest) -> String { files.path(of: key) }
 
-  private func publish(
-    _ file: String, size: Int, _ digest: Digest, as key: Digest, _ contentType: String,
+  private func publishAndUpload(
+    _ key: Digest, _ publish: @escaping @Sendable () throws -> (rendition: Rendition, isNew: Bool)
+  ) async throws -> Rendition {
+    let (rendition, isNew) = try await queue.run(publish)
+    if isNew { startUpload(key) }
+    return rendition
+  }
+
+  private func describe(
+    _ key: Digest, _ size: Int, _ digest: Digest, _ contentType: String,
     _ fields: [Rendition.Field]
-  ) throws(StoreError) -> Rendition {
-    let rendition = Rendition(
+  ) -> Rendition {
+    Rendition(
       path: path(of: key), contentType: contentType, size: size, digest: digest, fields: fields,
       created: Date(timeIntervalSince1970: now().timeIntervalSince1970.rounded(.down)))
+  }
+
+  /// Moves a file to a rendition's path; if the key has a rendition already, returns that one.
+  func publish(
+    _ file: String, _ rendition: Rendition, as key: Digest
+  ) throws(StoreError) -> (rendition: Rendition, isNew: Bool) {
     guard rendition.isRepresentable else {
       throw StoreError(.failed, "header fields must not hold line breaks")
     }
-    if let existing = self.rendition(key) { return existing }
+    if let existing = self.rendition(key) { return (existing, false) }
     let header = try TemporaryFile(in: folder)
     let text = rendition.header
     try Array(text.utf8).span.bytes.withUnsafeBytes { bytes throws(StoreError) in
       try header.file.write(bytes)
     }
     return try renameLock.withLock { _ throws(StoreError) in
-      if let existing = storedHeader(key), existing.hasSize { return existing }
+      if let existing = storedHeader(key), existing.hasSize { return (existing, false) }
       _ = FileSystem.setModified(file, now())
       // The header last: a rendition without one is not found.
       try FileSystem.rename(file, to: rendition.path)
       try header.rename(to: rendition.path + ".head")
       headers.withLock { $0.insert(rendition, for: key) }
       bytes.withLock { $0 += rendition.size + text.utf8.count }
-      return rendition
+      return (rendition, true)
     }
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// An open file of the store: a descriptor with the path that its errors name.
 struct StoreFile: Sendable {
   let path: String
-  private let descriptor: FileDescriptor
+  let descriptor: FileDescriptor
 
   /// The descriptor's number, valid while this value is referenced.
   var number: Int32 { descriptor.number }
@@ -62,6 +62,23 @@ struct StoreFile: Sendable {
     }
     return String(decoding: bytes, as: UTF8.self)
   }
+
+  /// A part of the file, of which all must be there.
+  func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+    let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, read in
+      read = max(0, pread(number, buffer.baseAddress, buffer.count, offset))
+    }
+    guard bytes.count == count else { throw StoreError(.damaged, "\(path) is shorter than it was") }
+    return bytes
+  }
+
+  /// Shortens the file (`ftruncate`).
+  func truncate(to size: Int) throws(StoreError) {
+    guard ftruncate(number, size) == 0 else { throw StoreError("shorten", path) }
+  }
+
+  /// Whether another descriptor or a mapping has the file open; false if the file system does not tell.
+  var isOpenElsewhere: Bool { clinux_is_open_elsewhere(number) != 0 }
 
   /// The SHA-256 of the whole file.
   func digest() throws(StoreError) -> Digest {
@@ -120,7 +137,7 @@ final class TemporaryFile: Sendable {
 
   init(in folder: DataFolder) throws(StoreError) {
     path = folder.temporaryPath()
-    file = try StoreFile(path, O_WRONLY | O_CREAT | O_EXCL)
+    file = try StoreFile(path, O_RDWR | O_CREAT | O_EXCL)
   }
 
   deinit { remove() }

@@ -27,10 +27,7 @@ extension SQLiteTables {
   ) async throws {
     let (now, blobs) = (now(), blobs)
     try await database.write(expectedBatch: expectedBatch, usesSavepoint: false) { connection in
-      if let blob = asset.blob, !blobs.renew(blob) {
-        throw StoreError(
-          .missing, "the content of \(asset.name) was removed meanwhile; add it again")
-      }
+      try connection.requireRenewed(asset.blob, in: blobs)
       try connection.run(
         """
         INSERT INTO asset(\(AssetRecord.columns), folded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -12,7 +12,7 @@ extension SQLiteTables {
       {
         return (earlier, false)
       }
-      try blobs.requireRenewed(new.blob)
+      try connection.requireRenewed(new.blob?.digest, in: blobs)
       let notification = try connection.insert(new, created: now)
       try connection.run(
         "INSERT INTO notification_count(notification, recipients) VALUES (?, ?)", notification.id,
@@ -30,7 +30,7 @@ extension SQLiteTables {
     let (now, blobs) = (now(), blobs)
     let amended = try await database.write {
       connection -> (notification: StoredNotification, recipients: [UserID])? in
-      try blobs.requireRenewed(new.blob)
+      try connection.requireRenewed(new.blob?.digest, in: blobs)
       if let stored = try connection.notification(id, at: now), stored.isSame(as: new) {
         return (stored, [])
       }
@@ -72,15 +72,6 @@ extension SQLiteTables {
     for key: IdempotencyKey, sender: UserID?
   ) throws -> StoredNotification? {
     try database.read { try $0.notification(for: key, sender: sender) }
-  }
-}
-
-extension Blobs {
-  /// Keeps a blob from being collected before the reference to it is committed; throws `missing` if it is
-  /// not stored.
-  fileprivate func requireRenewed(_ blob: Blob?) throws {
-    guard let blob, !renew(blob.digest) else { return }
-    throw StoreError(.missing, "the content of the notification was removed meanwhile; try again")
   }
 }
 

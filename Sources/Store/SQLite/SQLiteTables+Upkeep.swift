@@ -29,14 +29,26 @@ extension SQLiteTables {
 
   func unreferenced(among blobs: [Digest]) throws -> [Digest] {
     try database.read { connection in
-      try blobs.filter { digest in
-        try connection.value(
-          """
-          SELECT EXISTS (SELECT 1 FROM notification WHERE blob = ?1)
-            OR EXISTS (SELECT 1 FROM asset WHERE blob = ?1)
-          """, digest) == false
-      }
+      try blobs.filter { try !connection.isReferenced($0) }
     }
+  }
+}
+
+extension SQLiteConnection {
+  /// Whether a notification or an asset has this content.
+  fileprivate func isReferenced(_ blob: Digest) throws -> Bool {
+    try value(
+      """
+      SELECT EXISTS (SELECT 1 FROM notification WHERE blob = ?1)
+        OR EXISTS (SELECT 1 FROM asset WHERE blob = ?1)
+      """, blob) == true
+  }
+
+  /// Keeps a blob from being collected before a reference to it is committed; throws `missing` if it is not
+  /// stored.
+  func requireRenewed(_ blob: Digest?, in blobs: Blobs) throws {
+    guard let blob else { return }
+    try blobs.requireRenewed(blob) { try isReferenced(blob) }
   }
 }
 

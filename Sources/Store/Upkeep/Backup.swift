@@ -1,21 +1,49 @@
 import FoundationEssentials
 import Glibc
 import Primitives
+import S3
+
+/// What a backup does not contain.
+package struct BackupReport: Sendable, Equatable {
+  /// The number of blobs that are only in the object store.
+  package let blobs: Int
+  /// The object store; nil if there is none.
+  package let objects: String?
+}
 
 extension Store {
   /// Copies everything but the renditions into a new folder, as of one moment, while the store is in use.
   ///
   /// The folder appears once the copy is complete and durable; it is a data folder itself. Content on the
-  /// same file system is linked and takes no further space.
-  package func backup(to path: String) async throws {
-    try await upkeep.run { [self] in
+  /// same file system is linked and takes no further space. Of what the object store has, nothing is copied.
+  @discardableResult
+  package func backup(to path: String) async throws -> BackupReport {
+    if objects == nil, let url = folder.objectStore { throw folder.missingObjectStore(url) }
+    let remote = try await objectsInStore()
+    return try await upkeep.run { [self] in
       try folder.preventingCollection {
+        var left = 0
         try Backup.build(path) { target in
           try SQLiteTables.copyDatabase(from: folder.database, to: target.database)
-          try Backup.copyBlobs(from: folder, to: target, verifying: false)
+          left = try Backup.copyBlobs(from: folder, to: target, except: remote, verifying: false)
+          try target.setObjectStore(objects?.url)
         }
+        return BackupReport(blobs: left, objects: objects?.url)
       }
     }
+  }
+
+  /// The digests and sizes of the blobs in the object store.
+  private func objectsInStore() async throws -> [Digest: Int] {
+    guard let objects else { return [:] }
+    var found: [Digest: Int] = [:]
+    for prefix in Self.objectPrefixes {
+      for object in try await objects.list("blobs/\(prefix)/") {
+        guard let digest = Digest(hex: object.key.suffix(64)) else { continue }
+        found[digest] = object.size
+      }
+    }
+    return found
   }
 
   /// Makes a data folder from a backup; `path` must not exist or be an empty folder.
@@ -25,7 +53,8 @@ extension Store {
     let source = DataFolder(existing: backup)
     try Backup.build(path) { target in
       try SQLiteTables.copyDatabase(from: source.database, to: target.database)
-      try Backup.copyBlobs(from: source, to: target, verifying: true)
+      _ = try Backup.copyBlobs(from: source, to: target, except: [:], verifying: true)
+      try target.setObjectStore(source.objectStore)
     }
   }
 }
@@ -52,21 +81,29 @@ private enum Backup {
     }
   }
 
-  /// Copies every blob that the database of `target` refers to.
+  /// Copies every blob that the database of `target` refers to, except those that the object store has; returns
+  /// how many these are.
   static func copyBlobs(
-    from source: DataFolder, to target: DataFolder, verifying: Bool
-  ) throws {
+    from source: DataFolder, to target: DataFolder, except remote: [Digest: Int], verifying: Bool
+  ) throws -> Int {
+    var left = 0
     let (from, to) = (
       DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
       DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
     )
-    for digest in try SQLiteTables.blobs(in: target.database)
-    where access(from.path(of: digest), R_OK) == 0 {
+    for digest in try SQLiteTables.blobs(in: target.database) {
+      let size = stat(ofFile: from.path(of: digest)).map { Int($0.st_size) }
+      if let known = remote[digest], size == nil || size == known {
+        left += 1
+        continue
+      }
+      guard access(from.path(of: digest), R_OK) == 0 else { continue }
       if verifying, try Digest(ofFile: from.path(of: digest)) != digest {
         throw StoreError(.damaged, "\(from.path(of: digest)) is damaged; use another backup")
       }
       try copy(from.path(of: digest), to: to.path(of: digest))
     }
+    return left
   }
 
   /// Links a blob, which never changes, or copies it if that is not possible.

@@ -12,6 +12,8 @@ package struct CheckReport: Sendable, Equatable {
 
   /// The number of blobs compared with their digests.
   package internal(set) var blobs = 0
+  /// The number of blobs in the object store compared with their digests; nil without one.
+  package internal(set) var objects: Int?
   /// The number of renditions compared with their headers.
   package internal(set) var renditions = 0
   /// The problems; empty if there are none.
@@ -31,8 +33,11 @@ extension Store {
   ///
   /// `repairing` moves damaged content to `damaged/`, removes damaged renditions, which are rendered again
   /// on demand, and marks assets without content, so that the next scan of the drop folder reads their
-  /// files again.
+  /// files again. Blobs that the object store does not have are uploaded if they are here.
+  ///
+  /// Reads every blob of the object store that something refers to.
   package func check(repairing: Bool = false) async throws -> CheckReport {
+    if objects == nil, let url = folder.objectStore { throw folder.missingObjectStore(url) }
     let problems = try await tables.problems()
     var report = try await upkeep.run { [self] in
       var report = CheckReport()
@@ -41,15 +46,21 @@ extension Store {
       checkRenditions(&report, repairing: repairing)
       return report
     }
-    for (richType, name, digest) in try await tables.assetContents()
-    where blobs.size(of: digest) == nil {
+    let (assets, notifications) = (
+      try await tables.assetContents(), try await tables.notificationContents()
+    )
+    let remote = try await checkObjects(
+      Set(assets.map(\.blob) + notifications.map(\.blob)), &report, repairing: repairing)
+    func isGone(_ digest: Digest) -> Bool {
+      blobs.size(of: digest) == nil && !remote.contains(digest)
+    }
+    for (richType, name, digest) in assets where isGone(digest) {
       if repairing { try await tables.removeStamp(richType, name, blob: digest) }
       report.add(
         "the content \(digest) of the asset \(richType)/\(name) is gone"
           + (repairing ? "; the file will be imported again" : ""), isRepaired: repairing)
     }
-    for (id, digest) in try await tables.notificationContents()
-    where blobs.size(of: digest) == nil {
+    for (id, digest) in notifications where isGone(digest) {
       report.add(
         "the content \(digest) of notification \(id) is gone; "
           + "put the file into the drop folder again, or restore a backup")
@@ -71,6 +82,38 @@ extension Store {
         "the content \(digest) is damaged" + (repairing ? "; it was moved to damaged/" : ""),
         isRepaired: repairing)
     }
+  }
+
+  /// Compares the blobs of the object store with their digests; returns those that it has.
+  private func checkObjects(
+    _ digests: Set<Digest>, _ report: inout CheckReport, repairing: Bool
+  ) async throws -> Set<Digest> {
+    guard objects != nil else { return [] }
+    report.objects = 0
+    var sound: Set<Digest> = []
+    for digest in digests.sorted(by: { $0.hex < $1.hex }) {
+      let problem: String
+      do throws(StoreError) {
+        try await blobs.verifyObject(digest)
+        report.objects? += 1
+        sound.insert(digest)
+        continue
+      } catch {
+        guard [.missing, .damaged].contains(error.code) else { throw error }
+        problem = error.reason
+      }
+      guard let size = blobs.size(of: digest),
+        try await upkeep.run({ [blobs] in try blobs.isIntact(digest) })
+      else {
+        report.add(problem)
+        continue
+      }
+      if repairing { try await blobs.replaceObject(Blob(digest: digest, size: size)) }
+      report.add(
+        problem + (repairing ? "; it was uploaded again" : "; the data folder has it"),
+        isRepaired: repairing)
+    }
+    return sound
   }
 
   private func checkRenditions(_ report: inout CheckReport, repairing: Bool) {

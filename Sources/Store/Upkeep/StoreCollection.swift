@@ -6,8 +6,17 @@ package struct Retention: Sendable {
   package var renditionBytes: Int?
   /// How long a rendition is kept after its last use, in seconds, whatever the limit.
   package var renditionGrace: TimeInterval = 15
+  /// The most bytes of blobs in the data folder, if an object store has them as well, or nil for no limit.
+  package var cachedBlobBytes: Int?
+  /// How long a blob's file is kept after its last use, in seconds, whatever the limit.
+  package var cachedBlobGrace: TimeInterval = 120
   /// How long unreferenced content is kept after it was last added, in seconds.
   package var blobGrace: TimeInterval = 3600
+  /// How long unreferenced content is kept in the object store, in seconds, and how long after it was found to be
+  /// that.
+  package var remoteBlobGrace: TimeInterval = 86400
+  /// How long a rendition is kept in the object store after it was rendered, in seconds.
+  package var remoteRenditionAge: TimeInterval = 30 * 86400
   /// How long events for publishers are kept, in seconds.
   package var eventAge: TimeInterval = 7 * 86400
   /// The most events for publishers; the oldest are removed.
@@ -55,6 +64,18 @@ extension Store {
     await renditions.removeLeastRecentlyUsed(
       above: retention.renditionBytes ?? .max,
       unusedSince: now().addingTimeInterval(-retention.renditionGrace))
+  }
+
+  /// Removes the least recently used files of blobs beyond the limit of the cache, for times when many are
+  /// fetched.
+  @discardableResult
+  package func trimBlobs(_ retention: Retention) async throws -> (count: Int, bytes: Int) {
+    let limit = retention.cachedBlobBytes ?? .max
+    guard blobs.cachedBytes ?? .max > limit else { return (0, 0) }
+    // Less than the limit, so that not every fetch is followed by a removal.
+    return try await blobs.removeLeastRecentlyUsed(
+      above: limit / 10 * 9,
+      unusedSince: now().addingTimeInterval(-retention.cachedBlobGrace))
   }
 
   private func removeUnreferencedBlobs(

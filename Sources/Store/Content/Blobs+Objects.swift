@@ -1,0 +1,178 @@
+import FoundationEssentials
+import Glibc
+import S3
+import Synchronization
+
+// With an object store, that has every blob, and the data folder those that were used last.
+extension Blobs {
+  /// Where the object store has a blob.
+  static func key(_ digest: Digest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex)" }
+
+  /// What the object store has while the blob is being removed from it.
+  static func removalKey(_ digest: Digest) -> String { "removing/\(digest.hex)" }
+
+  /// A file's time is set when it is used, at most once in this many seconds.
+  private static let useInterval = 30.0
+  /// A blob in the object store that is older is stored again before it is referred to, in seconds.
+  static let freshness = 12 * 3600.0
+  /// A removal that takes longer has ended without a trace, in seconds.
+  static let longestRemoval = 600.0
+  /// The most bytes of a blob whose size is not known.
+  private static let largest = 1 << 30
+  /// How long an upload waits for the removal of the same blob.
+  private static let removalTimeout = Duration.seconds(10)
+
+  /// Whether a blob's file is in the data folder; always, without an object store.
+  ///
+  /// If it is, it stays for at least a minute and a half.
+  package func isLocal(_ digest: Digest, size: Int) -> Bool {
+    guard objects != nil else { return true }
+    guard let status = stat(ofFile: path(of: digest)), status.st_size == size else { return false }
+    return now().timeIntervalSince(status.modified) < Self.useInterval || renew(digest)
+  }
+
+  /// Returns once a blob's file is in the data folder, if need be from the object store; the file then stays
+  /// for at least a minute and a half.
+  ///
+  /// - Throws: `away`, or `missing` or `damaged` if the object store does not have it.
+  package func fetch(_ digest: Digest, size: Int) async throws(StoreError) {
+    guard let objects else { return }
+    if isLocal(digest, size: size) { return objects.count(\.blobHits) }
+    objects.count(\.blobMisses)
+    try await fetches.run(digest) { [self] () async throws(StoreError) in
+      if isLocal(digest, size: size) { return }
+      // Bytes may change on the way; twice is another cause.
+      if try await fetchOnce(digest, size, from: objects) { return }
+      if try await fetchOnce(digest, size, from: objects) { return }
+      objects.count(\.damaged)
+      throw StoreError(.damaged, "the content \(digest) is damaged in the object store")
+    }
+  }
+
+  /// False if the bytes are not the blob's.
+  private func fetchOnce(
+    _ digest: Digest, _ size: Int, from objects: ObjectStore
+  ) async throws(StoreError) -> Bool {
+    let copy = try TemporaryFile(in: folder)
+    guard
+      try await objects.get(
+        Self.key(digest), to: copy.file.descriptor, size: size, limit: size)
+    else { throw StoreError(.missing, "the content \(digest) is not in the object store") }
+    let isIntact = try await queue.run { () throws(StoreError) in
+      try copy.file.digest() == digest
+    }
+    guard isIntact else { return false }
+    copy.setModified(now())
+    do { try await groupCommit.commit(copy, as: path(of: digest)) } catch {
+      throw error as? StoreError ?? StoreError(.failed, "the content \(digest) cannot be stored")
+    }
+    cacheSize.withLock { $0 = $0.map { $0 + size } }
+    return true
+  }
+
+  /// Returns once the object store has a blob whose file is here, and keeps it for half a day at least.
+  func upload(_ blob: Blob) async throws(StoreError) {
+    guard let objects else { return }
+    let stored = try await objects.head(Self.key(blob.digest))
+    if stored?.size != blob.size || Self.age(stored?.modified ?? 0, at: now()) > Self.freshness {
+      try await put(blob, objects)
+    }
+    // Whoever removes it announces that first, and looks at the blob's age after that (`ObjectUpkeep`):
+    // either it sees the new blob, or its announcement is seen here.
+    let end = ContinuousClock.now + Self.removalTimeout
+    var pause = Duration.milliseconds(50)
+    while let removal = try await objects.head(Self.removalKey(blob.digest)),
+      Self.age(removal.modified, at: now()) < Self.longestRemoval
+    {
+      guard .now < end else {
+        throw StoreError(.busy, "the same content is being removed; try again")
+      }
+      try? await Task.sleep(for: pause)
+      pause = min(pause * 2, .seconds(1))
+      try await put(blob, objects)
+    }
+  }
+
+  /// Reads a blob in the object store and compares it with its digest.
+  ///
+  /// - Throws: `missing` or `damaged`.
+  func verifyObject(_ digest: Digest) async throws(StoreError) {
+    guard let objects else { return }
+    let copy = try TemporaryFile(in: folder)
+    guard
+      try await objects.get(
+        Self.key(digest), to: copy.file.descriptor, size: Self.largest, limit: Self.largest)
+    else { throw StoreError(.missing, "the content \(digest) is not in the object store") }
+    guard try await queue.run({ () throws(StoreError) in try copy.file.digest() }) == digest else {
+      throw StoreError(.damaged, "the content \(digest) is damaged in the object store")
+    }
+  }
+
+  /// Stores a blob whose file is here in the object store, whatever that has.
+  func replaceObject(_ blob: Blob) async throws(StoreError) {
+    if let objects { try await put(blob, objects) }
+  }
+
+  private func put(_ blob: Blob, _ objects: ObjectStore) async throws(StoreError) {
+    let file = try StoreFile(path(of: blob.digest), O_RDONLY | O_NOFOLLOW)
+    try await objects.put(
+      Self.key(blob.digest), file: file.descriptor, size: blob.size, digest: blob.digest)
+  }
+
+  /// The seconds since an object was stored.
+  static func age(_ modified: Int, at now: Date) -> Double {
+    now.timeIntervalSince1970 - Double(modified)
+  }
+}
+
+// MARK: - The cache's size
+
+extension Blobs {
+  /// The bytes of blobs in the data folder; nil until they were counted, and without an object store.
+  package var cachedBytes: Int? { cacheSize.withLock { $0 } }
+
+  /// Removes the files of the least recently used blobs until the rest fits into `limit` bytes.
+  ///
+  /// Keeps those used since `time`, those that are open, and those that the object store does not have, which
+  /// it gets now.
+  func removeLeastRecentlyUsed(
+    above limit: Int, unusedSince time: Date
+  ) async throws(StoreError) -> (count: Int, bytes: Int) {
+    guard let objects else { return (0, 0) }
+    let (total, cold) = await queue.run { [self] in
+      var (total, cold) = (0, [DigestFolder.Entry]())
+      files.forEachFile { file in
+        total += file.size
+        if file.modified < time { cold.append(file) }
+      }
+      return (total, cold.sorted { $0.modified < $1.modified })
+    }
+    cacheSize.withLock { $0 = total }
+    var (count, bytes) = (0, 0)
+    for file in cold {
+      guard total - bytes > limit else { break }
+      guard let digest = Digest(hex: file.name) else { continue }
+      guard try await objects.head(Self.key(digest))?.size == file.size else {
+        try await upload(Blob(digest: digest, size: file.size))
+        continue
+      }
+      guard removeFile(digest, ifOlderThan: time) else { continue }
+      count += 1
+      bytes += file.size
+      cacheSize.withLock { $0 = $0.map { $0 - file.size } }
+    }
+    return (count, bytes)
+  }
+
+  /// Removes a blob's file if nobody has used it since `limit` or has it open.
+  private func removeFile(_ digest: Digest, ifOlderThan limit: Date) -> Bool {
+    timestampLock.withLock { _ in
+      guard let file = try? StoreFile(path(of: digest), O_RDONLY | O_NOFOLLOW),
+        let status = try? file.status(), status.modified < limit,
+        // A plugin that renders it has it in its folder.
+        status.st_nlink == 1, !file.isOpenElsewhere
+      else { return false }
+      return unlink(path(of: digest)) == 0
+    }
+  }
+}

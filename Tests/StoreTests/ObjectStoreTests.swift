@@ -1,0 +1,237 @@
+import Foundation
+import StandIns
+import Synchronization
+import Testing
+
+@testable import Store
+
+/// Content in an object store, with the data folder as a cache in front of it.
+@Suite(.timeLimit(.minutes(1))) struct ObjectStoreTests {
+  private let objects: ObjectStandIn
+  private let scratch = Scratch(at: Date().timeIntervalSince1970)
+  private let store: Store
+  private let picture = [UInt8](repeating: 7, count: 100_000)
+
+  init() throws {
+    objects = try ObjectStandIn()
+    store = try scratch.open(objects: try objects.configuration)
+  }
+
+  private func path(_ digest: Digest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex)" }
+
+  private func addPicture() async throws -> Blob { try await store.blobs.add(bytes: picture) }
+
+  private func removeFile(_ blob: Blob) {
+    #expect(unlink(store.blobs.path(of: blob.digest)) == 0)
+  }
+
+  private func isHere(_ blob: Blob) -> Bool {
+    scratch.files().contains(path(blob.digest))
+  }
+
+  @Test func `content is in the object store before it counts as stored`() async throws {
+    let blob = try await addPicture()
+    #expect(objects.bytes(path(blob.digest)) == Data(picture))
+    objects.fail { request, _ in request.method == "PUT" ? .status(403, "AccessDenied") : nil }
+    let error = await #expect(throws: StoreError.self) {
+      try await store.blobs.add(bytes: [1, 2, 3])
+    }
+    #expect(error?.code == .away && objects.keys == [path(blob.digest)])
+  }
+
+  @Test func `content that is there is not uploaded again`() async throws {
+    let blob = try await addPicture()
+    removeFile(blob)
+    _ = try await addPicture()
+    #expect(objects.received.count { $0.method == "PUT" } == 1)
+    // What is old could just be collected as an orphan.
+    scratch.pass(13 * 3600)
+    _ = try await addPicture()
+    #expect(objects.received.count { $0.method == "PUT" } == 2)
+  }
+
+  @Test func `a missing file is fetched once for many readers`() async throws {
+    let blob = try await addPicture()
+    removeFile(blob)
+    #expect(!store.blobs.isLocal(blob.digest, size: blob.size))
+    objects.forget()
+    await withTaskGroup { group in
+      for _ in 0..<50 {
+        group.addTask { [store] in
+          await #expect(throws: Never.self) {
+            try await store.blobs.fetch(blob.digest, size: blob.size)
+          }
+        }
+      }
+    }
+    #expect(objects.received.map(\.method) == ["GET"])
+    let file = store.blobs.path(of: blob.digest)
+    #expect(FileManager.default.contents(atPath: file) == Data(picture))
+    let cache = try #require(store.objects).counts.cache
+    #expect(cache.blobMisses >= 1 && cache.blobHits + cache.blobMisses == 50)
+  }
+
+  @Test func `content that changed on the way is fetched again, and damaged content refused`()
+    async throws
+  {
+    let blob = try await addPicture()
+    removeFile(blob)
+    objects.forget()
+    objects.fail { request, count in request.method == "GET" && count == 1 ? .corrupt : nil }
+    try await store.blobs.fetch(blob.digest, size: blob.size)
+    #expect(isHere(blob))
+    removeFile(blob)
+    for damaged in [Data(picture) + [1], Data(picture.dropLast()), Data(count: picture.count)] {
+      objects.set(path(blob.digest), damaged)
+      let error = await #expect(throws: StoreError.self) {
+        try await store.blobs.fetch(blob.digest, size: blob.size)
+      }
+      #expect(error?.code == .damaged)
+    }
+    objects.set(path(blob.digest), nil)
+    let error = await #expect(throws: StoreError.self) {
+      try await store.blobs.fetch(blob.digest, size: blob.size)
+    }
+    #expect(error?.code == .missing && !isHere(blob) && scratch.files(in: "tmp").isEmpty)
+  }
+
+  @Test func `another node finds what one has rendered`() async throws {
+    let other = Scratch(at: Date().timeIntervalSince1970 + 60)
+    let second = try other.open(objects: try objects.configuration)
+    let fields = [Rendition.Field("x-width", "320")]
+    for (text, bytes) in [("a", picture), ("b", [])] {
+      let key = Digest(of: text)
+      let rendition = try await store.renditions.store(
+        key, bytes: bytes, contentType: "image/png", fields: fields)
+      try await eventually { objects.keys.contains { $0.hasSuffix(key.hex) } }
+      #expect(second.renditions.rendition(key) == nil)
+      let found = try #require(try await second.renditions.fetch(key))
+      #expect(found.digest == rendition.digest && found.created == rendition.created)
+      #expect(found.contentType == "image/png" && found.fields == fields)
+      #expect(FileManager.default.contents(atPath: found.path) == Data(bytes))
+      #expect(second.renditions.rendition(key) == found)
+    }
+    #expect(try await second.renditions.fetch(Digest(of: "c")) == nil)
+    #expect(other.files(in: "tmp").isEmpty)
+  }
+
+  @Test(arguments: [0, 4, 20, 100])
+  func `a rendition that is damaged in the object store is none`(length: Int) async throws {
+    let key = Digest(of: "a")
+    let object = "renditions/\(key.hex.prefix(2))/\(key.hex)"
+    _ = try await store.renditions.store(key, bytes: picture, contentType: "image/png")
+    try await eventually { objects.keys.contains(object) }
+    let whole = try #require(objects.bytes(object))
+    store.renditions.remove(key)
+    for damaged in [whole.prefix(length), whole.suffix(length), Data(count: length)] {
+      objects.set(object, damaged)
+      #expect(try await store.renditions.fetch(key) == nil)
+    }
+    #expect(scratch.files(in: "renditions").isEmpty)
+  }
+
+  @Test func `while the object store is away all fail at once, and it heals by itself`()
+    async throws
+  {
+    let (kept, gone) = (try await addPicture(), try await store.blobs.add(bytes: [1]))
+    removeFile(gone)
+    let changes = Mutex<[Bool]>([])
+    try #require(store.objects).onAbsence.set { error in
+      changes.withLock { $0.append(error != nil) }
+    }
+    objects.fail { _, _ in .status(503, "SlowDown") }
+    for _ in 0..<2 {
+      let error = await #expect(throws: StoreError.self) {
+        try await store.blobs.fetch(gone.digest, size: 1)
+      }
+      #expect(error?.code == .away)
+      try await eventually { store.objects?.counts.isAway == true }
+    }
+    let get = try #require(store.objects?.counts.requests[.get])
+    #expect(get.failed == 1 && get.skipped == 1)
+    try await store.blobs.fetch(kept.digest, size: kept.size)
+    await #expect(throws: StoreError.self) { try await store.probe() }
+    objects.heal()
+    try await eventually { store.objects?.counts.isAway == false }
+    try await store.blobs.fetch(gone.digest, size: 1)
+    try await store.probe()
+    #expect(changes.withLock { $0 } == [true, false])
+  }
+
+  @Test func `a wrong key is told at the start, a store that is away is expected back`()
+    async throws
+  {
+    objects.fail { _, _ in .status(503, "SlowDown") }
+    try await store.objects?.checkConfiguration()
+    objects.fail { _, _ in .status(403, "SignatureDoesNotMatch") }
+    let error = await #expect(throws: StoreError.self) {
+      try await store.objects?.checkConfiguration()
+    }
+    #expect(error?.code == .failed && error?.reason.contains("hidden") == false)
+  }
+
+  @Test func `the least recently used files are removed, but none that is open or nowhere else`()
+    async throws
+  {
+    var blobs: [Blob] = []
+    for number in 0..<5 {
+      blobs.append(try await store.blobs.add(bytes: picture + [UInt8(number)]))
+      scratch.pass(60)
+    }
+    scratch.pass(60)
+    var retention = Retention()
+    retention.cachedBlobBytes = 0
+    let open = try StoreFile(store.blobs.path(of: blobs[0].digest), O_RDONLY)
+    objects.set(path(blobs[1].digest), nil)
+    // The last one was just used; the grace of the others is over.
+    #expect(store.blobs.isLocal(blobs[4].digest, size: blobs[4].size))
+    _ = try await store.trimBlobs(retention)
+    #expect(blobs.map(isHere) == [true, true, false, false, true])
+    #expect(objects.keys.count == 5)
+    withExtendedLifetime(open) {}
+    // It was uploaded, and can be removed now.
+    #expect(try await store.trimBlobs(retention).count >= 1)
+    #expect(!isHere(blobs[1]) && isHere(blobs[4]))
+  }
+
+  @Test func `a notification keeps content whose file was removed, but no content that is gone`()
+    async throws
+  {
+    let blob = try await addPicture()
+    var new = NotificationInsert.any(to: alice)
+    new.blob = blob
+    _ = try await store.notifications.create(new)
+    removeFile(blob)
+    _ = try await store.notifications.create(new)
+    let unknown = try await store.blobs.add(bytes: [9])
+    removeFile(unknown)
+    new.blob = unknown
+    let error = await #expect(throws: StoreError.self) {
+      try await store.notifications.create(new)
+    }
+    #expect(error?.code == .missing)
+  }
+}
+
+extension ObjectStandIn {
+  /// How a store uses it.
+  var configuration: ObjectStoreConfiguration {
+    get throws {
+      var configuration = try ObjectStoreConfiguration(
+        url, accessKey: "rich:push", secret: "hidden")
+      configuration.deadline = .milliseconds(500)
+      return configuration
+    }
+  }
+}
+
+/// Waits until something becomes true in another thread.
+func eventually(
+  sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + .seconds(20)
+  while try !condition() {
+    try #require(ContinuousClock.now < end, sourceLocation: sourceLocation)
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}
