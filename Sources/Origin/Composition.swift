@@ -150,7 +150,7 @@ struct RouteServices: Sendable {
       streams: [
         ("push", { [pushes = delivery.pushes] in pushes.count }),
         ("events", { [events = delivery.events] in events.count }),
-      ], lanes: delivery.lanes, logins: logins)
+      ], lanes: delivery.lanes, logins: logins, store: store)
     let sent = SentRoutes(store: store, announcement: delivery.publisher.announcement)
     table = RouteTable(
       health: HealthRoutes(

@@ -9,8 +9,10 @@ package import Store
 package struct DataFolderAdmin: Sendable {
   private let store: Store
 
-  /// Opens the data folder.
-  package init(data: String) throws { store = try Store(folder: data, access: .shared) }
+  /// Opens the data folder, and the object store that has its content, if that is needed.
+  package init(data: String, objects: ObjectStoreSettings? = nil) throws {
+    store = try Store(folder: data, access: .shared, objects: objects?.configuration)
+  }
 
   // MARK: - Maintenance
 
@@ -20,22 +22,31 @@ package struct DataFolderAdmin: Sendable {
   package func check(repairing: Bool) async throws -> (lines: [String], isSound: Bool) {
     let report = try await store.check(repairing: repairing)
     var lines = report.findings.map { ($0.isRepaired ? "repaired: " : "wrong: ") + $0.sentence }
-    lines.append("\(report.blobs) blobs and \(report.renditions) renditions verified")
+    let remote = report.objects.map { ", \($0) blobs in the object store" } ?? ""
+    lines.append("\(report.blobs) blobs\(remote) and \(report.renditions) renditions verified")
     return (lines, report.isSound)
   }
 
-  /// Copies everything except the renditions into a new folder, while the server runs.
+  /// Copies everything except the renditions and what the object store has into a new folder, while the server
+  /// runs.
   ///
   /// - Parameters:
   ///   - path: The folder to create.
   ///   - programs: The folder of `richpush-exec`, which knows what plugins may read.
+  /// - Returns: lines for people: what the backup does not contain.
   /// - Throws: `OperatorError` if plugins may read the new folder.
-  package func backup(to path: String, programs: String) async throws {
+  package func backup(to path: String, programs: String) async throws -> [String] {
     let launcher = programs + "/richpush-exec"
     if let readable = try PluginHost.readableFolder(holding: path, launcher: launcher) {
       throw OperatorError("plugins may read \(readable): back up to another folder")
     }
-    try await store.backup(to: path)
+    let report = try await store.backup(to: path)
+    return report.objects.map {
+      [
+        "not in the backup: \(report.blobs) blobs, which are in \($0)",
+        "back up the bucket as well, after this backup or with versions",
+      ]
+    } ?? []
   }
 
   /// Creates a data folder from a backup; `path` must not exist, or be an empty folder.

@@ -16,6 +16,7 @@ struct Housekeeping: Sendable {
   let counts: RenditionCounts
   let log: Log
   private static let collectionInterval = Duration.seconds(900)
+  private static let prefixesAtOnce = 16
   // A whole folder can be dropped at once, so the limit of renditions is enforced within seconds.
   private static let renditionInterval = Duration.seconds(5)
 
@@ -24,6 +25,10 @@ struct Housekeeping: Sendable {
     await withDiscardingTaskGroup { group in
       group.addTask { await repeating(every: Self.collectionInterval, collect) }
       group.addTask { await repeating(every: Self.renditionInterval, collectRenditions) }
+      if store.objects != nil {
+        group.addTask { await repeating(every: Self.renditionInterval, trimBlobs) }
+        group.addTask { await collectObjects() }
+      }
     }
   }
 
@@ -47,6 +52,44 @@ struct Housekeeping: Sendable {
   private func collectRenditions() async {
     guard store.renditions.size > retention.renditionBytes ?? .max else { return }
     counts.count(.evicted, await store.collectRenditions(retention).count)
+  }
+
+  /// Works through the whole object store at the start, which uploads what it should have, and then in four
+  /// hours each time.
+  private func collectObjects() async {
+    var rest: ArraySlice<String> = Store.objectPrefixes[...]
+    var count = rest.count
+    while !Task.isCancelled {
+      do {
+        let report = try await store.collectObjects(retention, prefixes: rest.prefix(count))
+        rest = rest.dropFirst(count)
+        if rest.isEmpty { rest = Store.objectPrefixes[...] }
+        count = Self.prefixesAtOnce
+        log(report, of: store)
+      } catch { log(.error, "objects", "objects: clean-up failed: \(error.logDescription)") }
+      try? await Task.sleep(for: Self.collectionInterval)
+    }
+  }
+
+  private func log(_ report: ObjectUpkeepReport, of store: Store) {
+    if let stranger = report.stranger {
+      log(
+        .warning, "objects",
+        "objects: another data folder uses this bucket (\(stranger)), so that nothing is removed from it; "
+          + "if there is none, remove that object")
+    }
+    guard report.blobs + report.renditions + report.uploaded > 0 else { return }
+    log(
+      .info, "objects",
+      """
+      objects: removed \(report.blobs) blobs (\(report.blobBytes) bytes) and \(report.renditions) \
+      renditions, uploaded \(report.uploaded) blobs
+      """)
+  }
+
+  private func trimBlobs() async {
+    // While the object store is away nothing is removed; the log has that already.
+    _ = try? await store.trimBlobs(retention)
   }
 
   private func collect() async {

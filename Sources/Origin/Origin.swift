@@ -36,7 +36,9 @@ package final class Origin: Sendable {
       try user.become(ownerOf: configuration.data)
       return launcher
     }
-    let store = try Store(folder: configuration.data)
+    let store = try Store(
+      folder: configuration.data, objects: configuration.objects?.configuration)
+    try await configuration.monitorObjects(of: store, log: log)
     if !configuration.isDemo { store.accounts.removePasswordlessUsers() }
     media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)
     intake = IntakeServices(configuration, media, store: store, log: log)

@@ -28,6 +28,7 @@ extension OriginConfiguration {
   private var secretPaths: [String] {
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: data)) ?? []
     return [data, assets] + entries.filter { $0 != "scratch" }.map { "\(data)/\($0)" } + pushFiles
+      + (objects?.files ?? [])
       + [certificate, key, accessLog].compactMap(\.self)
   }
 
@@ -63,6 +64,7 @@ extension OriginConfiguration {
   var retention: Retention {
     var retention = Retention()
     retention.renditionBytes = renditionBytes
+    retention.cachedBlobBytes = objectCacheBytes
     return retention
   }
 
@@ -139,6 +141,25 @@ extension OriginConfiguration {
     }
     if !isDemo, try await store.accounts.users().isEmpty {
       log(.notice, "config", "no users yet; add one: richpush user add NAME --role publisher")
+    }
+  }
+
+  /// Logs when the object store of a store is away, and what else it does not do.
+  ///
+  /// - Throws: `OperatorError` if it does not accept the key, or has no such bucket. One that is away is
+  ///   expected back.
+  func monitorObjects(of store: Store, log: Log) async throws {
+    guard let objects = store.objects else { return }
+    objects.onAbsence.set { error in
+      if let error {
+        log(.error, "objects", "objects: \(error.reason); only what is cached is served")
+      } else {
+        log(.notice, "objects", "objects: the object store is back")
+      }
+    }
+    objects.onFailure.set { log(.error, "objects", "objects: \($0.reason)") }
+    do throws(StoreError) { try await objects.checkConfiguration() } catch {
+      throw OperatorError("--objects: \(error.reason)")
     }
   }
 

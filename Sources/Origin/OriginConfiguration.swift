@@ -49,6 +49,10 @@ package struct OriginConfiguration: Sendable {
   package var network: Set<String> = []
   /// The most bytes of renditions on the disk.
   package var renditionBytes = 10 << 30
+  /// The object store that has the content; nil if the data folder has it.
+  package var objects: ObjectStoreSettings?
+  /// The most bytes of blobs on the disk, if there is an object store.
+  package var objectCacheBytes = 10 << 30
   /// Demo mode: any user name is accepted with the same word as password; only on loopback.
   package var isDemo = false
   /// Whether `/push/` has the page with which browsers register for pushes.

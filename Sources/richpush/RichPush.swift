@@ -26,6 +26,7 @@ struct RichPush {
   /// All environment variables that a command reads.
   static var variables: [String] {
     commands.flatMap { $0.options }.map(\.variable) + OriginConfiguration.pushVariables.map(\.name)
+      + ObjectStoreSettings.variables.map(\.name)
   }
 
   /// The umask that the program was started with.

@@ -30,7 +30,8 @@ final class HealthRoutes: Sendable {
   /// `GET /readyz`: whether the store can be read and written, and no plugin is stuck.
   func ready(_ context: RequestContext) async -> Response {
     do { try await store.probe() } catch {
-      return .problem(503, "The store does not respond: \(error.logDescription)")
+      return .problem(
+        503, "The store does not respond: \(error.logDescription)", fields: ["Retry-After": "5"])
     }
     let stuck = report.host.status().filter(\.queue.isStalled).map(\.plugin.richType)
     guard stuck.isEmpty else {

@@ -17,6 +17,7 @@ struct MetricsReport: Sendable {
   let streams: [(name: String, count: @Sendable () -> Int)]
   let lanes: PushLanes
   let logins: FailedLogins
+  let store: Store
 
   /// The whole page; `server` is nil while it starts.
   func page(
@@ -34,6 +35,7 @@ struct MetricsReport: Sendable {
     }
     addPlugins(to: &page)
     addPushes(to: &page, waiting: queues)
+    addObjects(to: &page)
     page.family(
       "richpush_devices_without_lane", "gauge", "Devices that no configured push service reaches.")
     for (platform, count) in unreached { page.sample(["platform": platform], count) }

@@ -65,6 +65,10 @@ struct Option: Sendable {
     Option(name: name, kind: .list, placeholder: placeholder, explanation: explanation)
   }
 
+  /// The flag of all commands that read or write content.
+  static let objects = value(
+    "objects", "URL",
+    "keep content in s3://bucket?endpoint=https://host&region=name (docs/SCALING.md)")
   /// The flag of all commands that open the data folder.
   static let data = value("data", "FOLDER", "where the store is kept", default: "var")
 }

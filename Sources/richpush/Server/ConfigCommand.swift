@@ -88,8 +88,13 @@ enum ConfigCommand: Command {
     let flags = ServeCommand.options.map {
       (variable: $0.variable, flag: "--\($0.name)" as String?)
     }
-    let push = OriginConfiguration.pushVariables.map { (variable: $0.name, flag: nil as String?) }
-    return (flags + push).sorted { $0.variable.count > $1.variable.count }
+    let others = otherVariables.map { (variable: $0.name, flag: nil as String?) }
+    return (flags + others).sorted { $0.variable.count > $1.variable.count }
+  }
+
+  /// Those that belong to no flag.
+  private static var otherVariables: [(name: String, explanation: String, isSecret: Bool)] {
+    OriginConfiguration.pushVariables + ObjectStoreSettings.variables
   }
 
   /// A table of what is in force, without secrets.
@@ -101,11 +106,11 @@ enum ConfigCommand: Command {
       guard !values.isEmpty else { return nil }
       return row(option.variable, values.map(shown).joined(separator: ";"), file, arguments)
     }
-    let push = OriginConfiguration.pushVariables.compactMap { variable -> [String]? in
+    let others = otherVariables.compactMap { variable -> [String]? in
       guard let value = arguments.environment[variable.name], !value.isEmpty else { return nil }
       return row(variable.name, variable.isSecret ? "(secret)" : value, file, arguments)
     }
-    return [["VARIABLE", "VALUE", "FROM"]] + flags + push
+    return [["VARIABLE", "VALUE", "FROM"]] + flags + others
   }
 
   private static func row(
@@ -137,6 +142,7 @@ enum ConfigCommand: Command {
         "\(option.explanation) (\(form))")
     }
     let push = OriginConfiguration.pushVariables.map { entry($0.name, "", $0.explanation) }
+    let objects = ObjectStoreSettings.variables.map { entry($0.name, "", $0.explanation) }
     return """
       # The configuration of the richpush server: the environment of the service. Remove the # in front
       # of a variable to set it; its present value is the default. Then:
@@ -148,6 +154,10 @@ enum ConfigCommand: Command {
       # Push services, see /usr/share/doc/richpush/PUSH.md
 
       \(push.joined(separator: "\n\n"))
+
+      # The object store, see /usr/share/doc/richpush/SCALING.md
+
+      \(objects.joined(separator: "\n\n"))
       """
   }
 

@@ -97,11 +97,13 @@ enum StoreCommand: Command {
       richpush store backup FOLDER        copies everything but the renditions
       richpush store restore FOLDER       creates the data folder (--data) from a backup
 
+    With --objects, check reads the object store as well, and backup leaves out what that has.
+
     check and backup work while a server is running; restore needs an empty data folder. Root acts
     as the data folder's owner, who must then be able to create or read FOLDER.
     """
   static let options: [Option] = [
-    .data, .flag("repair", "check: repair what can be derived again"),
+    .data, .objects, .flag("repair", "check: repair what can be derived again"),
   ]
   static let operands = ["check|backup|restore", "[FOLDER]"]
 
@@ -110,21 +112,29 @@ enum StoreCommand: Command {
     switch (arguments.operands[0], arguments.subject) {
     case ("check", nil):
       let isRepairing = arguments.flag("repair")
-      let report = try await DataFolderAdmin(data: data).check(repairing: isRepairing)
+      let report = try await admin(data, arguments).check(repairing: isRepairing)
       for line in report.lines { Terminal.print(line) }
       if !report.isSound {
         throw CommandLineError.failed(
           isRepairing ? "not everything could be repaired" : "something is wrong; try --repair")
       }
     case ("backup", let folder?):
-      try await DataFolderAdmin(data: data).backup(to: folder, programs: Programs.folder)
+      let left = try await admin(data, arguments).backup(to: folder, programs: Programs.folder)
       Terminal.print("backed up to \(folder)")
+      for line in left { Terminal.print(line) }
     case ("restore", let folder?):
       try DataFolderAdmin.restore(from: folder, to: data)
       Terminal.print("restored \(data) from \(folder)")
     default:
       throw CommandLineError.usage("usage: store check, backup FOLDER or restore FOLDER")
     }
+  }
+
+  private static func admin(_ data: String, _ arguments: Arguments) throws -> DataFolderAdmin {
+    try DataFolderAdmin(
+      data: data,
+      objects: try ObjectStoreSettings(
+        arguments.string("objects"), environment: arguments.environment))
   }
 }
 

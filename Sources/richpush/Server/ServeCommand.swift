@@ -60,6 +60,10 @@ enum ServeCommand: Command {
       default: "60706-60961"),
     .list("network", "TYPE", "a rich type whose plugin may use the network, such as url"),
     .value("rendition-cache", "MIB", "most disk space for renditions", default: "10240"),
+    .objects,
+    .value(
+      "object-cache", "MIB", "with --objects: most disk space for other content",
+      default: "10240"),
     .value("publish-as", "USER", "publish files with a .notify.json, or in outbox/, as this user"),
     .value(
       "log-level", "LEVEL", "the least important lines to log: error, warning, notice or info",
@@ -136,6 +140,7 @@ enum ServeCommand: Command {
     configuration.uids = try arguments.userIDs("plugin-uids")
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
+    configuration.objectCacheBytes = (try arguments.integer("object-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.hasPushPage = arguments.flag("push-page")
     configuration.hasConsole = !arguments.flag("no-console")
@@ -147,6 +152,8 @@ enum ServeCommand: Command {
       try configuration.usePush(
         arguments.required("push"), environment: arguments.environment,
         contact: arguments.string("push-contact"), allowed: arguments.list("push-allow"))
+      configuration.objects = try ObjectStoreSettings(
+        arguments.string("objects"), environment: arguments.environment)
       configuration.user = try arguments.string("user").map(ServerUser.init)
       try arguments.string("public-url").map { try configuration.usePublicURL($0) }
       try configuration.allowMetrics(arguments.list("metrics-allow"))
