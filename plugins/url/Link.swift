@@ -46,6 +46,11 @@ struct Link {
     guard parts.set(CURLUPART_HOST, host.ascii), let url = parts.get(CURLUPART_URL),
       let port = parts.get(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap({ Int($0) })
     else { throw Refusal("The link's host \(host.ascii) is not a valid name.") }
+    // Without its last dot a name can be an address: “1.” would become “1”, which is 0.0.0.1.
+    let again = URLParts()
+    guard again.parse(url), again.get(CURLUPART_HOST) == host.ascii else {
+      throw Refusal("The link's host \(name.prefix(80)) is not a valid name.")
+    }
     // libcurl 7.88 encodes path and query, but not the fragment.
     self.url = url.utf8.map {
       $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16)

@@ -15,9 +15,11 @@ enum Herd {
 
   /// Lets a phone ask for each of the requests, and again so many times in all.
   ///
-  /// They have as many connections as the machine allows: the server keeps some descriptors to itself.
+  /// A login is `name:password` or a token. Without a number of `connections`, they have as many as the
+  /// machine allows: the server keeps some descriptors to itself.
   static func ask(
-    _ requests: [(login: String, target: String)], of server: RunningServer, rounds: Int = 1
+    _ requests: [(login: String, target: String)], of server: RunningServer, rounds: Int = 1,
+    connections: Int = 19_000
   ) async throws -> [Round] {
     let scratch = try Scratch()
     let program = scratch.folder.path + "/herd"
@@ -25,7 +27,7 @@ enum Herd {
     let compiled = try await Child.run(
       "/usr/bin/cc", ["-D_GNU_SOURCE", "-O2", "-o", program, source])
     try #require(compiled.exitCode == 0, "\(compiled.errors)")
-    let connections = min(requests.count, 19_000, descriptorLimit - 4000)
+    let connections = min(requests.count, connections, descriptorLimit - 4000)
     let result = try await Child.run(
       program, ["\(server.port)", "\(server.processIdentifier)", "\(connections)", "\(rounds)"],
       input: requests.map { "\($0.login) \($0.target)\n" }.joined())

@@ -58,6 +58,7 @@ import Testing
   }
 
   @Test(arguments: [
+    ("https://1./", "host 1. is not a valid name"),
     ("ftp://example.com/", "only http and https"), ("javascript:alert(1)", "not a web address"),
     ("//example.com", "not a web address"), ("", "empty"), ("https://", "not a web address"),
     ("https://user@example.com/", "user name"), ("https://a:b@example.com/", "user name"),

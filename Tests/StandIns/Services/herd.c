@@ -1,6 +1,6 @@
 /* herd PORT SERVER CONNECTIONS ROUNDS: phones that all ask at the same moment.
 
-   Standard input has a line for each request, "USER:PASSWORD TARGET". They are spread over so many connections, and of
+   Standard input has a line for each request, "USER:PASSWORD TARGET" or "TOKEN TARGET". They are spread over so many connections, and of
    those on one connection each is sent when the one before is answered. While the first of each are
    sent, the server's process is held (SIGSTOP): all of them lie before it when it goes on, and from that moment every
    phone's time runs, until its last byte. A phone that gets 503 comes back after Retry-After.
@@ -50,6 +50,10 @@ static char *request(char *line) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   char *user = strtok(line, " "), *target = strtok(NULL, "\n"), pair[256] = "", key[512], *out = key, *text;
   if (!target || strlen(user) > 250) fail("a line of the input");
+  if (!strchr(user, ':')) {
+    if (asprintf(&text, "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", target, user) < 0) fail("memory");
+    return text;
+  }
   strcpy(pair, user);
   for (int i = 0, size = (int)strlen(pair); i < size; i += 3) {
     unsigned word = (unsigned)(unsigned char)pair[i] << 16 | (unsigned)(unsigned char)pair[i + 1] << 8
