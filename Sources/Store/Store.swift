@@ -59,11 +59,14 @@ package final class Store: Sendable {
 
   /// Opens the store in a folder, which is created if needed.
   ///
-  /// With `objects`, content is in that object store, and the folder has a part of it, as a cache.
-  /// Throws a `StoreError`: `inUse` if another process owns the folder; `readOnly`, `full`, `damaged` or
-  /// `newer` if the database can't be used.
+  /// The records are in a SQLite database in the folder or, with a URL such as `postgres://host/name`, in a
+  /// PostgreSQL database. With `objects`, content is in that object store, and the folder has a part of it, as
+  /// a cache.
+  /// Throws a `StoreError`: `inUse` if another process owns the folder; `readOnly`, `full`, `damaged`,
+  /// `newer` or `unavailable` if the database can't be used.
   package init(
-    folder path: String, access: Access = .owner, objects: ObjectStoreConfiguration? = nil,
+    folder path: String, database url: String? = nil, access: Access = .owner,
+    objects: ObjectStoreConfiguration? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     folder = try DataFolder(path)
@@ -76,15 +79,19 @@ package final class Store: Sendable {
     }
     self.objects = objects.map(ObjectStore.init)
     blobs = try Blobs(in: folder, objects: self.objects, now: now)
-    tables = try SQLiteTables(
-      in: folder, start: start, blobs: blobs, observers: observers, now: now)
+    tables =
+      if let url {
+        try PostgresTables(at: url, start: start, blobs: blobs, observers: observers, now: now)
+      } else {
+        try SQLiteTables(in: folder, start: start, blobs: blobs, observers: observers, now: now)
+      }
     renditions = Renditions(in: folder, objects: self.objects, now: now)
     self.now = now
   }
 
-  /// Whether there is a store in a folder.
-  package static func exists(in folder: String) -> Bool {
-    stat(ofFile: DataFolder(existing: folder).database) != nil
+  /// Whether there is a store in a folder, or in a database.
+  package static func exists(in folder: String, database url: String? = nil) -> Bool {
+    url != nil || stat(ofFile: DataFolder(existing: folder).database) != nil
   }
 
   /// Returns if the store can be read and written; otherwise throws a `StoreError`.
@@ -103,7 +110,7 @@ package final class Store: Sendable {
 extension Store {
   /// How much the store takes on the disk, in bytes.
   package struct Usage: Sendable {
-    /// The files of the database.
+    /// The database, which may be on another machine.
     package let database: Int
     /// Content of notifications and assets.
     package let blobs: Int
@@ -117,11 +124,8 @@ extension Store {
   package func usage() async throws -> Usage {
     var disk = statvfs()
     _ = statvfs(folder.path, &disk)
-    let files = ["", "-wal"].map { file in
-      Int(clamping: stat(ofFile: folder.database + file)?.st_size ?? 0)
-    }
     return Usage(
-      database: files.reduce(0, +), blobs: try await tables.contentSize(),
+      database: try await tables.size(), blobs: try await tables.contentSize(),
       renditions: renditions.size,
       free: Int(clamping: disk.f_bavail) * Int(clamping: disk.f_frsize))
   }

@@ -59,7 +59,7 @@ import Testing
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
-    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CSQLite", "CUnistring", "CVersions",
+    "CGnuTLS", "CCrypt", "CLinux", "CNettle", "CPostgres", "CSQLite", "CUnistring", "CVersions",
   ]
 
   @Test(arguments: modules)
@@ -111,12 +111,12 @@ import Testing
     #expect(rest.map(\.name) == [])
   }
 
-  @Test func `keeps SQL in one folder`() throws {
+  @Test func `keeps SQL in one folder for each database`() throws {
     let statement = try Pattern(
       #"^(?:.*")?\s*((?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|VACUUM|CREATE) [\w\\(*])"#)
     let files = Repository.files(in: "Sources", "plugins", endingIn: ".swift")
       .filter { !statement.matches(in: $0.text).isEmpty }
-    #expect(Set(files.map(\.folder)) == ["Sources/Store/SQLite"])
+    #expect(Set(files.map(\.folder)) == ["Sources/Store/SQLite", "Sources/Store/PostgreSQL"])
   }
 
   @Test func `starts processes in one module of the server`() {

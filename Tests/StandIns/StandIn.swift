@@ -92,4 +92,4 @@ private final class StandInProcess: @unchecked Sendable {
 }
 
 /// The stand-in says nothing any more, or nothing that can be understood.
-private enum StandInError: Error { case hasEnded }
+enum StandInError: Error { case hasEnded }

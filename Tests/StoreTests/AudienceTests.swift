@@ -15,12 +15,15 @@ import Testing
     let names = Set((0..<Self.size).map { "user\($0)" })
     let users = try await store.accounts.userIDs(of: names, allowingPasswordless: true).values
       .sorted()
-    try await store.database.write { connection in
-      try connection.run(
-        """
-        INSERT INTO registration(id, user, platform, handle, updated)
-        SELECT 'device ' || value, value, 'apns', 'token ' || value, 0 FROM json_each(?)
-        """, SQLiteConnection.list(users.map(\.rawValue)))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for user in users {
+        group.addTask {
+          _ = try await store.accounts.putRegistration(
+            "device \(user.rawValue)", user: user, platform: "apns",
+            handle: "token \(user.rawValue)", tags: [])
+        }
+      }
+      try await group.waitForAll()
     }
     return (store, users)
   }

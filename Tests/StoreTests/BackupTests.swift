@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-@Suite(.timeLimit(.minutes(1))) struct BackupTests {
+@Suite(.sqlite, .timeLimit(.minutes(1))) struct BackupTests {
   private let scratch = Scratch()
   private var target: String { "\(scratch.folder)/copy" }
 

@@ -70,7 +70,7 @@ import Testing
     #expect(try await store.check().findings.isEmpty)
   }
 
-  @Test func `finds references to nothing, and content that is gone`() async throws {
+  @Test(.sqlite) func `finds references to nothing, and content that is gone`() async throws {
     let (store, blob, _) = try await filled()
     try await store.database.write { connection in
       try connection.script("COMMIT; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")

@@ -124,7 +124,7 @@ import Testing
       try await store.events.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID) == [1]
     )
     #expect(try await store.outbox.deliveries(of: 0).isEmpty)
-    #expect(try store.database.value("SELECT count(*) FROM push", as: Int.self) == 0)
+    #expect(try await store.count("push") == 0)
     #expect(try await store.notifications.create(new).isNew)
     #expect(try await store.notifications.inbox(of: alice, limit: 9).count == 3)
   }

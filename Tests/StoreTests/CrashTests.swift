@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 /// A second process of these tests writes as fast as it can, and is killed in the middle of it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CrashTests {
+@Suite(.sqlite, .serialized, .timeLimit(.minutes(2))) struct CrashTests {
   private static let variable = "RICHPUSH_TEST_CRASH_FOLDER"
   private let scratch = Scratch()
 

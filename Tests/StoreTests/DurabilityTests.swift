@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 /// Which system calls a second process of these tests makes, as strace(1) sees them.
-@Suite(.timeLimit(.minutes(1))) struct DurabilityTests {
+@Suite(.sqlite, .timeLimit(.minutes(1))) struct DurabilityTests {
   private static let variable = "RICHPUSH_TEST_TRACED_FOLDER"
   private let scratch = Scratch()
 

@@ -73,7 +73,7 @@ import Testing
     let store = try scratch.open()
     _ = try await store.notifications.create(.any(to: alice))
     let gate = DispatchSemaphore(value: 0)
-    store.database.writeSoon { _ in gate.wait() }
+    store.holdWriter(until: gate)
     for _ in 0..<2500 { store.notifications.recordFetched(7, user: alice) }
     store.notifications.recordFetched(0, user: alice)
     gate.signal()

@@ -4,7 +4,7 @@ import Testing
 @testable import Store
 
 /// A database that an earlier version wrote, in which everything belonged to names.
-@Suite(.timeLimit(.minutes(1))) struct MigrationTests {
+@Suite(.sqlite, .timeLimit(.minutes(1))) struct MigrationTests {
   private let scratch = Scratch()
   private var path: String { scratch.folder + "/richpush.db" }
 

@@ -22,13 +22,13 @@ import Testing
       _ = try await store.notifications.create(new)
       #expect(try await lease(store).count == 1)
     }
-    // A database that is closing removes files.
+    // A SQLite database that is closing removes files.
     while FileManager.default.fileExists(atPath: scratch.folder + "/richpush.db-shm") {
       try await Task.sleep(for: .milliseconds(5))
     }
     try FileManager.default.copyItem(atPath: scratch.folder, toPath: copy)
     // The copy has the leases of the first node, which may still be sending.
-    let other = try Store(folder: copy, now: { scratch.now })
+    let other = try Store(folder: copy, database: try scratch.database(), now: { scratch.now })
     #expect(try await lease(other).isEmpty)
     scratch.pass(60)
     #expect(try await lease(other).count == 1)

@@ -138,7 +138,7 @@ import Testing
     #expect(report.findings.allSatisfy { $0.sentence.contains(blobs[3].digest.hex) })
   }
 
-  @Test func `a backup leaves out what the object store has, and says so`() async throws {
+  @Test(.sqlite) func `a backup leaves out what the object store has, and says so`() async throws {
     let (here, lost) = (
       try await store.blobs.add(bytes: [1]), try await store.blobs.add(bytes: [2])
     )

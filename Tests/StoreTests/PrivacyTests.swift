@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PrivacyTests {
   private let scratch = Scratch()
 
-  @Test func `nothing in the data folder is anybody else's, nor in a backup`() async throws {
+  @Test(.sqlite) func `nothing in the data folder is anybody else's, nor in a backup`() async throws
+  {
     let store = try scratch.open()
     try await fill(store)
     let backup = scratch.folder + "/backup"
@@ -18,7 +19,9 @@ import Testing
     #expect(mode("\(scratch.folder)/richpush.db-wal") == 0o600)
   }
 
-  @Test func `a folder that an earlier version left open is shut when it is opened`() async throws {
+  @Test(.sqlite) func `a folder that an earlier version left open is shut when it is opened`()
+    async throws
+  {
     var digest: Digest?
     do {
       let store = try scratch.open()
@@ -55,7 +58,7 @@ import Testing
     #expect(mode(path) == 0o444)
   }
 
-  @Test(.enabled(if: getuid() == 0, "only root can give files to another user"))
+  @Test(.sqlite, .enabled(if: getuid() == 0, "only root can give files to another user"))
   func `refuses a folder that is another user's, and parts that another user put there`() throws {
     chown(scratch.folder, 65534, 65534)
     let error = #expect(throws: StoreError.self) { try scratch.open() }

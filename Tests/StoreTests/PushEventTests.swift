@@ -22,9 +22,7 @@ import Testing
     let store = try scratch.open()
     _ = try await store.notifications.create(.any(to: alice))
     let first = try await store.events.latestPushEvent()
-    try await store.database.write { connection in
-      try connection.run("DELETE FROM notification")
-    }
+    try await store.removeNotifications()
     #expect(try await store.events.pushEvents(for: alice, after: 0, limit: 9).isEmpty)
     _ = try await store.notifications.create(.any(to: alice))
     #expect(
@@ -33,7 +31,7 @@ import Testing
       ])
   }
 
-  @Test func `tells the observer after the events were committed`() async throws {
+  @Test(.sqlite) func `tells the observer after the events were committed`() async throws {
     let store = try scratch.open()
     let told = Mutex<[[[Int]]]>([])
     store.observers.onPushEvents.set { [weak store] users in

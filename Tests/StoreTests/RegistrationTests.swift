@@ -59,10 +59,7 @@ import Testing
     _ = try await store.accounts.putRegistration(
       "1", user: alice, platform: "apns", handle: "AA", tags: ["a"])
     #expect(try await store.accounts.removeRegistration("1", user: alice))
-    let tags = try store.database.read { connection in
-      try connection.value("SELECT count(*) FROM registration_tag", as: Int.self)
-    }
-    #expect(tags == 0)
+    #expect(try await store.count("registration_tag") == 0)
   }
 
   @Test func `unsent pushes follow a subscription to the lane of its new endpoint`() async throws {

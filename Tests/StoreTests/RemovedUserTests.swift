@@ -24,8 +24,7 @@ import Testing
     _ = try await store.notifications.create(new)
     store.notifications.recordFetched(0, user: first, device: "phone")
     _ = try await store.notifications.markRead(0, user: first, device: "phone")
-    let deviceReceipts = "SELECT count(*) FROM device_receipt"
-    #expect(try store.database.value(deviceReceipts) == 1)
+    #expect(try await store.count("device_receipt") == 1)
 
     #expect(try await store.accounts.removeUser("alice"))
     let second = try await add("alice", to: store)
@@ -45,7 +44,7 @@ import Testing
     for lane in ["apns", "azure"] {
       #expect(try await store.outbox.lease(lane: lane, limit: 9, until: scratch.now).isEmpty)
     }
-    #expect(try store.database.value(deviceReceipts) == 0)
+    #expect(try await store.count("device_receipt") == 0)
     #expect(try await store.outbox.deliveries(of: 0).allSatisfy { $0.user == nil })
   }
 

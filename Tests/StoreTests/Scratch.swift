@@ -1,6 +1,8 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Synchronization
+import Testing
 
 @testable import Store
 
@@ -18,7 +20,10 @@ final class Scratch: Sendable {
     mkdir(folder, 0o700)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  deinit {
+    if Self.server != nil { _ = try? Self.administer("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+    try? FileManager.default.removeItem(atPath: folder)
+  }
 
   var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
 
@@ -30,7 +35,21 @@ final class Scratch: Sendable {
     _ access: Store.Access = .owner, objects: ObjectStoreConfiguration? = nil
   ) throws -> Store {
     let store = try Store(
-      folder: folder, access: access, objects: objects, now: { self.now })
+      folder: folder, database: try database(), access: access, objects: objects,
+      now: { self.now })
+    if let tables = store.tables as? PostgresTables {
+      tables.database.writeSoon { transaction in
+        let added = try transaction.run(
+          """
+          INSERT INTO users(id, name, role, created) SELECT id, name, 'device', 0
+          FROM unnest($1::bigint[], $2::text[]) AS guest(id, name) ON CONFLICT DO NOTHING
+          """, Array(guests.values), Array(guests.keys))
+        if added == guests.count {
+          try transaction.run("SELECT setval('users_id_seq', $1)", guests.count)
+        }
+      }
+      return store
+    }
     store.database.writeSoon { connection in
       for (name, id) in guests {
         try connection.run(
@@ -39,6 +58,24 @@ final class Scratch: Sendable {
       }
     }
     return store
+  }
+
+  // MARK: PostgreSQL
+
+  /// The PostgreSQL server that all these tests use instead of SQLite; see `PostgresSystemTests`.
+  static let server = getenv("RICHPUSH_TEST_DATABASE").map { String(cString: $0) }
+
+  private var schema: String { "test_\(folder.split(separator: "-").last ?? "")" }
+
+  /// The URL of a schema of the test's own; nil for SQLite.
+  func database() throws -> String? {
+    guard let server = Self.server else { return nil }
+    try Self.administer("CREATE SCHEMA IF NOT EXISTS \(schema)")
+    return server + "&application_name=\(schema)&options=-csearch_path%3D\(schema)"
+  }
+
+  private static func administer(_ sql: String) throws {
+    try server.map { try PostgresConnection($0, for: .writing) }?.script(sql)
   }
 
   /// Every file below the folder, by its path from there, without the database's.
@@ -91,7 +128,38 @@ extension Blobs {
   }
 }
 
+extension Trait where Self == ConditionTrait {
+  /// For what only SQLite has: its file, its writer, its planner.
+  static var sqlite: Self { .enabled(if: Scratch.server == nil, "only with SQLite") }
+}
+
 extension Store {
+  /// The number of rows in a table.
+  func count(_ table: String) async throws -> Int {
+    let sql = "SELECT count(*) FROM \(table)"
+    if let tables = tables as? PostgresTables {
+      return try await tables.database.read { try $0.value(sql) ?? 0 }
+    }
+    return try database.value(sql) ?? 0
+  }
+
+  /// Keeps the thread that writes until it is signalled.
+  func holdWriter(until gate: DispatchSemaphore) {
+    if let tables = tables as? PostgresTables {
+      tables.database.writeSoon { _ in gate.wait() }
+    } else {
+      database.writeSoon { _ in gate.wait() }
+    }
+  }
+
+  func removeNotifications() async throws {
+    if let tables = tables as? PostgresTables {
+      try await tables.database.run("DELETE FROM notification")
+    } else {
+      try await database.run("DELETE FROM notification")
+    }
+  }
+
   /// The tables, for what only SQLite's have.
   var sqlite: SQLiteTables {
     guard let tables = tables as? SQLiteTables else { preconditionFailure("another database") }
@@ -158,8 +226,16 @@ extension Outbox {
 extension Store {
   /// Inserts an event, for one publisher or for all.
   func record(_ type: String, _ data: String, publisher: UserID? = nil) async throws {
+    let now = now()
+    if let tables = tables as? PostgresTables {
+      return try await tables.database.write { transaction in
+        transaction.collected.events.append(
+          CollectedChanges.Event(
+            type: type, publisher: publisher, user: nil, notification: nil, data: data, time: now))
+      }
+    }
     try await database.run(
       "INSERT INTO event(type, publisher, data, created) VALUES (?, ?, ?, ?)", type, publisher,
-      data, now())
+      data, now)
   }
 }

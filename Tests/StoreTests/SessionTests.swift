@@ -33,7 +33,7 @@ import Testing
     #expect(try await store.sessions.sessionUser(withToken: hash(1)) == nil)
     #expect(try await store.sessions.sessions(of: alice).isEmpty)
     _ = try await store.collect(Retention())
-    let left = try store.database.value("SELECT count(*) FROM session", as: Int.self)
+    let left = try await store.count("session")
     #expect(left == 0)
   }
 

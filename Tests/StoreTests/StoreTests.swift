@@ -27,14 +27,14 @@ import Testing
     #expect(scratch.files(in: "tmp").isEmpty)
   }
 
-  @Test func `says that a database is damaged`() async throws {
+  @Test(.sqlite) func `says that a database is damaged`() async throws {
     try await scratch.open().accounts.addUser("bob", hash: "1", role: .admin)
     scratch.write(String(repeating: "garbage ", count: 1000), to: "richpush.db")
     unlink("\(scratch.folder)/richpush.db-wal")
     #expect { try scratch.open() } throws: { ($0 as? StoreError)?.code == .damaged }
   }
 
-  @Test func `refuses a folder that a newer version wrote`() async throws {
+  @Test(.sqlite) func `refuses a folder that a newer version wrote`() async throws {
     try await scratch.open().database.write { connection in
       try connection.run("PRAGMA user_version = 999")
     }

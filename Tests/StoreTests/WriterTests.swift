@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite(.timeLimit(.minutes(1))) struct WriterTests {
+@Suite(.sqlite, .timeLimit(.minutes(1))) struct WriterTests {
   private let scratch = Scratch()
 
   @Test func `fails one change of a commit without the others`() async throws {

@@ -16,7 +16,7 @@ package final class Callback<Value: Sendable>: Sendable {
   }
 
   /// Calls the function on this thread, if one is set.
-  func callAsFunction(_ value: Value) { function.withLock { $0 }?.body(value) }
+  package func callAsFunction(_ value: Value) { function.withLock { $0 }?.body(value) }
 }
 
 /// Threads that may wait for the disk, so that those of Swift's cooperative pool never do.

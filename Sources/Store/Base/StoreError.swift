@@ -24,6 +24,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case busy
     /// The object store cannot be reached or does not do what it is asked; a retry may succeed.
     case away
+    /// The database does not answer; it may do so again later.
+    case unavailable
     /// Anything else the disk or the database reported.
     case failed
   }

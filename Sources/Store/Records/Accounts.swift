@@ -183,3 +183,13 @@ extension Accounts {
       id, user: user, platform: platform, handle: handle, tags: tags, keys: nil, lane: nil)
   }
 }
+
+extension LinkKey {
+  /// 32 bytes of the system's randomness, in hexadecimal.
+  static func newSecret() -> String {
+    (0..<4).map { _ in
+      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}

@@ -16,6 +16,22 @@ package struct NotificationCounts: Sendable, Equatable {
   package let read: Int
 }
 
+extension NotificationCounts {
+  /// Combines what is counted: users in all and those whom the embedded gateway has reached, and pushes that
+  /// wait, were sent and failed.
+  init(
+    users: (recipients: Int, reached: Int), fetched: Int, read: Int,
+    pushes: (waiting: Int, sent: Int, failed: Int)
+  ) {
+    let isEmbedded = pushes.waiting + pushes.sent + pushes.failed == 0
+    queued =
+      isEmbedded ? max(0, users.recipients - max(users.reached, fetched)) : pushes.waiting
+    sent = pushes.sent + users.reached
+    (recipients, failed) = (users.recipients, pushes.failed)
+    (self.fetched, self.read) = (fetched, read)
+  }
+}
+
 /// A notification as its sender sees it.
 package struct SentNotification: Sendable, Equatable {
   /// The notification.

@@ -15,6 +15,8 @@ package struct Session: Sendable, Equatable {
   package static let lifetime: TimeInterval = 12 * 3600
   /// The most sessions of one user.
   package static let most = 20
+  /// Changes of `used` that are smaller are not written, in seconds.
+  static let usePrecision = 300.0
 }
 
 /// The user of a session.

@@ -15,6 +15,8 @@ protocol Upkeep: Sendable {
   func probe() async throws
   /// Enters the group until the thread that changes the tables has done what it does now.
   func turn(_ group: DispatchGroup)
+  /// The bytes that the database takes on its disk.
+  func size() async throws -> Int
   /// What is wrong with the database itself, a sentence each.
   func problems() async throws -> [String]
   /// The assets with content.
@@ -35,7 +37,7 @@ protocol Upkeep: Sendable {
   func removeEvents(before time: Date, keeping count: Int) async throws
 }
 
-/// Functions that are called after commits of this process.
+/// Functions that are called after commits of this process, and of other nodes with the same database.
 ///
 /// Hints: what they announce is read from the database.
 package struct CommitObservers: Sendable {
@@ -53,4 +55,8 @@ package struct CommitObservers: Sendable {
   package let onJobs = Callback<Set<String>>()
   /// Called after every commit.
   package let onCommit = Callback<Void>()
+  /// Called when anything may have been committed by other nodes, without having been told.
+  package let onEverything = Callback<Void>()
+  /// Whether this node does what only one does.
+  package let lead = Lead()
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The database file, with any number of concurrent readers and one writer (SQLite's WAL mode).
 final class Database: Queryable, Sendable {
-  private let path: String
+  let path: String
   private let writer: Writer
   private let idleReaders = Mutex<[Reader]>([])
 
@@ -84,25 +84,8 @@ final class Database: Queryable, Sendable {
 /// fails does not undo the others.
 final class Writer: Sendable {
   private let connection: Mutex<SQLiteConnection>
-  private let state = Mutex(State())
-  private let thread = DispatchQueue(label: "store.writer")
-  /// The longest wait for an expected batch.
-  private let batchTimeout: DispatchTimeInterval
+  private let queue: CommitQueue<Change>
   private let onCommit: Callback<Void>
-
-  /// The most changes in one commit, which bounds how long the first of them waits.
-  private static let commitLimit = 512
-  /// A larger expected batch is not waited for: one fsync for 128 changes is cheap enough.
-  private static let batchLimit = 128
-
-  private struct State {
-    var waiting: [Change] = []
-    /// How many are being committed.
-    var committing = 0
-    /// Whether the thread is about to commit what waits: at once, or after the timeout.
-    var isScheduled = false
-    var isTimerSet = false
-  }
 
   private struct Change: Sendable {
     /// Makes the change; the result resumes its caller once it is committed.
@@ -116,7 +99,8 @@ final class Writer: Sendable {
     batchTimeout: DispatchTimeInterval = .milliseconds(40)
   ) {
     self.connection = Mutex(connection)
-    (self.onCommit, self.batchTimeout) = (onCommit, batchTimeout)
+    self.onCommit = onCommit
+    queue = CommitQueue(batchTimeout: batchTimeout)
   }
 
   func write<R: Sendable>(
@@ -129,7 +113,7 @@ final class Writer: Sendable {
           let result = try body(connection)
           return { continuation.resume(returning: result) }
         }, fail: { continuation.resume(throwing: $0) }, usesSavepoint: usesSavepoint)
-      enqueue(change, expectedBatch: expectedBatch)
+      queue.add(change, expectedBatch: expectedBatch, commit: commit)
     }
   }
 
@@ -138,42 +122,12 @@ final class Writer: Sendable {
       try body(connection)
       return { @Sendable in }
     }
-    enqueue(Change(perform: perform, fail: { _ in }))
+    queue.add(Change(perform: perform, fail: { _ in }), commit: commit)
   }
 
-  func turn(_ group: DispatchGroup) { thread.async(group: group) {} }
+  func turn(_ group: DispatchGroup) { queue.turn(group) }
 
-  private func enqueue(_ change: Change, expectedBatch: Int = 1) {
-    let (mustSchedule, mustSetTimer) = state.withLock { state in
-      state.waiting.append(change)
-      let isComplete =
-        state.waiting.count >= min(expectedBatch - state.committing, Self.batchLimit)
-      let mustSchedule = !state.isScheduled && isComplete
-      let mustSetTimer = !state.isScheduled && !state.isTimerSet && !mustSchedule
-      if mustSchedule { state.isScheduled = true }
-      if mustSetTimer { state.isTimerSet = true }
-      return (mustSchedule, mustSetTimer)
-    }
-    if mustSchedule { thread.async { self.commitWaiting() } }
-    if mustSetTimer {
-      thread.asyncAfter(deadline: .now() + batchTimeout) { self.commitWaiting() }
-    }
-  }
-
-  private func commitWaiting() {
-    let (changes, hasMore) = state.withLock { state in
-      let changes = Array(state.waiting.prefix(Self.commitLimit))
-      state.waiting.removeFirst(changes.count)
-      state.isScheduled = !state.waiting.isEmpty
-      state.isTimerSet = false
-      state.committing = changes.count
-      return (changes, state.isScheduled)
-    }
-    // Empty if the timer fires for a batch that was committed because it became complete.
-    if !changes.isEmpty { connection.withLock { commit(changes, on: $0) } }
-    state.withLock { $0.committing = 0 }
-    if hasMore { thread.async { self.commitWaiting() } }
-  }
+  private func commit(_ changes: [Change]) { connection.withLock { commit(changes, on: $0) } }
 
   private func commit(_ changes: [Change], on connection: borrowing SQLiteConnection) {
     var performed: [(change: Change, acknowledge: @Sendable () -> Void)] = []

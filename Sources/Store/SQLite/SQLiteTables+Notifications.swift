@@ -75,14 +75,6 @@ extension SQLiteTables {
   }
 }
 
-extension StoredNotification {
-  fileprivate func isSame(as new: NotificationInsert) -> Bool {
-    message == new.message && richType == new.richType && payload == new.payload
-      && blob == new.blob && blobType == new.blobType && form == new.form
-      && notBefore == new.notBefore && expires == new.expires
-  }
-}
-
 extension SQLiteConnection {
   fileprivate func notification(_ id: Int, at now: Date) throws -> StoredNotification? {
     try first(
@@ -158,11 +150,6 @@ extension StoredNotification {
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
     created, not_before, expires, form, audience
     """
-
-  /// The condition that recipients may know of it at the time in the parameter `time`, such as `?2`.
-  static func isVisible(_ time: String) -> String {
-    "(expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))"
-  }
 
   init(_ row: inout Row) throws {
     (id, message, richType) = (try row.next(), try row.next(), try row.next())

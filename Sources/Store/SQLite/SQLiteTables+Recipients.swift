@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 
 extension SQLiteTables {
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
@@ -104,46 +103,6 @@ extension SQLiteConnection {
       try insertReceipt(column, of: id, user: user, lane: lane, at: time)
     }
     return isUsers
-  }
-}
-
-/// Fetches that no commit has written yet, so that a burst of them shares a few commits.
-final class PendingFetches: Sendable {
-  struct Fetch: Sendable {
-    let id: Int
-    let user: UserID
-    let device: String?
-    let time: Date
-  }
-
-  private struct Queue {
-    var fetches: [Fetch] = []
-    var taken = 0
-    /// Whether a commit that takes them was asked for.
-    var isScheduled = false
-  }
-
-  private let queue = Mutex(Queue())
-  /// The most in one commit, so that other changes need not wait for long.
-  private static let limit = 1000
-
-  /// Adds a fetch; true if the caller must ask for a commit that takes it.
-  func add(_ fetch: Fetch) -> Bool {
-    queue.withLock { queue in
-      queue.fetches.append(fetch)
-      defer { queue.isScheduled = true }
-      return !queue.isScheduled
-    }
-  }
-
-  /// Takes the oldest for one commit; `hasMore` asks for another.
-  func take() -> (fetches: [Fetch], hasMore: Bool) {
-    queue.withLock { queue in
-      let fetches = Array(queue.fetches[queue.taken...].prefix(Self.limit))
-      queue.taken += fetches.count
-      if queue.taken == queue.fetches.count { queue = Queue() }
-      return (fetches, queue.isScheduled)
-    }
   }
 }
 

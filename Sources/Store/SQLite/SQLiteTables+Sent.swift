@@ -62,13 +62,9 @@ extension NotificationCounts {
 
   fileprivate init(_ row: inout Row) throws {
     func number() throws -> Int { try row.next(Int?.self) ?? 0 }
-    let (recipients, reached) = (try number(), try number())
-    (fetched, read) = (try number(), try number())
-    let (waiting, pushed, failed) = (try number(), try number(), try number())
-    let isEmbedded = waiting + pushed + failed == 0
-    queued = isEmbedded ? max(0, recipients - max(reached, fetched)) : waiting
-    sent = pushed + reached
-    (self.recipients, self.failed) = (recipients, failed)
+    self.init(
+      users: (try number(), try number()), fetched: try number(), read: try number(),
+      pushes: (try number(), try number(), try number()))
   }
 }
 

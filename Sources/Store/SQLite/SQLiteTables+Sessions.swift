@@ -1,9 +1,6 @@
 import FoundationEssentials
 
 extension SQLiteTables {
-  /// Changes of `used` that are smaller are not written, in seconds.
-  private static let usePrecision = 300.0
-
   func addSession(_ hash: Digest, user: UserID, userAgent: String) async throws -> Bool {
     let now = now()
     let isAdded: Bool? = try await database.write { connection in
@@ -38,7 +35,7 @@ extension SQLiteTables {
       return (user: user, used: used)
     }
     guard let found else { return nil }
-    if now.timeIntervalSince(found.used) > Self.usePrecision {
+    if now.timeIntervalSince(found.used) > Session.usePrecision {
       database.writeSoon { connection in
         try connection.run(
           "UPDATE session SET used = ? WHERE id = ?", now, found.user.session)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 // MARK: - Checks
 
@@ -9,6 +10,10 @@ extension SQLiteTables {
       try database.column("PRAGMA integrity_check(20)", as: String.self).filter { $0 != "ok" }
         + database.column("PRAGMA foreign_key_check").map { "a dangling row in \($0 as String)" }
     }
+  }
+
+  func size() -> Int {
+    ["", "-wal"].reduce(0) { $0 + Int(clamping: stat(ofFile: database.path + $1)?.st_size ?? 0) }
   }
 
   func assetContents() throws -> [(richType: String, name: String, blob: Digest)] {

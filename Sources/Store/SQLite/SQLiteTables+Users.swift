@@ -183,13 +183,3 @@ extension SQLiteConnection {
       LinkKey.newSecret(), Date())
   }
 }
-
-extension LinkKey {
-  /// 32 bytes of the system's randomness, in hexadecimal.
-  fileprivate static func newSecret() -> String {
-    (0..<4).map { _ in
-      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
-  }
-}

@@ -18,6 +18,12 @@ extension Store {
   /// same file system is linked and takes no further space. Of what the object store has, nothing is copied.
   @discardableResult
   package func backup(to path: String) async throws -> BackupReport {
+    guard tables is SQLiteTables else {
+      throw StoreError(
+        .failed,
+        "the records are in PostgreSQL: back them up with pg_dump, and then the folder \(folder.blobs)"
+      )
+    }
     if objects == nil, let url = folder.objectStore { throw folder.missingObjectStore(url) }
     let remote = try await objectsInStore()
     return try await upkeep.run { [self] in

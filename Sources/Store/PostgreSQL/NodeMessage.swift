@@ -1,0 +1,84 @@
+/// What a node tells the others after a commit (`NOTIFY`), so that they read the database at once.
+enum NodeMessage: Equatable {
+  /// There are push events for these users.
+  case pushEvents([UserID])
+  /// There are events for publishers, or other work after a commit.
+  case events
+  /// There is an event about an asset.
+  case assetEvent
+  /// The content or the expiry of a notification changed.
+  case change(Int)
+  /// Credentials of a user ended, or the user's role changed.
+  case credentialsEnded(UserID)
+  /// There are jobs for a lane.
+  case jobs(lane: String)
+  /// The keys that sign links changed, or anything else that is rare.
+  case everything
+
+  /// What the name of the channel begins with; the rest is the schema of the tables.
+  static let channel = "richpush_"
+
+  /// A server accepts payloads of less than 8000 bytes.
+  private static let payloadLimit = 7000
+
+  /// The messages as payloads: the origin and then the messages, a line each, without repetitions.
+  static func payloads(of messages: [NodeMessage], from origin: String) -> [String] {
+    var (payloads, lines): ([String], Set<String>) = ([], [])
+    var payload = origin
+    for message in messages {
+      for line in message.lines where lines.insert(line).inserted {
+        if payload.utf8.count + line.utf8.count >= payloadLimit {
+          payloads.append(payload)
+          payload = origin
+        }
+        payload += "\n" + line
+      }
+    }
+    if !lines.isEmpty { payloads.append(payload) }
+    return payloads
+  }
+
+  /// The origin and the messages of a payload; ignores lines of a later version.
+  static func parse(_ payload: String) -> (origin: Substring, messages: [NodeMessage]) {
+    let lines = payload.split(separator: "\n")
+    return (lines.first ?? "", lines.dropFirst().compactMap(NodeMessage.init(line:)))
+  }
+
+  private var lines: [String] {
+    switch self {
+    case .pushEvents(let users):
+      // Some hundred in a line.
+      stride(from: 0, to: users.count, by: 250).map { start in
+        "push "
+          + users[start..<min(start + 250, users.count)].map { "\($0.rawValue)" }
+          .joined(separator: ",")
+      }
+    case .events: ["events"]
+    case .assetEvent: ["asset"]
+    case .change(let id): ["change \(id)"]
+    case .credentialsEnded(let user): ["credentials \(user.rawValue)"]
+    case .jobs(let lane): ["lane \(lane)"]
+    case .everything: ["everything"]
+    }
+  }
+
+  private init?(line: Substring) {
+    let words = line.split(separator: " ", maxSplits: 1)
+    let value = words.count > 1 ? words[1] : ""
+    switch words.first {
+    case "push":
+      self = .pushEvents(value.split(separator: ",").compactMap { Int($0) }.map(UserID.init))
+    case "events": self = .events
+    case "asset": self = .assetEvent
+    case "change":
+      guard let id = Int(value) else { return nil }
+      self = .change(id)
+    case "credentials":
+      guard let user = Int(value) else { return nil }
+      self = .credentialsEnded(UserID(rawValue: user))
+    case "everything": self = .everything
+    case "lane": self = .jobs(lane: String(value))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Dispatch
+import Synchronization
+
+/// The readers and the writer of one node.
+final class PostgresDatabase: Sendable {
+  /// Where the server is, as libpq understands it.
+  let url: String
+  private let readers: PostgresReaders
+  private let writer: PostgresWriter
+
+  /// Connects, and creates or migrates the tables as needed.
+  ///
+  /// `onCommit` is called after every commit, on the thread that made it; `origin` names this process to the
+  /// other nodes.
+  init(
+    url: String, origin: String, onCommit: Callback<Void>,
+    initialize: (PostgresConnection) throws -> Void
+  ) throws {
+    self.url = url
+    let connection = try PostgresConnection(url, for: .writing)
+    try PostgresSchema.migrate(connection, initialize: initialize)
+    writer = PostgresWriter(connection, url: url, origin: origin, onCommit: onCommit)
+    readers = PostgresReaders(url: url)
+  }
+
+  /// Reads on a thread that may wait; each statement sees everything committed before it.
+  func read<R: Sendable>(
+    _ body: @escaping @Sendable (PostgresConnection) throws -> R
+  ) async throws -> R {
+    try await readers.read(body)
+  }
+
+  /// Changes the database and returns once the change would survive a power cut; throws what `body` throws.
+  ///
+  /// `body` may be called again, in a new transaction, when what it did was undone. For `expectedBatch` see
+  /// ``CommitQueue``.
+  @discardableResult
+  func write<R: Sendable>(
+    expectedBatch: Int = 1, _ body: @escaping @Sendable (PostgresTransaction) throws -> R
+  ) async throws -> R {
+    try await writer.write(expectedBatch: expectedBatch, body)
+  }
+
+  /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
+  func writeSoon(_ body: @escaping @Sendable (PostgresTransaction) throws -> Void) {
+    writer.writeSoon(body)
+  }
+
+  /// Commits one statement and returns how many rows it changed.
+  @discardableResult
+  func run(_ sql: String, _ values: any PostgresParameter & Sendable...) async throws -> Int {
+    try await write { try $0.execute(sql, values).changedRows }
+  }
+
+  /// Enters the group until the writer's thread has done what it does now.
+  func turn(_ group: DispatchGroup) { writer.turn(group) }
+}
+
+/// Connections for queries, and the threads that wait for them; a query waits for its turn if all are in use.
+final class PostgresReaders: Sendable {
+  private typealias Job = @Sendable (inout PostgresConnection?) -> Void
+
+  private struct State {
+    var idle: [PostgresConnection] = []
+    var waiting: [Job] = []
+    var threads = 0
+    /// Why no connection could be made, until when nobody tries again.
+    var failure: (error: StoreError, until: ContinuousClock.Instant)?
+  }
+
+  /// The most queries at once.
+  private static let limit = 8
+  /// How long all queries fail at once after a connection could not be made.
+  private static let pause = Duration.milliseconds(200)
+
+  private let url: String
+  private let queue = DispatchQueue(label: "store.readers", attributes: .concurrent)
+  private let state = Mutex(State())
+
+  init(url: String) { self.url = url }
+
+  func read<R: Sendable>(
+    _ body: @escaping @Sendable (PostgresConnection) throws -> R
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      add { connection in
+        continuation.resume(with: Result { try self.perform(body, on: &connection) })
+      }
+    }
+  }
+
+  private func add(_ job: @escaping Job) {
+    let mustStart = state.withLock { state in
+      state.waiting.append(job)
+      guard state.threads < Self.limit else { return false }
+      state.threads += 1
+      return true
+    }
+    if mustStart { queue.async { self.work() } }
+  }
+
+  /// Runs jobs with one connection until none waits.
+  private func work() {
+    var connection = state.withLock { $0.idle.popLast() }
+    while true {
+      let job = state.withLock { state -> Job? in
+        if state.waiting.isEmpty {
+          state.threads -= 1
+          if let connection { state.idle.append(connection) }
+          return nil
+        }
+        return state.waiting.removeFirst()
+      }
+      guard let job else { return }
+      job(&connection)
+    }
+  }
+
+  /// A query may be repeated, so one whose idle connection was closed by the server gets a new one.
+  private func perform<R>(
+    _ body: (PostgresConnection) throws -> R, on connection: inout PostgresConnection?
+  ) throws -> R {
+    if let open = connection {
+      do { return try body(open) } catch {
+        guard open.isBroken else { throw error }
+        connection = nil
+        // The other idle ones are likely to be closed as well.
+        state.withLock { $0.idle.removeAll() }
+      }
+    }
+    let new = try connect()
+    connection = new
+    do { return try body(new) } catch {
+      if new.isBroken { connection = nil }
+      throw error
+    }
+  }
+
+  private func connect() throws(StoreError) -> PostgresConnection {
+    if let failure = state.withLock({ $0.failure }), failure.until > .now { throw failure.error }
+    do throws(StoreError) {
+      let connection = try PostgresConnection(url, for: .reading)
+      state.withLock { $0.failure = nil }
+      return connection
+    } catch {
+      state.withLock { $0.failure = (error, .now + Self.pause) }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import FoundationEssentials
+
+extension PostgresTables {
+  func users(
+    after name: String, includingPasswordless: Bool, limit: Int
+  ) async throws -> [UserSummary] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT id, name, role, hash IS NULL, created,
+          (SELECT count(*) FROM registration WHERE user_id = users.id),
+          (SELECT max(updated) FROM registration WHERE user_id = users.id)
+        FROM users WHERE name > $1 AND (hash IS NOT NULL OR $2) ORDER BY name LIMIT $3
+        """, name, includingPasswordless, max(0, limit), as: UserSummary.init)
+    }
+  }
+
+  func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool {
+    if try await user(named: name) == nil {
+      guard let hash else {
+        throw StoreError(.missing, "a new user needs a password")
+      }
+      try await addUser(name, hash: hash, role: role)
+      return true
+    }
+    let user = try await database.write { transaction -> UserID? in
+      if role != .admin { try transaction.checkAdmins(without: name) }
+      let user = try transaction.value(
+        """
+        UPDATE users SET role = $1, hash = coalesce($2, hash)
+        WHERE name = $3 AND hash IS NOT NULL RETURNING id
+        """, role, hash, name, as: UserID.self)
+      if let user {
+        if hash != nil { try transaction.endCredentials(of: user) }
+        transaction.collected.messages.append(.credentialsEnded(user))
+      }
+      return user
+    }
+    guard let user else { throw StoreError(.missing, "the user was removed meanwhile") }
+    observers.onCredentialsEnded(user)
+    return false
+  }
+
+  func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool {
+    let now = now()
+    let user = try await database.write { transaction in
+      try transaction.checkAdmins(without: name)
+      return try transaction.removeUser(named: name, at: now)
+    }
+    if let user { observers.onCredentialsEnded(user) }
+    return user != nil
+  }
+
+  func endCredentials(of user: UserID) async throws -> Bool {
+    let isUser = try await database.write { transaction in
+      guard try transaction.isUser(user) else { return false }
+      try transaction.endCredentials(of: user)
+      return true
+    }
+    if isUser { observers.onCredentialsEnded(user) }
+    return isUser
+  }
+
+  func contentSize() async throws -> Int {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT coalesce(sum(size), 0)::bigint FROM (
+          SELECT max(size) AS size FROM (
+            SELECT blob, blob_size AS size FROM notification WHERE blob IS NOT NULL
+            UNION ALL SELECT blob, bytes FROM asset WHERE blob IS NOT NULL
+          ) AS reference GROUP BY blob) AS content
+        """) ?? 0
+    }
+  }
+}
+
+extension PostgresTransaction {
+  /// Throws `conflict` if this user is the only admin; admins are locked, so that two nodes do not remove the
+  /// last two at once.
+  fileprivate func checkAdmins(without name: String) throws {
+    let admins = try column(
+      """
+      SELECT name FROM users WHERE role = 'admin' AND hash IS NOT NULL ORDER BY id FOR UPDATE
+      """, as: String.self)
+    if admins == [name] { throw StoreError(.conflict, "“\(name)” is the last admin") }
+  }
+}
+
+// MARK: - The outbox
+
+extension PostgresTables {
+  func jobs(
+    in state: JobState?, lane: String?, before: Int?, limit: Int
+  ) async throws -> [JobRecord] {
+    let limit = max(0, limit)
+    return try await database.read { connection in
+      // Newest first in each state and lane, which an index has in order.
+      guard state != nil || lane != nil else {
+        return try connection.all(
+          """
+          SELECT \(JobRecord.postgresColumns) FROM job JOIN push ON push.id = job.push
+          WHERE job.id < $1 ORDER BY job.id DESC LIMIT $2
+          """, before ?? .max, limit, as: JobRecord.init)
+      }
+      let states = state.map { [$0] } ?? JobState.allCases
+      var found: [JobRecord] = []
+      for state in states {
+        for lane in try lane.map({ [$0] }) ?? connection.lanes(in: state) {
+          found += try connection.all(
+            """
+            SELECT \(JobRecord.postgresColumns) FROM job JOIN push ON push.id = job.push
+            WHERE state = $1 AND job.lane = $2 AND job.id < $3 ORDER BY job.id DESC LIMIT $4
+            """, state, lane, before ?? .max, limit, as: JobRecord.init)
+        }
+      }
+      return Array(found.sorted { $0.job > $1.job }.prefix(limit))
+    }
+  }
+
+  func replay(lane: String?) async throws -> Int { try await replay(job: nil, lane: lane) }
+
+  func laneQueues() async throws -> [LaneQueue] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT waiting.lane, waiting.number,
+          (SELECT greatest(created, not_before) FROM job JOIN push ON push.id = job.push
+            JOIN notification ON notification.id = push.notification WHERE job.id = oldest),
+          (SELECT reason FROM job WHERE state = 'queued' AND job.lane = waiting.lane
+            ORDER BY due LIMIT 1)
+        FROM (
+          SELECT lane, count(*) AS number, min(id) AS oldest FROM job
+          WHERE state = 'queued' GROUP BY lane
+        ) AS waiting ORDER BY waiting.lane
+        """, as: LaneQueue.init)
+    }
+  }
+}
+
+extension PostgresConnection {
+  /// The lanes that have jobs in a state; the cost grows with the lanes, not with the jobs.
+  fileprivate func lanes(in state: JobState) throws -> [String] {
+    try column(
+      """
+      WITH RECURSIVE found(lane) AS (
+        (SELECT lane FROM job WHERE state = $1 ORDER BY lane LIMIT 1)
+        UNION ALL
+        SELECT (SELECT job.lane FROM job WHERE state = $1 AND job.lane > found.lane
+          ORDER BY job.lane LIMIT 1)
+        FROM found WHERE lane IS NOT NULL)
+      SELECT lane FROM found WHERE lane IS NOT NULL
+      """, state)
+  }
+}

@@ -1,0 +1,242 @@
+import FoundationEssentials
+
+// A large audience is stored with its notification in parts, as in SQLiteTables+Audiences.swift. Any node
+// writes any part; a part that a node is writing is locked, and passed over by the others.
+
+extension PostgresTables {
+  func writeNextPart() async throws -> Bool { try await writePart(of: nil) }
+
+  func completeAudience(of id: Int) async throws {
+    while try await hasParts(of: id) {
+      // False if all that remain are being written by others.
+      if try await !writePart(of: id) { try await Task.sleep(for: .milliseconds(20)) }
+    }
+  }
+
+  private func hasParts(of notification: Int?) async throws -> Bool {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT EXISTS (
+          SELECT 1 FROM audience_part WHERE $1::bigint IS NULL OR notification = $1)
+        """, notification) ?? false
+    }
+  }
+
+  /// Writes the oldest stored part, of a notification if one is given; false if there is none.
+  private func writePart(of notification: Int?) async throws -> Bool {
+    // Most commits leave nothing to write.
+    guard try await hasParts(of: notification) else { return false }
+    let now = now()
+    let part = try await database.write { transaction -> PostgresAudiencePart? in
+      guard let part = try transaction.takePart(of: notification) else { return nil }
+      try transaction.write(part, at: now)
+      return part
+    }
+    guard let part else { return false }
+    switch part.members {
+    case .users(let users, .some): observers.onPushEvents(users)
+    case .users: break
+    case .devices(_, _, let lane, _): observers.onJobs([lane])
+    }
+    return true
+  }
+}
+
+/// A part of a notification's audience: users who become recipients, or devices that get a push.
+private struct PostgresAudiencePart {
+  enum Members {
+    /// In ascending order; with the data of their push event, if it is due.
+    case users([UserID], event: String?)
+    /// IDs of registrations, whose jobs are due at a time.
+    case devices([String], push: Int, lane: String, due: Date)
+  }
+
+  let notification: Int
+  let sender: UserID?
+  let members: Members
+
+  /// Written in about 20 ms.
+  static let size = 500
+  /// A smaller audience is written at once.
+  static let undividedAudience = 1000
+}
+
+extension PostgresTransaction {
+  /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`.
+  ///
+  /// Those of a large audience are stored for `writeNextPart`.
+  func announce(
+    _ new: NotificationInsert, to users: [UserID], as notification: StoredNotification, at now: Date
+  ) throws {
+    let id = notification.id
+    let due = max(new.notBefore ?? now, now)
+    let event = new.push?(id)
+    if let event, due > now {
+      try run(
+        "INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
+    }
+    let devices = new.pushes.reduce(0) { $0 + $1.deviceCount }
+    let isSmall = users.count + devices <= PostgresAudiencePart.undividedAudience
+    let parts = parts(
+      of: id, sender: notification.sender, users, event: due > now ? nil : event)
+    try add(parts, atOnce: isSmall, at: now)
+    for push in new.pushes {
+      let row = try insert(push, notification: id, expires: new.expires)
+      switch push.target {
+      case .audience(let expression, let user):
+        try insertJob(of: row, for: expression, user: user, due: due, at: now)
+      case .devices(let devices):
+        let parts = chunks(devices).map { devices in
+          PostgresAudiencePart(
+            notification: id, sender: notification.sender,
+            members: .devices(devices, push: row, lane: push.lane, due: due))
+        }
+        try add(parts, atOnce: isSmall, at: now)
+      }
+      collected.messages.append(.jobs(lane: push.lane))
+    }
+  }
+
+  /// Inserts the push event of a notification for each of its recipients, and returns those who have it now.
+  func insertPushEvents(of id: Int, data: String, at now: Date) throws -> [UserID] {
+    // Those who are no recipients yet get it when they become some.
+    try run(
+      "UPDATE audience_part SET event = $1 WHERE notification = $2 AND push IS NULL", data, id)
+    let users = try recipients(of: id)
+    let sender = try value("SELECT sender FROM notification WHERE id = $1", id, as: UserID?.self)
+    let isSmall = users.count <= PostgresAudiencePart.undividedAudience
+    try add(
+      parts(of: id, sender: sender ?? nil, users, event: data), atOnce: isSmall, at: now)
+    return isSmall ? users : []
+  }
+
+  /// The recipients who have not been removed.
+  func recipients(of id: Int) throws -> [UserID] {
+    try column(
+      """
+      SELECT users.id FROM recipient JOIN users ON users.id = user_id WHERE notification = $1
+      ORDER BY 1
+      """, id)
+  }
+
+  /// Makes a user of a stored part a recipient before that part's turn.
+  func addPendingRecipient(_ user: UserID, of id: Int) throws {
+    try run(
+      """
+      INSERT INTO recipient(user_id, notification)
+      SELECT $1, $2 WHERE EXISTS (\(Self.pendingRecipient)) ON CONFLICT DO NOTHING
+      """, user, id)
+  }
+
+  /// Selects false if the user `$1` is in a stored part of the notification `$2`.
+  static let pendingRecipient = """
+    SELECT false FROM audience_part
+    WHERE notification = $2 AND push IS NULL AND first <= $1 AND last >= $1 AND $1 = ANY(users)
+    """
+
+  private func parts(
+    of id: Int, sender: UserID?, _ users: [UserID], event: String?
+  ) -> [PostgresAudiencePart] {
+    chunks(users).map {
+      PostgresAudiencePart(notification: id, sender: sender, members: .users($0, event: event))
+    }
+  }
+
+  private func chunks<Member>(_ members: [Member]) -> [[Member]] {
+    stride(from: 0, to: members.count, by: PostgresAudiencePart.size).map {
+      Array(members[$0..<min($0 + PostgresAudiencePart.size, members.count)])
+    }
+  }
+
+  private func add(_ parts: [PostgresAudiencePart], atOnce isSmall: Bool, at now: Date) throws {
+    for part in parts { try isSmall ? write(part, at: now) : store(part) }
+    if !isSmall, !parts.isEmpty { collected.messages.append(.events) }
+  }
+
+  fileprivate func write(_ part: PostgresAudiencePart, at now: Date) throws {
+    switch part.members {
+    case .devices(let devices, let push, let lane, let due):
+      try insertJobs(of: push, for: devices, due: due, at: now)
+      collected.messages.append(.jobs(lane: lane))
+    case .users(let users, let event):
+      let users: [UserID] = try column(
+        """
+        WITH added AS (
+          INSERT INTO recipient(user_id, notification) SELECT id, $1 FROM users WHERE id = ANY($2)
+          ORDER BY id ON CONFLICT DO NOTHING
+        )
+        SELECT id FROM users WHERE id = ANY($2) ORDER BY id
+        """, part.notification, users)
+      guard let event else { return }
+      collected.pushEvents.append(
+        CollectedChanges.PushEvent(
+          users: users, notification: part.notification, data: event, time: now))
+      for user in users {
+        insertReceipt(
+          "queued", of: part.notification, sender: part.sender, user: user, lane: "embedded",
+          at: now)
+      }
+    }
+  }
+
+  private func store(_ part: PostgresAudiencePart) throws {
+    switch part.members {
+    case .users(let users, let event):
+      try run(
+        """
+        INSERT INTO audience_part(notification, event, first, last, users)
+        VALUES ($1, $2, $3, $4, $5)
+        """, part.notification, event, users.first, users.last, users)
+    case .devices(let devices, let push, _, let due):
+      try run(
+        "INSERT INTO audience_part(notification, push, due, devices) VALUES ($1, $2, $3, $4)",
+        part.notification, push, due, StringList(devices))
+    }
+  }
+
+  /// The oldest part that no other node is writing, which is removed.
+  fileprivate func takePart(of notification: Int?) throws -> PostgresAudiencePart? {
+    try first(
+      """
+      WITH taken AS (
+        DELETE FROM audience_part WHERE id = (
+          SELECT id FROM audience_part WHERE $1::bigint IS NULL OR notification = $1
+          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING notification, event, push, due, array_to_json(users), devices
+      )
+      SELECT taken.*, push.lane, notification.sender
+      FROM taken JOIN notification ON notification.id = taken.notification
+        LEFT JOIN push ON push.id = taken.push
+      """, notification
+    ) { row in
+      let notification: Int = try row.next()
+      let event: String? = try row.next()
+      let (push, due): (Int?, Date?) = (try row.next(), try row.next())
+      let (users, devices): (NumberList?, StringList?) = (try row.next(), try row.next())
+      let (lane, sender): (String?, UserID?) = (try row.next(), try row.next())
+      let members: PostgresAudiencePart.Members =
+        if let push, let due, let lane {
+          .devices(devices?.items ?? [], push: push, lane: lane, due: due)
+        } else {
+          .users((users?.items ?? []).map(UserID.init(rawValue:)), event: event)
+        }
+      return PostgresAudiencePart(notification: notification, sender: sender, members: members)
+    }
+  }
+}
+
+/// Numbers in one column, as a JSON array.
+private struct NumberList: RawRepresentable, PostgresColumn {
+  let rawValue: String
+
+  var items: [Int] {
+    rawValue.dropFirst().dropLast().split(separator: ",").compactMap { Int($0) }
+  }
+}
+
+extension PushInsert {
+  fileprivate var deviceCount: Int {
+    if case .devices(let devices) = target { devices.count } else { 0 }
+  }
+}

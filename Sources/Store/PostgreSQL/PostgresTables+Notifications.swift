@@ -1,0 +1,194 @@
+import FoundationEssentials
+
+extension PostgresTables {
+  func create(
+    _ new: NotificationInsert
+  ) async throws -> (notification: StoredNotification, isNew: Bool) {
+    let (now, blobs) = (now(), blobs)
+    let recipients = Set(new.recipients).sorted()
+    let (notification, isNew) = try await database.write { transaction in
+      if let key = new.idempotencyKey,
+        let earlier = try transaction.notification(for: key, sender: new.sender)
+      {
+        return (earlier, false)
+      }
+      try transaction.requireRenewed(new.blob?.digest, in: blobs)
+      let id = try transaction.newNotificationID()
+      if let key = new.idempotencyKey,
+        let earlier = try transaction.insert(key, of: new.sender, for: id)
+      {
+        return (earlier, false)
+      }
+      let notification = try transaction.insert(new, as: id, created: now)
+      try transaction.run(
+        "INSERT INTO notification_count(notification, recipients) VALUES ($1, $2)", id,
+        recipients.count)
+      try transaction.announce(new, to: recipients, as: notification, at: now)
+      return (notification, true)
+    }
+    if isNew { notifyObservers(of: new, for: recipients) }
+    return (notification, isNew)
+  }
+
+  func amend(
+    _ id: Int, with new: NotificationInsert
+  ) async throws -> StoredNotification? {
+    let (now, blobs) = (now(), blobs)
+    let amended = try await database.write {
+      transaction -> (notification: StoredNotification, recipients: [UserID])? in
+      try transaction.requireRenewed(new.blob?.digest, in: blobs)
+      if let stored = try transaction.notification(id, at: now), stored.isSame(as: new) {
+        return (stored, [])
+      }
+      guard let notification = try transaction.update(id, with: new, at: now) else { return nil }
+      try transaction.cancelUnsent(id, at: now)
+      let recipients = try transaction.recipients(of: id)
+      try transaction.announce(new, to: recipients, as: notification, at: now)
+      transaction.collected.messages.append(.change(id))
+      return (notification, recipients)
+    }
+    guard let amended else { return nil }
+    if !amended.recipients.isEmpty {
+      observers.onChange(id)
+      notifyObservers(of: new, for: amended.recipients)
+    }
+    return amended.notification
+  }
+
+  func withdraw(_ id: Int) async throws -> Bool {
+    let now = now()
+    let isWithdrawn = try await database.write { transaction in
+      try transaction.cancelUnsent(id, at: now)
+      let isWithdrawn =
+        try transaction.run(
+          """
+          UPDATE notification SET expires = $1, withdrawn = $1
+          WHERE id = $2 AND (expires IS NULL OR expires > $1)
+          """, now, id) == 1
+      if isWithdrawn { transaction.collected.messages.append(.change(id)) }
+      return isWithdrawn
+    }
+    if isWithdrawn { observers.onChange(id) }
+    return isWithdrawn
+  }
+
+  func notification(_ id: Int) async throws -> StoredNotification? {
+    let now = now()
+    return try await database.read { try $0.notification(id, at: now) }
+  }
+
+  func notification(
+    for key: IdempotencyKey, sender: UserID?
+  ) async throws -> StoredNotification? {
+    try await database.read { try $0.notification(for: key, sender: sender) }
+  }
+}
+
+extension PostgresQueryable {
+  fileprivate func notification(_ id: Int, at now: Date) throws -> StoredNotification? {
+    try first(
+      """
+      SELECT \(StoredNotification.postgresColumns) FROM notification
+      WHERE id = $1 AND (expires IS NULL OR expires > $2)
+      """, id, now, read: StoredNotification.init(postgres:))
+  }
+
+  fileprivate func notification(
+    for key: IdempotencyKey, sender: UserID?
+  ) throws -> StoredNotification? {
+    let known = try first(
+      "SELECT notification, request FROM idempotency WHERE sender = $1 AND key = $2",
+      sender?.rawValue ?? 0, key.key
+    ) { row in (notification: try row.next(Int.self), request: try row.next(Digest.self)) }
+    guard let known else { return nil }
+    guard known.request == key.request else {
+      throw StoreError(
+        .conflict, "the idempotency key “\(key.key)” was already used for a different request")
+    }
+    return try first(
+      "SELECT \(StoredNotification.postgresColumns) FROM notification WHERE id = $1",
+      known.notification, read: StoredNotification.init(postgres:))
+  }
+}
+
+extension PostgresTransaction {
+  /// From a sequence, so that nodes do not wait for each other; a transaction that fails leaves a gap.
+  fileprivate func newNotificationID() throws -> Int {
+    guard let id = try value("SELECT nextval('notification_id')", as: Int.self) else {
+      throw StoreError(.failed, "no ids are left for notifications (32 bits)")
+    }
+    return id
+  }
+
+  /// Inserts an idempotency key; returns the notification that another node has created with it meanwhile.
+  fileprivate func insert(
+    _ key: IdempotencyKey, of sender: UserID?, for id: Int
+  ) throws -> StoredNotification? {
+    let inserted = try run(
+      "INSERT INTO idempotency VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+      sender?.rawValue ?? 0, key.key, key.request, id)
+    return inserted == 1 ? nil : try notification(for: key, sender: sender)
+  }
+
+  fileprivate func insert(
+    _ new: NotificationInsert, as id: Int, created: Date
+  ) throws -> StoredNotification {
+    let notification = try first(
+      """
+      INSERT INTO notification(
+        id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
+        created, not_before, expires, form, audience)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+      RETURNING \(StoredNotification.postgresColumns)
+      """, id, new.message, new.richType, new.payload, new.sender, new.details, new.blob?.digest,
+      new.blob?.size, new.blobType, created, new.notBefore, new.expires, new.form,
+      StringList(new.to), read: StoredNotification.init(postgres:))
+    guard let notification else { throw StoreError(.failed, "the notification was not stored") }
+    return notification
+  }
+
+  /// Nil if the notification has expired or a recipient has fetched it.
+  fileprivate func update(
+    _ id: Int, with new: NotificationInsert, at now: Date
+  ) throws -> StoredNotification? {
+    try first(
+      """
+      UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
+        blob_size = $6, blob_type = $7, not_before = $8, expires = $9, form = $10
+      WHERE id = $11 AND (expires IS NULL OR expires > $12) AND NOT EXISTS (
+        SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+      RETURNING \(StoredNotification.postgresColumns)
+      """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
+      new.blobType, new.notBefore, new.expires, new.form, id, now,
+      read: StoredNotification.init(postgres:))
+  }
+
+  /// Cancels what was not sent of a notification.
+  fileprivate func cancelUnsent(_ notification: Int, at now: Date) throws {
+    try updateJobs(
+      from: .queued, to: .cancelled,
+      """
+      UPDATE job SET state = 'cancelled', updated = $1
+      WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $2)
+      """, now, notification)
+    try run("DELETE FROM held_event WHERE notification = $1", notification)
+    try run("DELETE FROM audience_part WHERE notification = $1", notification)
+  }
+}
+
+extension StoredNotification {
+  /// The columns that `init(postgres:)` reads, in its order.
+  static let postgresColumns = """
+    notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
+    notification.created, not_before, expires, form, audience
+    """
+
+  init(postgres row: inout PostgresRow) throws {
+    (id, message, richType) = (try row.next(), try row.next(), try row.next())
+    (payload, sender, details) = (try row.next(), try row.next(), try row.next())
+    let (digest, size): (Digest?, Int?) = (try row.next(), try row.next())
+    blob = digest.map { Blob(digest: $0, size: size ?? 0) }
+    (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
+    (expires, form, audience) = (try row.next(), try row.next(), try row.next())
+  }
+}

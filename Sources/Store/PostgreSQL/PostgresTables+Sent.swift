@@ -1,0 +1,79 @@
+import FoundationEssentials
+
+extension PostgresTables {
+  func sent(by sender: UserID?, before: Int?, limit: Int) async throws -> [SentNotification] {
+    let condition = sender == nil ? "$1::bigint IS NULL" : "sender = $1"
+    return try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredNotification.postgresColumns),
+          (SELECT name FROM users WHERE users.id = sender), withdrawn,
+          \(NotificationCounts.postgresColumns)
+        FROM notification LEFT JOIN notification_count AS total
+          ON total.notification = notification.id
+        WHERE \(condition) AND notification.id < $2 ORDER BY notification.id DESC LIMIT $3
+        """, sender, before ?? .max, max(0, limit)
+      ) { row in
+        SentNotification(
+          notification: try StoredNotification(postgres: &row), sender: try row.next(),
+          withdrawn: try row.next(), counts: try NotificationCounts(postgres: &row))
+      }
+    }
+  }
+
+  func counts(of notification: Int) async throws -> NotificationCounts? {
+    try await database.read { connection in
+      try connection.first(
+        """
+        SELECT \(NotificationCounts.postgresColumns) FROM notification_count AS total
+        WHERE notification = $1
+        """, notification, read: NotificationCounts.init(postgres:))
+    }
+  }
+
+  /// The most events that are combined at once, so that a reader is not held for long.
+  private static let batch = 20_000
+
+  func changes(after: Int, for publisher: UserID?) async throws -> NotificationChanges {
+    try await database.read { connection in
+      let own = "($2::bigint IS NULL OR publisher IS NULL OR publisher = $2)"
+      let last =
+        try connection.value(
+          """
+          SELECT max(sequence) FROM (
+            SELECT sequence FROM event WHERE sequence > $1 AND \(own) ORDER BY sequence LIMIT $3
+          ) AS next
+          """, after, publisher, Self.batch, as: Int?.self) ?? nil
+      guard let last else { return NotificationChanges(last: nil, counts: [:], others: []) }
+      let others = try connection.all(
+        """
+        SELECT sequence, token, type, data, created FROM event
+        WHERE sequence > $1 AND sequence <= $3 AND type <> 'receipt' AND \(own) ORDER BY sequence
+        """, after, publisher, last, as: StoredEvent.init)
+      let counts = try connection.all(
+        """
+        SELECT notification, \(NotificationCounts.postgresColumns)
+        FROM notification_count AS total WHERE notification IN (
+          SELECT notification FROM event
+          WHERE sequence > $1 AND sequence <= $3 AND type = 'receipt' AND \(own))
+        """, after, publisher, last
+      ) { row in (try row.next(Int.self), try NotificationCounts(postgres: &row)) }
+      return NotificationChanges(
+        last: last, counts: Dictionary(uniqueKeysWithValues: counts), others: others)
+    }
+  }
+}
+
+extension NotificationCounts {
+  /// The columns that `init(postgres:)` reads, of the table as `total`.
+  fileprivate static let postgresColumns = """
+    total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed
+    """
+
+  fileprivate init(postgres row: inout PostgresRow) throws {
+    func number() throws -> Int { try row.next(Int?.self) ?? 0 }
+    self.init(
+      users: (try number(), try number()), fetched: try number(), read: try number(),
+      pushes: (try number(), try number(), try number()))
+  }
+}

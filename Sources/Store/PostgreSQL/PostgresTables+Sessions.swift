@@ -1,0 +1,87 @@
+import FoundationEssentials
+
+extension PostgresTables {
+  func addSession(_ hash: Digest, user: UserID, userAgent: String) async throws -> Bool {
+    let now = now()
+    let isAdded: Bool? = try await database.write { transaction in
+      guard try transaction.isUser(user) else { return nil }
+      try transaction.run(
+        """
+        INSERT INTO session(hash, user_id, created, used, user_agent) VALUES ($1, $2, $3, $3, $4)
+        """, hash, user, now, userAgent)
+      let removed = try transaction.run(
+        """
+        DELETE FROM session WHERE user_id = $1 AND id NOT IN (
+          SELECT id FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT $2)
+        """, user, Session.most)
+      if removed > 0 { transaction.collected.messages.append(.credentialsEnded(user)) }
+      return removed == 0
+    }
+    if isAdded == false { observers.onCredentialsEnded(user) }
+    return isAdded != nil
+  }
+
+  func sessionUser(withToken hash: Digest) async throws -> SessionUser? {
+    let now = now()
+    let found = try await database.read { connection in
+      try connection.first(
+        """
+        SELECT session.id, session.created, used, users.id, name, role, users.hash IS NULL
+        FROM session JOIN users ON users.id = session.user_id
+        WHERE session.hash = $1 AND session.created > $2
+        """, hash, now - Session.lifetime
+      ) { row in
+        let (id, created, used): (Int, Date, Date) = (
+          try row.next(), try row.next(), try row.next()
+        )
+        let user = SessionUser(
+          session: id, expires: created + Session.lifetime, id: try row.next(),
+          name: try row.next(), role: try row.next(), isPasswordless: try row.next())
+        return (user: user, used: used)
+      }
+    }
+    guard let found else { return nil }
+    if now.timeIntervalSince(found.used) > Session.usePrecision {
+      database.writeSoon { transaction in
+        try transaction.run(
+          "UPDATE session SET used = $1 WHERE id = $2", now, found.user.session)
+      }
+    }
+    return found.user
+  }
+
+  func sessions(of user: UserID) async throws -> [Session] {
+    let limit = now() - Session.lifetime
+    return try await database.read { connection in
+      try connection.all(
+        """
+        SELECT id, created, used, user_agent FROM session WHERE user_id = $1 AND created > $2
+        ORDER BY id DESC
+        """, user, limit, as: Session.init)
+    }
+  }
+
+  func removeSession(_ id: Int, user: UserID) async throws -> Bool {
+    let isRemoved = try await database.write { transaction in
+      guard
+        try transaction.run("DELETE FROM session WHERE id = $1 AND user_id = $2", id, user) == 1
+      else { return false }
+      transaction.collected.messages.append(.credentialsEnded(user))
+      return true
+    }
+    if isRemoved { observers.onCredentialsEnded(user) }
+    return isRemoved
+  }
+
+  func removeEndedSessions() async throws {
+    let limit = now() - Session.lifetime
+    let users = try await database.write { transaction in
+      let users = Set(
+        try transaction.column(
+          "DELETE FROM session WHERE created <= $1 RETURNING user_id", limit, as: UserID.self))
+      transaction.collected.messages += users.map(NodeMessage.credentialsEnded)
+      return users
+    }
+    for user in users { observers.onCredentialsEnded(user) }
+  }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+
+// MARK: - Checks
+
+extension PostgresTables {
+  // The server checks its own files (pg_amcheck), and there are no rows that it lets refer to nothing.
+  func problems() async throws -> [String] { [] }
+
+  func size() async throws -> Int {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+        """) ?? 0
+    }
+  }
+
+  func assetContents() async throws -> [(richType: String, name: String, blob: Digest)] {
+    try await database.read { connection in
+      try connection.all("SELECT rich_type, name, blob FROM asset WHERE blob IS NOT NULL") {
+        ($0, $1, $2)
+      }
+    }
+  }
+
+  func notificationContents() async throws -> [(id: Int, blob: Digest)] {
+    try await database.read { connection in
+      try connection.all("SELECT id, blob FROM notification WHERE blob IS NOT NULL") { ($0, $1) }
+    }
+  }
+
+  func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws {
+    try await database.run(
+      "UPDATE asset SET stamp = '' WHERE rich_type = $1 AND name = $2 AND blob = $3", richType,
+      name, blob)
+  }
+
+  func unreferenced(among blobs: [Digest]) async throws -> [Digest] {
+    try await database.read { connection in
+      try connection.column(
+        """
+        SELECT given FROM unnest($1::text[]) AS given
+        WHERE NOT EXISTS (SELECT 1 FROM notification WHERE blob = given)
+          AND NOT EXISTS (SELECT 1 FROM asset WHERE blob = given)
+        """, blobs)
+    }
+  }
+}
+
+extension PostgresTransaction {
+  /// Keeps a blob from being collected before a reference to it is committed; throws `missing` if it is not
+  /// stored.
+  func requireRenewed(_ blob: Digest?, in blobs: Blobs) throws {
+    guard let blob else { return }
+    try blobs.requireRenewed(blob) {
+      try value(
+        """
+        SELECT EXISTS (SELECT 1 FROM notification WHERE blob = $1)
+          OR EXISTS (SELECT 1 FROM asset WHERE blob = $1)
+        """, blob) == true
+    }
+  }
+}
+
+// MARK: - Clean-up
+
+extension PostgresTables {
+  /// Rows per commit, so that other changes are not delayed for long.
+  private static let batch = 1000
+
+  func removeExpiredNotifications() async throws -> Int {
+    // A hundred at a time, because their recipients, events and jobs are deleted with them.
+    try await removeAll(
+      """
+      DELETE FROM notification
+      WHERE id IN (SELECT id FROM notification WHERE expires <= $1 LIMIT 100)
+      """, now())
+  }
+
+  func removeHistory(before time: Date) async throws {
+    try await removeOldest("push_event", "sequence", "created < $1", time)
+    // A queued job may wait longer than that: for its time, or for an operator to repair the lane.
+    try await removeOldest("job", "id", "state <> 'queued' AND updated < $1", time)
+    try await removeOldest(
+      "push", "id", "$1 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = old.id)", true)
+    let firstKept = try await database.read { connection in
+      try connection.value(
+        "SELECT id FROM notification WHERE created >= $1 ORDER BY id LIMIT 1", time, as: Int.self)
+    }
+    try await removeAll(
+      """
+      DELETE FROM idempotency WHERE notification IN (
+        SELECT notification FROM idempotency WHERE notification < $1 LIMIT \(Self.batch))
+      """, firstKept ?? .max)
+  }
+
+  func removeEvents(before time: Date, keeping count: Int) async throws {
+    try await removeOldest("event", "sequence", "created < $1", time)
+    try await removeOldest("event", "sequence", "sequence <= $1", try await latestEvent() - count)
+  }
+
+  /// Removes rows that meet a condition on `old`.
+  ///
+  /// Numbers rise with time: if none of the oldest batch is old enough, none is.
+  private func removeOldest(
+    _ table: String, _ number: String, _ condition: String,
+    _ value: some PostgresParameter & Sendable
+  ) async throws {
+    try await removeAll(
+      """
+      DELETE FROM \(table) WHERE \(number) IN (
+        SELECT \(number) FROM (SELECT * FROM \(table) ORDER BY \(number) LIMIT \(Self.batch)) AS old
+        WHERE \(condition))
+      """, value)
+  }
+
+  /// Repeats a statement, a commit each, until it changes nothing; returns the rows it changed.
+  ///
+  /// Only one node at a time does such work; the others find nothing to do.
+  @discardableResult
+  private func removeAll(
+    _ sql: String, _ value: some PostgresParameter & Sendable
+  ) async throws -> Int {
+    var total = 0
+    while case let count = try await removeSome(sql, value), count > 0 { total += count }
+    return total
+  }
+
+  private func removeSome(
+    _ sql: String, _ value: some PostgresParameter & Sendable
+  ) async throws -> Int {
+    try await database.write { transaction in
+      let isOurs = try transaction.value(
+        """
+        SELECT pg_try_advisory_xact_lock(hashtextextended('richpush upkeep ' || current_schema(), 0))
+        """, as: Bool.self)
+      return isOurs == true ? try transaction.run(sql, value) : 0
+    }
+  }
+}

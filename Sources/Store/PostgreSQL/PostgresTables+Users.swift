@@ -1,0 +1,191 @@
+import FoundationEssentials
+
+extension PostgresTables {
+  func addUser(_ name: String, hash: String, role: Role) async throws {
+    let now = now()
+    try await database.write { transaction in
+      let passwordless = try transaction.value(
+        "SELECT id FROM users WHERE name = $1 AND hash IS NULL FOR UPDATE", name, as: UserID.self)
+      if let passwordless { try transaction.remove(passwordless, at: now) }
+      let added = try transaction.run(
+        """
+        INSERT INTO users(name, hash, role, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
+        """, name, hash, role, now)
+      guard added == 1 else { throw StoreError(.conflict, "user “\(name)” already exists") }
+    }
+  }
+
+  func setPassword(of name: String, hash: String) async throws -> Bool {
+    let user = try await database.write { transaction in
+      let user = try transaction.value(
+        "UPDATE users SET hash = $1 WHERE name = $2 AND hash IS NOT NULL RETURNING id", hash, name,
+        as: UserID.self)
+      if let user { try transaction.endCredentials(of: user) }
+      return user
+    }
+    if let user { observers.onCredentialsEnded(user) }
+    return user != nil
+  }
+
+  func removeUser(_ name: String) async throws -> Bool {
+    let now = now()
+    let user = try await database.write { try $0.removeUser(named: name, at: now) }
+    if let user { observers.onCredentialsEnded(user) }
+    return user != nil
+  }
+
+  func user(named name: String) async throws -> User? {
+    try await database.read { connection in
+      try connection.all(
+        "SELECT \(User.postgresColumns) FROM users WHERE name = $1 AND hash IS NOT NULL", name,
+        as: User.init
+      ).first
+    }
+  }
+
+  func users() async throws -> [User] {
+    try await database.read { connection in
+      try connection.all(
+        "SELECT \(User.postgresColumns) FROM users WHERE hash IS NOT NULL ORDER BY name",
+        as: User.init)
+    }
+  }
+
+  func isUser(_ id: UserID) async throws -> Bool {
+    try await database.read { try $0.isUser(id) }
+  }
+}
+
+// MARK: - Users without a password
+
+extension PostgresTables {
+  func userID(of name: String, allowingPasswordless: Bool) async throws -> UserID? {
+    try await userIDs(
+      of: [name], allowingPasswordless: allowingPasswordless, adding: false)[name]
+  }
+
+  func userIDs(
+    of names: Set<String>, allowingPasswordless: Bool
+  ) async throws -> [String: UserID] {
+    try await userIDs(
+      of: names, allowingPasswordless: allowingPasswordless, adding: allowingPasswordless)
+  }
+
+  private func userIDs(
+    of names: Set<String>, allowingPasswordless: Bool, adding: Bool
+  ) async throws -> [String: UserID] {
+    let query = "SELECT name, id FROM users WHERE name = ANY($1) AND (hash IS NOT NULL OR $2)"
+    let ids: [String: UserID] = try await database.read { connection in
+      try connection.dictionary(query, Array(names), allowingPasswordless)
+    }
+    let missing = names.filter { ids[$0] == nil }.sorted()
+    guard adding, !missing.isEmpty else { return ids }
+    let now = now()
+    let added: [String: UserID] = try await database.write { transaction in
+      try transaction.run(
+        """
+        INSERT INTO users(name, role, created) SELECT name, 'device', $2
+        FROM unnest($1::text[]) AS name ON CONFLICT DO NOTHING
+        """, missing, now)
+      return try transaction.dictionary(query, missing, true)
+    }
+    return ids.merging(added) { $1 }
+  }
+
+  func removePasswordlessUsers() {
+    let now = now()
+    database.writeSoon { transaction in
+      let users: [UserID] = try transaction.column(
+        "SELECT id FROM users WHERE hash IS NULL FOR UPDATE")
+      for user in users { try transaction.remove(user, at: now) }
+    }
+  }
+}
+
+extension User {
+  fileprivate static let postgresColumns = "id, name, hash, role, created"
+}
+
+extension PostgresQueryable {
+  func isUser(_ id: UserID) throws -> Bool {
+    try value("SELECT true FROM users WHERE id = $1", id) ?? false
+  }
+}
+
+extension PostgresTransaction {
+  /// Removes the user of a name, and returns it; nil if there is none.
+  func removeUser(named name: String, at now: Date) throws -> UserID? {
+    let id = try value("SELECT id FROM users WHERE name = $1 FOR UPDATE", name, as: UserID.self)
+    if let id { try remove(id, at: now) }
+    return id
+  }
+
+  /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.
+  fileprivate func remove(_ user: UserID, at now: Date) throws {
+    try updateJobs(
+      from: .queued, to: .cancelled,
+      """
+      UPDATE job SET state = 'cancelled', updated = $1 WHERE state = 'queued' AND user_id = $2
+      """, now, user)
+    try run(
+      """
+      DELETE FROM device_receipt WHERE user_id = $1
+        AND notification IN (SELECT notification FROM recipient WHERE user_id = $1)
+      """, user)
+    for owner in [
+      "session WHERE user_id", "registration WHERE user_id", "push_event WHERE user_id",
+      "event WHERE publisher", "idempotency WHERE sender", "users WHERE id",
+    ] {
+      try run("DELETE FROM \(owner) = $1", user)
+    }
+    collected.messages.append(.credentialsEnded(user))
+  }
+
+  /// Ends a user's sessions and the tokens of the user's devices.
+  func endCredentials(of user: UserID) throws {
+    try run(
+      """
+      DELETE FROM device_token
+      WHERE registration IN (SELECT id FROM registration WHERE user_id = $1)
+      """, user)
+    try run("DELETE FROM session WHERE user_id = $1", user)
+    collected.messages.append(.credentialsEnded(user))
+  }
+}
+
+// MARK: - Keys that sign links
+
+extension PostgresTables {
+  func linkKeys() async throws -> [LinkKey] {
+    try await database.read { connection in
+      try connection.all(
+        "SELECT id, secret, created FROM link_key ORDER BY id DESC", as: LinkKey.init)
+    }
+  }
+
+  func addLinkKey() async throws -> Int {
+    let now = now()
+    let id = try await database.write { transaction in
+      transaction.collected.messages.append(.everything)
+      return try transaction.value(
+        "INSERT INTO link_key(secret, created) VALUES ($1, $2) RETURNING id",
+        LinkKey.newSecret(), now, as: Int.self)
+    }
+    guard let id else { throw StoreError(.failed, "the key was not stored") }
+    return id
+  }
+
+  func removeLinkKey(_ id: Int) async throws -> Bool {
+    try await database.write { transaction in
+      transaction.collected.messages.append(.everything)
+      return try transaction.run(
+        "DELETE FROM link_key WHERE id = $1 AND id < (SELECT max(id) FROM link_key)", id) == 1
+    }
+  }
+
+  func vapidSecret() async throws -> String {
+    let secret: String? = try await database.read { try $0.value("SELECT secret FROM vapid_key") }
+    guard let secret else { throw StoreError(.damaged, "the key of Web Push is missing") }
+    return secret
+  }
+}

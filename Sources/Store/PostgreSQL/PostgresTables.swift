@@ -1,0 +1,68 @@
+import Dispatch
+import FoundationEssentials
+
+/// The tables in a PostgreSQL database, which several nodes share.
+///
+/// Reads run on threads that may wait for the server, in ``PostgresReaders``. Writes that wait at the same time
+/// share one transaction (``PostgresWriter``). After each commit the observers of this node are called, and
+/// with a message those of the others (``PostgresListener``).
+final class PostgresTables: Tables {
+  let database: PostgresDatabase
+  let blobs: Blobs
+  let observers: CommitObservers
+  let now: @Sendable () -> Date
+  /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
+  let owner: String
+  let pendingFetches = PendingFetches()
+  private let listener: PostgresListener?
+
+  /// Connects to a database, and creates or migrates its tables as needed.
+  ///
+  /// `start` is nil for a process that is no node.
+  init(
+    at url: String, start: NodeStart?, blobs: Blobs, observers: CommitObservers,
+    now: @escaping @Sendable () -> Date
+  ) throws {
+    let owner = start?.owner ?? UUID().uuidString
+    database = try PostgresDatabase(url: url, origin: owner, onCommit: observers.onCommit) {
+      try $0.addFirstKeys()
+    }
+    (self.blobs, self.observers, self.now, self.owner) = (blobs, observers, now, owner)
+    listener = start.map { _ in PostgresListener(url: url, origin: owner, observers: observers) }
+    if let start { releaseLeases(ofNode: start.node) }
+  }
+
+  deinit { listener?.stop() }
+
+  func turn(_ group: DispatchGroup) { database.turn(group) }
+
+  func probe() async throws {
+    _ = try await latestPushEvent()
+    try await database.write { transaction in
+      _ = try transaction.value("SELECT push_event FROM event_counter", as: Int.self)
+    }
+  }
+
+  /// Wakes those who send what was just committed.
+  func notifyObservers(ofEventsFor users: [UserID], jobsOf pushes: [PushInsert] = []) {
+    if !users.isEmpty { observers.onPushEvents(users) }
+    if !pushes.isEmpty { observers.onJobs(Set(pushes.map(\.lane))) }
+  }
+}
+
+extension PostgresConnection {
+  /// Adds the first keys to a new database.
+  fileprivate func addFirstKeys() throws {
+    // Its first digit is 1, because a key has to be below the order of its curve.
+    try run(
+      """
+      INSERT INTO vapid_key SELECT 1, '1' || substr($1, 2), $2
+      WHERE NOT EXISTS (SELECT 1 FROM vapid_key)
+      """, LinkKey.newSecret(), Date())
+    try run(
+      """
+      INSERT INTO link_key(secret, created) SELECT $1, $2
+      WHERE NOT EXISTS (SELECT 1 FROM link_key)
+      """, LinkKey.newSecret(), Date())
+  }
+}

@@ -1,0 +1,167 @@
+import FoundationEssentials
+
+/// A transaction, which several changes share.
+///
+/// Counts of notifications, events and messages to other nodes are collected and written at its end. So all
+/// transactions take the locks for them in the same order, and hold them only until the commit that follows.
+final class PostgresTransaction: PostgresQueryable {
+  let connection: PostgresConnection
+  var collected = CollectedChanges()
+
+  init(_ connection: PostgresConnection) { self.connection = connection }
+
+  func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
+    -> PostgresResult
+  {
+    try connection.execute(sql, values)
+  }
+
+  /// Writes what was collected; `origin` names this process in messages to the others.
+  func finish(from origin: String) throws {
+    try addCounts()
+    try insertPushEvents()
+    try insertEvents()
+    let payloads = NodeMessage.payloads(of: collected.messages, from: origin)
+    if !payloads.isEmpty {
+      try run(
+        "SELECT pg_notify($1 || current_schema(), payload) FROM unnest($2::text[]) AS payload",
+        NodeMessage.channel, payloads)
+    }
+  }
+}
+
+/// What a transaction writes at its end.
+struct CollectedChanges {
+  /// A change of a count of a notification.
+  struct Count {
+    let notification: Int
+    let column: CountColumn
+    let difference: Int
+  }
+
+  /// The same push event for some users.
+  struct PushEvent {
+    let users: [UserID]
+    let notification: Int?
+    let data: String
+    let time: Date
+  }
+
+  /// An event for publishers.
+  struct Event {
+    let type: String
+    let publisher: UserID?
+    let user: UserID?
+    let notification: Int?
+    let data: String
+    let time: Date
+  }
+
+  /// How much was collected at a moment.
+  struct Mark {
+    fileprivate let counts, pushEvents, events, messages: Int
+  }
+
+  var counts: [Count] = []
+  var pushEvents: [PushEvent] = []
+  var events: [Event] = []
+  var messages: [NodeMessage] = []
+
+  var mark: Mark {
+    Mark(
+      counts: counts.count, pushEvents: pushEvents.count, events: events.count,
+      messages: messages.count)
+  }
+
+  /// Forgets what was collected since.
+  mutating func truncate(to mark: Mark) {
+    counts.removeSubrange(mark.counts...)
+    pushEvents.removeSubrange(mark.pushEvents...)
+    events.removeSubrange(mark.events...)
+    messages.removeSubrange(mark.messages...)
+  }
+}
+
+/// A column of `notification_count` that changes.
+enum CountColumn: Int, CaseIterable {
+  case reached, fetched, read, queued, sent, failed
+}
+
+extension PostgresTransaction {
+  private func addCounts() throws {
+    var totals: [Int: [Int]] = [:]
+    for count in collected.counts {
+      totals[count.notification, default: CountColumn.allCases.map { _ in 0 }][
+        count.column.rawValue] += count.difference
+    }
+    let ids = totals.filter { $0.value.contains { $0 != 0 } }.keys.sorted()
+    if ids.isEmpty { return }
+    // In the same order in all transactions, which would wait for each other otherwise.
+    if ids.count > 1 {
+      try run(
+        """
+        SELECT 1 FROM notification_count WHERE notification = ANY($1) ORDER BY notification FOR UPDATE
+        """, ids)
+    }
+    let columns = CountColumn.allCases.map { column in
+      ids.map { totals[$0]?[column.rawValue] ?? 0 }
+    }
+    try run(
+      """
+      UPDATE notification_count AS total SET reached = total.reached + change.reached,
+        fetched = total.fetched + change.fetched, read = total.read + change.read,
+        queued = total.queued + change.queued, sent = total.sent + change.sent,
+        failed = total.failed + change.failed
+      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+        $7::bigint[]) AS change(id, reached, fetched, read, queued, sent, failed)
+      WHERE total.notification = change.id
+      """, ids, columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
+  }
+
+  // The numbers of events come from the row of `event_counter`, which stays locked until the commit. So they
+  // rise in the order of the commits, and a reader that has seen a number has seen all below. A sequence
+  // does not do that: a transaction may commit after one that took a later number.
+
+  private func insertPushEvents() throws {
+    let events = collected.pushEvents.filter { !$0.users.isEmpty }
+    if events.isEmpty { return }
+    let users = events.flatMap(\.users)
+    try run(
+      """
+      WITH counter AS (
+        UPDATE event_counter SET push_event = push_event + cardinality($1::bigint[])
+        RETURNING push_event - cardinality($1::bigint[]) AS last
+      )
+      INSERT INTO push_event(sequence, user_id, notification, data, created)
+      SELECT counter.last + recipient.number, recipient.id, event.notification, event.data, event.created
+      FROM counter, unnest($1::bigint[], $2::bigint[])
+          WITH ORDINALITY AS recipient(id, event, number)
+        JOIN unnest($3::bigint[], $4::text[], $5::bigint[])
+          WITH ORDINALITY AS event(notification, data, created, number)
+          ON event.number = recipient.event
+      ORDER BY recipient.number
+      """, users,
+      events.enumerated().flatMap { index, event in event.users.map { _ in index + 1 } },
+      events.map(\.notification), events.map(\.data), events.map(\.time))
+    collected.messages.append(.pushEvents(users))
+  }
+
+  private func insertEvents() throws {
+    let events = collected.events
+    if events.isEmpty { return }
+    try run(
+      """
+      WITH counter AS (
+        UPDATE event_counter SET event = event + cardinality($1::text[])
+        RETURNING event - cardinality($1::text[]) AS last
+      )
+      INSERT INTO event(sequence, type, publisher, user_id, notification, data, created)
+      SELECT counter.last + new.number, new.type, publisher, user_id, notification, data, created
+      FROM counter, unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[])
+        WITH ORDINALITY AS new(type, publisher, user_id, notification, data, created, number)
+      ORDER BY new.number
+      """, events.map(\.type), events.map(\.publisher), events.map(\.user),
+      events.map(\.notification), events.map(\.data), events.map(\.time))
+    collected.messages.append(.events)
+  }
+}

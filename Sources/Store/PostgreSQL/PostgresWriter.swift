@@ -1,0 +1,174 @@
+import Dispatch
+import Synchronization
+
+/// The thread that changes the database; changes that wait at the same time share one transaction.
+///
+/// A transaction is short: other nodes wait for the rows that it has changed. If a change fails after it has
+/// changed something, all are rolled back and made once more, each with a savepoint, so that it fails alone.
+/// Savepoints are not used at once because each costs two more messages.
+final class PostgresWriter: Sendable {
+  private struct Change: Sendable {
+    /// Makes the change; the result resumes its caller once it is committed.
+    let perform: @Sendable (PostgresTransaction) throws -> (@Sendable () -> Void)
+    let fail: @Sendable (any Error) -> Void
+  }
+
+  /// Why a transaction was not committed.
+  private enum Failure: Error, CustomStringConvertible {
+    /// What it did was undone, and the same changes may succeed in another.
+    case undone(any Error)
+    /// A change failed that must be made with a savepoint.
+    case needsSavepoints
+    /// It can't be repeated: the database is away, or may have committed it.
+    case lost(any Error)
+
+    var description: String {
+      switch self {
+      case .undone(let error), .lost(let error): "\(error)"
+      case .needsSavepoints: "a change failed"
+      }
+    }
+  }
+
+  /// After this time no change is added to a transaction, and none is begun again.
+  ///
+  /// With the time limit of a statement it keeps transactions below 5 s.
+  private static let duration = Duration.seconds(1)
+  /// Tries of a transaction that others make fail, such as by a deadlock.
+  private static let tries = 5
+
+  private let url: String
+  private let origin: String
+  private let onCommit: Callback<Void>
+  private let queue = CommitQueue<Change>(batchTimeout: .milliseconds(40))
+  /// The connection while it works; only the writer's thread uses it.
+  private let connection: Mutex<PostgresConnection?>
+
+  init(
+    _ connection: PostgresConnection, url: String, origin: String, onCommit: Callback<Void>
+  ) {
+    self.connection = Mutex(connection)
+    (self.url, self.origin, self.onCommit) = (url, origin, onCommit)
+  }
+
+  func write<R: Sendable>(
+    expectedBatch: Int, _ body: @escaping @Sendable (PostgresTransaction) throws -> R
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      let change = Change(
+        perform: { transaction in
+          let result = try body(transaction)
+          return { continuation.resume(returning: result) }
+        }, fail: { continuation.resume(throwing: $0) })
+      queue.add(change, expectedBatch: expectedBatch, commit: commit)
+    }
+  }
+
+  func writeSoon(_ body: @escaping @Sendable (PostgresTransaction) throws -> Void) {
+    let perform = { @Sendable (transaction: PostgresTransaction) in
+      try body(transaction)
+      return { @Sendable in }
+    }
+    queue.add(Change(perform: perform, fail: { _ in }), commit: commit)
+  }
+
+  func turn(_ group: DispatchGroup) { queue.turn(group) }
+
+  private func commit(_ changes: [Change]) {
+    var rest = changes[...]
+    while !rest.isEmpty { rest = rest.dropFirst(commitSome(of: rest)) }
+  }
+
+  /// Commits changes or tells their callers why not; returns how many, from the first on.
+  private func commitSome(of changes: ArraySlice<Change>) -> Int {
+    let start = ContinuousClock.now
+    var (tries, usesSavepoints) = (1, false)
+    while true {
+      do {
+        return try commitSome(of: changes, usingSavepoints: usesSavepoints)
+      } catch {
+        rollBack()
+        switch error {
+        case .needsSavepoints: usesSavepoints = true
+        case .undone where tries < Self.tries && ContinuousClock.now - start < Self.duration:
+          tries += 1
+        case .undone(let error), .lost(let error):
+          for change in changes { change.fail(error) }
+          return changes.count
+        }
+      }
+    }
+  }
+
+  private func commitSome(
+    of changes: ArraySlice<Change>, usingSavepoints: Bool
+  ) throws(Failure) -> Int {
+    let transaction = PostgresTransaction(try begin())
+    let start = ContinuousClock.now
+    var resumptions: [@Sendable () -> Void] = []
+    for change in changes {
+      if !resumptions.isEmpty, ContinuousClock.now - start > Self.duration { break }
+      resumptions.append(try perform(change, in: transaction, usingSavepoint: usingSavepoints))
+    }
+    do { try transaction.finish(from: origin) } catch {
+      throw transaction.connection.isWorthRepeating ? .undone(error) : .lost(error)
+    }
+    // The server's fsync: callers are resumed only after it returns.
+    do { try transaction.connection.script("COMMIT") } catch { throw .lost(error) }
+    for resume in resumptions { resume() }
+    onCommit(())
+    return resumptions.count
+  }
+
+  private func begin() throws(Failure) -> PostgresConnection {
+    let open = connection.withLock { $0 }
+    // One that was idle may have been closed by the server.
+    if let open, !open.isBroken, (try? open.script("BEGIN")) != nil { return open }
+    do throws(StoreError) {
+      connection.withLock { $0 = nil }
+      let new = try PostgresConnection(url, for: .writing)
+      try new.script("BEGIN")
+      connection.withLock { $0 = new }
+      return new
+    } catch {
+      throw .lost(error)
+    }
+  }
+
+  private func rollBack() {
+    let open = connection.withLock { $0 }
+    if let open, !open.isBroken { try? open.script("ROLLBACK") }
+  }
+
+  /// Makes one change, or undoes it; returns what resumes its caller, and throws if the transaction is lost.
+  private func perform(
+    _ change: Change, in transaction: PostgresTransaction, usingSavepoint: Bool
+  ) throws(Failure) -> @Sendable () -> Void {
+    let connection = transaction.connection
+    let (writes, collected) = (connection.writes, transaction.collected.mark)
+    do {
+      if usingSavepoint { try connection.script("SAVEPOINT change") }
+      let acknowledge = try change.perform(transaction)
+      if usingSavepoint { try connection.script("RELEASE change") }
+      return acknowledge
+    } catch {
+      if connection.isWorthRepeating { throw .undone(error) }
+      if usingSavepoint {
+        do { try connection.script("ROLLBACK TO change; RELEASE change") } catch {
+          throw .undone(error)
+        }
+      } else if connection.writes != writes || connection.isInFailedTransaction {
+        throw .needsSavepoints
+      }
+      transaction.collected.truncate(to: collected)
+      return { change.fail(error) }
+    }
+  }
+}
+
+extension PostgresConnection {
+  /// Whether the transaction failed because of others, or with the connection before its commit.
+  fileprivate var isWorthRepeating: Bool {
+    isBroken || isInFailedTransaction && SQLState.isWorthRepeating(lastState)
+  }
+}

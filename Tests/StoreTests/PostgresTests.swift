@@ -1,0 +1,332 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import Store
+
+/// Several nodes on one PostgreSQL database; `PostgresSystemTests` runs these tests.
+@Suite(.enabled(if: Scratch.server != nil, "only with PostgreSQL"), .timeLimit(.minutes(2)))
+struct PostgresTests {
+  private let first = Scratch()
+  private let second = Scratch()
+
+  /// Two nodes with data folders of their own.
+  private func open() throws -> [Store] {
+    let store = try first.open()
+    return [
+      store,
+      try Store(
+        folder: second.folder, database: try first.database(), now: { [first] in first.now }),
+    ]
+  }
+
+  private func push(to registrations: [String]) -> NotificationInsert {
+    var new = NotificationInsert.any(to: alice)
+    new.pushes = [
+      PushInsert(lane: "apns", target: .devices(registrations), kind: "alert") { "\($0)" }
+    ]
+    return new
+  }
+
+  private func tables(_ store: Store) throws -> PostgresTables {
+    try #require(store.tables as? PostgresTables)
+  }
+
+  @Test func `a reader that resumes after a number misses no event of any node`() async throws {
+    let stores = try open()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<8 {
+        group.addTask {
+          for _ in 0..<25 {
+            _ = try await stores[writer % 2].notifications.create(.any(to: alice))
+          }
+        }
+      }
+      for store in stores {
+        group.addTask {
+          var seen: [StoredPushEvent] = []
+          var events: [StoredEvent] = []
+          while seen.count < 200 || events.count < 200 {
+            seen += try await store.events.pushEvents(
+              for: alice, after: seen.last?.sequence ?? 0, limit: 7)
+            events += try await store.events.events(
+              after: events.last?.sequence ?? 0, for: nil, limit: 7)
+            #expect(try await store.events.latestEvent() >= events.last?.sequence ?? 0)
+          }
+          #expect(seen.map(\.sequence) == Array(1...200))
+          #expect(events.map(\.sequence) == Array(1...200))
+          #expect(Set(seen.compactMap(\.notificationID)).count == 200)
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `a transaction that is slow to commit has no earlier numbers than those before it`()
+    async throws
+  {
+    let store = try open()[0]
+    let url = try #require(try first.database())
+    try await store.probe()
+    func begin(inserting data: String) throws -> PostgresTransaction {
+      let transaction = PostgresTransaction(try PostgresConnection(url, for: .writing))
+      try transaction.connection.script("BEGIN; SELECT pg_current_xact_id()")
+      transaction.collected.pushEvents.append(
+        CollectedChanges.PushEvent(users: [alice], notification: nil, data: data, time: first.now))
+      return transaction
+    }
+    // Begun first, and has its transaction ID, and commits last.
+    let slow = try begin(inserting: "slow")
+    let fast = try begin(inserting: "fast")
+    try fast.finish(from: "test")
+    try fast.connection.script("COMMIT")
+    let seen = try await store.events.pushEvents(for: alice, after: 0, limit: 9)
+    #expect(seen.map(\.data) == ["fast"])
+    try slow.finish(from: "test")
+    #expect(try await store.events.latestPushEvent() == seen.last?.sequence)
+    try slow.connection.script("COMMIT")
+    let after = try #require(seen.last).sequence
+    let rest = try await store.events.pushEvents(for: alice, after: after, limit: 9)
+    #expect(rest.map(\.data) == ["slow"])
+  }
+
+  @Test func `no job is leased by two nodes, and none is left`() async throws {
+    let stores = try open()
+    for index in 0..<400 {
+      _ = try await stores[0].accounts.putRegistration(
+        "\(index)", user: alice, platform: "apns", handle: "token \(index)", tags: [])
+    }
+    _ = try await stores[0].notifications.create(push(to: (0..<400).map(String.init)))
+    let until = first.now + 60
+    let leased = try await withThrowingTaskGroup(of: [Int].self) { group in
+      for store in stores + stores {
+        group.addTask {
+          var jobs: [Int] = []
+          while case let next = try await store.outbox.lease(limit: 30, until: until),
+            !next.isEmpty
+          {
+            jobs += next.map(\.id)
+          }
+          return jobs
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(leased.count == 400 && Set(leased).count == 400)
+  }
+
+  @Test func `a start frees the leases of its own node only`() async throws {
+    let stores = try open()
+    _ = try await stores[0].accounts.putRegistration(
+      "a", user: alice, platform: "apns", handle: "a", tags: [])
+    _ = try await stores[0].notifications.create(push(to: ["a"]))
+    #expect(try await stores[0].outbox.lease(limit: 9, until: first.now + 60).count == 1)
+    let third = Scratch()
+    let other = try Store(
+      folder: third.folder, database: try first.database(), now: { [first] in first.now })
+    #expect(try await other.outbox.lease(limit: 9, until: first.now + 60).isEmpty)
+  }
+
+  @Test func `twenty thousand due jobs are leased from within 100 ms`() async throws {
+    let store = try open()[0]
+    let database = try tables(store).database
+    _ = try await store.notifications.create(.any(to: alice))
+    try await database.write { transaction in
+      try transaction.run(
+        """
+        INSERT INTO registration(id, user_id, platform, handle, updated)
+        SELECT 'd' || n, 1, 'apns', 't' || n, 0 FROM generate_series(1, 10000) AS n
+        """)
+      try transaction.run(
+        """
+        INSERT INTO push(id, notification, lane, kind, text, collapse)
+        VALUES (1000, 0, 'apns', 'background', 't', 'c')
+        """)
+      try transaction.run(
+        """
+        INSERT INTO job(push, lane, token, user_id, registration, collapse, state, due, updated)
+        SELECT 1000, 'apns', '', 1, 'd' || n % 10000, 'c' || n % 2, 'queued', n, 0
+        FROM generate_series(1, 20000) AS n
+        """)
+    }
+    try await database.run("ANALYZE")
+    var best = Duration.seconds(9)
+    for _ in 0..<5 {
+      let start = ContinuousClock.now
+      #expect(try await store.outbox.lease(limit: 200, until: first.now + 60).count == 200)
+      best = min(best, ContinuousClock.now - start)
+    }
+    print("PostgresTests: 200 of 20,000 due jobs in \(best)")
+    #expect(best < .milliseconds(100))
+  }
+
+  @Test func `one key creates one notification, at whichever nodes it is used at once`()
+    async throws
+  {
+    let stores = try open()
+    for round in 0..<20 {
+      var new = NotificationInsert.any(to: alice)
+      new.idempotencyKey = IdempotencyKey("order \(round)", request: [1])
+      let created = try await withThrowingTaskGroup(of: (Int, Bool).self) { [new] group in
+        for store in stores {
+          group.addTask {
+            let created = try await store.notifications.create(new)
+            return (created.notification.id, created.isNew)
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(Set(created.map(\.0)).count == 1 && created.count { $0.1 } == 1)
+    }
+    #expect(try await stores[0].notifications.inbox(of: alice, limit: 99).count == 20)
+  }
+
+  @Test func `nodes that start at once create the tables once`() async throws {
+    let url = try first.database()
+    let scratches = (0..<6).map { _ in Scratch() }
+    let keys = try await withThrowingTaskGroup(of: [LinkKey].self) { group in
+      for scratch in scratches {
+        group.addTask {
+          try await Store(folder: scratch.folder, database: url).accounts.linkKeys()
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(keys.allSatisfy { $0.count == 1 && $0 == keys[0] })
+  }
+
+  @Test func `a database of a newer version is refused`() async throws {
+    let database = try tables(try open()[0]).database
+    try await database.run("UPDATE schema_version SET version = 999")
+    #expect { try open() } throws: { ($0 as? StoreError)?.code == .newer }
+  }
+
+  @Test func `what one node commits is told to the others`() async throws {
+    let stores = try open()
+    let (told, tell) = AsyncStream.makeStream(of: String.self)
+    let observers = stores[1].observers
+    observers.onPushEvents.set { tell.yield("push \($0.map(\.rawValue))") }
+    observers.onChange.set { tell.yield("change \($0)") }
+    observers.onCredentialsEnded.set { tell.yield("credentials \($0.rawValue)") }
+    observers.onAssetEvent.set { tell.yield("asset") }
+    observers.onJobs.set { tell.yield("jobs \($0.sorted())") }
+    // Listens once it has heard something.
+    var next = told.makeAsyncIterator()
+    repeat {
+      _ = try await stores[0].administration.endCredentials(of: bob)
+      try await Task.sleep(for: .milliseconds(20))
+      tell.yield("nothing")
+    } while await next.next() != "credentials 2"
+    var heard: Set<String> = []
+    var new = NotificationInsert.any(to: alice)
+    new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
+    let id = try await stores[0].notifications.create(new).notification.id
+    _ = try await stores[0].notifications.withdraw(id)
+    let asset = AssetRecord(
+      richType: "img", name: "a", state: .ready, bytes: 1, modified: first.now, stamp: "")
+    try await stores[0].assets.putAsset(asset, event: "{}")
+    let expected: Set = ["push [1]", "change \(id)", "asset", #"jobs ["fcm"]"#]
+    while !heard.isSuperset(of: expected), let next = await next.next() { heard.insert(next) }
+  }
+
+  @Test func `connections that the server ends are replaced, and everything may have changed`()
+    async throws
+  {
+    let store = try open()[0]
+    let (everything, tell) = AsyncStream.makeStream(of: Void.self)
+    store.observers.onEverything.set { tell.yield() }
+    for round in 0..<5 {
+      _ = try await store.notifications.create(.any(to: alice))
+      let killer = try PostgresConnection(try #require(try first.database()), for: .writing)
+      try killer.run(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = current_schema() AND pid <> pg_backend_pid()
+        """)
+      async let inbox = store.notifications.inbox(of: alice, limit: 9)
+      #expect(try await inbox.count == round + 1)
+    }
+    var next = everything.makeAsyncIterator()
+    await next.next()
+    #expect(try await store.notifications.create(.any(to: alice)).isNew)
+  }
+
+  @Test func `a change that fails does so alone, whatever it is committed with`() async throws {
+    let store = try first.open()
+    let failures = await withTaskGroup(of: Bool.self) { group in
+      for index in 0..<60 {
+        group.addTask {
+          do {
+            try await store.accounts.addUser("user\(index)", hash: "", role: .device)
+            // Fails after it has changed something.
+            try await tables(store).database.write { transaction in
+              try transaction.run("DELETE FROM users WHERE name = $1", "user\(index)")
+              if index % 3 == 0 { throw StoreError(.conflict, "no") }
+              if index % 3 == 1 { try transaction.run("INSERT INTO vapid_key VALUES (2, '', 0)") }
+            }
+          } catch { return true }
+          return false
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(failures == 40)
+    #expect(try await store.accounts.users().count == 40)
+  }
+
+  @Test func `counts are right when two nodes change them at once`() async throws {
+    let stores = try open()
+    let users = try await stores[0].accounts.userIDs(
+      of: Set((0..<100).map { "u\($0)" }), allowingPasswordless: true
+    ).values.sorted()
+    for _ in 0..<5 {
+      var new = NotificationInsert.any(to: alice)
+      new.recipients = users
+      _ = try await stores[0].notifications.create(new)
+    }
+    for (index, user) in users.enumerated() {
+      for id in 0..<5 {
+        let store = stores[(index + id) % 2]
+        store.notifications.recordFetched(id, user: user)
+        stores[index % 2].notifications.recordFetched(id, user: user)
+      }
+    }
+    for store in stores { for _ in 0..<3 { try await store.probe() } }
+    for id in 0..<5 {
+      #expect(try await stores[1].sent.counts(of: id)?.fetched == 100)
+    }
+  }
+}
+
+/// Messages between nodes, for which no server is needed.
+@Suite(.timeLimit(.minutes(1))) struct NodeMessageTests {
+  @Test func `long messages are divided, and nothing is lost or told twice`() {
+    let users = (1...5000).map { UserID(rawValue: $0 * 1_000_000) }
+    let messages: [NodeMessage] = [
+      .pushEvents(users), .events, .events, .assetEvent, .change(7), .credentialsEnded(users[0]),
+      .jobs(lane: "webpush:https://push.example"), .jobs(lane: "webpush:https://push.example"),
+    ]
+    let payloads = NodeMessage.payloads(of: messages, from: "node.1")
+    #expect(payloads.allSatisfy { $0.utf8.count < 8000 })
+    let parsed = payloads.map(NodeMessage.parse)
+    #expect(parsed.allSatisfy { $0.origin == "node.1" })
+    let all = parsed.flatMap(\.messages)
+    let told = all.flatMap { message -> [UserID] in
+      if case .pushEvents(let users) = message { users } else { [] }
+    }
+    #expect(told == users)
+    #expect(
+      all.suffix(5) == [.events, .assetEvent, .change(7), .credentialsEnded(users[0]), messages[6]])
+    #expect(NodeMessage.payloads(of: [], from: "node.1").isEmpty)
+  }
+
+  @Test func `a database that can't be reached is named, without its password`() {
+    let scratch = Scratch()
+    let error = #expect(throws: StoreError.self) {
+      try Store(
+        folder: scratch.folder, database: "postgres://u:secret@/d?host=\(scratch.folder)")
+    }
+    #expect(error?.code == .unavailable || error?.reason.contains("libpq5") == true)
+    #expect(error?.reason.contains("secret") == false)
+  }
+}
