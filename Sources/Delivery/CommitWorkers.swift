@@ -31,7 +31,14 @@ package final class CommitWorkers: Sendable {
       notifyStreams()
       return nil
     }
-    workers = [audiences, announcements, streams, CommitWorker { await webhook.deliver() }]
+    workers = [
+      audiences, announcements, streams,
+      CommitWorker {
+        if store.observers.lead.isHeld { return await webhook.deliver() }
+        await webhook.passOn()
+        return nil
+      },
+    ]
     store.observers.onCommit.set { [workers] in
       for worker in workers { worker.signal.send() }
     }

@@ -11,9 +11,9 @@ package struct OutboxAdmin: Sendable {
   /// The states that a push can have.
   package static var states: [String] { JobState.allCases.map(\.rawValue) }
 
-  /// Opens the data folder.
-  package init(data: String) throws {
-    outbox = try Store(folder: data, access: .shared).outbox
+  /// Opens the data folder, with the PostgreSQL database at a URL if one is given.
+  package init(data: String, database: String? = nil) throws {
+    outbox = try Store(folder: data, database: database, access: .shared).outbox
   }
 
   /// The newest jobs, only in this state if it is one of ``states``.
@@ -50,11 +50,13 @@ package struct OutboxAdmin: Sendable {
 
   /// A sentence for each platform with devices that no service in the list reaches; empty if there is no
   /// data folder yet.
-  package static func devicesWithoutLane(_ list: String, data: String) async throws -> [String] {
-    guard Store.exists(in: data) else { return [] }
+  package static func devicesWithoutLane(
+    _ list: String, data: String, database: String? = nil
+  ) async throws -> [String] {
+    guard Store.exists(in: data, database: database) else { return [] }
     let lanes = try PlatformLanes(list)
     let counts = try await UnreachedDevices(lanes: lanes, log: .silent)
-      .counts(in: try Store(folder: data, access: .shared))
+      .counts(in: try Store(folder: data, database: database, access: .shared))
     return counts.filter { $0.count > 0 }.map { platform, count in
       "\(count) \(count == 1 ? "device is" : "devices are") registered for \(platform). "
         + lanes.gap(of: platform)

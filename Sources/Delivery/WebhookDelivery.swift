@@ -50,6 +50,9 @@ package actor WebhookDelivery {
     }
   }
 
+  /// Forgets the position, because another node delivers the events.
+  func passOn() { (waiting, position) = ([], nil) }
+
   /// Reads the next events if no others are waiting; false if there are none.
   private func fetch() async throws -> Bool {
     if !waiting.isEmpty { return true }

@@ -9,9 +9,13 @@ package import Store
 package struct DataFolderAdmin: Sendable {
   private let store: Store
 
-  /// Opens the data folder, and the object store that has its content, if that is needed.
-  package init(data: String, objects: ObjectStoreSettings? = nil) throws {
-    store = try Store(folder: data, access: .shared, objects: objects?.configuration)
+  /// Opens the data folder, with the PostgreSQL database at a URL if one is given, and with the object store
+  /// that has its content, if that is needed.
+  package init(
+    data: String, database: String? = nil, objects: ObjectStoreSettings? = nil
+  ) throws {
+    store = try Store(
+      folder: data, database: database, access: .shared, objects: objects?.configuration)
   }
 
   // MARK: - Maintenance

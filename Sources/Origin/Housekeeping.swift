@@ -42,6 +42,21 @@ struct Housekeeping: Sendable {
     lanes.wake()
   }
 
+  /// Forgets what was read before, and looks for all that others may have committed; `changes` are those of
+  /// notifications.
+  func assumeEverythingChanged(_ changes: ChangeClock) {
+    authenticator.invalidate(nil)
+    changes.record(nil)
+    signed.resolved.changes.record(nil)
+    for streams in streams { streams.notify() }
+    store.observers.onCommit(())
+    Task {
+      do { try await reload() } catch {
+        log(.warning, "store", "changes of other nodes are not applied: \(error.logDescription)")
+      }
+    }
+  }
+
   private func repeating(every interval: Duration, _ work: () async -> Void) async {
     while !Task.isCancelled {
       await work()

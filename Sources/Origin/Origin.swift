@@ -37,7 +37,8 @@ package final class Origin: Sendable {
       return launcher
     }
     let store = try Store(
-      folder: configuration.data, objects: configuration.objects?.configuration)
+      folder: configuration.data, database: configuration.database,
+      objects: configuration.objects?.configuration)
     try await configuration.monitorObjects(of: store, log: log)
     if !configuration.isDemo { store.accounts.removePasswordlessUsers() }
     media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)
@@ -71,9 +72,16 @@ package final class Origin: Sendable {
 
   private func start() {
     routes.table.health.report(on: server)
-    for monitor in monitors { monitor.start() }
+    let observers = housekeeping.store.observers
+    // One node at a time watches the drop folder.
+    observers.lead.observe { [monitors, preparer = intake.preparer] isHeld in
+      for monitor in monitors { isHeld ? monitor.start() : monitor.stop() }
+      isHeld ? preparer.start() : preparer.stop()
+    }
+    observers.onEverything.set { [housekeeping, changes = routes.table.media.resolved.changes] in
+      housekeeping.assumeEverythingChanged(changes)
+    }
     media.host.warmUp()
-    intake.preparer.start()
     delivery.lanes.start()
     delivery.workers.start()
   }

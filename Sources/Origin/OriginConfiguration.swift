@@ -11,6 +11,8 @@ package struct OriginConfiguration: Sendable {
   package var port: UInt16 = 8080
   /// The folder with the store: tables, blobs, renditions.
   package var data = "var"
+  /// The URL of a PostgreSQL database, which has the tables of all nodes; nil for one in ``data``.
+  package var database: String?
   /// The drop folder.
   package var assets = "assets"
   /// The permissions that new files and folders in the drop folder must not have (umask(2)).

@@ -71,6 +71,10 @@ struct Option: Sendable {
     "keep content in s3://bucket?endpoint=https://host&region=name (docs/SCALING.md)")
   /// The flag of all commands that open the data folder.
   static let data = value("data", "FOLDER", "where the store is kept", default: "var")
+
+  /// The flag of those that need its records.
+  static let database = value(
+    "database", "URL", "postgres://…: the records are there, not in --data (docs/SCALING.md)")
 }
 
 /// Why a command failed.

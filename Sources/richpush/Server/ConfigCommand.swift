@@ -123,7 +123,7 @@ enum ConfigCommand: Command {
   }
 
   private static func shown(_ value: String) -> String {
-    value.hasPrefix("token:") ? "token:(secret)" : value
+    value.hasPrefix("token:") ? "token:(secret)" : ConnectionURL.hidingPassword(value)
   }
 
   // MARK: - The template

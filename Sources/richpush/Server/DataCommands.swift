@@ -19,13 +19,15 @@ enum UserCommand: Command {
     the folder --data.
     """
   static let options: [Option] = [
-    .data, .value("role", "ROLE", "device, publisher or admin", default: "device"),
+    .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),
   ]
   static let operands = ["add|password|list|remove", "[NAME]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
-    let users = { try DataFolderAdmin(data: arguments.dataFolder()) }
+    let users = {
+      try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database())
+    }
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
@@ -63,12 +65,12 @@ enum KeyCommand: Command {
     When the command ends, a running server has applied the change. Root acts as the owner of the
     folder --data.
     """
-  static let options: [Option] = [.data]
+  static let options: [Option] = [.data, .database]
   static let operands = ["list|rotate|remove|vapid", "[KEY]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
-    let keys = { try DataFolderAdmin(data: arguments.dataFolder()) }
+    let keys = { try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database()) }
     switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
     case ("list", nil):
       for key in try await keys().linkKeys() {
@@ -103,7 +105,7 @@ enum StoreCommand: Command {
     as the data folder's owner, who must then be able to create or read FOLDER.
     """
   static let options: [Option] = [
-    .data, .objects, .flag("repair", "check: repair what can be derived again"),
+    .data, .database, .objects, .flag("repair", "check: repair what can be derived again"),
   ]
   static let operands = ["check|backup|restore", "[FOLDER]"]
 
@@ -132,7 +134,7 @@ enum StoreCommand: Command {
 
   private static func admin(_ data: String, _ arguments: Arguments) throws -> DataFolderAdmin {
     try DataFolderAdmin(
-      data: data,
+      data: data, database: arguments.database(),
       objects: try ObjectStoreSettings(
         arguments.string("objects"), environment: arguments.environment))
   }
@@ -144,6 +146,16 @@ extension Arguments {
     let folder = try required("data")
     try ServerUser.becomeOwner(of: folder)
     return folder
+  }
+
+  /// The URL of the PostgreSQL database; nil for the SQLite database in the data folder.
+  func database() throws(CommandLineError) -> String? {
+    guard let url = string("database"), !url.isEmpty else { return nil }
+    guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+      throw .usage("--database is a URL such as postgres://richpush@db.example/richpush")
+    }
+    if ConnectionURL.hasPassword(url) { warnOfSecret(in: "database") }
+    return url
   }
 
   /// Returns once the server on the data folder has applied what this command changed; prints if none runs.

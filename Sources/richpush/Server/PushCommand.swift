@@ -16,7 +16,7 @@ enum PushCommand: Command {
     cancel work while a server is running. Root acts as the owner of the folder --data.
     """
   static let options: [Option] = [
-    .data,
+    .data, .database,
     .value("push", "LIST", "the services to check", default: "embedded"),
     .value("push-contact", "ADDRESS", "check: the contact of webpush"),
     .value("state", "STATE", "queued, sent, failed, expired or cancelled"),
@@ -31,7 +31,7 @@ enum PushCommand: Command {
       }
       return job
     }
-    let outbox = { try OutboxAdmin(data: arguments.dataFolder()) }
+    let outbox = { try OutboxAdmin(data: arguments.dataFolder(), database: arguments.database()) }
     switch (arguments.operands[0], job) {
     case ("check", nil): try await check(arguments)
     case ("list", nil):
@@ -58,8 +58,9 @@ enum PushCommand: Command {
     for finding in findings {
       Terminal.print("\(finding.isGood ? "good" : "bad ") \(finding.service): \(finding.sentence)")
     }
-    for sentence in try await OutboxAdmin.devicesWithoutLane(services, data: arguments.dataFolder())
-    {
+    let sentences = try await OutboxAdmin.devicesWithoutLane(
+      services, data: arguments.dataFolder(), database: arguments.database())
+    for sentence in sentences {
       Terminal.print("note devices: \(sentence)")
     }
     if findings.contains(where: { !$0.isGood }) {

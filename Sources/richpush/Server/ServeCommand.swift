@@ -27,6 +27,7 @@ enum ServeCommand: Command {
   static let options: [Option] = [
     .value("listen", "HOST:PORT", "where to listen; port 0 picks one", default: "127.0.0.1:8080"),
     .data,
+    .database,
     .value("assets", "FOLDER", "drop folder, one subfolder per rich type", default: "assets"),
     PluginFolders.option,
     .value(
@@ -122,6 +123,7 @@ enum ServeCommand: Command {
     configuration.host = address.host
     configuration.port = address.port
     configuration.data = try arguments.required("data")
+    configuration.database = try arguments.database()
     configuration.assets = try arguments.required("assets")
     configuration.mask = RichPush.initialUmask
     let plugins = PluginFolders(arguments)
