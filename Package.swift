@@ -127,7 +127,7 @@ let package = Package(
     .target(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
     tests(of: "S3", on: ["Primitives", "StandIns"]),
-    tests(of: "Store", on: ["StandIns"]),
+    tests(of: "Store", on: ["S3", "StandIns"]),
     tests(of: "Push", on: ["Primitives", "StandIns"]),
     tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
     .target(

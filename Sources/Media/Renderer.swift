@@ -39,15 +39,23 @@ package final class Renderer: Sendable {
     store.renditions.rendition(request.key).flatMap { media($0, for: request) }
   }
 
-  /// The rendition from the object store, if there is one and it has the rendition.
-  private func fetch(_ request: RenditionRequest) async -> StoredMedia? {
-    guard store.objects != nil, let rendition = try? await store.renditions.fetch(request.key)
-    else { return nil }
-    if isAsset(rendition) {
-      // Its plugin needs the asset as well, so that a failure is reported then.
-      try? await fetchAsset(of: request)
+  /// The rendition from the object store; nil if there is none, or if it does not have the rendition: then the
+  /// asset's file is in the data folder.
+  ///
+  /// - Throws: why the object store has neither.
+  private func fetch(_ request: RenditionRequest) async throws -> StoredMedia? {
+    guard store.objects != nil else { return nil }
+    do {
+      if let rendition = try await store.renditions.fetch(request.key) {
+        if isAsset(rendition) { try await fetchAsset(of: request) }
+        if let media = media(rendition, for: request) { return media }
+      }
+    } catch {
+      // From an asset that is here a rendition can be made.
+      guard hasLocalAsset(request) else { throw error }
     }
-    return media(rendition, for: request)
+    try await fetchAsset(of: request)
+    return nil
   }
 
   /// Returns once the asset's file is in the data folder.
@@ -106,13 +114,7 @@ package final class Renderer: Sendable {
     let (render, isNew) = join(request.key)
     if isNew {
       Task.immediate {
-        render.complete(
-          await queues.run(render, of: request.plugin) {
-            // Another render may have completed between `stored` and `join`.
-            if let media = lookUp(request) { return .success(.stored(media)) }
-            if let media = await fetch(request) { return .success(.stored(media)) }
-            return await callPlugin(request, inline: false)
-          })
+        render.complete(await complete(render, request))
       }
     } else {
       counts.count(.coalesced)
@@ -120,6 +122,20 @@ package final class Renderer: Sendable {
     let outcome = await render.outcome()
     remove(render, request.key)
     return try outcome.get()
+  }
+
+  private func complete(
+    _ render: InFlightRender, _ request: RenditionRequest
+  ) async -> InFlightRender.Outcome {
+    // Before the queue, where no call of the plugin waits for the object store.
+    do {
+      if let media = try await fetch(request) { return .success(.stored(media)) }
+    } catch { return .failure(ServiceError(any: error)) }
+    return await queues.run(render, of: request.plugin) {
+      // Another render may have completed between `stored` and `join`.
+      if let media = lookUp(request) { return .success(.stored(media)) }
+      return await callPlugin(request, inline: false)
+    }
   }
 
   /// The render in flight for a key, or a new one.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import S3
 
-/// The client against a stand-in whose answers go wrong; `ObjectStoreSystemTests` have a real object store.
+/// The client against a stand-in whose answers go wrong; `RealObjectStoreSystemTests` have a real one.
 @Suite(.timeLimit(.minutes(1))) struct S3ClientTests {
   private let store: ObjectStandIn
   private let client: S3Client

@@ -77,6 +77,8 @@ import Testing
   {
     let blob = try await store.blobs.add(bytes: [1])
     let announcement = "removing/\(blob.digest)"
+    // Until then nothing is asked.
+    scratch.pass(2 * 3600)
     objects.set(announcement, Data([1]), modified: scratch.now)
     objects.forget()
     let upload = Task { [store] in try await store.blobs.add(bytes: [1]) }

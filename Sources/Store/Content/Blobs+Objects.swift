@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Primitives
 import S3
 import Synchronization
 
@@ -15,6 +16,10 @@ extension Blobs {
   private static let useInterval = 30.0
   /// A blob in the object store that is older is stored again before it is referred to, in seconds.
   static let freshness = 12 * 3600.0
+  /// For so many seconds nothing is asked of a blob that the object store was found to have.
+  private static let uploadValidity = 3600.0
+  /// A new blob of at most this size is stored without asking whether the object store has it.
+  private static let smallSize = 1 << 20
   /// A removal that takes longer has ended without a trace, in seconds.
   static let longestRemoval = 600.0
   /// The most bytes of a blob whose size is not known.
@@ -70,12 +75,24 @@ extension Blobs {
     return true
   }
 
-  /// Returns once the object store has a blob whose file is here, and keeps it for half a day at least.
-  func upload(_ blob: Blob) async throws(StoreError) {
+  /// Returns once the object store has a blob whose file is here, and keeps it for hours at least.
+  ///
+  /// `isNew` tells that probably no node has stored it before.
+  func upload(_ blob: Blob, isNew: Bool = false) async throws(StoreError) {
     guard let objects else { return }
-    let stored = try await objects.head(Self.key(blob.digest))
-    if stored?.size != blob.size || Self.age(stored?.modified ?? 0, at: now()) > Self.freshness {
+    let start = now()
+    if let time = uploads.withLock({ $0.value(for: blob.digest) }),
+      0..<Self.uploadValidity ~= start.timeIntervalSince(time)
+    {
+      return
+    }
+    if isNew, blob.size <= Self.smallSize {
       try await put(blob, objects)
+    } else {
+      let stored = try await objects.head(Self.key(blob.digest))
+      if stored?.size != blob.size || Self.age(stored?.modified ?? 0, at: start) > Self.freshness {
+        try await put(blob, objects)
+      }
     }
     // Whoever removes it announces that first, and looks at the blob's age after that (`ObjectUpkeep`):
     // either it sees the new blob, or its announcement is seen here.
@@ -91,6 +108,13 @@ extension Blobs {
       pause = min(pause * 2, .seconds(1))
       try await put(blob, objects)
     }
+    uploads.withLock { $0.insert(start, for: blob.digest) }
+  }
+
+  /// Uploads a blob that the object store does not have, whatever was known of it.
+  func uploadAgain(_ blob: Blob) async throws(StoreError) {
+    uploads.withLock { $0.remove(blob.digest) }
+    try await upload(blob)
   }
 
   /// Reads a blob in the object store and compares it with its digest.
@@ -153,7 +177,7 @@ extension Blobs {
       guard total - bytes > limit else { break }
       guard let digest = Digest(hex: file.name) else { continue }
       guard try await objects.head(Self.key(digest))?.size == file.size else {
-        try await upload(Blob(digest: digest, size: file.size))
+        try await uploadAgain(Blob(digest: digest, size: file.size))
         continue
       }
       guard removeFile(digest, ifOlderThan: time) else { continue }

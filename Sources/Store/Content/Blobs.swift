@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Primitives
 import Synchronization
 
 /// A piece of stored content.
@@ -31,6 +32,8 @@ package final class Blobs: Sendable {
   let groupCommit: GroupCommit
   let fetches = SharedWork<Digest, Void>()
   let cacheSize = Mutex<Int?>(nil)
+  /// When blobs were found to be in the object store, or were stored there.
+  let uploads = Mutex(GenerationalCache<Digest, Date>(capacity: 10_000))
   let queue = BlockingQueue("store.blobs")
 
   init(
@@ -81,7 +84,7 @@ package final class Blobs: Sendable {
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
     try await groupCommit.commit(isNew ? copy.target : nil, as: path(of: blob.digest))
     if isNew { cacheSize.withLock { $0 = $0.map { $0 + blob.size } } }
-    try await upload(blob)
+    try await upload(blob, isNew: isNew)
     return (blob, isNew)
   }
 

@@ -81,7 +81,7 @@ extension Store {
     var count = 0
     for (digest, size) in missing where !unreferenced.contains(digest) {
       guard try await upkeep.run({ [blobs] in try blobs.isIntact(digest) }) else { continue }
-      try await blobs.upload(Blob(digest: digest, size: size))
+      try await blobs.uploadAgain(Blob(digest: digest, size: size))
       count += 1
     }
     return count

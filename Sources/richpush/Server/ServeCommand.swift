@@ -63,7 +63,7 @@ enum ServeCommand: Command {
     .value("rendition-cache", "MIB", "most disk space for renditions", default: "10240"),
     .objects,
     .value(
-      "object-cache", "MIB", "with --objects: most disk space for other content",
+      "objects-cache", "MIB", "with --objects: most disk space for other content",
       default: "10240"),
     .value("publish-as", "USER", "publish files with a .notify.json, or in outbox/, as this user"),
     .value(
@@ -142,7 +142,7 @@ enum ServeCommand: Command {
     configuration.uids = try arguments.userIDs("plugin-uids")
     configuration.network = Set(arguments.list("network"))
     configuration.renditionBytes = (try arguments.integer("rendition-cache") ?? 0) << 20
-    configuration.objectCacheBytes = (try arguments.integer("object-cache") ?? 0) << 20
+    configuration.objectCacheBytes = (try arguments.integer("objects-cache") ?? 0) << 20
     configuration.isDemo = arguments.flag("demo")
     configuration.hasPushPage = arguments.flag("push-page")
     configuration.hasConsole = !arguments.flag("no-console")
