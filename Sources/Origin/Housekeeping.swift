@@ -76,7 +76,8 @@ struct Housekeeping: Sendable {
     var count = rest.count
     while !Task.isCancelled {
       do {
-        let report = try await store.collectObjects(retention, prefixes: rest.prefix(count))
+        let report = try await store.collectObjects(
+          retention, prefixes: rest.prefix(count), removes: store.observers.lead.isHeld)
         rest = rest.dropFirst(count)
         if rest.isEmpty { rest = Store.objectPrefixes[...] }
         count = Self.prefixesAtOnce

@@ -49,8 +49,8 @@ package final class Store: Sendable {
   /// Where content is kept besides the data folder, if anywhere.
   package let objects: ObjectStore?
 
-  /// Identifies the tables whose references keep objects from being removed; nil for a process that is no node.
-  let contentOwner: String?
+  /// The node's id; nil for a process that is no node.
+  let node: String?
   let folder: DataFolder
   let tables: any Tables
   let now: @Sendable () -> Date
@@ -62,6 +62,7 @@ package final class Store: Sendable {
   /// The records are in a SQLite database in the folder or, with a URL such as `postgres://host/name`, in a
   /// PostgreSQL database. With `objects`, content is in that object store, and the folder has a part of it, as
   /// a cache.
+  ///
   /// Throws a `StoreError`: `inUse` if another process owns the folder; `readOnly`, `full`, `damaged`,
   /// `newer` or `unavailable` if the database can't be used.
   package init(
@@ -72,7 +73,7 @@ package final class Store: Sendable {
     folder = try DataFolder(path)
     lock = access == .owner ? try folder.lock() : nil
     let start = access == .owner ? NodeStart(in: folder) : nil
-    contentOwner = start?.node
+    node = start?.node
     if access == .owner {
       folder.removeTemporaryFiles()
       try folder.setObjectStore(objects?.url)

@@ -9,7 +9,7 @@ extension Blobs {
   /// Where the object store has a blob.
   static func key(_ digest: Digest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex)" }
 
-  /// What the object store has while the blob is being removed from it.
+  /// What the object store has while a blob is being removed from it, and for a while after that.
   static func removalKey(_ digest: Digest) -> String { "removing/\(digest.hex)" }
 
   /// A file's time is set when it is used, at most once in this many seconds.
@@ -20,12 +20,10 @@ extension Blobs {
   private static let uploadValidity = 3600.0
   /// A new blob of at most this size is stored without asking whether the object store has it.
   private static let smallSize = 1 << 20
-  /// A removal that takes longer has ended without a trace, in seconds.
-  static let longestRemoval = 600.0
+  /// So many seconds after it was announced, a removal is over.
+  static let longestRemoval = 120
   /// The most bytes of a blob whose size is not known.
   private static let largest = 1 << 30
-  /// How long an upload waits for the removal of the same blob.
-  private static let removalTimeout = Duration.seconds(10)
 
   /// Whether a blob's file is in the data folder; always, without an object store.
   ///
@@ -94,21 +92,27 @@ extension Blobs {
         try await put(blob, objects)
       }
     }
-    // Whoever removes it announces that first, and looks at the blob's age after that (`ObjectUpkeep`):
-    // either it sees the new blob, or its announcement is seen here.
-    let end = ContinuousClock.now + Self.removalTimeout
-    var pause = Duration.milliseconds(50)
-    while let removal = try await objects.head(Self.removalKey(blob.digest)),
-      Self.age(removal.modified, at: now()) < Self.longestRemoval
-    {
-      guard .now < end else {
+    try await outlastRemoval(of: blob, objects)
+    uploads.withLock { $0.insert(start, for: blob.digest) }
+  }
+
+  /// Returns if no removal of the blob that the object store has now may still be under way.
+  ///
+  /// Whoever removes a blob announces that first, and looks at its age after that (`ObjectUpkeep`): either that
+  /// sees the new blob, or the announcement is seen here. Both times are of the object store's clock.
+  private func outlastRemoval(
+    of blob: Blob, _ objects: ObjectStore
+  ) async throws(StoreError) {
+    let end = ContinuousClock.now + objects.deadline * 2
+    while let removal = try await objects.head(Self.removalKey(blob.digest)) {
+      let stored = try await objects.head(Self.key(blob.digest))
+      if let stored, stored.modified - removal.modified > Self.longestRemoval { return }
+      guard .now + .seconds(1) < end else {
         throw StoreError(.busy, "the same content is being removed; try again")
       }
-      try? await Task.sleep(for: pause)
-      pause = min(pause * 2, .seconds(1))
+      try? await Task.sleep(for: .seconds(1))
       try await put(blob, objects)
     }
-    uploads.withLock { $0.insert(start, for: blob.digest) }
   }
 
   /// Uploads a blob that the object store does not have, whatever was known of it.

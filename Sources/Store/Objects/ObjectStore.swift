@@ -28,6 +28,8 @@ package final class ObjectStore: Sendable {
   package let onAbsence = Callback<StoreError?>()
   /// Called with the reason of another failure, at most once in ten seconds.
   package let onFailure = Callback<StoreError>()
+  /// How long a request without content may take.
+  let deadline: Duration
   private let client: S3Client
   private let state = Mutex(State())
   private let probes = SharedWork<Int, Void>()
@@ -38,7 +40,7 @@ package final class ObjectStore: Sendable {
   private static let reportInterval = Duration.seconds(10)
 
   init(_ configuration: ObjectStoreConfiguration) {
-    url = configuration.url
+    (url, deadline) = (configuration.url, configuration.deadline)
     client = S3Client(
       configuration.bucket, configuration.credentials, deadline: configuration.deadline,
       authority: configuration.authority)

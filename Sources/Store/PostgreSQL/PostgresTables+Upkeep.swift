@@ -36,6 +36,16 @@ extension PostgresTables {
       name, blob)
   }
 
+  func contentOwner() async throws -> String? {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT system_identifier::text || '.' || database.oid::text || '.' || current_schema()
+        FROM pg_control_system(), pg_database AS database WHERE datname = current_database()
+        """, as: String.self)
+    }
+  }
+
   func unreferenced(among blobs: [Digest]) async throws -> [Digest] {
     try await database.read { connection in
       try connection.column(

@@ -25,6 +25,8 @@ protocol Upkeep: Sendable {
   func notificationContents() async throws -> [(id: Int, blob: Digest)]
   /// Removes the stamp of an asset with this content, so that the next scan finds the file changed.
   func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws
+  /// Identifies the database whose references keep content from being removed; nil if it is only this node's.
+  func contentOwner() async throws -> String?
   /// Those of the blobs to which nothing refers.
   func unreferenced(among blobs: [Digest]) async throws -> [Digest]
   /// Removes notifications that have expired, and returns how many.

@@ -20,7 +20,8 @@ package struct ObjectUpkeepReport: Sendable, Equatable {
 // has not changed. So a blob is removed in steps:
 // 1. One that is older than a day and to which nothing refers is noted, as `orphans/<digest>`.
 // 2. A day later, if that is still so, `removing/<digest>` announces the removal. Only then are the blob's age and
-//    the references to it read again, and it is removed.
+//    the references to it read again, and it is removed. The announcement stays for a day: were it removed, a
+//    process that removes the same blob, or a last request that is under way, would no longer be announced.
 // Who stores a blob makes it young again and then looks for an announcement (`Blobs.upload`): one of the two sees
 // the other. Who refers to a blob without storing it has found another reference to it within the last day.
 extension Store {
@@ -29,26 +30,33 @@ extension Store {
     (number < 16 ? "0" : "") + String(number, radix: 16)
   }
 
-  /// The announcement of a removal that takes longer than this no longer counts, in seconds.
-  private static let longestRemoval = Duration.seconds(60)
+  /// A removal that has not begun so long after its announcement is given up.
+  private static let longestDelay = Duration.seconds(Blobs.longestRemoval / 2)
 
   /// Removes blobs to which nothing refers and old renditions from the object store, and uploads what it should
   /// have, for keys that begin with some prefixes.
+  ///
+  /// Only uploads if `removes` is false: of several nodes, one is enough to remove.
   package func collectObjects(
-    _ retention: Retention, prefixes: some Sequence<String> & Sendable = objectPrefixes
+    _ retention: Retention, prefixes: some Sequence<String> & Sendable = objectPrefixes,
+    removes: Bool = true
   ) async throws -> ObjectUpkeepReport {
     var report = ObjectUpkeepReport()
     guard let objects else { return report }
-    report.stranger = try await otherOwner(objects)
+    if removes { report.stranger = try await otherOwner(objects) }
     for prefix in prefixes {
       let stored = try await Self.digests(objects.list("blobs/\(prefix)/"))
       report.uploaded += try await uploadMissing(prefix, stored)
-      guard report.stranger == nil else { continue }
+      guard removes, report.stranger == nil else { continue }
       try await collectBlobs(stored, prefix, retention, objects, &report)
       for object in try await objects.list("renditions/\(prefix)/")
       where Blobs.age(object.modified, at: now()) > retention.remoteRenditionAge {
         try await objects.delete(object.key)
         report.renditions += 1
+      }
+      for object in try await objects.list("removing/\(prefix)")
+      where Blobs.age(object.modified, at: now()) > retention.remoteBlobGrace {
+        try await objects.delete(object.key)
       }
     }
     return report
@@ -58,7 +66,7 @@ extension Store {
   ///
   /// Its references are in another database, so that what is an orphan here may be needed there.
   private func otherOwner(_ objects: ObjectStore) async throws -> String? {
-    guard let contentOwner else { return "unknown" }
+    guard let contentOwner = try await tables.contentOwner() ?? node else { return "unknown" }
     let own = "owners/\(contentOwner)"
     let owners = try await objects.list("owners/").map(\.key)
     if !owners.contains(own) { try await objects.put(own, bytes: Array(contentOwner.utf8)) }
@@ -113,8 +121,6 @@ extension Store {
   }
 
   /// Removes a blob from the object store unless it is stored or referred to meanwhile.
-  ///
-  /// If the object store fails, the announcement stays: its last request may still arrive.
   private func remove(
     _ digest: Digest, _ objects: ObjectStore, isOld: (S3Object) -> Bool
   ) async throws -> Bool {
@@ -122,10 +128,9 @@ extension Store {
     try await objects.put(Blobs.removalKey(digest), bytes: Array(digest.hex.utf8))
     let blob = try await objects.head(Blobs.key(digest))
     let isOrphan = try await tables.unreferenced(among: [digest]) == [digest]
-    let isRemoved = blob.map(isOld) == true && isOrphan && .now - start < Self.longestRemoval
+    let isRemoved = blob.map(isOld) == true && isOrphan && .now - start < Self.longestDelay
     if isRemoved { try await objects.delete(Blobs.key(digest)) }
     try await objects.delete(Self.noteKey(digest))
-    try await objects.delete(Blobs.removalKey(digest))
     return isRemoved
   }
 
