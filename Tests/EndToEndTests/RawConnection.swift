@@ -46,10 +46,10 @@ final class RawConnection {
     return try answer()
   }
 
-  /// Sends a head, to which Host and the empty line are added, and gives all that comes until the
+  /// Sends a head, to which Host and the empty line are added, and a body; gives all that comes until the
   /// server closes.
-  func bytes(_ head: String) throws -> [UInt8] {
-    send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8))
+  func bytes(_ head: String, body: [UInt8] = []) throws -> [UInt8] {
+    send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8) + body)
     return rest()
   }
 

@@ -111,6 +111,39 @@ import Testing
     }
   }
 
+  @Test func `the word of a trusted proxy decides, and of no other`() async throws {
+    for isTrusted in [true, false] {
+      try await TestServer.test(prepare: { configuration, _ in
+        configuration.proxies = isTrusted ? ["127.0.0.1"] : []
+      }) { server in
+        func signIn(_ fields: String...) async -> (status: Int, cookie: String?, body: String) {
+          let connection = server.connect()
+          let body = body("publisher")
+          let lines = fields.map { $0 + "\r\n" }.joined()
+          connection.send(
+            "POST /api/session HTTP/1.1\r\nHost: push.example\r\nConnection: close\r\n\(lines)"
+              + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+          let answer = await connection.answer()
+          return (answer.status, answer.fields["set-cookie"], answer.text)
+        }
+        let secure = await signIn("X-Forwarded-For: 198.51.100.7", "X-Forwarded-Proto: https")
+        #expect(secure.status == (isTrusted ? 204 : 403))
+        if isTrusted {
+          #expect(secure.cookie?.hasPrefix("__Host-richpush=") == true)
+          #expect(secure.cookie?.contains("; Path=/; Secure; HttpOnly; SameSite=Strict") == true)
+        } else {
+          #expect(secure.cookie == nil)
+        }
+        let plain = await signIn("X-Forwarded-For: 198.51.100.7", "X-Forwarded-Proto: http")
+        #expect(plain.status == 403 && plain.cookie == nil)
+        #expect(plain.body.contains("Sign-in over plain http is possible only on the server's own"))
+        let own = await signIn()
+        #expect(own.status == 204 && own.cookie?.hasPrefix("richpush=") == true)
+        #expect(own.cookie?.contains("Secure") == false)
+      }
+    }
+  }
+
   /// What pages of other origins, other ports, frames and old browsers send along with the cookie.
   private static let forged: [Fields] = [
     [:], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],

@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import HTTP
 import Media
 import Primitives
 import RichPushAPI
@@ -58,11 +59,15 @@ final class Authenticator: Sendable {
     return isWellFormed ? .unverified : .invalid
   }
 
-  /// Whose credentials these were when they were last verified, for logs.
-  @Sendable func knownCaller(_ authorization: String) -> Caller? {
-    switch logins.find(authorization) {
-    case .valid(let caller), .changed(let caller): caller
-    case .unknown: nil
+  /// Whose credentials a request has, as they were last verified, for logs.
+  @Sendable func knownCaller(_ request: Request) -> Caller? {
+    let session = { () -> String? in
+      SessionToken.isFromOwnPage(request) ? SessionToken(in: request)?.loginKey : nil
+    }
+    guard let credentials = request.fields["Authorization"] ?? session() else { return nil }
+    switch logins.find(credentials) {
+    case .valid(let caller), .changed(let caller): return caller
+    case .unknown: return nil
     }
   }
 

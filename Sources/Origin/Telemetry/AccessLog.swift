@@ -18,7 +18,7 @@ final class AccessLog: Sendable {
   }
 
   private let path: String
-  private let caller: @Sendable (String) -> Caller?
+  private let caller: @Sendable (Request) -> Caller?
   private let pending = Mutex(Pending())
   private let file: Mutex<FileDescriptor>
   private let queue = DispatchQueue(label: "richpush.access")
@@ -28,9 +28,9 @@ final class AccessLog: Sendable {
 
   /// Opens the file for appending; `-` is standard output.
   ///
-  /// `caller` tells whose credentials the value of an `Authorization` field is, if they were verified.
+  /// `caller` tells whose credentials a request has, if they were verified.
   init(
-    path: String, caller: @escaping @Sendable (String) -> Caller?
+    path: String, caller: @escaping @Sendable (Request) -> Caller?
   ) throws(OperatorError) {
     (self.path, self.caller) = (path, caller)
     file = Mutex(try Self.open(path))
@@ -82,7 +82,7 @@ final class AccessLog: Sendable {
       if let agent = request.fields["User-Agent"] {
         text += ",\"userAgent\":\(JSONText.quoted(agent))"
       }
-      if let caller = request.fields["Authorization"].flatMap(caller) {
+      if let caller = caller(request) {
         text += ",\"user\":\(JSONText.quoted(caller.name))"
         if let device = caller.device { text += ",\"device\":\(JSONText.quoted(device))" }
       }

@@ -54,6 +54,26 @@ import Testing
     }
   }
 
+  @Test func `names the user of a session, on pages of the server alone`() async throws {
+    let log = FileManager.default.temporaryDirectory.appending(path: "access-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: log) }
+    try await RunningServer.lend(flags: ["--demo", "--access-log", log.path]) { server in
+      let cookie = try server.signIn("shop", "shop")
+      for (number, site) in ["same-origin", "none"].enumerated() {
+        _ = try server.get(
+          "/api/assets", "Cookie: \(cookie)", "Sec-Fetch-Site: \(site)",
+          "X-Request-Id: r-\(number)")
+      }
+      try await eventually("both are logged") { Self.lines(of: log).count >= 3 }
+      let lines = Dictionary(grouping: Self.lines(of: log)) { $0.id.text ?? "" }
+      #expect(lines["r-0"]?.first?.user.text == "shop")
+      #expect(lines["r-0"]?.first?.status.integer == 200)
+      #expect(lines["r-1"]?.first?.user == .null && lines["r-1"]?.first?.status.integer == 401)
+      let text = try String(contentsOf: log, encoding: .utf8)
+      #expect(!text.contains(cookie.dropFirst("richpush=".utf8.count)))
+    }
+  }
+
   @Test func `a file that cannot be written is said at the start`() async throws {
     let result = try await Child.run(
       "richpush", ["serve", "--demo", "--listen", "127.0.0.1:0", "--access-log", "/nowhere/log"])

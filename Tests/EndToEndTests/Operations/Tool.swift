@@ -27,6 +27,18 @@ extension RunningServer {
     return try RawConnection(port: port).exchange("GET \(target) HTTP/1.1\r\n\(lines)")
   }
 
+  /// Signs a browser in, and returns its cookie, such as `richpush=…`.
+  func signIn(_ user: String, _ password: String) throws -> String {
+    let body = #"{"username":"\#(user)","password":"\#(password)"}"#
+    let connection = try RawConnection(port: port)
+    let answer = String(
+      decoding: try connection.bytes(
+        "POST /api/session HTTP/1.1\r\nUser-Agent: Browser\r\nConnection: close\r\n"
+          + "Content-Length: \(body.utf8.count)\r\n", body: Array(body.utf8)), as: UTF8.self)
+    let cookie = try #require(answer.firstMatch(of: /Set-Cookie: (richpush=[\w-]+);/), "\(answer)")
+    return String(cookie.1)
+  }
+
   /// What a user gets to know of a notification, as JSON text.
   func details(of id: Int, _ query: String = "", user: String) throws -> String {
     try get("/api/notifications/\(id)/details\(query)", Self.credentials(user)).text
