@@ -17,6 +17,7 @@ package enum ConsoleFiles {
     "live.js": PackageResources.live_js,
     "format.js": PackageResources.format_js,
     "screen.js": PackageResources.screen_js,
+    "paged-table.js": PackageResources.paged_table_js,
     "sign-in.js": PackageResources.sign_in_js,
     "catalogue.js": PackageResources.catalogue_js,
     "asset-card.js": PackageResources.asset_card_js,

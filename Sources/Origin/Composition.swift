@@ -165,6 +165,7 @@ struct RouteServices: Sendable {
       sent: sent,
       media: mediaRoutes, signed: signed,
       details: NotificationDetails(store: store, host: media.host, links: media.links),
+      receipts: ReceiptRoutes(store: store),
       assets: AssetRoutes(store: store, assets: intake.assets, renderer: media.renderer),
       plugins: PluginRoutes(host: media.host),
       sessions: SessionRoutes(store: store, authenticator: authenticator),

@@ -1,15 +1,15 @@
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+  public import FoundationEssentials
 #else
-  package import Foundation
+  public import Foundation
 #endif
 
 /// A page of pushes through the outbox: the response of `GET /api/outbox`.
-package struct OutboxPage: Sendable, Codable {
+public struct OutboxPage: Sendable, Equatable, Codable {
   /// The pushes, newest first.
-  package let jobs: [Job]
+  public let jobs: [Job]
   /// The value of `after` on the next page; nil on the last one.
-  @Nullable package var next: Int?
+  @Nullable public var next: Int?
 
   /// Creates a page.
   package init(jobs: [Job], next: Int?) {
@@ -18,25 +18,25 @@ package struct OutboxPage: Sendable, Codable {
   }
 
   /// A push to one device or audience.
-  package struct Job: Sendable, Codable {
+  public struct Job: Sendable, Equatable, Codable {
     /// Its number.
-    package let id: Int
+    public let id: Int
     /// The notification that it announces; nil for a plain text.
-    @Nullable package var notification: Int?
+    @Nullable public var notification: Int?
     /// The lane that sends it.
-    package let lane: String
+    public let lane: String
     /// The user; nil for an audience and for a removed user.
-    @Nullable package var user: String?
+    @Nullable public var user: String?
     /// `queued`, `sent`, `failed`, `expired` or `cancelled`.
-    package let state: String
+    public let state: String
     /// The number of attempts.
-    package let attempts: Int
+    public let attempts: Int
     /// When it is due, while it is queued.
-    package let due: Date
+    public let due: Date
     /// When its state last changed.
-    package let updated: Date
+    public let updated: Date
     /// Why it is in this state.
-    @Nullable package var reason: String?
+    @Nullable public var reason: String?
 
     /// Describes a push; the optional members can be set afterwards.
     package init(
@@ -49,7 +49,7 @@ package struct OutboxPage: Sendable, Codable {
 }
 
 /// How many pushes are due again: the response of `POST /api/outbox/<id>/replay`.
-package struct Replayed: Sendable, Codable {
+package struct Replayed: Sendable, Equatable, Codable {
   /// The number of pushes.
   package let replayed: Int
 
@@ -58,29 +58,29 @@ package struct Replayed: Sendable, Codable {
 }
 
 /// The lanes of the push services: the response of `GET /api/lanes`.
-package struct LaneReport: Sendable, Codable {
+public struct LaneReport: Sendable, Equatable, Codable {
   /// The lanes: those of the configured services, and others with queued pushes.
-  package let lanes: [Lane]
+  public let lanes: [Lane]
 
   /// Creates the report.
   package init(lanes: [Lane]) { self.lanes = lanes }
 
   /// The queue of one push service.
-  package struct Lane: Sendable, Codable {
+  public struct Lane: Sendable, Equatable, Codable {
     /// Its name.
-    package let name: String
+    public let name: String
     /// `running`, `paused` or `off`, if no configured service sends its pushes.
-    package let state: String
+    public let state: String
     /// Why its next push was not sent before.
-    @Nullable package var reason: String?
+    @Nullable public var reason: String?
     /// When it tries again while it is paused.
-    @Nullable package var until: Date?
+    @Nullable public var until: Date?
     /// The pushes that wait.
-    package let queued: Int
+    public let queued: Int
     /// When the oldest of them became due.
-    @Nullable package var oldestWaiting: Date?
+    @Nullable public var oldestWaiting: Date?
     /// Pushes sent, failed and to be repeated since the server started.
-    package let sent, failed, retried: Int
+    public let sent, failed, retried: Int
 
     /// Describes a lane; the optional members can be set afterwards.
     package init(name: String, state: String, queued: Int, sent: Int, failed: Int, retried: Int) {
@@ -91,11 +91,11 @@ package struct LaneReport: Sendable, Codable {
 }
 
 /// A page of users: the response of `GET /api/users`.
-package struct UserPage: Sendable, Codable {
+public struct UserPage: Sendable, Equatable, Codable {
   /// The users, by name.
-  package let users: [User]
+  public let users: [User]
   /// The value of `after` on the next page; nil on the last one.
-  @Nullable package var next: String?
+  @Nullable public var next: String?
 
   /// Creates a page.
   package init(users: [User], next: String?) {
@@ -104,17 +104,17 @@ package struct UserPage: Sendable, Codable {
   }
 
   /// A user.
-  package struct User: Sendable, Codable {
+  public struct User: Sendable, Equatable, Codable {
     /// The name.
-    package let username: String
+    public let username: String
     /// `device`, `publisher` or `admin`.
-    package let role: String
+    public let role: String
     /// When the user was added.
-    package let created: Date
+    public let created: Date
     /// The number of registered devices.
-    package let devices: Int
+    public let devices: Int
     /// When one of them last registered.
-    @Nullable package var lastSeen: Date?
+    @Nullable public var lastSeen: Date?
 
     /// Describes a user.
     package init(username: String, role: String, created: Date, devices: Int, lastSeen: Date?) {
@@ -147,23 +147,23 @@ extension UserChange: RequestMessage {
 }
 
 /// A user's devices: the response of `GET /api/users/<name>/devices`.
-package struct DeviceList: Sendable, Codable {
+public struct DeviceList: Sendable, Equatable, Codable {
   /// The devices, the last registered first.
-  package let devices: [Device]
+  public let devices: [Device]
 
   /// Creates the list.
   package init(devices: [Device]) { self.devices = devices }
 
   /// A registered device, without its push token.
-  package struct Device: Sendable, Codable {
+  public struct Device: Sendable, Equatable, Codable {
     /// The ID of its registration.
-    package let registration: String
+    public let registration: String
     /// The push service; nil until the device has named it.
-    @Nullable package var platform: String?
+    @Nullable public var platform: String?
     /// Its tags.
-    package let tags: [String]
+    public let tags: [String]
     /// When it last registered.
-    package let updated: Date
+    public let updated: Date
 
     /// Describes a device.
     package init(registration: String, platform: String?, tags: [String], updated: Date) {
@@ -174,23 +174,23 @@ package struct DeviceList: Sendable, Codable {
 }
 
 /// Who has to wait after wrong passwords: the response of `GET /api/failed-logins`.
-package struct FailedLoginReport: Sendable, Codable {
+public struct FailedLoginReport: Sendable, Equatable, Codable {
   /// The addresses and names, those that wait longest first.
-  package let refused: [Refusal]
+  public let refused: [Refusal]
 
   /// Creates the report.
   package init(refused: [Refusal]) { self.refused = refused }
 
   /// An address or a name whose passwords are not checked now.
-  package struct Refusal: Sendable, Codable {
+  public struct Refusal: Sendable, Equatable, Codable {
     /// The address; nil if the name is refused from every unknown address.
-    @Nullable package var address: String?
+    @Nullable public var address: String?
     /// The name; nil if the address is refused.
-    @Nullable package var username: String?
+    @Nullable public var username: String?
     /// The failures that still count.
-    package let failures: Int
+    public let failures: Int
     /// When a password is checked again.
-    package let until: Date
+    public let until: Date
 
     /// Describes an address or a name.
     package init(address: String?, username: String?, failures: Int, until: Date) {
@@ -202,15 +202,15 @@ package struct FailedLoginReport: Sendable, Codable {
 }
 
 /// What the server's data takes on its disk, in bytes: the response of `GET /api/storage`.
-package struct StorageReport: Sendable, Codable {
+public struct StorageReport: Sendable, Equatable, Codable {
   /// The database.
-  package let database: Int
+  public let database: Int
   /// Content of notifications and assets.
-  package let blobs: Int
+  public let blobs: Int
   /// Renditions.
-  package let renditions: Int
+  public let renditions: Int
   /// What is left.
-  package let free: Int
+  public let free: Int
 
   /// Creates the report.
   package init(database: Int, blobs: Int, renditions: Int, free: Int) {

@@ -1,11 +1,11 @@
 /// What a notification would be: the response of `POST /api/notifications?dry-run`.
-package struct DryRun: Sendable, Codable {
+public struct DryRun: Sendable, Equatable, Codable {
   /// Who would get it.
-  package let audience: AudienceSize
+  public let audience: AudienceSize
   /// What each kind of device would show; none if the plugin renders for each user.
-  package let renditions: [Rendition]
+  public let renditions: [Rendition]
   /// What each platform's push would contain.
-  package let texts: [Text]
+  public let texts: [Text]
 
   /// Creates the response.
   package init(audience: AudienceSize, renditions: [Rendition], texts: [Text]) {
@@ -13,24 +13,29 @@ package struct DryRun: Sendable, Codable {
   }
 
   /// The rendition of a profile.
-  package struct Rendition: Sendable, Codable {
+  public struct Rendition: Sendable, Equatable, Codable {
     /// Whether there is one.
-    package enum Status: String, Sendable, Codable { case ready, refused }
+    public enum Status: String, Sendable, Codable {
+      /// It can be fetched.
+      case ready
+      /// The plugin has refused the content.
+      case refused
+    }
 
     /// The profile.
-    package let profile: String
+    public let profile: String
     /// Whether there is one.
-    package let status: Status
+    public let status: Status
     /// Why there is none.
-    @Nullable package var reason: String?
+    @Nullable public var reason: String?
     /// Its media type.
-    @Nullable package var contentType: String?
+    @Nullable public var contentType: String?
     /// Its size in bytes.
-    @Nullable package var bytes: Int?
+    @Nullable public var bytes: Int?
     /// The largest size in bytes.
-    package let limit: Int
+    public let limit: Int
     /// Its path on the server, if the payload is an asset.
-    @Nullable package var url: String?
+    @Nullable public var url: String?
 
     /// Describes a rendition; the optional members can be set afterwards.
     package init(profile: String, status: Status, limit: Int) {
@@ -39,19 +44,19 @@ package struct DryRun: Sendable, Codable {
   }
 
   /// The push to a platform.
-  package struct Text: Sendable, Codable {
+  public struct Text: Sendable, Equatable, Codable {
     /// `apns`, `webpush` or `fcm`.
-    package let platform: String
+    public let platform: String
     /// The message as it is shown.
-    package let body: String
+    public let body: String
     /// The size of the payload in bytes.
-    package let bytes: Int
+    public let bytes: Int
     /// The largest size in bytes.
-    package let limit: Int
+    public let limit: Int
     /// Whether the message was cut to fit.
-    package let cut: Bool
+    public let cut: Bool
     /// The payload; the notification's ID is the one that is expected.
-    package let payload: JSONValue
+    public let payload: JSONValue
 
     /// Describes a push.
     package init(

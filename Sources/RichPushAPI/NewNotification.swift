@@ -180,6 +180,14 @@ extension NewNotification {
       .anyTag(names.map { "username:" + $0 })
     }
 
+    /// As parameters of a query: tags, or one expression.
+    package var tags: [String] {
+      switch self {
+      case .anyTag(let tags): tags
+      case .tags(let expression): [expression]
+      }
+    }
+
     /// Decodes an array or an expression.
     public init(from decoder: any Decoder) throws {
       let value = try decoder.singleValueContainer()

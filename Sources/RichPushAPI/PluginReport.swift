@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// The state and statistics of a server's plugins.
 public struct PluginReport: Sendable, Equatable, Codable {
   /// One plugin.
@@ -34,21 +40,26 @@ public struct PluginReport: Sendable, Equatable, Codable {
     public let failures: Int
     /// The cause of the last failure.
     @Nullable public var lastFailure: String?
+    /// When that was.
+    @Nullable public var lastFailureTime: Date?
+    /// The end of what the plugin wrote to its standard error in that call.
+    @Nullable public var lastFailureOutput: String?
     /// The median duration of recent calls.
     @Nullable public var medianSeconds: Double?
     /// The 95th percentile of the durations of recent calls.
     @Nullable public var slowestSeconds: Double?
 
-    /// Creates the report of one plugin.
+    /// Creates the report of one plugin; that of the last failure can be added afterwards.
     package init(
       richType: String, version: String, mode: String, verbs: [String], problem: String?,
-      confinement: String, processes: Processes, calls: Int, failures: Int, lastFailure: String?,
-      medianSeconds: Double?, slowestSeconds: Double?
+      confinement: String, processes: Processes, calls: Int, failures: Int, medianSeconds: Double?,
+      slowestSeconds: Double?
     ) {
       (self.richType, self.version, self.mode, self.verbs) = (richType, version, mode, verbs)
       (state, self.processes) = (problem == nil ? "ready" : "broken", processes)
       (self.calls, self.failures) = (calls, failures)
-      (self.problem, self.confinement, self.lastFailure) = (problem, confinement, lastFailure)
+      self.problem = problem
+      self.confinement = confinement
       (self.medianSeconds, self.slowestSeconds) = (medianSeconds, slowestSeconds)
     }
   }

@@ -32,12 +32,14 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   public var reach: Reach?
   /// Who has received it, by user; only in its details.
   ///
-  /// A recipient sees its own receipt.
+  /// A recipient sees its own receipt, its sender and admins the first 100.
   public var receipts: [Receipt]?
-  /// The pushes, by lane and device; only in its details, and only for its sender and admins.
+  /// The first 100 pushes, by lane and device; only in its details, and only for its sender and admins.
   public var deliveries: [Delivery]?
   /// How far it has come; only in its details, and only for its sender and admins.
-  package var counts: DeliveryCounts?
+  public var counts: DeliveryCounts?
+  /// When it came so far first; only in its details, and only for its sender and admins.
+  public var first: FirstTimes?
   /// The paths of its renditions, by profile; only in its details.
   public var renditions: [String: String]?
   /// Links to its renditions that need no password, by profile; only in its details.
@@ -47,7 +49,7 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
     case id, message, richType, payload, to
     case isRead = "read"
     case created, notBefore, expires, media, details, reach
-    case receipts, deliveries, counts, renditions, links
+    case receipts, deliveries, counts, first, renditions, links
   }
 
   /// Creates a notification.
@@ -76,82 +78,6 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
     package init(users: Int, devices: Int, unknown: [String], devicesWithoutLane: Int) {
       (self.users, self.devices, self.unknown) = (users, devices, unknown)
       self.devicesWithoutLane = devicesWithoutLane
-    }
-  }
-
-  /// How far a notification has come with one user.
-  public struct Receipt: Sendable, Equatable, Codable {
-    /// The user; nil if it was removed.
-    @Nullable public var user: String?
-    /// `queued`, `sent`, `fetched` or `read`.
-    public let state: String
-    /// When it was first sent to a device of the user.
-    @Nullable public var sent: Date?
-    /// When a device of the user first fetched its media.
-    @Nullable public var fetched: Date?
-    /// When the user marked it as read.
-    @Nullable public var read: Date?
-    /// The devices that identify themselves (`RichPushClient.device`).
-    public let devices: [Device]
-
-    /// How far it has come on one device.
-    public struct Device: Sendable, Equatable, Codable {
-      /// The ID of the device's registration.
-      public let registration: String
-      /// `sent`, `fetched` or `read`.
-      public let state: String
-      /// When the device first fetched the media.
-      @Nullable public var fetched: Date?
-      /// When the user marked it as read there.
-      @Nullable public var read: Date?
-
-      /// Creates a receipt.
-      package init(registration: String, state: String, fetched: Date?, read: Date?) {
-        (self.registration, self.state) = (registration, state)
-        (self.fetched, self.read) = (fetched, read)
-      }
-    }
-
-    /// Creates a receipt.
-    package init(
-      user: String?, state: String, sent: Date?, fetched: Date?, read: Date?, devices: [Device]
-    ) {
-      self.user = user
-      (self.state, self.devices) = (state, devices)
-      (self.sent, self.fetched, self.read) = (sent, fetched, read)
-    }
-  }
-
-  /// A push through the outbox, to one device or to an audience of a push service.
-  public struct Delivery: Sendable, Equatable, Codable {
-    /// The job's number.
-    public let job: Int
-    /// The lane that sends it.
-    public let lane: String
-    /// The user; nil for an audience and for a removed user.
-    @Nullable public var user: String?
-    /// The ID of the device's registration; nil for an audience.
-    @Nullable public var registration: String?
-    /// `queued`, `sent`, `fetched`, `read`, `failed`, `expired` or `cancelled`.
-    public let state: String
-    /// The number of attempts.
-    public let attempts: Int
-    /// When the state last changed.
-    public let updated: Date
-    /// The push service's reference, once it has been sent.
-    @Nullable public var reference: String?
-    /// Why it is in this state.
-    @Nullable public var reason: String?
-
-    /// Creates a delivery.
-    package init(
-      job: Int, lane: String, user: String?, registration: String?, state: String, attempts: Int,
-      updated: Date, reference: String?, reason: String?
-    ) {
-      (self.job, self.lane, self.state, self.attempts) = (job, lane, state, attempts)
-      self.updated = updated
-      (self.user, self.registration, self.reference) = (user, registration, reference)
-      self.reason = reason
     }
   }
 }

@@ -1,23 +1,23 @@
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+  public import FoundationEssentials
 #else
-  package import Foundation
+  public import Foundation
 #endif
 
 /// How far a notification has come, in numbers.
-package struct DeliveryCounts: Sendable, Equatable, Codable {
+public struct DeliveryCounts: Sendable, Equatable, Codable {
   /// The users who may fetch it.
-  package let recipients: Int
+  public let recipients: Int
   /// Pushes that wait; without a push service, users whom the embedded gateway has not reached.
-  package let queued: Int
+  public let queued: Int
   /// Pushes that were sent.
-  package let sent: Int
+  public let sent: Int
   /// Pushes that failed or expired.
-  package let failed: Int
+  public let failed: Int
   /// Users who have fetched it.
-  package let fetched: Int
+  public let fetched: Int
   /// Users who have marked it read.
-  package let read: Int
+  public let read: Int
 
   /// Creates the numbers.
   package init(recipients: Int, queued: Int, sent: Int, failed: Int, fetched: Int, read: Int) {
@@ -27,11 +27,11 @@ package struct DeliveryCounts: Sendable, Equatable, Codable {
 }
 
 /// A page of the notifications that a publisher has sent: the response of `GET /api/notifications?sent`.
-package struct SentPage: Sendable, Equatable, Codable {
+public struct SentPage: Sendable, Equatable, Codable {
   /// The notifications, newest first.
-  package let notifications: [Entry]
+  public let notifications: [Entry]
   /// The ID that `before` has on the next page; nil on the last one.
-  @Nullable package var next: Int?
+  @Nullable public var next: Int?
 
   /// Creates a page.
   package init(notifications: [Entry], next: Int?) {
@@ -40,34 +40,41 @@ package struct SentPage: Sendable, Equatable, Codable {
   }
 
   /// A notification as its sender sees it.
-  package struct Entry: Sendable, Equatable, Codable {
+  public struct Entry: Sendable, Equatable, Codable {
     /// What has become of a notification.
-    package enum State: String, Sendable, Codable {
-      case scheduled, sent, withdrawn, expired
+    public enum State: String, Sendable, Codable {
+      /// Its time has not come.
+      case scheduled
+      /// Its recipients can fetch it.
+      case sent
+      /// Its sender has withdrawn it.
+      case withdrawn
+      /// Its time is over.
+      case expired
     }
 
     /// Its ID.
-    package let id: Int
+    public let id: Int
     /// The text beside the media.
-    package let message: String
+    public let message: String
     /// The kind of media.
-    package let richType: String
+    public let richType: String
     /// An asset's name, or literal content.
-    package let payload: String
+    public let payload: String
     /// When it was created.
-    package let created: Date
+    public let created: Date
     /// Its sender; nil for the server and for a removed user.
-    @Nullable package var sender: String?
+    @Nullable public var sender: String?
     /// The audience, as the sender wrote it.
-    package let audience: [String]
+    public let audience: [String]
     /// What has become of it.
-    package let state: State
+    public let state: State
     /// When it becomes visible; nil if it was at once.
-    @Nullable package var notBefore: Date?
+    @Nullable public var notBefore: Date?
     /// When it ends, or ended; nil for never.
-    @Nullable package var expires: Date?
+    @Nullable public var expires: Date?
     /// How far it has come.
-    package let counts: DeliveryCounts
+    public let counts: DeliveryCounts
 
     /// Describes a notification; the optional members can be set afterwards.
     package init(
@@ -82,13 +89,13 @@ package struct SentPage: Sendable, Equatable, Codable {
 }
 
 /// The numbers of users and devices in an audience: the response of `GET /api/audience`.
-package struct AudienceSize: Sendable, Equatable, Codable {
+public struct AudienceSize: Sendable, Equatable, Codable {
   /// The users.
-  package let users: Int
+  public let users: Int
   /// Their devices, by platform.
-  package let devices: [String: Int]
+  public let devices: [String: Int]
   /// Names in the audience that no user has.
-  package let unknown: [String]
+  public let unknown: [String]
 
   /// Creates the numbers.
   package init(users: Int, devices: [String: Int], unknown: [String]) {

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+  public import FoundationEssentials
 #else
-  package import Foundation
+  public import Foundation
 #endif
 
 /// The body of `POST /api/session`.
@@ -26,28 +26,28 @@ extension SignIn: RequestMessage {
 }
 
 /// Who is signed in: the response of `GET /api/session`.
-package struct SignedIn: Sendable, Codable {
+public struct SignedIn: Sendable, Equatable, Codable {
   /// The user's name.
-  package let username: String
+  public let username: String
   /// `device`, `publisher` or `admin`.
-  package let role: String
+  public let role: String
   /// Whether the server admits everybody whose password is the name.
-  package let demo: Bool
+  public let demo: Bool
   /// The session of this request; nil with a password or a token.
-  @Nullable package var current: Int?
+  @Nullable public var current: Int?
   /// The user's sessions, newest first.
-  package let sessions: [Session]
+  public let sessions: [Session]
 
   /// A sign-in on a web page.
-  package struct Session: Sendable, Codable {
+  public struct Session: Sendable, Equatable, Codable {
     /// Its number.
-    package let id: Int
+    public let id: Int
     /// When the user signed in.
-    package let created: Date
+    public let created: Date
     /// When it was last used, to a few minutes.
-    package let used: Date
+    public let used: Date
     /// What the browser calls itself.
-    package let userAgent: String
+    public let userAgent: String
 
     /// Creates the description of a session.
     package init(id: Int, created: Date, used: Date, userAgent: String) {

@@ -6,22 +6,37 @@ import Testing
   @Test func `people upload, compose, send, follow and withdraw, by mouse and keyboard`()
     async throws
   {
+    // RICHPUSH_SCREENSHOTS=docs/console makes the pictures of docs/CONSOLE.md.
+    let pictures = ProcessInfo.processInfo.environment["RICHPUSH_SCREENSHOTS"]
+    try await RunningServer.lend { server in
+      try await Self.check(
+        server, screenshots: pictures.map { Package.root.appending(path: $0).path })
+    }
+  }
+
+  @Test func `pages to which --cors-origin opens the API cannot use a session either`() async throws
+  {
+    try await RunningServer.lend(flags: ["--demo", "--cors-origin", "*"]) { server in
+      try await Self.check(server, only: "requests_that_a_foreign_page_forges")
+    }
+  }
+
+  /// Runs the checks whose names begin with `only`.
+  private static func check(
+    _ server: RunningServer, only: String = "", screenshots: String? = nil
+  ) async throws {
     try #require(
       FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium"),
       "make test-system installs chromium")
-    try await RunningServer.lend { server in
-      // RICHPUSH_SCREENSHOTS=docs/console makes the pictures of docs/CONSOLE.md.
-      let pictures = ProcessInfo.processInfo.environment["RICHPUSH_SCREENSHOTS"]
-      let result = try await Tool.run(
-        "python",
-        [
-          Package.root.appending(path: "Tests/EndToEndTests/Console/console.py").path,
-          server.endpoint.absoluteString, try Package.program("richpush").path,
-          server.scratch.folder.path + "/assets", Package.root.path + "/assets",
-        ] + (pictures.map { [Package.root.appending(path: $0).path] } ?? []),
-        environment: ["HOME": server.scratch.folder.path])
-      let output = result.output.joined(separator: "\n")
-      #expect(result.exitCode == 0, "\(output)\n\(result.errors)")
-    }
+    let result = try await Tool.run(
+      "python",
+      [
+        Package.root.appending(path: "Tests/EndToEndTests/Console/console.py").path,
+        server.endpoint.absoluteString, try Package.program("richpush").path,
+        server.scratch.folder.path + "/assets", Package.root.path + "/assets",
+      ] + (screenshots.map { [$0] } ?? []),
+      environment: ["HOME": server.scratch.folder.path, "ONLY": only])
+    let output = result.output.joined(separator: "\n")
+    #expect(result.exitCode == 0, "\(output)\n\(result.errors)")
   }
 }

@@ -65,7 +65,7 @@ import Testing
         #expect(try Self.ask("GET", id, user, server).status == 200)
       }
       try await eventually("both are noted") {
-        try Self.ask("GET", id, "shop", server, path: "/details").text
+        try Self.ask("GET", id, "shop", server, path: "/receipts").text
           .components(separatedBy: #""fetched":""#).count == 3
       }
     }

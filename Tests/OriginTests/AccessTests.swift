@@ -47,6 +47,8 @@ import Testing
     "PATCH /api/notifications/{}": Expectation(.user, 404),
     "DELETE /api/notifications/{}": Expectation(.user, 404),
     "GET /api/notifications/{}/details": Expectation(.user, 404),
+    "GET /api/notifications/{}/receipts": Expectation(.user, 404),
+    "GET /api/notifications/{}/deliveries": Expectation(.user, 404),
     "PUT /api/notifications/{}/read": Expectation(.user, 404),
     "GET /api/push/stream": Expectation(.user, 200),
     "GET /api/push/vapid": Expectation(.user, 200),

@@ -31,7 +31,7 @@ import Testing
       }
       for overseer in ["publisher", "admin"] {
         let found = try await server.execute("GET", "/api/notifications/0/details", as: overseer)
-        #expect(users(found) == ["bob", "device"] && found.json["deliveries"] != nil)
+        #expect(users(found) == ["device", "bob"] && found.json["deliveries"] != nil)
       }
       let other = try await server.execute("GET", "/api/notifications/0/details", as: "carol")
       #expect(other.status == 404, "neither sender nor recipient")
@@ -91,6 +91,74 @@ import Testing
       let read = try await server.execute("PUT", "/api/notifications/0/read", as: "device")
       #expect(read.status == 204)
       #expect(try await receipt()["state"] as? String == "read")
+    }
+  }
+
+  @Test func `receipts and deliveries are read by page, in a state or of a user`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let names = try await server.publish(toReaders: 130)
+      _ = try await server.execute("GET", "/api/notifications/0", as: "reader7")
+      try await eventually("the fetch is counted") {
+        try await server.store.sent.counts(of: 0)?.fetched == 1
+      }
+      func page(_ query: String, as user: String = "publisher") async throws -> TestResponse {
+        try await server.execute("GET", "/api/notifications/0/receipts" + query, as: user)
+      }
+      let details = try await server.execute("GET", "/api/notifications/0/details", as: "publisher")
+      #expect(users(details) == Array(names.prefix(100)))
+      let first = details.json["first"] as? [String: Any]
+      #expect(first?["fetched"] is String && first?["read"] is NSNull)
+      let start = try await page("?state=queued&limit=128")
+      let next = try #require(start.json["next"] as? Int)
+      let rest = try await page("?state=queued&limit=128&after=\(next)", as: "admin")
+      #expect(users(start) + users(rest) == names.filter { $0 != "reader7" })
+      #expect(rest.json["next"] is NSNull)
+      let one = try await page("?state=fetched")
+      #expect(users(one) == ["reader7"])
+      #expect(try await users(page("?user=reader129")) == ["reader129"])
+      #expect(try await users(page("?user=reader129&state=fetched")).isEmpty)
+      #expect(try await users(page("?user=nobody")).isEmpty)
+      for user in ["reader7", "device"] {
+        for path in ["receipts", "deliveries"] {
+          let path = "/api/notifications/0/\(path)"
+          #expect(try await server.status("GET", path, as: user) == 404)
+        }
+      }
+      for query in ["?state=failed", "?limit=501", "?after=x", "?before=1", "?user=a&user=b"] {
+        #expect(try await page(query).status == 400, "\(query)")
+      }
+    }
+  }
+
+  @Test func `deliveries are those of the notification, in a state or a lane`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let user = try await server.id(of: "device")
+      let device = try await server.register("AABB", as: "device")
+      var new = NotificationInsert(message: "m", richType: "note", payload: "p")
+      (new.sender, new.recipients) = (try await server.id(of: "publisher"), [user])
+      new.pushes = ["apns", "other"].map { lane in
+        PushInsert(lane: lane, target: .devices([device]), kind: "alert") { _ in "{}" }
+      }
+      for _ in 0..<2 { _ = try await server.store.notifications.create(new) }
+      let jobs = try await server.store.outbox.settleAndLease(
+        [], lane: "apns", limit: 1, until: Date() + 60)
+      _ = try await server.store.outbox.settleAndLease(
+        jobs.map { ($0.id, .rejected(reason: "<b>no</b>")) }, lane: "apns", limit: 0, until: Date())
+      func page(_ query: String) async throws -> TestResponse {
+        try await server.execute("GET", "/api/notifications/0/deliveries" + query, as: "publisher")
+      }
+      func lanes(_ query: String) async throws -> [String] {
+        try await page(query).objects("deliveries").compactMap { $0["lane"] as? String }
+      }
+      #expect(try await lanes("") == ["apns", "other"])
+      #expect(try await lanes("?state=failed") == ["apns"])
+      #expect(try await lanes("?lane=other") == ["other"])
+      let failed = try #require(try await page("?state=failed").objects("deliveries").first)
+      #expect(failed["reason"] as? String == "<b>no</b>" && failed["user"] as? String == "device")
+      let first = try await page("?limit=1")
+      let next = try #require(first.json["next"] as? Int)
+      #expect(try await lanes("?limit=1&after=\(next)") == ["other"])
+      #expect(try await page("?state=read").status == 400)
     }
   }
 

@@ -314,9 +314,9 @@ import Testing
           #expect(media.status == 200 && media.isCached == (number == 1))
           #expect(try await server.status("GET", target + "x") == 403)
           try await eventually("it is recorded") {
-            try await server.store.notifications.deviceReceipts(of: 0).map(\.registration) == [
-              device
-            ]
+            try await server.store.notifications.deviceReceipts(
+              of: 0, users: [server.id(of: "device")]
+            ).map(\.registration) == [device]
           }
         }
         let others = try await server.store.notifications.receipts(of: 0).filter {

@@ -89,6 +89,37 @@ import Testing
     }
   }
 
+  @Test func `an admin sees when a plugin failed last, and what it wrote, as it wrote it`()
+    async throws
+  {
+    let script = #"""
+      [ "$RICH_PAYLOAD" = good ] && { printf 'Content-Type: text/plain\n\nfine'; exit 0; }
+      echo '<img src=x onerror=alert(1)>' >&2; printf 'at line 7 \033[31m\377\n' >&2; exit 3
+      """#
+    try await TestServer.test(prepare: { try $1.installPlugin("note", script) }) { server in
+      func plugin() async throws -> [String: Any] {
+        let found = try await server.execute("GET", "/api/plugins", as: "admin")
+        return try #require(found.objects("plugins").first)
+      }
+      let before = try await plugin()
+      for member in ["lastFailure", "lastFailureTime", "lastFailureOutput", "medianSeconds"] {
+        #expect(before[member] is NSNull, "\(member)")
+      }
+      let body = TestServer.notification()
+      #expect(
+        try await server.status("POST", "/api/notifications", as: "publisher", body: body) == 502)
+      let good = body.replacing(#""payload":"p""#, with: #""payload":"good""#)
+      #expect(
+        try await server.status("POST", "/api/notifications", as: "publisher", body: good) == 201)
+      let after = try await plugin()
+      #expect(after["lastFailure"] as? String == "it exited with status 3")
+      #expect(after["lastFailureTime"] is String)
+      let output = try #require(after["lastFailureOutput"] as? String)
+      #expect(output == "<img src=x onerror=alert(1)>\nat line 7 \u{1B}[31m\u{FFFD}\n")
+      #expect(after["calls"] as? Int ?? 0 > 1 && after["medianSeconds"] as? Double ?? 0 > 0)
+    }
+  }
+
   @Test
   func `a server error is logged with the request's ID, and without a link's signature`()
     async throws

@@ -88,6 +88,32 @@ import Testing
     }
   }
 
+  @Test func `of a notification, counts are sent at most twice a second`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let names = try await server.publish(toReaders: 100)
+      let path = "/api/events/stream?counts"
+      let stream = try #require(try await server.execute("GET", path, as: "publisher").stream)
+      var times: [ContinuousClock.Instant] = []
+      for round in 1...4 {
+        for name in names[..<(round * 25)] {
+          let user = try await server.id(of: name)
+          _ = try await server.store.notifications.markRead(0, user: user, device: nil)
+        }
+        var read = 0
+        while read < round * 25, let event = try await stream.nextEvent() {
+          guard event.name == "counts" else { continue }
+          times.append(.now)
+          let data = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
+          read = (data?["counts"] as? [String: Int])?["read"] ?? 0
+        }
+      }
+      // Half a second between two of them; the first may have been read late.
+      let least = Duration.seconds(0.5) * (times.count - 1) - .seconds(0.3)
+      #expect(times[times.count - 1] - times[0] > least, "\(times.map { $0 - times[0] })")
+      stream.close()
+    }
+  }
+
   @Test func `a dry run checks and renders, and neither stores nor sends anything`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       _ = try await server.register("AABB", as: "device")

@@ -36,6 +36,19 @@ extension TestServer {
     return answer
   }
 
+  /// Creates users `reader0` and so on, and a notification of the publisher's for all of them.
+  func publish(toReaders count: Int) async throws -> [String] {
+    let names = (0..<count).map { "reader\($0)" }
+    var new = NotificationInsert(message: "m", richType: "note", payload: "p")
+    new.sender = try await id(of: "publisher")
+    for name in names {
+      try await addUser(name, .device)
+      new.recipients.append(try await id(of: name))
+    }
+    _ = try await store.notifications.create(new)
+    return names
+  }
+
   /// Registers a device of a user, and returns its ID.
   func register(_ handle: String, as user: String, platform: String = "apns") async throws -> String
   {

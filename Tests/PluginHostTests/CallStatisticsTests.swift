@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Primitives
 import Testing
 
 @testable import PluginHost
@@ -14,6 +16,26 @@ import Testing
     #expect(calls.failures == 3 && calls.lastFailure == "timedOut")
     #expect(calls.verbs["render"]?.failures == 3)
     #expect(calls.verbs["validate"] == PluginStatus.Verb(count: 1, failures: 0, time: .seconds(2)))
+  }
+
+  @Test func `keeps when the last failure was, and the end of what its call wrote`() throws {
+    let statistics = CallStatistics()
+    #expect(statistics.summary.lastFailureTime == nil)
+    let call = PluginCall(verb: .render, richType: "note", payload: "p")
+    let log = CallLog(call: call, to: .silent)
+    log.write(standardError: Array(String(repeating: "x", count: 5000).utf8))
+    log.write(standardError: Array("Traceback: \u{1B}[31m<b>".utf8))
+    let start = Date()
+    statistics.count(.render, .zero, PluginError(.failed, "No."), output: log.endOfStandardError)
+    #expect(try #require(statistics.summary.lastFailureTime) >= start)
+    let output = statistics.summary.lastFailureOutput
+    #expect(output.hasSuffix("xTraceback: \u{1B}[31m<b>") && output.utf8.count == 2000)
+    // A success and a refusal leave it; another failure without output does not.
+    statistics.count(.render, .zero)
+    statistics.count(.render, .zero, PluginError(.invalidContent, "No."))
+    #expect(statistics.summary.lastFailureOutput == output)
+    statistics.count(.render, nil, .busy("Wait."))
+    #expect(statistics.summary.lastFailureOutput.isEmpty)
   }
 
   @Test func `does not time calls that were not admitted`() {

@@ -173,6 +173,14 @@ import Testing
     #expect(fixture.log.isEmpty)
   }
 
+  @Test func `a process that dies leaves the end of its standard error`() async throws {
+    try fixture.resident("dying", "print STDERR qq(no such table\n); exit 4;")
+    #expect(await fixture.code("dying") == .failed)
+    let calls = try #require(fixture.host.status().first).calls
+    #expect(calls.lastFailure == "it exited with status 4")
+    #expect(calls.lastFailureOutput.hasSuffix("no such table\n"))
+  }
+
   @Test func `counts calls, failures and times`() async throws {
     try fixture.script(
       "some", #"[ "$RICH_PAYLOAD" ] || exit 3; echo 'Content-Type: text/plain'; echo"#)

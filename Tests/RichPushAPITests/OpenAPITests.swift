@@ -19,6 +19,8 @@ import Testing
       ("AssetList", page(true), page(false)),
       ("PluginReport", report(true), report(false)),
       ("SentPage", sentPage(true), sentPage(false)),
+      ("ReceiptPage", receiptPage(true), receiptPage(false)),
+      ("DeliveryPage", deliveryPage(true), deliveryPage(false)),
       ("AudienceSize", audience, audience), ("DryRun", dryRun(true), dryRun(false)),
       ("OutboxPage", outbox(true), outbox(false)), ("Replayed", replayed, replayed),
       ("LaneReport", lanes(true), lanes(false)), ("UserPage", users(true), users(false)),
@@ -91,23 +93,36 @@ import Testing
 
   private static func details(_ isFull: Bool) -> RichNotification {
     var details = notification(isFull)
-    let text = isFull ? "t" : nil
-    let time = isFull ? date : nil
-    details.receipts = [
-      RichNotification.Receipt(
-        user: text, state: "queued", sent: time, fetched: time, read: time,
-        devices: [.init(registration: "r", state: "read", fetched: time, read: time)])
-    ]
+    details.receipts = [receipt(isFull)]
     if isFull {
-      details.deliveries = [
-        RichNotification.Delivery(
-          job: 1, lane: "l", user: text, registration: text, state: "expired", attempts: 1,
-          updated: date, reference: text, reason: text)
-      ]
+      details.deliveries = [delivery(true)]
       details.counts = counts
+      details.first = RichNotification.FirstTimes(sent: date, fetched: nil, read: nil)
     }
     (details.renditions, details.links) = (["ios": "/"], ["ios": "/"])
     return details
+  }
+
+  private static func receipt(_ isFull: Bool) -> RichNotification.Receipt {
+    let time = isFull ? date : nil
+    return RichNotification.Receipt(
+      user: isFull ? "t" : nil, state: "queued", sent: time, fetched: time, read: time,
+      devices: [.init(registration: "r", state: "read", fetched: time, read: time)])
+  }
+
+  private static func delivery(_ isFull: Bool) -> RichNotification.Delivery {
+    let text = isFull ? "t" : nil
+    return RichNotification.Delivery(
+      job: 1, lane: "l", user: text, registration: text, state: "expired", attempts: 1,
+      updated: date, reference: text, reason: text)
+  }
+
+  private static func receiptPage(_ isFull: Bool) -> ReceiptPage {
+    ReceiptPage(receipts: [receipt(isFull)], next: isFull ? 1 : nil)
+  }
+
+  private static func deliveryPage(_ isFull: Bool) -> DeliveryPage {
+    DeliveryPage(deliveries: [delivery(isFull)], next: isFull ? 1 : nil)
   }
 
   private static let counts = DeliveryCounts(
@@ -181,15 +196,14 @@ import Testing
   }
 
   private static func report(_ isFull: Bool) -> PluginReport {
-    PluginReport(
-      plugins: [
-        .init(
-          richType: "img", version: "1", mode: "fastcgi", verbs: ["validate"],
-          problem: isFull ? "p" : nil, confinement: "c",
-          processes: .init(idle: 1, busy: 0, most: 2),
-          calls: 1, failures: 0, lastFailure: isFull ? "f" : nil,
-          medianSeconds: isFull ? 0.5 : nil, slowestSeconds: isFull ? 1 : nil)
-      ], sandbox: .init(level: "strict", gaps: ["g"]))
+    var plugin = PluginReport.Plugin(
+      richType: "img", version: "1", mode: "fastcgi", verbs: ["validate"],
+      problem: isFull ? "p" : nil, confinement: "c", processes: .init(idle: 1, busy: 0, most: 2),
+      calls: 1, failures: 0, medianSeconds: isFull ? 0.5 : nil, slowestSeconds: isFull ? 1 : nil)
+    plugin.lastFailure = isFull ? "f" : nil
+    plugin.lastFailureTime = isFull ? date : nil
+    plugin.lastFailureOutput = isFull ? "e" : nil
+    return PluginReport(plugins: [plugin], sandbox: .init(level: "strict", gaps: ["g"]))
   }
 
   private static func outbox(_ isFull: Bool) -> OutboxPage {

@@ -90,7 +90,7 @@ import Testing
     #expect(receipts.count == Self.size - 1)
     #expect(receipts.filter { $0.fetched != nil }.map(\.userID) == [last])
     #expect(receipts.filter { $0.read != nil }.map(\.userID) == [other])
-    #expect(try await notifications.deviceReceipts(of: 0).count == 1)
+    #expect(try await notifications.deviceReceipts(of: 0, users: receipts.map(\.userID)).count == 1)
     #expect(try await events(store, of: last) == 1)
   }
 

@@ -98,7 +98,7 @@ import Testing
     store.notifications.recordFetched(0, user: alice, device: "a2")
     #expect(try await store.notifications.markRead(0, user: alice, device: "a2"))
     #expect(
-      try await store.notifications.deviceReceipts(of: 0) == [
+      try await store.notifications.deviceReceipts(of: 0, users: [alice, bob]) == [
         DeviceReceipt(user: "alice", registration: "a1", fetched: start, read: nil),
         DeviceReceipt(user: "alice", registration: "a2", fetched: start + 5, read: start + 5),
       ])

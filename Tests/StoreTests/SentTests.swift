@@ -89,6 +89,77 @@ import Testing
     #expect(states.sorted() == ["cancelled", "expired", "sent", "sent"])
   }
 
+  @Test func `receipts and deliveries are read page by page, in any state or in one`() async throws
+  {
+    let store = try scratch.open()
+    for (id, user) in [("a", alice), ("b", bob), ("c", carol), ("d", carol)] {
+      _ = try await store.accounts.putRegistration(
+        id, user: user, platform: "apns", handle: id, tags: [])
+    }
+    var new = insert(carol, alice, bob)
+    new.pushes = [push(to: ["a", "b", "c"]), push(to: ["d"])]
+    new.pushes[1].lane = "other"
+    _ = try await store.notifications.create(new)
+    store.notifications.recordFetched(0, user: carol, device: "d")
+    try await store.probe()
+    func users(_ state: ReceiptState?, after: Int = 0) async throws -> [UserID] {
+      try await store.notifications.receipts(of: 0, in: state, after: after, limit: 2).map(\.userID)
+    }
+    #expect(try await users(nil) == [alice, bob])
+    #expect(try await users(nil, after: bob.rawValue) == [carol])
+    #expect(try await users(.queued) == [alice, bob])
+    #expect(try await users(.fetched) == [carol])
+    #expect(try await store.notifications.markRead(0, user: carol))
+    #expect(try await users(.fetched).isEmpty)
+    #expect(try await users(.read) == [carol])
+    let own = try await store.notifications.receipts(of: 0, users: [bob, shop])
+    #expect(own.map(\.user) == ["bob"])
+    let devices = try await store.notifications.deviceReceipts(of: 0, users: [alice, carol])
+    #expect(devices.map(\.registration) == ["d"])
+
+    func jobs(
+      _ state: JobState?, lane: String? = nil, after: Int = 0
+    ) async throws -> [String?] {
+      try await store.outbox.deliveries(of: 0, in: state, lane: lane, after: after, limit: 3)
+        .map(\.registration)
+    }
+    #expect(try await jobs(nil) == ["a", "b", "c"])
+    let all = try await store.outbox.deliveries(of: 0)
+    #expect(all.map(\.userID) == [alice, bob, carol, carol])
+    #expect(try await jobs(nil, after: all[2].job) == ["d"])
+    #expect(try await store.outbox.cancel(job: all[1].job))
+    #expect(try await jobs(.queued) == ["a", "c", "d"])
+    #expect(try await jobs(.cancelled) == ["b"])
+    #expect(try await jobs(.cancelled, lane: "other").isEmpty)
+    #expect(try await jobs(nil, lane: "other") == ["d"])
+  }
+
+  @Test func `when it was first sent, fetched and read is kept`() async throws {
+    let store = try scratch.open()
+    _ = try await store.accounts.putRegistration(
+      "a", user: alice, platform: "apns", handle: "a", tags: [])
+    var new = insert(alice, bob)
+    new.pushes = [push(to: ["a"])]
+    _ = try await store.notifications.create(new)
+    func first() async throws -> [Date?] {
+      let found = try #require(try await store.sent.counts(of: 0))
+      return [found.firstSent, found.firstFetched, found.firstRead]
+    }
+    #expect(try await first() == [nil, nil, nil])
+    let start = scratch.now
+    let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60)
+    _ = try await store.outbox.settleAndLease(
+      jobs.map { ($0.id, .delivered(as: "alert", reference: nil, note: nil)) }, lane: "apns",
+      limit: 0, until: scratch.now)
+    for user in [alice, bob] {
+      scratch.pass(5)
+      store.notifications.recordSent([0], user: user)
+      store.notifications.recordFetched(0, user: user)
+      #expect(try await store.notifications.markRead(0, user: user))
+    }
+    #expect(try await first() == [start, start + 5, start + 5])
+  }
+
   @Test func `changes tell the counts once for many receipts, and other events as they are`()
     async throws
   {
@@ -120,14 +191,16 @@ import Testing
         INSERT INTO notification(id, message, rich_type, payload, sender, audience, created)
           SELECT i, 'm', 'img', 'p', 4 + i % 2, '[]', 0 FROM n;
         INSERT INTO notification_count(notification, recipients) SELECT id, 1 FROM notification;
-        INSERT INTO recipient(user, notification) SELECT id + 10, 7 FROM notification;
+        INSERT INTO recipient(user, notification, fetched, read)
+          SELECT id + 10, 7, iif(id % 3 = 0, 1, NULL), iif(id >= 99960, 1, NULL) FROM notification;
         INSERT INTO event(type, publisher, user, data, created)
           SELECT 'receipt', 4, id, json_object('notification', 7), 0 FROM notification;
         INSERT INTO asset(rich_type, name, state, bytes, stamp, modified, updated)
           SELECT 'img', printf('%06d.png', id), 'ready', 1, '', 0, 0 FROM notification;
         INSERT INTO push(id, notification, lane, kind, text) VALUES (1, 7, 'a', 'alert', '');
         INSERT INTO job(push, lane, token, state, due, updated)
-          SELECT 1, iif(id % 1000 = 0, 'b', 'a'), '', iif(id % 3 = 0, 'failed', 'queued'), 0, 0
+          SELECT 1, iif(id % 1000 = 0, 'b', 'a'), '',
+            iif(id >= 99950, 'expired', iif(id % 3 = 0, 'failed', 'queued')), 0, 0
           FROM notification;
         INSERT INTO user(name, role, created) SELECT printf('u%06d', id), 'device', 0
           FROM notification;
@@ -162,6 +235,18 @@ import Testing
       "jobs of a lane": try await seconds {
         try await store.administration.jobs(in: nil, lane: "b", before: 60_000, limit: 50).count
       },
+      "receipts": try await seconds {
+        try await store.notifications.receipts(of: 7, in: nil, after: 50_000, limit: 50).count
+      },
+      "receipts in a rare state": try await seconds {
+        try await store.notifications.receipts(of: 7, in: .read, after: 0, limit: 50).count + 10
+      },
+      "deliveries": try await seconds {
+        try await store.outbox.deliveries(of: 7, in: nil, lane: nil, after: 50_000, limit: 50).count
+      },
+      "deliveries in a rare state": try await seconds {
+        try await store.outbox.deliveries(of: 7, in: .expired, lane: "a", after: 0, limit: 50).count
+      },
       "lanes": try await seconds { try await store.administration.laneQueues().count * 25 },
       "users": try await seconds {
         try await store.administration.users(after: "u05", includingPasswordless: true, limit: 50)
@@ -179,6 +264,8 @@ import Testing
       "SELECT * FROM session WHERE hash = 'x'", "SELECT * FROM session WHERE user = 1 ORDER BY id",
       "SELECT id FROM job WHERE state = 'failed' AND lane = 'b' AND id < 9 ORDER BY id DESC LIMIT 50",
       "SELECT min(lane) FROM job WHERE state = 'failed' AND lane > 'a'",
+      "SELECT user FROM recipient WHERE notification = 7 AND progress = 3 AND user > 9 ORDER BY user",
+      "SELECT id FROM job WHERE push = 1 AND state = 'failed' AND id > 9 ORDER BY id LIMIT 50",
     ] {
       let plan = try store.database.all("EXPLAIN QUERY PLAN " + query) { row in
         for _ in 0..<3 { _ = try row.next(Int.self) }

@@ -82,6 +82,7 @@ class Catalogue extends Screen {
   }
 
   update(asset) {
+    if (asset.state === "removed") return this.drop(key(asset));
     this.put(asset);
     this.filter();
   }

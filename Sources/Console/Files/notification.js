@@ -4,7 +4,8 @@ import { countsBar, steps } from "./counts-bar.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
 import { recipients } from "./sent.js";
-import { confirmed, Screen, state, table } from "./screen.js";
+import { pagedTable } from "./paged-table.js";
+import { confirmed, Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.notification;
@@ -18,7 +19,11 @@ class Notification extends Screen {
     const bar = countsBar({ id: details.id, counts });
     this.tiles = h("div", { class: "tiles", "aria-label": t.progress, role: "group" });
     this.timeline = h("ol", { class: "timeline" });
-    this.tables = h("div", { class: "columns" });
+    this.recipients = pagedTable(t.people, [t.person, t.state, t.fetched, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
+    this.deliveries = pagedTable(t.deliveries, [t.service, t.person, t.state, t.attempts, t.reason], t.noDeliveries, (after, limit) => this.pushes(after, limit));
+    this.person = h("input", { type: "search", "aria-label": t.person, placeholder: t.person, on: { input: () => this.search() } });
+    this.personState = filter(t.state, ["queued", "sent", "fetched", "read"], this.recipients);
+    this.pushState = filter(t.state, ["failed", "queued", "sent", "expired", "cancelled"], this.deliveries);
     bar.addEventListener("counts", (event) => this.progress(event.detail));
     const amend = h("button", { on: { click: () => this.amend() } }, t.amend);
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
@@ -28,41 +33,64 @@ class Notification extends Screen {
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details)),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline),
         h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details))),
-      this.tables);
+      h("div", { class: "columns" },
+        h("section", { class: "line-up" },
+          h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
+        h("section", { class: "line-up" },
+          h("div", { class: "head" }, h("h2", {}, t.deliveries), h("div", { class: "actions" }, this.pushState)), this.deliveries)));
     this.progress(counts);
-    this.showTables(details);
+    this.showTimeline();
+    await Promise.all([this.recipients.show(), this.deliveries.show()]);
   }
 
-  /** The numbers changed: a moment later, the lists have as well. */
+  /** The numbers changed, and with them the lists; these are read again at most every two seconds. */
   progress(counts) {
     fill(this.tiles, ["recipients", ...[...steps].reverse()].map((step) => h("div", { data: { step } },
       h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, texts.states[step] ?? t.recipients))));
     if (!this.timer && this.shown) {
       this.timer = setTimeout(async () => {
         this.timer = undefined;
-        if (this.isConnected) this.showTables(await get(`${this.path}/details`));
-      }, 1000);
+        if (this.isConnected && !document.hidden) await this.refresh(counts).catch(() => {});
+      }, 2000);
     }
     this.shown = true;
   }
 
-  showTables(details) {
-    const first = (member) => (details.receipts ?? []).map((receipt) => receipt[member]).filter(Boolean).sort()[0];
+  async refresh(counts) {
+    await Promise.all([this.recipients.refresh(), this.deliveries.refresh()]);
+    const isNew = ["sent", "fetched", "read"].some((step) => counts[step] && !this.details.first[step]);
+    if (isNew) {
+      this.details = await get(`${this.path}/details`);
+      this.showTimeline();
+    }
+  }
+
+  showTimeline() {
+    const { created, notBefore, expires, first = {} } = this.details;
     const moments = [
-      [t.created, details.created], [t.due, details.notBefore], [t.firstSent, first("sent")],
-      [t.firstFetched, first("fetched")], [t.firstRead, first("read")], [t.expires, details.expires],
+      [t.created, created], [t.due, notBefore], [t.firstSent, first.sent], [t.firstFetched, first.fetched],
+      [t.firstRead, first.read], [t.expires, expires],
     ];
     fill(this.timeline, moments.filter(([, moment]) => moment).map(([name, moment]) =>
       h("li", { class: new Date(moment) <= Date.now() ? "done" : "" }, h("span", {}, name), time(moment))));
-    fill(this.tables,
-      h("section", { class: "line-up" }, h("h2", {}, t.people),
-        table(t.people, [t.person, t.state, t.fetched, t.devices],
-          (details.receipts ?? []).slice(0, 100).map((receipt) => [receipt.user ?? texts.sent.removedUser, state(receipt.state),
-            receipt.fetched ? time(receipt.fetched) : "–", receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]), t.nobody)),
-      h("section", { class: "line-up" }, h("h2", {}, t.deliveries),
-        table(t.deliveries, [t.service, t.person, t.state, t.attempts, t.reason],
-          (details.deliveries ?? []).slice(0, 100).map((delivery) => [delivery.lane, delivery.user ?? "–", state(delivery.state),
-            number(delivery.attempts), [delivery.reason ?? "–", this.replayButton(delivery)]]), t.noDeliveries)));
+  }
+
+  async receipts(after, limit) {
+    const { receipts, next } = await get(`${this.path}/receipts${query({ state: this.personState.value, user: this.person.value.trim(), after, limit })}`);
+    return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.removedUser, state(receipt.state),
+      receipt.fetched ? time(receipt.fetched) : "–", receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]) };
+  }
+
+  async pushes(after, limit) {
+    const { deliveries, next } = await get(`${this.path}/deliveries${query({ state: this.pushState.value, after, limit })}`);
+    return { next, rows: deliveries.map((delivery) => [delivery.lane, delivery.user ?? "–", state(delivery.state),
+      number(delivery.attempts), [delivery.reason ?? "–", this.replayButton(delivery)]]) };
+  }
+
+  /** After a moment without another letter. */
+  search() {
+    clearTimeout(this.searching);
+    this.searching = setTimeout(() => this.recipients.restart(), 250);
   }
 
   /** For administrators, of a push that was given up. */
@@ -105,6 +133,12 @@ class Notification extends Screen {
       location.hash = "#sent";
     });
   }
+}
+
+/** A choice of states, after which a table is read again. */
+function filter(label, states, list) {
+  return h("select", { "aria-label": label, on: { change: () => list.restart() } },
+    h("option", { value: "" }, t.everyState), states.map((name) => h("option", { value: name }, texts.states[name])));
 }
 
 function facts(details) {

@@ -2,6 +2,7 @@
 import { get, put, query, remove } from "./api.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
+import { pagedTable } from "./paged-table.js";
 import { confirmed, Screen, table } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -10,22 +11,23 @@ const path = (user, below = "") => `/api/users/${encodeURIComponent(user)}${belo
 
 class People extends Screen {
   async load() {
-    this.users = h("section", { class: "line-up" });
+    this.users = pagedTable(texts.screens.people, [t.name, t.role, t.devices, t.lastSeen, t.actions], t.nobody, async (after, limit) => {
+      const { users, next } = await get(`/api/users${query({ after, limit })}`);
+      return { rows: users.map((user) => this.row(user)), next };
+    });
     this.refused = h("section", { class: "line-up" });
     this.frame(texts.screens.people, [h("button", { class: "main", on: { click: () => this.edit() } }, t.add)],
-      this.users, h("h2", {}, t.refused), this.refused);
-    await Promise.all([this.showUsers(), this.showRefused()]);
+      h("section", { class: "line-up" }, this.users), h("h2", {}, t.refused), this.refused);
+    await Promise.all([this.users.show(), this.showRefused()]);
   }
 
-  async showUsers(after) {
-    const { users, next } = await get(`/api/users${query({ after, limit: 100 })}`);
-    fill(this.users, table(texts.screens.people, [t.name, t.role, t.devices, t.lastSeen, t.actions], users.map((user) => [
+  row(user) {
+    return [
       h("strong", {}, user.username), texts.roles[user.role], number(user.devices), user.lastSeen ? time(user.lastSeen) : "–",
       h("div", { class: "actions" },
         h("button", { "aria-label": `${t.change}: ${user.username}`, on: { click: () => this.edit(user) } }, t.change),
         user.devices > 0 && h("button", { "aria-label": `${t.devices}: ${user.username}`, on: { click: () => this.showDevices(user) } }, t.devices),
-        h("button", { class: "danger", "aria-label": `${texts.remove}: ${user.username}`, on: { click: (event) => this.removeUser(event.currentTarget, user) } }, texts.remove))]), t.nobody),
-    next && h("button", { on: { click: () => this.showUsers(next) } }, texts.more));
+        h("button", { class: "danger", "aria-label": `${texts.remove}: ${user.username}`, on: { click: (event) => this.removeUser(event.currentTarget, user) } }, texts.remove))];
   }
 
   async showRefused() {
@@ -45,7 +47,7 @@ class People extends Screen {
       try {
         await put(path(name.value), { role: role.value, ...(password.value && { password: password.value }) });
         dialog.close();
-        await this.showUsers();
+        await this.users.show();
         this.say(t.saved(name.value));
       } catch (error) {
         problem.textContent = error.message;
@@ -66,8 +68,8 @@ class People extends Screen {
     const dialog = h("dialog", { class: "wide", "aria-labelledby": "devices-title", on: { close: () => dialog.remove() } },
       h("form", { method: "dialog" }, h("h2", { id: "devices-title" }, t.devicesOf(user.username)),
         table(t.devices, [t.device, t.platform, t.tags, t.lastSeen], devices.map((device) => [
-          device.registration ?? device.id, texts.platforms[device.platform] ?? device.platform, (device.tags ?? []).join(", ") || "–",
-          device.lastSeen ? time(device.lastSeen) : "–"]), t.nobody),
+          device.registration, texts.platforms[device.platform] ?? device.platform, (device.tags ?? []).join(", ") || "–",
+          time(device.updated)]), t.nobody),
         h("div", { class: "actions" }, h("button", { class: "main" }, texts.close),
           h("button", { type: "button", class: "danger", on: { click: (event) => this.attempt(event.currentTarget, async () => {
             await remove(path(user.username, "/tokens"));
@@ -81,7 +83,7 @@ class People extends Screen {
     if (!(await confirmed(t.removeQuestion(user.username), texts.remove))) return;
     await this.attempt(button, async () => {
       await remove(path(user.username));
-      await this.showUsers();
+      await this.users.show();
     });
   }
 }

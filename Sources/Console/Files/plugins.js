@@ -1,7 +1,7 @@
 // For administrators: the plugins, how they are isolated, and why one failed; what the store uses.
 import { get } from "./api.js";
 import { h } from "./dom.js";
-import { bytes, number } from "./format.js";
+import { bytes, number, time } from "./format.js";
 import { Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -31,7 +31,8 @@ function plugin(one) {
     h("div", { class: "head" }, h("h2", {}, one.richType), state(one.problem ? "problem" : one.state ?? "ready")),
     one.problem && h("p", { class: "problem" }, one.problem),
     h("dl", { class: "facts-list" }, facts.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    failure && h("details", { open: true }, h("summary", {}, t.lastFailure), h("pre", {}, failure)));
+    failure && h("details", { open: true }, h("summary", {}, t.lastFailure, " ", one.lastFailureTime && time(one.lastFailureTime)),
+      h("p", { class: "problem" }, failure), one.lastFailureOutput && h("pre", { tabIndex: 0, "aria-label": t.output }, one.lastFailureOutput)));
 }
 
 const milliseconds = (value) => `${number(Math.round(value * 10000) / 10)} ms`;

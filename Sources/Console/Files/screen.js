@@ -29,6 +29,7 @@ export class Screen extends HTMLElement {
 
   /** Does something for a button, once at a time, and says what went wrong. */
   async attempt(button, action) {
+    const hadFocus = document.activeElement === button;
     button.disabled = true;
     try {
       return await action();
@@ -36,6 +37,8 @@ export class Screen extends HTMLElement {
       this.say(problem.message, true);
     } finally {
       button.disabled = false;
+      // A disabled button loses it.
+      if (hadFocus && document.activeElement === document.body) button.focus();
     }
   }
 }

@@ -27,18 +27,25 @@ class Sent extends Screen {
 
   async page() {
     const { notifications, next } = await get(`/api/notifications${query({ sent: true, before: this.next, sender: this.all.checked ? "*" : "" })}`);
-    this.list.append(...notifications.map((one) => h("li", {},
+    const added = notifications.map((one) => this.entry(one));
+    const isFirst = !this.list.children.length;
+    this.list.append(...added);
+    this.next = next ?? undefined;
+    this.more.hidden = this.next === undefined;
+    // Without the button, one goes on at the first of the new ones.
+    if (this.more.hidden && !isFirst) added[0]?.querySelector("a").focus();
+    if (!this.list.children.length) {
+      fill(this.list, h("li", { class: "empty" }, t.empty));
+    }
+  }
+
+  entry(one) {
+    return h("li", {},
       h("div", {},
         h("a", { href: `#sent/${one.id}` }, one.message || t.noMessage),
         h("p", { class: "line quiet" }, state(one.state), texts.richTypes[one.richType] ?? one.richType, time(one.notBefore ?? one.created),
           t.to(recipients(one.audience)), this.all.checked && t.by(one.sender ?? t.removedUser))),
-      countsBar(one))));
-    // The cursor, whether the server gives it alone or in a path.
-    this.next = next === null || next === undefined ? undefined : /before=(\d+)/.exec(next)?.[1] ?? next;
-    this.more.hidden = this.next === undefined;
-    if (!this.list.children.length) {
-      fill(this.list, h("li", { class: "empty" }, t.empty));
-    }
+      countsBar(one));
   }
 }
 

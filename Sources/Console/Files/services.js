@@ -2,6 +2,7 @@
 import { get, post, query, remove } from "./api.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
+import { pagedTable } from "./paged-table.js";
 import { confirmed, Screen, state, table } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -11,15 +12,15 @@ const period = 3000;
 class Services extends Screen {
   async load() {
     this.lanes = h("section", { class: "line-up" });
-    this.jobs = h("section", { class: "line-up" });
-    this.lane = h("select", { "aria-label": t.lane, on: { change: () => this.showJobs() } }, h("option", { value: "" }, t.everyLane));
-    this.state = h("select", { "aria-label": t.state, on: { change: () => this.showJobs() } },
+    this.jobs = pagedTable(t.outbox, [t.job, t.notification, t.lane, t.state, t.attempts, t.reason, t.actions], t.noJobs, (after, limit) => this.showJobs(after, limit));
+    this.lane = h("select", { "aria-label": t.lane, on: { change: () => this.jobs.restart() } }, h("option", { value: "" }, t.everyLane));
+    this.state = h("select", { "aria-label": t.state, on: { change: () => this.jobs.restart() } },
       ["failed", "queued", "sent"].map((name) => h("option", { value: name }, texts.states[name])));
     this.replayAll = h("button", { on: { click: () => this.replayLane() } }, t.replayAll);
     this.frame(texts.screens.services, [], this.lanes,
-      h("div", { class: "head" }, h("h2", {}, t.outbox), h("div", { class: "actions" }, this.lane, this.state, this.replayAll)), this.jobs);
+      h("div", { class: "head" }, h("h2", {}, t.outbox), h("div", { class: "actions" }, this.lane, this.state, this.replayAll)), h("section", { class: "line-up" }, this.jobs));
     await this.showLanes();
-    await this.showJobs();
+    await this.jobs.show();
     this.timer = setInterval(() => document.hidden || this.showLanes().catch(() => {}), period);
   }
 
@@ -38,21 +39,24 @@ class Services extends Screen {
         number(lane.queued), lane.oldestWaiting ? time(lane.oldestWaiting) : "–", number(lane.sent), number(lane.failed)]), t.noLanes));
   }
 
-  async showJobs(after) {
-    const { jobs, next } = await get(`/api/outbox${query({ lane: this.lane.value, state: this.state.value, after: typeof after === "number" ? after : "", limit: 100 })}`);
-    this.replayAll.disabled = this.state.value !== "failed" || !jobs.length;
-    fill(this.jobs, table(t.outbox, [t.job, t.notification, t.lane, t.state, t.attempts, t.reason, t.actions], jobs.map((job) => [
+  async showJobs(after, limit) {
+    const { jobs, next } = await get(`/api/outbox${query({ lane: this.lane.value, state: this.state.value, after, limit })}`);
+    if (after === undefined) this.replayAll.disabled = this.state.value !== "failed" || !jobs.length;
+    return { rows: jobs.map((job) => this.row(job)), next };
+  }
+
+  row(job) {
+    return [
       `${job.id}`, job.notification === null || job.notification === undefined ? "–" : h("a", { href: `#sent/${job.notification}` }, `${job.notification}`), job.lane, state(job.state),
       number(job.attempts), job.reason ?? "–", h("div", { class: "actions" },
         job.state === "failed" && this.button(t.replay, () => post(`/api/outbox/${job.id}/replay`)),
-        ["failed", "queued"].includes(job.state) && this.button(t.cancel, () => remove(`/api/outbox/${job.id}`)))]), t.noJobs),
-    next && h("button", { on: { click: () => this.showJobs(next) } }, texts.more));
+        ["failed", "queued"].includes(job.state) && this.button(t.cancel, () => remove(`/api/outbox/${job.id}`)))];
   }
 
   button(words, action) {
     const button = h("button", { on: { click: () => this.attempt(button, async () => {
       await action();
-      await this.showJobs();
+      await this.jobs.show();
     }) } }, words);
     return button;
   }
@@ -61,7 +65,7 @@ class Services extends Screen {
     if (!(await confirmed(t.replayQuestion, t.replayAll))) return;
     await this.attempt(this.replayAll, async () => {
       await post(`/api/outbox/replay${query({ lane: this.lane.value })}`);
-      await this.showJobs();
+      await this.jobs.show();
     });
   }
 }

@@ -93,7 +93,7 @@ export const texts = {
     firstFetched: "First fetched", firstRead: "First read", expires: "Expires", people: "People", person: "Name", state: "State",
     fetched: "Fetched", devices: "Devices", nobody: "It has no recipients.", deliveries: "Pushes", service: "Push service",
     attempts: "Attempts", reason: "Reason", noDeliveries: "No push service has to send it. Devices that listen get it at once.",
-    replay: "Send again", replayed: "It will be sent again.", content: "Content", to: "Recipients", form: "Form", number: "Number",
+    everyState: "All states", replay: "Send again", replayed: "It will be sent again.", content: "Content", to: "Recipients", form: "Form", number: "Number",
   },
   services: {
     lanes: "Push services", lane: "Push service", state: "State", queued: "Waiting", oldest: "Oldest waiting", sent: "Sent since the start", failed: "Given up since the start",
@@ -104,7 +104,7 @@ export const texts = {
   },
   plugins: {
     sandbox: (level) => `Plugins are isolated at the level “${level}”.`, version: "Version", mode: "Mode", confinement: "Isolation",
-    processes: "Processes", calls: "Calls", times: "Duration", lastFailure: "Last failure",
+    processes: "Processes", calls: "Calls", times: "Duration", lastFailure: "Last failure", output: "The end of its standard error",
     ofProcesses: (busy, idle, most) => `${busy} busy, ${idle} idle, at most ${most}`,
     ofCalls: (calls, failures) => `${calls}, of which ${failures} failed`,
     ofTimes: (median, slowest) => `${median} mostly, 5% take longer than ${slowest}`,

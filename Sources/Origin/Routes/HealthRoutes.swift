@@ -98,8 +98,11 @@ extension PluginReport.Plugin {
       problem: plugin.problem, confinement: confinement,
       processes: PluginReport.Plugin.Processes(
         idle: status.processes.idle, busy: status.processes.busy, most: status.processes.maximum),
-      calls: calls.count, failures: calls.failures, lastFailure: calls.lastFailure,
+      calls: calls.count, failures: calls.failures,
       medianSeconds: calls.median.map { $0 / .seconds(1) },
       slowestSeconds: calls.percentile95.map { $0 / .seconds(1) })
+    guard let cause = calls.lastFailure else { return }
+    (lastFailure, lastFailureTime) = (cause, calls.lastFailureTime)
+    lastFailureOutput = calls.lastFailureOutput
   }
 }

@@ -15,7 +15,7 @@ struct OutboxRoutes: Sendable {
     let query = try context.query("lane", "state", "after", "limit")
     let limit = try query.number("limit", 1...500) ?? 50
     let after = try query.number("after", 0...Int.max)
-    let state = try query["state"].map(Self.state)
+    let state = try query["state"].map(JobState.init(query:))
     let found = try await store.administration.jobs(
       in: state, lane: query["lane"], before: after, limit: limit + 1)
     let page = found.prefix(limit)
@@ -70,14 +70,6 @@ struct OutboxRoutes: Sendable {
 
   private static func job(_ context: RequestContext) -> Int? {
     context.parameters.first.flatMap { Int($0) }
-  }
-
-  private static func state(_ name: String) throws(ServiceError) -> JobState {
-    guard let state = JobState(rawValue: name) else {
-      let names = JobState.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ServiceError(.invalidRequest, "state is one of \(names).")
-    }
-    return state
   }
 }
 

@@ -10,6 +10,7 @@ struct RouteTable: Sendable {
   let media: MediaRoutes
   let signed: SignedMediaRoutes
   let details: NotificationDetails
+  let receipts: ReceiptRoutes
   let assets: AssetRoutes
   let plugins: PluginRoutes
   let sessions: SessionRoutes
@@ -43,6 +44,8 @@ struct RouteTable: Sendable {
         deadline: .seconds(120), notifications.patch),
       Route("DELETE", "/api/notifications/{}", for: .user, notifications.delete),
       Route("GET", "/api/notifications/{}/details", for: .user, details.get),
+      Route("GET", "/api/notifications/{}/receipts", for: .user, receipts.receipts),
+      Route("GET", "/api/notifications/{}/deliveries", for: .user, receipts.deliveries),
       Route("GET", "/api/audience", for: .publisher, sent.audience),
       Route(
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),

@@ -7,16 +7,22 @@ struct CallLog: Sendable {
   private let verb: PluginCall.Verb?
   private let id: String?
   private let log: Log
+  private let standardError: OutputEnd?
 
   /// A log about a plugin's process.
   init(richType: String, to log: Log) {
     (self.richType, verb, id, self.log) = (richType, nil, nil, log)
+    standardError = nil
   }
 
   /// A log about a call.
   init(call: PluginCall, to log: Log) {
     (richType, verb, id, self.log) = (call.richType, call.verb, call.id, log)
+    standardError = OutputEnd()
   }
+
+  /// The end of what the plugin wrote to its standard error in this call.
+  var endOfStandardError: String { standardError?.text ?? "" }
 
   // Computed: most calls write nothing.
   private var prefix: String {
@@ -37,9 +43,26 @@ struct CallLog: Sendable {
   /// Writes a line for each line of the plugin's standard error.
   func write(standardError bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
+    standardError?.add(bytes)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
       write(.info, "\(prefix) says: \(line)")
     }
+  }
+}
+
+/// The end of a plugin's output.
+private final class OutputEnd: Sendable {
+  /// About a screen of text, in bytes.
+  private static let size = 2000
+  private let bytes = Mutex<[UInt8]>([])
+
+  func add(_ more: [UInt8]) {
+    bytes.withLock { $0 = Array(($0 + more).suffix(Self.size)) }
+  }
+
+  /// Without the rest of a character at the beginning.
+  var text: String {
+    String(decoding: bytes.withLock { $0.drop { $0 & 0xC0 == 0x80 } }, as: UTF8.self)
   }
 }
 

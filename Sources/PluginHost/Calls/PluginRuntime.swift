@@ -64,7 +64,7 @@ final class PluginRuntime: Sendable {
       statistics.count(call.verb, .now - start)
       return reply
     } catch {
-      statistics.count(call.verb, .now - start, error)
+      statistics.count(call.verb, .now - start, error, output: log.endOfStandardError)
       throw error
     }
   }
@@ -129,6 +129,7 @@ final class PluginRuntime: Sendable {
           if case .cancelled = outcome?.ending {} else { residents.recordFailure() }
           transcript?.recordResponse(
             outcome?.response ?? .none, outcome?.standardError ?? [], exit)
+          log.write(standardError: outcome?.standardError ?? [])
           try checkIncomplete(outcome, exit, isLastAttempt: isLastAttempt)
           return nil
         }

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 import Synchronization
 
 /// The state of one plugin in this server.
@@ -36,6 +37,10 @@ package struct PluginStatus: Sendable {
     package var failures = 0
     /// The cause of the last failure, as in the log.
     package var lastFailure: String?
+    /// When that was.
+    package var lastFailureTime: Date?
+    /// The end of what the plugin wrote to its standard error in that call; may be empty.
+    package var lastFailureOutput = ""
     /// The median and the 95th percentile of the last 512 durations; nil before the first call.
     package var median: Duration?
     package var percentile95: Duration?
@@ -69,7 +74,11 @@ final class CallStatistics: Sendable {
   ///   - verb: The call's verb.
   ///   - duration: From its admission to its end; nil if it was not admitted.
   ///   - error: Why it has no reply. A refusal does not count as a failure.
-  func count(_ verb: PluginCall.Verb, _ duration: Duration?, _ error: PluginError? = nil) {
+  ///   - output: The end of what the plugin wrote to its standard error.
+  func count(
+    _ verb: PluginCall.Verb, _ duration: Duration?, _ error: PluginError? = nil,
+    output: String = ""
+  ) {
     state.withLock { state in
       if let duration {
         let microseconds = Int32(clamping: duration.microseconds)
@@ -87,6 +96,8 @@ final class CallStatistics: Sendable {
       state.calls.failures += 1
       state.calls.verbs[verb.rawValue]?.failures += 1
       state.calls.lastFailure = error.cause
+      state.calls.lastFailureTime = Date()
+      state.calls.lastFailureOutput = output
     }
   }
 

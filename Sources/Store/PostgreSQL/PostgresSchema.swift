@@ -193,6 +193,30 @@ enum PostgresSchema {
     CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
     CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
     CREATE INDEX asset_by_state ON asset(state, updated);
+    """,
     """
+    CREATE INDEX recipient_by_progress ON recipient(notification, (\(progress)), user_id);
+    DROP INDEX recipient_of_notification;
+    DROP INDEX job_of_push;
+    CREATE INDEX job_of_push ON job(push, state, id);
+    ALTER TABLE notification_count ADD COLUMN first_sent bigint, ADD COLUMN first_fetched bigint,
+      ADD COLUMN first_read bigint;
+    UPDATE notification_count SET first_sent = times.sent, first_fetched = times.fetched,
+      first_read = times.read
+    FROM (
+      SELECT notification AS id, min(sent) AS sent, min(fetched) AS fetched, min(read) AS read
+      FROM recipient GROUP BY notification
+    ) AS times WHERE notification = times.id;
+    UPDATE notification_count SET first_sent = least(first_sent, times.sent)
+    FROM (
+      SELECT notification AS id, min(updated) AS sent FROM push JOIN job ON job.push = push.id
+      WHERE notification IS NOT NULL AND state = 'sent' GROUP BY notification
+    ) AS times WHERE notification = times.id;
+    """,
   ]
+
+  /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.
+  static let progress = """
+    CASE WHEN read IS NOT NULL THEN 3 WHEN fetched IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
+    """
 }

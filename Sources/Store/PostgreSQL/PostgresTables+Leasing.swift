@@ -144,7 +144,7 @@ extension PostgresTransaction {
         WHERE job.id = ANY($1) AND owner = $2 AND state = 'cancelled' FOR UPDATE OF job
         """, numbers, owner, as: Int?.self)
       for case let notification? in cancelled {
-        count(notification, from: .cancelled, to: .queued)
+        count(notification, from: .cancelled, to: .queued, at: now)
       }
       try updateJobs(
         from: .queued, to: .sent,

@@ -125,6 +125,7 @@ struct ChangedJob {
   let id: Int
   let lane: String
   let notification: Int?
+  let updated: Date
 }
 
 extension PostgresTransaction {
@@ -148,8 +149,10 @@ extension PostgresTransaction {
       ORDER BY changed.id
       """, values
     ).map { row in try changedJob(&row) }
-    for notification in jobs.compactMap(\.notification) {
-      count(notification, from: old, to: new)
+    for job in jobs {
+      if let notification = job.notification {
+        count(notification, from: old, to: new, at: job.updated)
+      }
     }
     return jobs
   }
@@ -169,15 +172,15 @@ extension PostgresTransaction {
           type: "receipt", publisher: sender, user: user, notification: notification, data: data,
           time: updated))
     }
-    return ChangedJob(id: id, lane: lane, notification: notification)
+    return ChangedJob(id: id, lane: lane, notification: notification, updated: updated)
   }
 
   /// Counts a job of a notification in its new state instead of the old one.
-  func count(_ notification: Int, from old: JobState?, to new: JobState) {
+  func count(_ notification: Int, from old: JobState?, to new: JobState, at time: Date) {
     for (state, difference) in [(old, -1), (new, 1)] {
       guard let column = state?.count else { continue }
       collected.counts.append(
-        .init(notification: notification, column: column, difference: difference))
+        .init(notification: notification, column: column, difference: difference, time: time))
     }
   }
 }
@@ -201,13 +204,29 @@ extension PostgresTables {
     try await jobs(in: state, lane: nil, before: nil, limit: limit)
   }
 
-  func deliveries(of notification: Int) async throws -> [JobRecord] {
+  func deliveries(
+    of notification: Int, in state: JobState?, lane: String?, after: Int, limit: Int
+  ) async throws -> [JobRecord] {
     try await database.read { connection in
-      try connection.all(
+      let pushes: [Int] = try connection.column(
         """
-        SELECT \(JobRecord.postgresColumns) FROM push JOIN job ON job.push = push.id
-        WHERE notification = $1 ORDER BY job.id
-        """, notification, as: JobRecord.init)
+        SELECT id FROM push WHERE notification = $1 AND ($2::text IS NULL OR lane = $2)
+        """, notification, lane)
+      var jobs: [Int] = []
+      // An index has the jobs of each push and state in order.
+      for push in pushes {
+        for state in state.map({ [$0] }) ?? JobState.allCases {
+          jobs += try connection.column(
+            """
+            SELECT id FROM job WHERE push = $1 AND state = $2 AND id > $3 ORDER BY id LIMIT $4
+            """, push, state, after, max(0, limit))
+        }
+      }
+      return try connection.all(
+        """
+        SELECT \(JobRecord.postgresColumns) FROM job JOIN push ON push.id = job.push
+        WHERE job.id = ANY($1) ORDER BY job.id
+        """, Array(jobs.sorted().prefix(max(0, limit))), as: JobRecord.init)
     }
   }
 
@@ -258,7 +277,7 @@ extension PostgresTables {
 
 extension JobRecord {
   static let postgresColumns = """
-    job.id, push.notification, job.lane, (SELECT name FROM users WHERE users.id = job.user_id),
+    job.id, push.notification, job.lane, job.user_id, (SELECT name FROM users WHERE users.id = job.user_id),
     registration, state, attempts, due, updated, reference, reason
     """
 }

@@ -50,32 +50,10 @@ extension PostgresTables {
       }
     }
   }
-
-  func receipts(of id: Int) async throws -> [Receipt] {
-    try await database.read { connection in
-      try connection.all(
-        """
-        SELECT user_id, name, sent, fetched, read
-        FROM recipient LEFT JOIN users ON users.id = user_id
-        WHERE notification = $1 ORDER BY name IS NULL, name, user_id
-        """, id, as: Receipt.init)
-    }
-  }
-
-  func deviceReceipts(of id: Int) async throws -> [DeviceReceipt] {
-    try await database.read { connection in
-      try connection.all(
-        """
-        SELECT name, registration, fetched, read
-        FROM device_receipt JOIN users ON users.id = user_id
-        WHERE notification = $1 ORDER BY name, registration
-        """, id, as: DeviceReceipt.init)
-    }
-  }
 }
 
 /// What a recipient's row has the time of.
-private enum ReceiptState: String {
+private enum ReceiptColumn: String {
   case sent, fetched, read
 
   var count: CountColumn {
@@ -91,7 +69,7 @@ extension PostgresTransaction {
   /// Writes the time of a receipt's first state, for the user and for the device, if that is a registration
   /// of the recipient; counts it if it is the user's first.
   fileprivate func record(
-    _ state: ReceiptState, of id: Int, user: UserID, device: String?, at time: Date
+    _ state: ReceiptColumn, of id: Int, user: UserID, device: String?, at time: Date
   ) throws {
     let column = state.rawValue
     var isDevices = false
@@ -119,7 +97,7 @@ extension PostgresTransaction {
       RETURNING sender
       """, time, user, id, as: UserID?.self)
     guard let sender else { return }
-    collected.counts.append(.init(notification: id, column: state.count, difference: 1))
+    collected.counts.append(.init(notification: id, column: state.count, difference: 1, time: time))
     // A device's receipt is the user's, too.
     if !isDevices {
       insertReceipt(

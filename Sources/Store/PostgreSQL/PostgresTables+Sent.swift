@@ -67,13 +67,15 @@ extension PostgresTables {
 extension NotificationCounts {
   /// The columns that `init(postgres:)` reads, of the table as `total`.
   fileprivate static let postgresColumns = """
-    total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed
+    total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed,
+    first_sent, first_fetched, first_read
     """
 
   fileprivate init(postgres row: inout PostgresRow) throws {
     func number() throws -> Int { try row.next(Int?.self) ?? 0 }
     self.init(
       users: (try number(), try number()), fetched: try number(), read: try number(),
-      pushes: (try number(), try number(), try number()))
+      pushes: (try number(), try number(), try number()),
+      first: (sent: try row.next(), fetched: try row.next(), read: try row.next()))
   }
 }

@@ -37,6 +37,8 @@ struct CollectedChanges {
     let notification: Int
     let column: CountColumn
     let difference: Int
+    /// When what is counted happened.
+    let time: Date
   }
 
   /// The same push event for some users.
@@ -94,6 +96,7 @@ extension PostgresTransaction {
       totals[count.notification, default: CountColumn.allCases.map { _ in 0 }][
         count.column.rawValue] += count.difference
     }
+    let first = firstTimes()
     let ids = totals.filter { $0.value.contains { $0 != 0 } }.keys.sorted()
     if ids.isEmpty { return }
     // In the same order in all transactions, which would wait for each other otherwise.
@@ -111,11 +114,28 @@ extension PostgresTransaction {
       UPDATE notification_count AS total SET reached = total.reached + change.reached,
         fetched = total.fetched + change.fetched, read = total.read + change.read,
         queued = total.queued + change.queued, sent = total.sent + change.sent,
-        failed = total.failed + change.failed
+        failed = total.failed + change.failed,
+        first_sent = coalesce(total.first_sent, change.sent_time),
+        first_fetched = coalesce(total.first_fetched, change.fetched_time),
+        first_read = coalesce(total.first_read, change.read_time)
       FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::bigint[]) AS change(id, reached, fetched, read, queued, sent, failed)
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+        AS change(id, reached, fetched, read, queued, sent, failed, sent_time, fetched_time, read_time)
       WHERE total.notification = change.id
-      """, ids, columns[0], columns[1], columns[2], columns[3], columns[4], columns[5])
+      """, ids, columns[0], columns[1], columns[2], columns[3], columns[4], columns[5],
+      ids.map { first[.sent]?[$0] }, ids.map { first[.fetched]?[$0] },
+      ids.map { first[.read]?[$0] })
+  }
+
+  /// When notifications were first sent, fetched and read in this transaction.
+  private func firstTimes() -> [CountColumn: [Int: Date]] {
+    var first: [CountColumn: [Int: Date]] = [:]
+    for count in collected.counts where count.difference > 0 {
+      let column = count.column == .reached ? .sent : count.column
+      let known = first[column]?[count.notification] ?? count.time
+      first[column, default: [:]][count.notification] = min(known, count.time)
+    }
+    return first
   }
 
   // The numbers of events come from the row of `event_counter`, which stays locked until the commit. So they

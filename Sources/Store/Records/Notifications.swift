@@ -87,32 +87,6 @@ package struct StoredNotification: Sendable, Equatable {
   package func isHeld(at time: Date) -> Bool { notBefore.map { $0 > time } ?? false }
 }
 
-/// The state of a notification for one of its recipients.
-package struct Receipt: Sendable, Equatable {
-  /// The recipient.
-  package let userID: UserID
-  /// The recipient's name, or nil if the user was removed.
-  package let user: String?
-  /// When the embedded gateway first sent it to a device of the user, or nil.
-  package let sent: Date?
-  /// When a device of the user first fetched the content, or nil.
-  package let fetched: Date?
-  /// When the user marked it read, or nil.
-  package let read: Date?
-}
-
-/// The state of a notification on a device that identifies itself.
-package struct DeviceReceipt: Sendable, Equatable {
-  /// The user whose device it is.
-  package let user: String
-  /// The id of the device's registration.
-  package let registration: String
-  /// When it first fetched the content, or nil.
-  package let fetched: Date?
-  /// When the user marked it read there, or nil.
-  package let read: Date?
-}
-
 /// A notification as one of its recipients sees it.
 package struct InboxEntry: Sendable, Equatable {
   /// The notification.
@@ -191,6 +165,15 @@ package protocol Notifications: Sendable {
   func soleRecipient(of id: Int) async throws -> UserID?
   /// The receipts of a notification, by the users' names.
   func receipts(of id: Int) async throws -> [Receipt]
-  /// The receipts of the devices that identified themselves, by user and registration.
-  func deviceReceipts(of id: Int) async throws -> [DeviceReceipt]
+  /// The receipts of some users, by their numbers.
+  func receipts(of id: Int, users: [UserID]) async throws -> [Receipt]
+  /// The receipts in a state, or in any, of users whose numbers are larger than `after`, by these numbers; at
+  /// most `limit`.
+  ///
+  /// The cost does not grow with the recipients.
+  func receipts(
+    of id: Int, in state: ReceiptState?, after: Int, limit: Int
+  ) async throws -> [Receipt]
+  /// The receipts of the users' devices that identified themselves, by user and registration.
+  func deviceReceipts(of id: Int, users: [UserID]) async throws -> [DeviceReceipt]
 }

@@ -110,7 +110,9 @@ package struct JobRecord: Sendable, Equatable {
   package let notificationID: Int?
   /// The lane that sends it.
   package let lane: String
-  /// The name of the user whose device it is; nil for an audience and for a removed user.
+  /// The user whose device it is; nil for an audience.
+  package let userID: UserID?
+  /// The user's name; nil for an audience and for a removed user.
   package let user: String?
   /// The id of the device's registration, or nil for an audience.
   package let registration: String?
@@ -169,12 +171,24 @@ package protocol Outbox: Sendable {
 
   /// Jobs in a state, or in any, newest first, at most `limit`.
   func jobs(in state: JobState?, limit: Int) async throws -> [JobRecord]
-  /// The jobs of a notification, oldest first.
-  func deliveries(of notification: Int) async throws -> [JobRecord]
+  /// The jobs of a notification in a state and a lane, or in any, whose numbers are larger than `after`, oldest
+  /// first; at most `limit`.
+  ///
+  /// The cost does not grow with the jobs.
+  func deliveries(
+    of notification: Int, in state: JobState?, lane: String?, after: Int, limit: Int
+  ) async throws -> [JobRecord]
   /// Queues one dead letter again with no attempts, or all of them, and returns how many.
   func replay(_ job: Int?) async throws -> Int
   /// Cancels a job; false if it is not queued any more.
   ///
   /// One that is being sent may still arrive; it is then recorded as sent.
   func cancel(job: Int) async throws -> Bool
+}
+
+extension Outbox {
+  /// All jobs of a notification, oldest first.
+  package func deliveries(of notification: Int) async throws -> [JobRecord] {
+    try await deliveries(of: notification, in: nil, lane: nil, after: 0, limit: .max)
+  }
 }

@@ -14,14 +14,21 @@ package struct NotificationCounts: Sendable, Equatable {
   package let fetched: Int
   /// Users who have marked it read.
   package let read: Int
+  /// When the first push was sent, or the embedded gateway first reached a user; nil so far.
+  package let firstSent: Date?
+  /// When a device first fetched it; nil so far.
+  package let firstFetched: Date?
+  /// When a user first marked it read; nil so far.
+  package let firstRead: Date?
 }
 
 extension NotificationCounts {
   /// Combines what is counted: users in all and those whom the embedded gateway has reached, and pushes that
-  /// wait, were sent and failed.
+  /// wait, were sent and failed; `first` is when.
   init(
     users: (recipients: Int, reached: Int), fetched: Int, read: Int,
-    pushes: (waiting: Int, sent: Int, failed: Int)
+    pushes: (waiting: Int, sent: Int, failed: Int),
+    first: (sent: Date?, fetched: Date?, read: Date?)
   ) {
     let isEmbedded = pushes.waiting + pushes.sent + pushes.failed == 0
     queued =
@@ -29,6 +36,7 @@ extension NotificationCounts {
     sent = pushes.sent + users.reached
     (recipients, failed) = (users.recipients, pushes.failed)
     (self.fetched, self.read) = (fetched, read)
+    (firstSent, firstFetched, firstRead) = (first.sent, first.fetched, first.read)
   }
 }
 

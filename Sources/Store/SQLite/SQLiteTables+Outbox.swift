@@ -242,12 +242,30 @@ extension SQLiteTables {
     try jobs(in: state, lane: nil, before: nil, limit: limit)
   }
 
-  func deliveries(of notification: Int) throws -> [JobRecord] {
-    try database.all(
-      """
-      SELECT \(JobRecord.columns) FROM push JOIN job ON job.push = push.id
-      WHERE notification = ? ORDER BY job.id
-      """, notification, as: JobRecord.init)
+  func deliveries(
+    of notification: Int, in state: JobState?, lane: String?, after: Int, limit: Int
+  ) throws -> [JobRecord] {
+    try database.read { connection in
+      let pushes: [Int] = try connection.column(
+        "SELECT id FROM push WHERE notification = ?1 AND (?2 IS NULL OR lane = ?2)", notification,
+        lane)
+      var jobs: [Int] = []
+      // An index has the jobs of each push and state in order.
+      for push in pushes {
+        for state in state.map({ [$0] }) ?? JobState.allCases {
+          jobs += try connection.column(
+            "SELECT id FROM job WHERE push = ? AND state = ? AND id > ? ORDER BY id LIMIT ?", push,
+            state, after, max(0, limit))
+        }
+      }
+      return try connection.all(
+        """
+        SELECT \(JobRecord.columns)
+        FROM json_each(?) AS wanted CROSS JOIN job ON job.id = wanted.value
+          JOIN push ON push.id = job.push
+        ORDER BY job.id
+        """, SQLiteConnection.list(Array(jobs.sorted().prefix(max(0, limit)))), as: JobRecord.init)
+    }
   }
 
   func addressee(
@@ -299,7 +317,7 @@ extension SQLiteTables {
 
 extension JobRecord {
   static let columns = """
-    job.id, notification, job.lane, (SELECT name FROM user WHERE user.id = job.user), registration,
+    job.id, notification, job.lane, job.user, (SELECT name FROM user WHERE user.id = job.user), registration,
     state, attempts, due, updated, reference, reason
     """
 }

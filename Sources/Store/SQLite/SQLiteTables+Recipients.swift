@@ -12,7 +12,7 @@ extension SQLiteTables {
         """, user, id, now, as: Bool.self)
       guard isTheirs == true else { return false }
       if try connection.record("read", of: id, user: user, device: device, at: now) {
-        try connection.count("read", of: [id: 1])
+        try connection.count("read", of: [id: (1, now)], first: "first_read")
       }
       return true
     }
@@ -23,7 +23,7 @@ extension SQLiteTables {
     database.writeSoon { connection in
       for id in ids
       where try connection.record("sent", of: id, user: user, device: nil, at: now) {
-        try connection.count("reached", of: [id: 1])
+        try connection.count("reached", of: [id: (1, now)], first: "first_sent")
       }
     }
   }
@@ -37,35 +37,17 @@ extension SQLiteTables {
     database.writeSoon { [self] connection in
       let (fetches, hasMore) = pendingFetches.take()
       if hasMore { writePendingFetches() }
-      var first: [Int: Int] = [:]
+      var first: [Int: (number: Int, time: Date)] = [:]
       let hasParts = try connection.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
       for fetch in fetches {
         if hasParts == true { try connection.addPendingRecipient(fetch.user, of: fetch.id) }
         let isFirst = try connection.record(
           "fetched", of: fetch.id, user: fetch.user, device: fetch.device, at: fetch.time)
-        if isFirst { first[fetch.id, default: 0] += 1 }
+        if isFirst { first[fetch.id, default: (0, fetch.time)].number += 1 }
       }
-      try connection.count("fetched", of: first)
+      try connection.count("fetched", of: first, first: "first_fetched")
     }
-  }
-
-  func receipts(of id: Int) throws -> [Receipt] {
-    try database.all(
-      """
-      SELECT recipient.user, name, sent, fetched, read
-      FROM recipient LEFT JOIN user ON user.id = recipient.user
-      WHERE notification = ? ORDER BY name IS NULL, name, recipient.user
-      """, id, as: Receipt.init)
-  }
-
-  func deviceReceipts(of id: Int) throws -> [DeviceReceipt] {
-    try database.all(
-      """
-      SELECT name, registration, fetched, read
-      FROM device_receipt JOIN user ON user.id = device_receipt.user
-      WHERE notification = ? ORDER BY name, registration
-      """, id, as: DeviceReceipt.init)
   }
 }
 

@@ -57,14 +57,16 @@ extension SQLiteTables {
 extension NotificationCounts {
   /// The columns that `init(_:)` reads, of the table as `total`.
   fileprivate static let columns = """
-    total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed
+    total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed,
+    first_sent, first_fetched, first_read
     """
 
   fileprivate init(_ row: inout Row) throws {
     func number() throws -> Int { try row.next(Int?.self) ?? 0 }
     self.init(
       users: (try number(), try number()), fetched: try number(), read: try number(),
-      pushes: (try number(), try number(), try number()))
+      pushes: (try number(), try number(), try number()),
+      first: (sent: try row.next(), fetched: try row.next(), read: try row.next()))
   }
 }
 
@@ -72,27 +74,32 @@ extension NotificationCounts {
 
 /// The counts change in the transaction that changes what they count.
 extension SQLiteConnection {
-  /// Adds to a count of notifications, by their IDs.
-  func count(_ column: String, of notifications: [Int: Int]) throws {
-    for (id, number) in notifications {
+  /// Adds to a count of notifications, by their IDs; the column `first` gets the time of the first addition.
+  func count(
+    _ column: String, of notifications: [Int: (number: Int, time: Date)], first: String
+  ) throws {
+    for (id, (number, time)) in notifications {
       try run(
-        "UPDATE notification_count SET \(column) = \(column) + ? WHERE notification = ?", number, id
-      )
+        """
+        UPDATE notification_count SET \(column) = \(column) + ?, \(first) = coalesce(\(first), ?)
+        WHERE notification = ?
+        """, number, time, id)
     }
   }
 
   /// Counts jobs in their new state instead of the old one, which is nil for new jobs.
   func count(_ jobs: [Int], from old: JobState?, to new: JobState) throws {
     let (old, new) = (old?.count, new.count)
+    let time = new == "sent" ? "first_sent = coalesce(first_sent, jobs.time)" : nil
     let changes =
-      [old.map { "\($0) = \($0) - number" }, new.map { "\($0) = \($0) + number" }].compactMap(
-        \.self)
+      [old.map { "\($0) = \($0) - number" }, new.map { "\($0) = \($0) + number" }, time]
+      .compactMap(\.self)
     guard !jobs.isEmpty, old != new, !changes.isEmpty else { return }
     // CROSS JOIN keeps the order of the jobs.
     try run(
       """
       UPDATE notification_count SET \(changes.joined(separator: ", ")) FROM (
-        SELECT push.notification AS id, count(*) AS number
+        SELECT push.notification AS id, count(*) AS number, min(updated) AS time
         FROM json_each(?) AS changed CROSS JOIN job ON job.id = changed.value
           JOIN push ON push.id = job.push
         WHERE push.notification IS NOT NULL GROUP BY push.notification

@@ -234,7 +234,37 @@ enum Schema {
     CREATE INDEX audience_part_of_notification ON audience_part(notification, push, first);
     CREATE INDEX audience_part_of_push ON audience_part(push);
     """,
+    pageReceipts,
   ]
+}
+
+// MARK: - Step 18
+
+extension Schema {
+  /// Step 18: the recipients and the pushes of a notification in each state, in the order of pages, and when
+  /// the first of them came so far.
+  private static let pageReceipts = """
+    ALTER TABLE recipient ADD COLUMN progress INTEGER AS (
+      CASE WHEN read IS NOT NULL THEN 3 WHEN fetched IS NOT NULL THEN 2 WHEN sent IS NOT NULL THEN 1 ELSE 0 END
+    ) VIRTUAL;
+    DROP INDEX recipient_of_notification;
+    CREATE INDEX recipient_by_progress ON recipient(notification, progress, user);
+    DROP INDEX job_of_push;
+    CREATE INDEX job_of_push ON job(push, state);
+    ALTER TABLE notification_count ADD COLUMN first_sent INTEGER;
+    ALTER TABLE notification_count ADD COLUMN first_fetched INTEGER;
+    ALTER TABLE notification_count ADD COLUMN first_read INTEGER;
+    UPDATE notification_count SET first_sent = times.sent, first_fetched = times.fetched, first_read = times.read
+    FROM (
+      SELECT notification AS id, min(sent) AS sent, min(fetched) AS fetched, min(read) AS read
+      FROM recipient GROUP BY notification
+    ) AS times WHERE notification = times.id;
+    UPDATE notification_count SET first_sent = min(coalesce(first_sent, times.sent), times.sent)
+    FROM (
+      SELECT notification AS id, min(updated) AS sent FROM push JOIN job ON job.push = push.id
+      WHERE notification IS NOT NULL AND state = 'sent' GROUP BY notification
+    ) AS times WHERE notification = times.id;
+    """
 }
 
 // MARK: - Step 9

@@ -1,0 +1,166 @@
+import FoundationEssentials
+import HTTP
+import RichPushAPI
+import Store
+
+/// The receipts and the deliveries of a notification, by page, for its sender and admins.
+struct ReceiptRoutes: Sendable {
+  let store: Store
+
+  /// `GET /api/notifications/<id>/receipts`: in the order in which the users were added.
+  func receipts(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("state", "user", "after", "limit")
+    let limit = try query.number("limit", 1...500) ?? 100
+    let after = try query.number("after", 0...Int.max) ?? 0
+    let state = try query["state"].map(ReceiptState.init(query:))
+    let id = try await notification(context)
+    var found: [Receipt]
+    if let name = query["user"] {
+      let user = try await store.accounts.userID(of: name, allowingPasswordless: true)
+      found = try await store.notifications.receipts(of: id, users: user.map { [$0] } ?? [])
+        .filter { (state == nil || $0.state == state) && $0.userID.rawValue > after }
+    } else {
+      found = try await store.notifications.receipts(
+        of: id, in: state, after: after, limit: limit + 1)
+    }
+    let page = Array(found.prefix(limit))
+    return .json(
+      200,
+      ReceiptPage(
+        receipts: try await store.messages(of: page, of: id),
+        next: found.count > limit ? page.last?.userID.rawValue : nil))
+  }
+
+  /// `GET /api/notifications/<id>/deliveries`: in the order in which they were queued.
+  func deliveries(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("state", "lane", "after", "limit")
+    let limit = try query.number("limit", 1...500) ?? 100
+    let after = try query.number("after", 0...Int.max) ?? 0
+    let state = try query["state"].map(JobState.init(query:))
+    let id = try await notification(context)
+    let found = try await store.outbox.deliveries(
+      of: id, in: state, lane: query["lane"], after: after, limit: limit + 1)
+    let page = Array(found.prefix(limit))
+    return .json(
+      200,
+      DeliveryPage(
+        deliveries: try await store.messages(of: page, of: id),
+        next: found.count > limit ? page.last?.job : nil))
+  }
+
+  /// The notification of a request whose caller may know what became of it with others.
+  private func notification(_ context: RequestContext) async throws -> Int {
+    let id = try context.notificationID()
+    guard let found = try await store.notifications.notification(id), context.caller.sees(found)
+    else { throw ServiceError.noSuchNotification }
+    return id
+  }
+}
+
+extension Caller {
+  /// Whether the caller may know all receipts of a notification.
+  func sees(_ notification: StoredNotification) -> Bool {
+    role == .admin || notification.sender == id
+  }
+}
+
+extension ReceiptState {
+  /// The state that the parameter `state` of a query names.
+  fileprivate init(query name: String) throws(ServiceError) {
+    guard let state = ReceiptState(rawValue: name) else {
+      let names = ReceiptState.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ServiceError(.invalidRequest, "state is one of \(names).")
+    }
+    self = state
+  }
+}
+
+extension JobState {
+  /// The state that the parameter `state` of a query names.
+  init(query name: String) throws(ServiceError) {
+    guard let state = JobState(rawValue: name) else {
+      let names = JobState.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ServiceError(.invalidRequest, "state is one of \(names).")
+    }
+    self = state
+  }
+}
+
+// MARK: - Messages
+
+extension Store {
+  /// Receipts of a notification as they are sent, with those of the users' devices.
+  func messages(
+    of receipts: [Receipt], of notification: Int
+  ) async throws -> [RichNotification.Receipt] {
+    let devices = try await devices(of: receipts.map(\.userID), notification)
+    return receipts.map { $0.message(with: $0.user.flatMap { devices[$0] } ?? []) }
+  }
+
+  /// Jobs of a notification as they are sent, with the states of the receipts.
+  func messages(
+    of jobs: [JobRecord], of notification: Int
+  ) async throws -> [RichNotification.Delivery] {
+    let users = Array(Set(jobs.compactMap(\.userID)))
+    let receipts = try await notifications.receipts(of: notification, users: users)
+    let byUser = Dictionary(uniqueKeysWithValues: receipts.map { ($0.userID, $0) })
+    let devices = try await devices(of: users, notification)
+    return jobs.map { job in
+      job.message(with: job.userID.flatMap { byUser[$0] }, job.user.flatMap { devices[$0] } ?? [])
+    }
+  }
+
+  /// The receipts of users' devices, by the users' names.
+  private func devices(
+    of users: [UserID], _ notification: Int
+  ) async throws -> [String: [DeviceReceipt]] {
+    Dictionary(
+      grouping: try await notifications.deviceReceipts(of: notification, users: users), by: \.user)
+  }
+}
+
+extension JobRecord {
+  /// The state of the push to one device: fetched or read, once it has been sent.
+  ///
+  /// If no device of the user identifies itself, each of them has the user's state.
+  fileprivate func message(
+    with receipt: Receipt?, _ devices: [DeviceReceipt]
+  ) -> RichNotification.Delivery {
+    let own = devices.first { $0.registration == registration }
+    let seen = devices.isEmpty ? receipt?.state : own?.state
+    let hasSeen = seen == .fetched || seen == .read
+    return RichNotification.Delivery(
+      job: job, lane: lane, user: user, registration: registration,
+      state: state == .sent && hasSeen ? seen?.rawValue ?? "" : state.rawValue, attempts: attempts,
+      updated: updated, reference: reference, reason: reason)
+  }
+}
+
+extension Receipt {
+  fileprivate var state: ReceiptState {
+    read != nil ? .read : fetched != nil ? .fetched : sent != nil ? .sent : .queued
+  }
+
+  /// The state for one user, in total and on each device that identifies itself.
+  fileprivate func message(with devices: [DeviceReceipt]) -> RichNotification.Receipt {
+    RichNotification.Receipt(
+      user: user, state: state.rawValue, sent: sent, fetched: fetched, read: read,
+      devices: devices.map {
+        RichNotification.Receipt.Device(
+          registration: $0.registration, state: $0.state.rawValue, fetched: $0.fetched,
+          read: $0.read)
+      })
+  }
+}
+
+extension DeviceReceipt {
+  /// A device has a receipt because it was sent something.
+  fileprivate var state: ReceiptState { read != nil ? .read : fetched != nil ? .fetched : .sent }
+}
+
+extension RichNotification.FirstTimes {
+  /// When a notification came so far first.
+  init(_ counts: NotificationCounts) {
+    self.init(sent: counts.firstSent, fetched: counts.firstFetched, read: counts.firstRead)
+  }
+}
