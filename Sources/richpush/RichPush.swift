@@ -17,7 +17,9 @@ struct RichPush {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, DeviceCommand.self, NotifyCommand.self, AmendCommand.self,
-      WithdrawCommand.self, AssetCommand.self, UserCommand.self, PushCommand.self, KeyCommand.self,
+      WithdrawCommand.self, SentCommand.self, AudienceCommand.self, AssetCommand.self,
+      OutboxCommand.self, PeopleCommand.self, SessionCommand.self, UserCommand.self,
+      PushCommand.self, KeyCommand.self,
       StoreCommand.self, PluginCommand.self, RenderCommand.self, HealthCommand.self,
       ConfigCommand.self, CompletionCommand.self, ManualCommand.self,
     ]

@@ -68,7 +68,7 @@ final class Child: Sendable {
   func exitCode() async -> Int32 { await end.exitCode() }
 
   /// Kills it with all its descendants, which may hold its output open.
-  private func killAll() {
+  func killAll() {
     for process in ProcessFacts.family(of: process.processIdentifier) { kill(process.pid, SIGKILL) }
   }
 

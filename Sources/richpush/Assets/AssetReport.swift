@@ -40,16 +40,6 @@ struct AssetReport {
   }
 }
 
-extension String {
-  /// The text with escaped control characters, which a terminal would obey: a title in a file can contain any.
-  var printable: String {
-    unicodeScalars.map { scalar in
-      scalar.properties.generalCategory == .control
-        ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
-    }.joined()
-  }
-}
-
 extension Asset {
   fileprivate var note: String? {
     reason ?? advice ?? progress.map { "\($0.made) of \($0.total) made" }

@@ -10,6 +10,10 @@ enum NotifyCommand: Command {
 
     Example, for a file in the server's assets/img:
       richpush notify --to alice --type img --payload beach.jpg "Look at this"
+
+    With --dry-run nothing is stored or sent. It prints how many would get it, the rendition of each
+    profile and the push of each platform, with their limits; the exit code is 65 if the content is
+    refused.
     """
 
   static let options: [Option] =
@@ -23,19 +27,26 @@ enum NotifyCommand: Command {
       .value("expires", "WHEN", "when the media is removed, in the same format"),
       .value("form", "FORM", "what the push looks like: silent, alert, hybrid or legacy"),
       .value("key", "WORD", "an idempotency key: a second use creates nothing"),
+      .flag("dry-run", "check and render it, but send nothing"),
+      .flag("json", "print the server's response, one JSON object, for programs"),
     ] + Account.options(user: "publisher")
   static let operands = ["MESSAGE"]
 
   static func run(_ arguments: Arguments) async throws {
     var notification = NewNotification(
       arguments.operands[0], richType: try arguments.required("type"),
-      payload: try arguments.required("payload"), to: try audience(arguments),
+      payload: try arguments.required("payload"), to: try arguments.audience(),
       expires: try arguments.time("expires"), idempotencyKey: arguments.string("key"))
     notification.notBefore = try arguments.time("not-before")
     notification.form = try arguments.choice("form")
-    let created = try await Account(arguments).client.create(notification)
+    let client = try Account(arguments).client
+    let report = Report(isJSON: arguments.flag("json"))
+    if arguments.flag("dry-run") {
+      return try await dryRun(notification, client, report)
+    }
+    let created = try await client.create(notification)
     let to = created.to.joined(separator: ", ") + reach(of: created)
-    Terminal.print("#\(created.id) to \(to): \(created.media)")
+    report.show(created, "#\(created.id) to \(to): \(created.media)")
     for name in created.reach?.unknown ?? [] {
       Terminal.printError("the server knows no user \(name) so far: is the name right?")
     }
@@ -57,15 +68,29 @@ enum NotifyCommand: Command {
     return " (\(users), \(devices)\(unreached))"
   }
 
-  private static func audience(
-    _ arguments: Arguments
-  ) throws(CommandLineError) -> NewNotification.Audience {
-    let users = arguments.list("to")
-    switch (users.isEmpty, arguments.string("tags")) {
-    case (false, nil): return .users(users)
-    case (true, let expression?): return .tags(expression)
-    case (true, nil): throw .usage("no recipients: --to USER or --tags EXPRESSION is missing")
-    case (false, _): throw .usage("--to and --tags exclude each other")
+  private static func dryRun(
+    _ notification: NewNotification, _ client: RichPushClient, _ report: Report
+  ) async throws {
+    let result = try await client.dryRun(notification)
+    let renditions = result.renditions.map { one in
+      let size = one.bytes.map(Table.size) ?? "-"
+      return [
+        one.profile, one.status.rawValue, "\(size) of \(Table.size(of: one.limit))",
+        one.reason ?? one.contentType ?? "",
+      ]
+    }
+    let texts = result.texts.map { one in
+      [one.platform, one.cut ? "cut" : "whole", "\(one.bytes) of \(one.limit) bytes", one.body]
+    }
+    let table = Table.text((renditions + texts).map { $0.map(\.printable) })
+    report.show(result, "would reach \(result.audience.words)\n\(table)")
+    for name in result.audience.unknown {
+      Terminal.printError("the server knows no user \(name.printable) so far: is the name right?")
+    }
+    let refused = result.renditions.count { $0.status == .refused }
+    if refused > 0 {
+      throw CommandLineError.failed(
+        "\(refused) of \(result.renditions.count) renditions are refused", exitCode: 65)
     }
   }
 }
@@ -101,7 +126,7 @@ enum AmendCommand: Command {
     guard amendment != Amendment() else {
       throw CommandLineError.usage("nothing to change: give --message, --payload or another flag")
     }
-    let id = try arguments.notificationID()
+    let id = try arguments.notificationID(arguments.operands[0])
     let amended = try await Account(arguments).client.amend(id, amendment)
     Terminal.print(
       "#\(amended.id) is now \"\(amended.message)\": \(amended.richType) \(amended.payload)")
@@ -123,16 +148,15 @@ enum WithdrawCommand: Command {
   static let operands = ["ID"]
 
   static func run(_ arguments: Arguments) async throws {
-    let id = try arguments.notificationID()
+    let id = try arguments.notificationID(arguments.operands[0])
     try await Account(arguments).client.withdraw(id)
     Terminal.print("#\(id) is withdrawn")
   }
 }
 
 extension Arguments {
-  /// The first operand as a notification's ID, with or without `#`.
-  fileprivate func notificationID() throws(CommandLineError) -> Int {
-    let text = operands[0]
+  /// An operand as a notification's ID, with or without `#`.
+  func notificationID(_ text: String) throws(CommandLineError) -> Int {
     if let id = Int32(text.first == "#" ? String(text.dropFirst()) : text), id >= 0 {
       return Int(id)
     }

@@ -19,6 +19,9 @@ enum Terminal {
     write("\r\u{1B}[2K\(line)", to: errors)
   }
 
+  /// Whether standard output is a terminal.
+  static var isInteractive: Bool { isatty(STDOUT_FILENO) == 1 }
+
   /// The number of columns of standard output; nil if it is a file or a pipe.
   static var width: Int? { width(of: STDOUT_FILENO) }
 
@@ -63,5 +66,15 @@ enum Terminal {
   // Errors are ignored: the reader may have ended (`richpush device | head -1`).
   private static func write(_ text: String, to file: FileDescriptor?) {
     try? file?.write(Array(text.utf8))
+  }
+}
+
+extension String {
+  /// The text with escaped control characters, which a terminal would obey: a title in a file can contain any.
+  var printable: String {
+    unicodeScalars.map { scalar in
+      scalar.properties.generalCategory == .control
+        ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
+    }.joined()
   }
 }

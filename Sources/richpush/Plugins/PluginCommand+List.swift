@@ -1,11 +1,15 @@
 import PluginHost
 import PluginTester
+import RichPushAPI
 import RichPushClient
 
 extension PluginCommand {
   /// Prints the plugins of the running server, or else those in the folder.
   static func list(_ arguments: Arguments) async throws {
     let level = try arguments.sandbox()
+    if arguments.flag("json") {
+      return Terminal.print(JSONCoding.text(try await Account(arguments).client.plugins()))
+    }
     do {
       show(try await Account(arguments).client.plugins())
     } catch let error as RichPushError {
@@ -25,10 +29,15 @@ extension PluginCommand {
         plugin.richType, plugin.version.isEmpty ? "-" : plugin.version, plugin.mode, plugin.state,
         "\(plugin.processes.busy) busy, \(plugin.processes.idle) idle of \(plugin.processes.most)",
         "\(plugin.calls)", "\(plugin.failures)", text(plugin.medianSeconds),
-        text(plugin.slowestSeconds), plugin.problem ?? plugin.lastFailure ?? "-",
+        text(plugin.slowestSeconds), (plugin.problem ?? plugin.lastFailure ?? "-").printable,
       ]
     }
     Terminal.print(Table.text([head] + rows))
+    for plugin in report.plugins where plugin.lastFailureTime != nil {
+      Terminal.print("\(plugin.richType): last failure at \(plugin.lastFailureTime.cell)")
+      let lines = (plugin.lastFailureOutput ?? "").split(whereSeparator: \.isNewline).suffix(10)
+      for line in lines { Terminal.print("\(plugin.richType) says: \(String(line).printable)") }
+    }
     for plugin in report.plugins {
       if let confinement = plugin.confinement {
         Terminal.print("\(plugin.richType): \(confinement)")

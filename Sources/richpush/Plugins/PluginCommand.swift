@@ -7,7 +7,8 @@ enum PluginCommand: Command {
   static let name = "plugin"
   static let summary = "lists, creates, runs and checks plugins"
   static let help = """
-      richpush plugin list              each plugin's state, processes and times
+      richpush plugin list              each plugin's state, processes, times and last failure
+      richpush plugin list --json       the same as one JSON object, for programs
       richpush plugin new coupon --language python
                                         creates a folder with a working plugin and its test
       richpush plugin run coupon --payload SAVE10
@@ -38,6 +39,7 @@ enum PluginCommand: Command {
       .value(
         "sandbox", "LEVEL", "run, check, list without a server: standard, strict or off",
         default: "standard"),
+      .flag("json", "list: print the server's report, one JSON object"),
     ] + Account.options(user: "admin")
   static let operands = ["list|new|run|check", "[TYPE-OR-PATH]"]
 

@@ -10,8 +10,8 @@ enum ServeCommand: Command {
   static let name = "serve"
   static let summary = "runs the server"
   static let help = """
-    The first line on standard output is the server's address; the log goes to standard error.
-    SIGTERM completes the current requests and exits with 0.
+    The first line on standard output is the server's address, on a terminal that of the console; the
+    log goes to standard error. SIGTERM completes the current requests and exits with 0.
 
       richpush serve --demo
       richpush serve --listen 10.0.0.5:8080 --data /var/lib/richpush --assets /srv/assets
@@ -94,9 +94,12 @@ enum ServeCommand: Command {
     let origin = try await Origin(configuration, log: log.log)
     let scheme = configuration.certificate == nil ? "http" : "https"
     let url = "\(scheme)://\(address.text(port: origin.port))"
-    Terminal.print("richpush: listening on \(url)")
     let console = configuration.hasConsole ? url + "/console/" : nil
-    if let console { Terminal.print("richpush: the console is at \(console)") }
+    let lines =
+      ["richpush: listening on \(url)"]
+      + (console.map { ["richpush: the console is at \($0)"] } ?? [])
+    // People open the console; programs read the first line.
+    for line in Terminal.isInteractive ? lines.reversed() : lines { Terminal.print(line) }
     if configuration.isDemo { Terminal.print(firstSteps(url, console: console)) }
     supervision.sendReady()
     if let interval = supervision.watchdogInterval {

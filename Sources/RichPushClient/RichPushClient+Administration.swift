@@ -1,0 +1,137 @@
+public import RichPushAPI
+
+/// Requests of an admin.
+extension RichPushClient {
+  // MARK: Push services
+
+  /// The push services with their queues.
+  ///
+  /// ```swift
+  /// for lane in try await client.lanes().lanes { print(lane.name, lane.state, lane.queued) }
+  /// ```
+  public func lanes() async throws -> LaneReport {
+    try await value(request("GET", ["api", "lanes"]))
+  }
+
+  /// Pushes, newest first, in a state (`queued`, `sent`, `failed`, `expired` or `cancelled`) or in any; `after`
+  /// takes the `next` of a page.
+  ///
+  /// ```swift
+  /// for job in try await client.outbox(state: "failed", limit: 10).jobs {
+  ///   print(job.id, job.lane, job.reason ?? "")
+  /// }
+  /// ```
+  public func outbox(
+    state: String? = nil, lane: String? = nil, after: Int? = nil, limit: Int? = nil
+  ) async throws -> OutboxPage {
+    let query = Self.query([
+      ("state", state), ("lane", lane), ("after", after.map(String.init)),
+      ("limit", limit.map(String.init)),
+    ])
+    return try await value(request("GET", ["api", "outbox"], query: query))
+  }
+
+  /// Sends a failed push again.
+  ///
+  /// ```swift
+  /// for job in try await client.outbox(state: "failed").jobs { try await client.replay(job.id) }
+  /// ```
+  public func replay(_ job: Int) async throws {
+    try await send(request("POST", ["api", "outbox", String(job), "replay"]))
+  }
+
+  /// Sends all failed pushes again, or those of a lane, and returns how many.
+  ///
+  /// ```swift
+  /// print(try await client.replayAll(lane: "apns"))
+  /// ```
+  @discardableResult
+  public func replayAll(lane: String? = nil) async throws -> Int {
+    let query = Self.query([("lane", lane)])
+    let result: Replayed = try await value(
+      request("POST", ["api", "outbox", "replay"], query: query))
+    return result.replayed
+  }
+
+  /// Cancels a push that has not been sent.
+  ///
+  /// ```swift
+  /// for job in try await client.outbox(state: "queued").jobs { try await client.cancelPush(job.id) }
+  /// ```
+  public func cancelPush(_ job: Int) async throws {
+    try await send(request("DELETE", ["api", "outbox", String(job)]))
+  }
+
+  // MARK: People
+
+  /// The users by name; `after` takes the `next` of a page.
+  ///
+  /// ```swift
+  /// for user in try await client.users().users { print(user.username, user.role, user.devices) }
+  /// ```
+  public func users(after name: String? = nil, limit: Int? = nil) async throws -> UserPage {
+    let query = Self.query([("after", name), ("limit", limit.map(String.init))])
+    return try await value(request("GET", ["api", "users"], query: query))
+  }
+
+  /// Adds a user with a role (`device`, `publisher` or `admin`) and a password, or changes the role and, unless
+  /// nil, the password.
+  ///
+  /// A new password ends the user's sessions and the tokens of the user's devices.
+  ///
+  /// ```swift
+  /// try await client.putUser("dora", role: "publisher", password: "correct horse")
+  /// ```
+  public func putUser(_ name: String, role: String, password: String? = nil) async throws {
+    let change = UserChange(role: role, password: password)
+    try await send(request("PUT", ["api", "users", name], json: change))
+  }
+
+  /// Removes a user with all devices.
+  ///
+  /// ```swift
+  /// try await client.removeUser("dora")
+  /// ```
+  public func removeUser(_ name: String) async throws {
+    try await send(request("DELETE", ["api", "users", name]))
+  }
+
+  /// The devices of a user.
+  ///
+  /// ```swift
+  /// print(try await client.devices(of: "alice").map(\.registration))
+  /// ```
+  public func devices(of name: String) async throws -> [DeviceList.Device] {
+    let list: DeviceList = try await value(request("GET", ["api", "users", name, "devices"]))
+    return list.devices
+  }
+
+  /// Ends a user's sessions and the tokens of the user's devices.
+  ///
+  /// ```swift
+  /// try await client.endCredentials(of: "alice")
+  /// ```
+  public func endCredentials(of name: String) async throws {
+    try await send(request("DELETE", ["api", "users", name, "tokens"]))
+  }
+
+  /// The addresses and names whose passwords are not checked now, because too many were wrong.
+  ///
+  /// ```swift
+  /// for one in try await client.failedLogins().refused { print(one.address ?? "", one.until) }
+  /// ```
+  public func failedLogins() async throws -> FailedLoginReport {
+    try await value(request("GET", ["api", "failed-logins"]))
+  }
+
+  // MARK: The server
+
+  /// What the server's data takes on its disk.
+  ///
+  /// ```swift
+  /// print(try await client.storage().free)
+  /// ```
+  public func storage() async throws -> StorageReport {
+    try await value(request("GET", ["api", "storage"]))
+  }
+}

@@ -1,0 +1,113 @@
+public import RichPushAPI
+
+/// Requests of those who follow what they send.
+extension RichPushClient {
+  /// What this user has sent, newest first, with counts; `before` takes the `next` of a page.
+  ///
+  /// With `ofAll` an admin gets what everybody has sent.
+  ///
+  /// ```swift
+  /// let page = try await client.sent(limit: 20)
+  /// for one in page.notifications { print(one.id, one.counts.fetched, one.counts.recipients) }
+  /// ```
+  public func sent(
+    limit: Int? = nil, before: Int? = nil, ofAll: Bool = false
+  ) async throws -> SentPage {
+    let query = Self.query([
+      ("sent", ""), ("limit", limit.map(String.init)), ("before", before.map(String.init)),
+      ("sender", ofAll ? "*" : nil),
+    ])
+    return try await value(request("GET", ["api", "notifications"], query: query))
+  }
+
+  /// How far a notification has come with its recipients, for its sender and admins; `after` takes the `next` of
+  /// a page.
+  ///
+  /// Of one `user` it is that user's receipt, or nothing.
+  ///
+  /// ```swift
+  /// var page = try await client.receipts(of: 7, state: "queued")
+  /// while let next = page.next {
+  ///   print(page.receipts.compactMap(\.user))
+  ///   page = try await client.receipts(of: 7, state: "queued", after: next)
+  /// }
+  /// ```
+  public func receipts(
+    of id: Int, state: String? = nil, user: String? = nil, after: Int? = nil, limit: Int? = nil
+  ) async throws -> ReceiptPage {
+    let query = Self.query([
+      ("state", state), ("user", user), ("after", after.map(String.init)),
+      ("limit", limit.map(String.init)),
+    ])
+    return try await value(
+      request("GET", ["api", "notifications", String(id), "receipts"], query: query))
+  }
+
+  /// The pushes of a notification, for its sender and admins; `after` takes the `next` of a page.
+  ///
+  /// The `state` `sent` includes those that were fetched or read since.
+  ///
+  /// ```swift
+  /// for one in try await client.deliveries(of: 7, state: "failed").deliveries {
+  ///   print(one.user ?? "", one.lane, one.reason ?? "")
+  /// }
+  /// ```
+  public func deliveries(
+    of id: Int, state: String? = nil, lane: String? = nil, after: Int? = nil, limit: Int? = nil
+  ) async throws -> DeliveryPage {
+    let query = Self.query([
+      ("state", state), ("lane", lane), ("after", after.map(String.init)),
+      ("limit", limit.map(String.init)),
+    ])
+    return try await value(
+      request("GET", ["api", "notifications", String(id), "deliveries"], query: query))
+  }
+
+  /// How many users and devices an audience has now.
+  ///
+  /// ```swift
+  /// let size = try await client.size(of: .tags("news && !muted"))
+  /// print(size.users, size.devices["apns"] ?? 0)
+  /// ```
+  public func size(of audience: NewNotification.Audience) async throws -> AudienceSize {
+    let query = audience.tags.map { (name: "to", value: $0) }
+    return try await value(request("GET", ["api", "audience"], query: query))
+  }
+
+  /// Checks and renders a notification without storing or sending it.
+  ///
+  /// ```swift
+  /// let new = NewNotification("Hi", richType: "img", payload: "beach.jpg", to: .users(["alice"]))
+  /// let result = try await client.dryRun(new)
+  /// print(result.audience.users, result.texts.filter(\.cut).map(\.platform))
+  /// ```
+  public func dryRun(_ notification: NewNotification) async throws -> DryRun {
+    try await value(
+      request(
+        "POST", ["api", "notifications"], query: [(name: "dry-run", value: "")], json: notification)
+    )
+  }
+
+  /// Who this user is, and the web pages on which the user is signed in.
+  ///
+  /// ```swift
+  /// for session in try await client.signedIn().sessions { print(session.id, session.userAgent) }
+  /// ```
+  public func signedIn() async throws -> SignedIn {
+    try await value(request("GET", ["api", "session"]))
+  }
+
+  /// Signs this user out of one web page.
+  ///
+  /// ```swift
+  /// for session in try await client.signedIn().sessions { try await client.endSession(session.id) }
+  /// ```
+  public func endSession(_ id: Int) async throws {
+    try await send(request("DELETE", ["api", "session", String(id)]))
+  }
+
+  /// The parameters of a query that have a value.
+  static func query(_ values: [(String, String?)]) -> [(name: String, value: String)] {
+    values.compactMap { name, value in value.map { (name, $0) } }
+  }
+}

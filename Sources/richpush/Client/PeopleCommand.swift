@@ -1,0 +1,93 @@
+import RichPushAPI
+import RichPushClient
+
+/// `richpush people`: the users of a server, from anywhere.
+enum PeopleCommand: Command {
+  static let name = "people"
+  static let summary = "manages the users of a running server by its API"
+  static let help = """
+      richpush people list                        users with roles and the number of their devices
+      richpush people add dora --role publisher   asks for dora's password
+      richpush people role dora --role admin      changes the role
+      richpush people password dora               changes the password; ends sessions and tokens
+      richpush people devices dora                the devices, without their push tokens
+      richpush people sign-out dora               ends dora's sessions and the devices' tokens
+      richpush people remove dora                 with all devices; never the last admin
+      richpush people refused                     addresses and names that have to wait
+
+    For admins. 'richpush user' does the same on the server's machine, without a password. The new
+    password is prompted for, or read from standard input: one line, after that of --password -.
+    --json prints one JSON object per line.
+    """
+  static let options: [Option] =
+    [
+      .value("role", "ROLE", "add, role: device, publisher or admin"),
+      .flag("json", "print one JSON object per line, for programs"),
+    ] + Account.options(user: "admin")
+  static let operands = ["list|add|role|password|devices|sign-out|remove|refused", "[NAME]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let report = Report(isJSON: arguments.flag("json"))
+    let role = try arguments.string("role", among: ["device", "publisher", "admin"])
+    let client = { () throws(CommandLineError) in try Account(arguments).client }
+    switch (arguments.operands[0], arguments.subject) {
+    case ("list", nil):
+      report.list(
+        ["NAME", "ROLE", "DEVICES", "LAST SEEN", "ADDED"], try await users(client()))
+    case ("add", let name?):
+      let client = try client()
+      try await client.putUser(
+        name, role: role ?? "device", password: Terminal.readNewPassword())
+      report.note("added \(name)")
+    case ("role", let name?):
+      guard let role else { throw CommandLineError.usage("--role is missing") }
+      try await client().putUser(name, role: role)
+      report.note("\(name) has the role \(role)")
+    case ("password", let name?):
+      let client = try client()
+      guard let user = try await users(client).first(where: { $0.username == name }) else {
+        throw CommandLineError.failed("the server has no user \(name)", exitCode: 66)
+      }
+      try await client.putUser(name, role: user.role, password: Terminal.readNewPassword())
+      report.note("changed the password of \(name)")
+    case ("devices", let name?):
+      report.list(
+        ["REGISTRATION", "PLATFORM", "LAST SEEN", "TAGS"], try await client().devices(of: name))
+    case ("sign-out", let name?):
+      try await client().endCredentials(of: name)
+      report.note("\(name) is signed out")
+    case ("remove", let name?):
+      try await client().removeUser(name)
+      report.note("removed \(name)")
+    case ("refused", nil):
+      report.list(
+        ["ADDRESS", "NAME", "FAILURES", "UNTIL"], try await client().failedLogins().refused)
+    default:
+      throw CommandLineError.usage(
+        "usage: people list, refused, or add, role, password, devices, sign-out or remove NAME")
+    }
+  }
+
+  private static func users(_ client: RichPushClient) async throws -> [UserPage.User] {
+    try await pages(.max) { size, next in
+      let page = try await client.users(after: next, limit: size)
+      return (page.users, page.next)
+    }
+  }
+}
+
+extension UserPage.User: Reported {
+  var cells: [String] { [username, role, "\(devices)", lastSeen.cell, Optional(created).cell] }
+}
+
+extension DeviceList.Device: Reported {
+  var cells: [String] {
+    [registration, platform ?? "-", Optional(updated).cell, tags.joined(separator: ", ")]
+  }
+}
+
+extension FailedLoginReport.Refusal: Reported {
+  var cells: [String] {
+    [address ?? "-", username ?? "-", "\(failures)", Optional(until).cell]
+  }
+}

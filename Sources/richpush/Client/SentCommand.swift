@@ -1,0 +1,87 @@
+import FoundationEssentials
+import RichPushAPI
+import RichPushClient
+
+/// `richpush sent`: what was sent, and what became of it.
+enum SentCommand: Command {
+  static let name = "sent"
+  static let summary = "lists what you have sent, who has fetched it, and which pushes failed"
+  static let help = """
+      richpush sent list                            what you have sent, newest first, with counts
+      richpush sent list --all --user admin         what everybody has sent
+      richpush sent receipts 7                      how far number 7 has come with each recipient
+      richpush sent receipts 7 --state queued       those whom nothing has reached
+      richpush sent receipts 7 --recipient alice    only alice
+      richpush sent deliveries 7 --state failed     pushes that failed, and why
+
+    Receipts have the states queued, sent, fetched and read; deliveries, the pushes through push
+    services, the states queued, sent, failed, expired and cancelled. --json prints one JSON object
+    per line.
+    """
+  static let options: [Option] =
+    [
+      .flag("all", "list: of all senders, for admins"),
+      .value("state", "STATE", "receipts, deliveries: only those in this state"),
+      .value("recipient", "NAME", "receipts: only the one of this user"),
+      .value("lane", "NAME", "deliveries: only those of this push service"),
+      .value("limit", "NUMBER", "how many to list", default: "50"),
+      .flag("json", "print one JSON object per line, for programs"),
+    ] + Account.options(user: "publisher")
+  static let operands = ["list|receipts|deliveries", "[ID]"]
+
+  static func run(_ arguments: Arguments) async throws {
+    let report = Report(isJSON: arguments.flag("json"))
+    let limit = try arguments.integer("limit") ?? 50
+    let state = arguments.string("state")
+    switch (arguments.operands[0], arguments.subject) {
+    case ("list", nil):
+      let client = try Account(arguments).client
+      let entries = try await pages(limit) { size, next in
+        let page = try await client.sent(limit: size, before: next, ofAll: arguments.flag("all"))
+        return (page.notifications, page.next)
+      }
+      report.list(
+        ["ID", "STATE", "USERS", "QUEUED", "SENT", "FAILED", "FETCHED", "READ", "MESSAGE"], entries)
+    case ("receipts", let text?):
+      let id = try arguments.notificationID(text)
+      let client = try Account(arguments).client
+      let receipts = try await pages(limit) { size, next in
+        let page = try await client.receipts(
+          of: id, state: state, user: arguments.string("recipient"), after: next, limit: size)
+        return (page.receipts, page.next)
+      }
+      report.list(["USER", "STATE", "SENT", "FETCHED", "READ", "DEVICES"], receipts)
+    case ("deliveries", let text?):
+      let id = try arguments.notificationID(text)
+      let client = try Account(arguments).client
+      let deliveries = try await pages(limit) { size, next in
+        let page = try await client.deliveries(
+          of: id, state: state, lane: arguments.string("lane"), after: next, limit: size)
+        return (page.deliveries, page.next)
+      }
+      report.list(["JOB", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"], deliveries)
+    default:
+      throw CommandLineError.usage("usage: sent list, receipts ID or deliveries ID")
+    }
+  }
+}
+
+extension SentPage.Entry: Reported {
+  var cells: [String] {
+    let numbers = [
+      counts.recipients, counts.queued, counts.sent, counts.failed, counts.fetched, counts.read,
+    ]
+    return ["\(id)", state.rawValue] + numbers.map(String.init) + [message]
+  }
+}
+
+extension RichNotification.Receipt: Reported {
+  var cells: [String] {
+    let devices = devices.map { "\($0.registration) \($0.state)" }.joined(separator: ", ")
+    return [user ?? "-", state, sent.cell, fetched.cell, read.cell, devices]
+  }
+}
+
+extension RichNotification.Delivery: Reported {
+  var cells: [String] { ["\(job)", lane, user ?? "-", state, "\(attempts)", reason ?? ""] }
+}
