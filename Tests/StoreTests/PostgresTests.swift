@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -249,6 +250,46 @@ struct PostgresTests {
     var next = everything.makeAsyncIterator()
     await next.next()
     #expect(try await store.notifications.create(.any(to: alice)).isNew)
+  }
+
+  @Test func `one node has the lead, and the next one takes over`() async throws {
+    var stores = try open()
+    func leads() -> [Bool] { stores.map(\.observers.lead.isHeld) }
+    while !leads().contains(true) { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(leads().count { $0 } == 1)
+    let (changes, tell) = AsyncStream.makeStream(of: Bool.self)
+    let next = stores[0].observers.lead.isHeld ? 1 : 0
+    stores[next].observers.lead.observe { tell.yield($0) }
+    stores.remove(at: 1 - next)
+    var taken = changes.makeAsyncIterator()
+    #expect(await taken.next() == true)
+  }
+
+  @Test func `a notification needs few statements, and many at once need fewer each`() async throws
+  {
+    let store = try open()[0]
+    _ = try await store.accounts.putRegistration(
+      "phone", user: alice, platform: "apns", handle: "AB", tags: [])
+    let database = try tables(store).database
+    func statements(creating count: Int) async throws -> Int {
+      let gate = DispatchSemaphore(value: 0)
+      let before = try await database.write { $0.connection.messages }
+      store.holdWriter(until: gate)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<count {
+          group.addTask { _ = try await store.notifications.create(push(to: ["phone"])) }
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        gate.signal()
+        try await group.waitForAll()
+      }
+      return try await database.write { $0.connection.messages } - before
+    }
+    // Prepares the statements.
+    _ = try await statements(creating: 2)
+    let (one, many) = (try await statements(creating: 1), try await statements(creating: 100))
+    print("PostgresTests: \(one) messages for one notification, \(many) for 100")
+    #expect(one <= 20 && many <= 8 * 100)
   }
 
   @Test func `a change that fails does so alone, whatever it is committed with`() async throws {

@@ -29,6 +29,8 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   private(set) var isBroken = false
   /// Counts the statements that may have changed something.
   private(set) var writes = 0
+  /// Counts what was sent to the server and waited for.
+  private(set) var messages = 0
 
   /// Connects to the server at a URL (or a list of `keyword=value`), as libpq understands it.
   init(_ url: String, for purpose: Purpose) throws(StoreError) {
@@ -169,6 +171,7 @@ extension PostgresConnection {
 extension PostgresConnection {
   /// The last result of what was sent; throws if any is an error.
   private func result(within limit: Duration) throws(StoreError) -> OpaquePointer {
+    messages += 1
     let deadline = ContinuousClock.now + limit
     var (last, failure): (OpaquePointer?, StoreError?) = (nil, nil)
     do {
