@@ -43,7 +43,10 @@ extension Store {
   ) async throws -> ObjectUpkeepReport {
     var report = ObjectUpkeepReport()
     guard let objects else { return report }
-    if removes { report.stranger = try await otherOwner(objects) }
+    if removes {
+      let shared = try await tables.contentOwner()
+      report.stranger = try await otherOwner(than: shared ?? node, objects)
+    }
     for prefix in prefixes {
       let stored = try await Self.digests(objects.list("blobs/\(prefix)/"))
       report.uploaded += try await uploadMissing(prefix, stored)
@@ -62,14 +65,16 @@ extension Store {
     return report
   }
 
-  /// The data folder, apart from this one, that has used the bucket; this one makes itself known.
+  /// The data folder or database, apart from its `owner`, that has used the bucket; this one makes itself known.
   ///
   /// Its references are in another database, so that what is an orphan here may be needed there.
-  private func otherOwner(_ objects: ObjectStore) async throws -> String? {
-    guard let contentOwner = try await tables.contentOwner() ?? node else { return "unknown" }
-    let own = "owners/\(contentOwner)"
+  private func otherOwner(
+    than owner: String?, _ objects: ObjectStore
+  ) async throws(StoreError) -> String? {
+    guard let owner else { return "unknown" }
+    let own = "owners/\(owner)"
     let owners = try await objects.list("owners/").map(\.key)
-    if !owners.contains(own) { try await objects.put(own, bytes: Array(contentOwner.utf8)) }
+    if !owners.contains(own) { try await objects.put(own, bytes: Array(owner.utf8)) }
     return owners.first { $0 != own }
   }
 
