@@ -129,7 +129,8 @@ private enum ManualPage {
 
   /// Each sentence on a line of its own, as mdoc(7) wants it.
   private static func sentences(_ text: String) -> String {
-    escaped(text).replacing(". ", with: ".\n")
+    text.replacing(". ", with: ".\n").split(separator: "\n").map { escaped(String($0)) }
+      .joined(separator: "\n")
   }
 
   private static func escaped(_ text: String) -> String {
