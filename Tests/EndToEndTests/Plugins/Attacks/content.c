@@ -168,7 +168,7 @@ static void held(char **words) {
 
 static void flood_of_names(char **words) {
   (void)words;
-  for (int i = 0; i < 50000; i++) {
+  for (int i = 0; i < 1000000; i++) {
     char name[64];
     snprintf(name, sizeof name, "name-%d", i);
     int file = open(scratch(name), O_CREAT | O_WRONLY, 0600);

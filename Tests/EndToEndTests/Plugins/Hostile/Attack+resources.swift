@@ -66,7 +66,7 @@ extension Attack {
       }
       return hits
     },
-    Attack("50,000 empty files", .launcher) { ground in
+    Attack("a million empty files", .launcher) { ground in
       let peak = try await peak(of: "flood-names", ground) { _ in
         Measurements.files(in: ground.data)
       }
@@ -89,7 +89,7 @@ extension Attack {
   private static let mostMemory = (512 + 128 + 64) << 20
   /// The same of the 144 MiB that a scratch folder may hold; and as much again for a slow disk.
   private static let mostDisk = 2 * (144 + 36 + 64) << 20
-  private static let mostFiles = 45_000
+  private static let mostFiles = 200_000
 
   /// Which of the attacks held more memory than a plugin may.
   private static func overfull(
