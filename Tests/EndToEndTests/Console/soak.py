@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""What an open page of the console costs while phones fetch.
+
+usage: soak.py SERVER PID HERD PHONES ID...
+
+PHONES users, phone0 and so on, fetch each of the notifications, of the sender shop, once: the first for warming up,
+then without a page and with one, in turn. Prints one JSON object: the seconds of processor time that the server (PID)
+took for 1,000 fetches, `without` and `with` a page, and of the browser the share of a core (`cores`), the memory in MB that
+is the page's process's own (`memory`), and that of all its processes (`all`), most of which it has without a page, too.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+from playwright.sync_api import expect, sync_playwright
+
+SERVER, PID, HERD, PHONES = sys.argv[1:5]
+IDS = [int(word) for word in sys.argv[5:]]
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def processor(pid):
+    """Seconds, with those of the processes that it has waited for."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / TICK
+
+
+def family(pid):
+    found = [pid]
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/children") as file:
+            for child in file.read().split():
+                found += family(int(child))
+    return found
+
+
+def own_memory(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return int(re.search(r"RssAnon:\s+(\d+) kB", file.read())[1]) / 1000
+
+
+class Browser:
+    """All processes below the driver's, without the driver."""
+
+    def __init__(self):
+        self.processes = [
+            pid for pid in family(os.getpid()) if "chromium" in os.readlink(f"/proc/{pid}/exe")]
+
+    def seconds(self):
+        return sum(map(processor, self.processes))
+
+    def memory(self):
+        return sum(map(own_memory, self.processes))
+
+    def page_memory(self):
+        """The largest of the processes that have a page."""
+        return max(own_memory(pid) for pid in self.processes if b"--type=renderer" in open(f"/proc/{pid}/cmdline", "rb").read())
+
+
+def fetch(number):
+    lines = "".join(f"phone{phone}:phone{phone} /api/notifications/{number}?profile=thumb\n" for phone in range(int(PHONES)))
+    port = SERVER.rsplit(":", 1)[1]
+    before = processor(PID)
+    subprocess.run([HERD, port, PID, "1000", "1"], input=lines, text=True, check=True, stdout=subprocess.DEVNULL)
+    # Their receipts are written with the next commits.
+    time.sleep(1)
+    return processor(PID) - before
+
+
+def main():
+    seconds = {"without": [], "with": []}
+    cores, memory, pages = [], [], []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-dev-shm-usage"])
+        page = chromium.new_context().new_page()
+        page.goto(SERVER + "/console/")
+        page.get_by_label("Name").fill("shop")
+        page.get_by_label("Password").fill("shop")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("navigation")).to_be_visible()
+        page.goto("about:blank")
+        fetch(IDS[0])
+        for turn, number in enumerate(IDS[1:]):
+            # Without and with, then with and without: what grows with time falls on both.
+            kind = ["without", "with", "with", "without"][turn % 4]
+            page.goto("about:blank")
+            if kind == "with":
+                page.goto(f"{SERVER}/console/#sent/{number}")
+                expect(page.locator("paged-table tbody tr")).to_have_count(50)
+                page.wait_for_timeout(2000)
+            browser = Browser()
+            start, used = time.monotonic(), browser.seconds()
+            seconds[kind].append(fetch(number))
+            if kind == "with":
+                cores.append((browser.seconds() - used) / (time.monotonic() - start))
+                memory.append(browser.memory())
+                pages.append(browser.page_memory())
+                expect(page.locator("[data-step=fetched] .big")).to_have_text(f"{int(PHONES):,}", timeout=20_000)
+        chromium.close()
+    figures = {kind: round(sum(all) / len(all) / int(PHONES) * 1000, 4) for kind, all in seconds.items()}
+    print(json.dumps(figures | {"cores": round(max(cores), 3), "memory": round(max(pages), 1), "all": round(max(memory), 1)}))
+
+
+if __name__ == "__main__":
+    main()
