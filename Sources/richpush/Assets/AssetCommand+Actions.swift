@@ -10,7 +10,7 @@ extension AssetCommand {
   ///
   /// If one file fails, the others are still added. The exit code is 65 if any file is refused.
   static func add(
-    _ files: [String], _ arguments: Arguments, _ report: AssetReport
+    _ files: [String], _ arguments: Arguments, _ report: Report
   ) async throws {
     let client = try Account(arguments).client
     let richType = try arguments.required("type")
@@ -47,7 +47,7 @@ extension AssetCommand {
 
   /// Checks a folder as a server would; the exit code is 65 if any file would be refused.
   static func check(
-    _ folder: String, _ arguments: Arguments, _ report: AssetReport
+    _ folder: String, _ arguments: Arguments, _ report: Report
   ) async throws {
     let checked = Mutex<[Asset]>([])
     do {
@@ -76,7 +76,7 @@ extension AssetCommand {
 
   /// Prints the events of the assets, and on a terminal the progress of their preparation, until the
   /// program is interrupted.
-  static func watch(_ client: RichPushClient, _ report: AssetReport) async throws {
+  static func watch(_ client: RichPushClient, _ report: Report) async throws {
     let (changes, changed) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let progress = Task {

@@ -31,7 +31,7 @@ enum AssetCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     let (action, names) = (arguments.operands[0], arguments.operands.dropFirst())
     try refuseIgnoredFlags(of: action, arguments)
-    let report = AssetReport(isJSON: arguments.flag("json"))
+    let report = Report(isJSON: arguments.flag("json"))
     switch (action, names.count) {
     case ("list", 0):
       let state: Asset.State? = try arguments.choice("state")

@@ -1,26 +1,14 @@
 import RichPushAPI
 import RichPushClient
 
-/// Prints assets: as a table for people, or as JSON lines for programs.
-struct AssetReport {
-  let isJSON: Bool
-
+extension Report {
   /// Prints all assets, one per line.
-  func list(_ assets: [Asset]) {
-    guard !isJSON else { return assets.forEach(line) }
-    let rows = assets.map { asset in
-      [
-        asset.state.rawValue, "\(asset.richType)/\(asset.name)", asset.size,
-        asset.contentType ?? "-", asset.note ?? "",
-      ]
-    }
-    print([["STATE", "NAME", "SIZE", "CONTENT", "NOTE"]] + rows)
-  }
+  func list(_ assets: [Asset]) { list(["STATE", "NAME", "SIZE", "CONTENT", "NOTE"], assets) }
 
   /// Prints an asset in one line.
   func line(_ asset: Asset) {
-    guard !isJSON else { return Terminal.print(JSONCoding.text(asset)) }
-    Terminal.print(
+    show(
+      asset,
       "\(asset.state.rawValue) \(asset.richType)/\(asset.name.printable)"
         + (asset.note.map { ": " + $0.printable } ?? ""))
   }
@@ -29,14 +17,15 @@ struct AssetReport {
   func show(_ asset: Asset) {
     guard !isJSON, let members = asset.details.members else { return line(asset) }
     let known = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
-    print(known.map { [$0.key, $0.value.text ?? JSONCoding.text($0.value)] })
+    Terminal.print(
+      Table.text(
+        known.map { [$0.key.printable, ($0.value.text ?? JSONCoding.text($0.value)).printable] }))
   }
+}
 
-  /// Prints a text for people only.
-  func note(_ text: String) { if !isJSON { Terminal.print(text) } }
-
-  private func print(_ rows: [[String]]) {
-    Terminal.print(Table.text(rows.map { $0.map(\.printable) }))
+extension Asset: Reported {
+  var cells: [String] {
+    [state.rawValue, "\(richType)/\(name)", size, contentType ?? "-", note ?? ""]
   }
 }
 
