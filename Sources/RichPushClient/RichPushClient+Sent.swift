@@ -45,7 +45,7 @@ extension RichPushClient {
 
   /// The pushes of a notification, for its sender and admins; `after` takes the `next` of a page.
   ///
-  /// The `state` `sent` includes those that were fetched or read since.
+  /// The `state` `sent` includes receipts that are fetched or read by now.
   ///
   /// ```swift
   /// for one in try await client.deliveries(of: 7, state: "failed").deliveries {

@@ -162,7 +162,7 @@ import Testing
     #expect(changes.withLock { $0 } == [true, false])
   }
 
-  @Test func `a wrong key is told at the start, a store that is away is expected back`()
+  @Test func `a wrong key is reported at the start, and a store that is away is expected back`()
     async throws
   {
     objects.fail { _, _ in .status(503, "SlowDown") }

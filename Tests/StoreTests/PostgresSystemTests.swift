@@ -34,7 +34,7 @@ struct PostgresSystemTests {
     let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
     let failures = lines.filter { $0.hasPrefix("✘") }
     #expect(status == 0 && failures.isEmpty, "\(failures.joined(separator: "\n"))")
-    // Most of them ran, and not only those that need no database.
+    // Most of them ran, and not only the ones without a database.
     #expect(lines.count { $0.hasPrefix("✔ Test ") } > 120)
     #expect(lines.contains { $0.contains("Suite PostgresTests passed") })
   }

@@ -202,7 +202,7 @@ struct PostgresTests {
     #expect { try open() } throws: { ($0 as? StoreError)?.code == .newer }
   }
 
-  @Test func `what one node commits is told to the others`() async throws {
+  @Test func `other nodes hear of what one node commits`() async throws {
     let stores = try open()
     let (told, tell) = AsyncStream.makeStream(of: String.self)
     let observers = stores[1].observers

@@ -107,7 +107,7 @@ int syncfs(int descriptor);
 #include <sys/vfs.h>
 
 /* Whether a file is open or mapped elsewhere; 0 if its file system does not tell. The kernel grants a lease for
-   writing only if nothing else has the file open (fcntl(2)); whoever opens it meanwhile waits until the lease
+   writing only if nothing else has the file open (fcntl(2)); a process that opens it meanwhile waits until the lease
    is returned, and this process gets SIGIO, which would end it. */
 static inline int clinux_is_open_elsewhere(int file) {
   signal(SIGIO, SIG_IGN);

@@ -8,7 +8,7 @@ extension MetricsReport {
     page.sample([:], counts.isAway ? 1 : 0)
     page.family(
       "richpush_objects_requests_total", "counter",
-      "Requests to the object store; those that were skipped because it is away were not sent.")
+      "Requests to the object store; skipped ones were not sent, because it is away.")
     for operation in ObjectStore.Operation.allCases {
       let requests = counts.requests[operation] ?? ObjectCounts.Requests()
       for (outcome, count) in [

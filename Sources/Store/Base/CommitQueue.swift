@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Changes that wait to be committed by one thread; those that wait at the same time share a commit.
+/// Changes to be committed by one thread; changes that wait at the same time share a commit.
 final class CommitQueue<Change: Sendable>: Sendable {
   private let state = Mutex(State())
   private let thread = DispatchQueue(label: "store.writer")

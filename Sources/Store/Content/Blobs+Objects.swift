@@ -4,7 +4,7 @@ import Primitives
 import S3
 import Synchronization
 
-// With an object store, that has every blob, and the data folder those that were used last.
+// The object store, if there is one, has every blob; the data folder has the recently used ones.
 extension Blobs {
   /// Where the object store has a blob.
   static func key(_ digest: Digest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex)" }
@@ -98,7 +98,7 @@ extension Blobs {
 
   /// Returns if no removal of the blob that the object store has now may still be under way.
   ///
-  /// Whoever removes a blob announces that first, and looks at its age after that (`ObjectUpkeep`): either that
+  /// A node that removes a blob announces the removal first, and looks at its age after that (`ObjectUpkeep`): either that
   /// sees the new blob, or the announcement is seen here. Both times are of the object store's clock.
   private func outlastRemoval(
     of blob: Blob, _ objects: ObjectStore

@@ -172,7 +172,7 @@ extension ObjectStore {
 
 /// What was asked of the object store, and what its cache did.
 package struct ObjectCounts: Sendable {
-  /// Requests of one kind; those that were not sent because the store is away are skipped.
+  /// Requests of one kind; skipped ones were not sent, because the store is away.
   package struct Requests: Sendable {
     package var succeeded = 0
     package var failed = 0

@@ -50,7 +50,7 @@ enum PostgresSchema {
     """
     CREATE TABLE counter(name text PRIMARY KEY, next bigint NOT NULL);
     CREATE SEQUENCE notification_id AS integer MINVALUE 0 START WITH 0;
-    -- One row. Whoever has changed it numbers events; nobody else does until the commit.
+    -- One row. A transaction that has updated it numbers events; no other can until it commits.
     CREATE TABLE event_counter(push_event bigint NOT NULL, event bigint NOT NULL);
     INSERT INTO event_counter VALUES (0, 0);
 

@@ -87,7 +87,7 @@ private enum Backup {
     }
   }
 
-  /// Copies every blob that the database of `target` refers to, except those that the object store has; returns
+  /// Copies every blob that the database of `target` refers to, except the ones in the object store; returns
   /// how many these are.
   static func copyBlobs(
     from source: DataFolder, to target: DataFolder, except remote: [Digest: Int], verifying: Bool

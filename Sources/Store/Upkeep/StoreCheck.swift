@@ -84,7 +84,7 @@ extension Store {
     }
   }
 
-  /// Compares the blobs of the object store with their digests; returns those that it has.
+  /// Compares the blobs of the object store with their digests; returns the digests it has.
   private func checkObjects(
     _ digests: Set<Digest>, _ report: inout CheckReport, repairing: Bool
   ) async throws -> Set<Digest> {

@@ -72,7 +72,7 @@ struct Option: Sendable {
   /// The flag of all commands that open the data folder.
   static let data = value("data", "FOLDER", "where the store is kept", default: "var")
 
-  /// The flag of those that need its records.
+  /// The flag of all commands that use the records.
   static let database = value(
     "database", "URL", "postgres://…: the records are there, not in --data (docs/SCALING.md)")
 }

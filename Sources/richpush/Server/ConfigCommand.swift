@@ -92,7 +92,7 @@ enum ConfigCommand: Command {
     return (flags + others).sorted { $0.variable.count > $1.variable.count }
   }
 
-  /// Those that belong to no flag.
+  /// Variables that belong to no flag.
   private static var otherVariables: [(name: String, explanation: String, isSecret: Bool)] {
     OriginConfiguration.pushVariables + ObjectStoreSettings.variables
   }
