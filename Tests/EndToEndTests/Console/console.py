@@ -20,7 +20,7 @@ import time
 import traceback
 import urllib.parse
 import zlib
-from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
@@ -324,10 +324,11 @@ def check_stored_scripts_are_text_everywhere(console):
             expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
 
 
-def check_no_other_page_may_frame_it(console):
+def foreign_site(text):
+    """A server of another origin, whose pages all have this text."""
     class Page(BaseHTTPRequestHandler):
         def do_GET(self):
-            body = f'<link rel=icon href=data:,><iframe src="{SERVER}/console/"></iframe>'.encode()
+            body = text.encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body)))
@@ -337,8 +338,13 @@ def check_no_other_page_may_frame_it(console):
         def log_message(self, *_):
             pass
 
-    site = HTTPServer(("127.0.0.1", 0), Page)
+    site = ThreadingHTTPServer(("127.0.0.1", 0), Page)
     threading.Thread(target=site.serve_forever, daemon=True).start()
+    return site
+
+
+def check_no_other_page_may_frame_it(console):
+    site = foreign_site(f'<link rel=icon href=data:,><iframe src="{SERVER}/console/"></iframe>')
     with console.page("shop") as page:
         page.goto(f"http://127.0.0.1:{site.server_port}/")
         page.wait_for_load_state("networkidle")
@@ -412,20 +418,7 @@ async server => {
 
 
 def check_requests_that_a_foreign_page_forges_change_nothing(console):
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = b"<!doctype html><link rel=icon href=data:,><body>"
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    site = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=site.serve_forever, daemon=True).start()
+    site = foreign_site("<!doctype html><link rel=icon href=data:,><body>")
     with console.page("admin") as page:
         page.request.post(
             f"{SERVER}/api/notifications", headers=basic("shop"), data=json.dumps(
