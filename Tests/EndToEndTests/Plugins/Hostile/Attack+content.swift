@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 extension Attack {
   /// On what is in files.
@@ -80,6 +81,7 @@ extension Attack {
     var hits: [String] = []
     for name in names {
       let answer = try await ground.attack([name], words)
+      #expect(answer.status == 200, "\(name) was not done: \(answer.text)")
       if answer.text.contains(secret) { hits.append(name) }
       note(hits, answer)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 extension Attack {
   /// On what a file is but for its content.
@@ -105,11 +106,13 @@ extension Attack {
   /// The file in which the server keeps a type's asset.
   static func blob(of type: HostileGround.RichType, _ ground: HostileGround) throws -> String {
     let content = Data("\(type.rawValue) \(ground.canary)".utf8)
-    let files = FileManager.default.enumerator(at: ground.data, includingPropertiesForKeys: nil)
+    // Elsewhere in the data folder it may be too, for as long as a plugin has it.
+    let blobs = ground.data.appending(path: "blobs")
+    let files = FileManager.default.enumerator(at: blobs, includingPropertiesForKeys: nil)
     let blob = files?.lazy.compactMap { $0 as? URL }.first {
       (try? Data(contentsOf: $0)) == content
     }
-    return blob?.path ?? "there is no blob"
+    return try #require(blob, "there is no blob of \(type)").path
   }
 
   private static func modified(_ path: String) -> [Int] {
