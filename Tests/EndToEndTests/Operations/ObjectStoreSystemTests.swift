@@ -10,11 +10,13 @@ import Testing
     to body: (RunningServer, StandIn) async throws -> Void
   ) async throws {
     let objects = try StandIn("object_store")
-    try await RunningServer.lend(
-      flags: ["--demo", "--objects", url(objects)], environment: key
-    ) { server in
+    try await RunningServer.lend(flags: flags(objects), environment: key) { server in
       try await body(server, objects)
     }
+  }
+
+  private static func flags(_ objects: StandIn, _ others: String...) -> [String] {
+    ["--demo", "--objects", url(objects)] + others
   }
 
   private static func url(_ objects: StandIn) -> String {
@@ -157,6 +159,38 @@ import Testing
         "richpush", ["serve", "--demo", "--objects", Self.url(objects), "--data", root + "/new"],
         environment: Self.key.merging(["RICHPUSH_OBJECTS_SECRET_KEY": "wrong"]) { $1 })
       #expect(wrong.exitCode != 0 && wrong.errors.contains("refuses the access key"), "\(wrong)")
+    }
+  }
+
+  @Test(.enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"))
+  func `with a shared database, a node serves what another has taken in and rendered`()
+    async throws
+  {
+    let (objects, database) = (try StandIn("object_store"), try PostgresServer())
+    let flags = Self.flags(objects, "--database", database.url)
+    try await RunningServer.lend(flags: flags, environment: Self.key) { first in
+      try await RunningServer.lend(flags: flags, environment: Self.key) { second in
+        let beach = Package.root.appending(path: "docs/beach.jpg")
+        let alice = first.client("alice")
+        _ = try await alice.upload(beach, name: "shore.jpg", richType: "img")
+        let id = try await alice.create(
+          NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
+        ).id
+        let rendered = try Self.media(id, "?profile=ios", of: first)
+        try await eventually("the rendition is uploaded") {
+          let all = try Self.files(first, in: "renditions").count / 2
+          return try first.measured(
+            #"richpush_objects_requests_total{operation="put",outcome="succeeded"}"#) > Double(all)
+        }
+        let fetched = try Self.media(id, "?profile=ios", of: second)
+        #expect(fetched.status == 200 && fetched.body == rendered.body)
+        #expect(fetched.fields["etag"] == rendered.fields["etag"])
+        #expect(try second.measured(#"richpush_renditions_total{outcome="made"}"#) == 0)
+        // What no node has rendered, this one does, of the content that it fetches.
+        #expect(try Self.media(id, "?width=333", of: second).status == 200)
+        #expect(
+          try second.measured(#"richpush_objects_cache_total{content="blob",outcome="miss"}"#) == 1)
+      }
     }
   }
 
