@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// What the kernel says of a process (proc(5)).
 struct ProcessFacts: Sendable {
@@ -48,6 +49,14 @@ struct ProcessFacts: Sendable {
   static func running(_ words: [String]) -> [ProcessFacts] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int32($0) }.compactMap(ProcessFacts.init).filter { $0.words == words }
+  }
+
+  /// The names of the files that it has mapped, such as `libsqlite3.so.0.8.6`.
+  static func mappedFiles(of pid: Int32) throws -> Set<String> {
+    // `Data(contentsOf:)` ends after the first page.
+    let maps = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/maps")).readToEnd()
+    let lines = String(decoding: try #require(maps), as: UTF8.self).split(separator: "\n")
+    return Set(lines.compactMap { $0.split(separator: "/").last.map(String.init) })
   }
 
   private static func text(_ pid: Int32, _ file: String) -> String? {

@@ -33,6 +33,8 @@ struct PostgresNodesSystemTests {
       #expect(media.contentType == "image/png")
       #expect(try await alice.inbox().notifications.count == 1)
       #expect(try ready(server) == 200)
+      let files = try ProcessFacts.mappedFiles(of: server.processIdentifier)
+      #expect(files.contains { $0.hasPrefix("libpq.so") })
 
       try database.stop()
       try await eventually("/readyz says that the database is away") { try ready(server) == 503 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One server a data folder, and one a port.
+/// One server a data folder, and one a port; and what a server loads.
 @Suite(.timeLimit(.minutes(5))) struct SecondStartTests {
   @Test func `a second server on a data folder or a port that is taken says so and ends`()
     async throws
@@ -21,6 +21,15 @@ import Testing
         #expect(second.errors.contains(sentence), "\(second.errors)")
       }
       try await server.expectHealthy()
+    }
+  }
+
+  @Test func `a server without PostgreSQL does not load its library`() async throws {
+    try await RunningServer.lend { server in
+      try await server.expectHealthy()
+      let files = try ProcessFacts.mappedFiles(of: server.processIdentifier)
+      #expect(files.contains { $0.hasPrefix("libsqlite3.so") })
+      #expect(!files.contains { $0.hasPrefix("libpq.so") || $0.hasPrefix("libssl.so") })
     }
   }
 }
