@@ -31,7 +31,8 @@ package struct Announcement: Sendable {
     /// Names in the expression that no user had before: in demo mode guests get them now, but they may be
     /// misspelled.
     package var unknown: [String] = []
-    package var devices: Set<AudienceDevice> = []
+    /// Each once, by registration.
+    package var devices: [AudienceDevice] = []
 
     /// The number of devices that no push service reaches.
     package func unreached(by lanes: PlatformLanes) -> Int {
@@ -87,8 +88,9 @@ package struct Announcement: Sendable {
         if let id { found.names[id] = name }
       }
     }
-    found.devices = Set(try await accounts.devices(matching: clauses))
-    found.users = Set(found.names.keys).union(found.devices.map(\.user))
+    found.devices = try await accounts.devices(matching: clauses)
+    found.users = Set(found.names.keys)
+    for device in found.devices { found.users.insert(device.user) }
     return found
   }
 
@@ -140,13 +142,12 @@ package struct Announcement: Sendable {
     _ kind: PushPayload.Kind, to addressees: Addressees,
     text: @escaping @Sendable (_ lane: String, _ id: Int) -> String
   ) -> [PushInsert] {
-    var targets: [String: [PushInsert.Target]] = [:]
-    let devices = Dictionary(grouping: addressees.devices) { device in
-      device.platform.flatMap(lanes.lane).map { device.lane ?? $0 }
+    var devices: [String: [String]] = [:]
+    for device in addressees.devices {
+      guard let lane = device.platform.flatMap(lanes.lane) else { continue }
+      devices[device.lane ?? lane, default: []].append(device.registration)
     }
-    for case (let lane?, let devices) in devices {
-      targets[lane] = [.devices(devices.map(\.registration).sorted())]
-    }
+    var targets = devices.mapValues { [PushInsert.Target.devices($0)] }
     if lanes.has("azure") {
       targets["azure", default: []] += addressees.unregistered.sorted().compactMap { user in
         addressees.names[user].map { .audience(Self.userTag + $0, user: user) }

@@ -21,7 +21,10 @@ package final class CommitWorkers: Sendable {
     }
     let audiences = CommitWorker {
       do {
-        while !Task.isCancelled, try await store.notifications.writeNextPart() {}
+        // With the last part and the sync to disk, the writer is held for less than 20 ms.
+        while !Task.isCancelled,
+          try await store.notifications.writeNextParts(within: .milliseconds(8))
+        {}
       } catch {
         log(.error, "push", "an audience could not be written: \(error.logDescription)")
       }

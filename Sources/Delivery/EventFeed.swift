@@ -28,13 +28,8 @@ package enum EventFeed: Sendable {
     case .pushes(let store):
       var events: [FeedEvent] = []
       for event in try await store.events.pushEvents(for: user, after: after, limit: limit) {
-        let data = try await PushPayload.insertingBadge(event.data) {
-          try await store.notifications.unreadCount(of: user)
-        }
         events.append(
-          FeedEvent(
-            sequence: event.sequence, name: "push", data: data,
-            notificationID: event.notificationID))
+          try await FeedEvent(event) { try await store.notifications.unreadCount(of: user) })
       }
       return events
     case .publishing(let store):
@@ -60,16 +55,44 @@ package enum EventFeed: Sendable {
     }
   }
 
+  /// The pushes of several users, each after a sequence number of their own, read together.
+  ///
+  /// Nil if they are more than `limit`, or for another feed: read those of each user.
+  package func events(
+    after positions: [UserID: Int], limit: Int
+  ) async throws -> [UserID: [FeedEvent]]? {
+    guard case .pushes(let store) = self,
+      let found = try await store.events.pushEvents(after: positions, limit: limit)
+    else { return nil }
+    var unread: [UserID: Int]?
+    var events: [UserID: [FeedEvent]] = [:]
+    for (user, pushes) in found {
+      for push in pushes {
+        let event = try await FeedEvent(push) {
+          if unread == nil {
+            unread = try await store.notifications.unreadCounts(of: Array(found.keys))
+          }
+          return unread?[user] ?? 0
+        }
+        events[user, default: []].append(event)
+      }
+    }
+    return events
+  }
+
   /// How long to wait between events, so that a notification has at most two a second.
   package var pause: Duration {
     if case .counts = self { .milliseconds(500) } else { .zero }
   }
 
-  /// Records that pushes were sent to the user.
-  package func recordSent(_ events: [FeedEvent], to user: UserID) {
+  /// Records that pushes were sent to users.
+  package func recordSent(_ sent: [(user: UserID, events: [FeedEvent])]) {
     guard case .pushes(let store) = self else { return }
-    let ids = events.compactMap(\.notificationID)
-    if !ids.isEmpty { store.notifications.recordSent(ids, user: user) }
+    var users: [Int: [UserID]] = [:]
+    for (user, events) in sent {
+      for case let id? in events.map(\.notificationID) { users[id, default: []].append(user) }
+    }
+    if !users.isEmpty { store.notifications.recordSent(users) }
   }
 }
 
@@ -80,6 +103,15 @@ package struct FeedEvent: Sendable {
   package let data: String
   /// The notification that the event announces, if any.
   var notificationID: Int?
+}
+
+extension FeedEvent {
+  /// A push; `unread` is called only if it has a badge.
+  fileprivate init(_ push: StoredPushEvent, unread: () async throws -> Int) async rethrows {
+    let data = try await PushPayload.insertingBadge(push.data, unread: unread)
+    self.init(
+      sequence: push.sequence, name: "push", data: data, notificationID: push.notificationID)
+  }
 }
 
 extension StoredEvent {

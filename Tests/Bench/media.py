@@ -15,7 +15,7 @@ two alike) may be set in the environment. Exits with 1 if a row fails.
 import base64, http.client, json, os, re, shutil, signal, socket, ssl, statistics, struct, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROGRAM = ROOT + "/.build/release/richpush"
+PROGRAM = os.environ.get("RICHPUSH", ROOT + "/.build/release/richpush")
 SECONDS = int(os.environ.get("SECONDS_EACH", "2"))
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 LAST = os.cpu_count() - 1

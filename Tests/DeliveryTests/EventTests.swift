@@ -32,11 +32,29 @@ import Testing
     #expect(
       try await events(after: 0).allSatisfy { $0.name == "push" && $0.data.contains(#""badge":2"#) }
     )
-    feed.recordSent(try await events(after: 0), to: alice)
+    feed.recordSent([(alice, try await events(after: 0))])
     try await eventually("the receipts say so") {
       try await delivery.store.notifications.receipts(of: 0).first?.sent != nil
     }
     #expect(try await delivery.store.notifications.receipts(of: 1).first?.sent == nil)
+  }
+
+  @Test func `the pushes of several users are read together, each after their last one`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let feed = EventFeed.pushes(delivery.store)
+    for to in ["alice", "bob", "alice", "shop"] {
+      try await delivery.publish(
+        delivery.draft(#","form":"alert","badge":true"#, to: #"["username:\#(to)"]"#))
+    }
+    let (alice, bob) = (try await delivery.id("alice"), try await delivery.id("bob"))
+    let found = try #require(try await feed.events(after: [alice: 1, bob: 0], limit: 2))
+    #expect(found.mapValues { $0.map(\.sequence) } == [alice: [3], bob: [2]])
+    #expect(found[alice]?.first?.data.contains(#""badge":2"#) == true)
+    #expect(found[bob]?.first?.data.contains(#""badge":1"#) == true)
+    #expect(try await feed.events(after: [alice: 0, bob: 0], limit: 2) == nil, "they are three")
+    #expect(try await feed.events(after: [alice: 3, bob: 2], limit: 2)?.isEmpty == true)
   }
 
   @Test func `a publisher gets the receipts of its own notifications, an admin everybody's`()

@@ -79,6 +79,32 @@ import Testing
     }
   }
 
+  @Test func `streams that are told together each get what their user has, after their last event`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      let behind = try await open(server, after: "0")
+      let streams = [
+        try await open(server), try await open(server, as: "publisher"), behind,
+        try await open(server, as: "admin"),
+      ]
+      #expect(try await behind.nextEvent()?.id == "1")
+      for id in 1...2 {
+        try await server.publish(to: ["device", "publisher"])
+        for stream in streams.dropLast() {
+          let event = try #require(try await stream.nextEvent())
+          #expect(event.data.contains(#""richId":"\#(id)""#))
+        }
+        try await eventually("the receipts say that it was sent") {
+          try await server.store.notifications.receipts(of: id).filter { $0.sent != nil }.count == 2
+        }
+      }
+      try await server.publish(to: ["admin", "device"])
+      #expect(try await streams[3].nextEvent()?.data.contains(#""richId":"3""#) == true)
+    }
+  }
+
   @Test func `a client that does not read gets no more until it has`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       let stream = try await open(server)

@@ -39,7 +39,7 @@ import Testing
   }
 
   private func writeAll(_ store: Store) async throws {
-    while try await store.notifications.writeNextPart() {}
+    while try await store.notifications.writeNextParts(within: .zero) {}
   }
 
   private func jobs(_ store: Store) async throws -> [String] {
@@ -56,13 +56,13 @@ import Testing
     #expect(try await jobs(store).isEmpty)
     let told = Mutex<[UserID]>([])
     store.observers.onPushEvents.set { users in told.withLock { $0 += users } }
-    #expect(try await store.notifications.writeNextPart())
+    #expect(try await store.notifications.writeNextParts(within: .zero))
     #expect((1..<Self.size).contains(told.withLock { $0.count }))
     store.observers.onPushEvents.set { _ in }
 
     let next = try scratch.open(.shared)
     try await writeAll(next)
-    #expect(try await !next.notifications.writeNextPart())
+    #expect(try await !next.notifications.writeNextParts(within: .zero))
     #expect(try await jobs(next).sorted() == users.map { "device \($0.rawValue)" }.sorted())
     for user in users {
       #expect(try await events(next, of: user) == 1)
@@ -97,9 +97,9 @@ import Testing
   @Test func `what is not written is withdrawn with the notification`() async throws {
     let (store, users) = try await open()
     _ = try await store.notifications.create(new(to: users))
-    #expect(try await store.notifications.writeNextPart())
+    #expect(try await store.notifications.writeNextParts(within: .zero))
     #expect(try await store.notifications.withdraw(0))
-    #expect(try await !store.notifications.writeNextPart())
+    #expect(try await !store.notifications.writeNextParts(within: .zero))
     #expect(try await jobs(store).isEmpty)
     let last = users[Self.size - 1]
     #expect(try await store.notifications.isFetchRecorded(0, user: last, device: nil) == nil)
@@ -125,7 +125,7 @@ import Testing
     var new = new(to: users)
     new.notBefore = scratch.now + 10
     _ = try await store.notifications.create(new)
-    #expect(try await store.notifications.writeNextPart())
+    #expect(try await store.notifications.writeNextParts(within: .zero))
     scratch.pass(11)
     #expect(try await store.events.releaseHeldEvents() == nil)
     try await writeAll(store)
@@ -141,7 +141,7 @@ import Testing
     let (store, users) = try await open()
     _ = try await store.notifications.create(new(to: users))
     try await store.notifications.completeAudience(of: 0)
-    #expect(try await !store.notifications.writeNextPart())
+    #expect(try await !store.notifications.writeNextParts(within: .zero))
     var amended = new(to: users)
     amended.message = "Changed"
     #expect(try await store.notifications.amend(0, with: amended)?.message == "Changed")

@@ -102,6 +102,22 @@ import Testing
         })
   }
 
+  @Test func `pushes of several users are read together, each after their last one`() async throws {
+    let store = try scratch.open()
+    for user in [alice, bob, alice, bob] {
+      _ = try await store.notifications.create(.any(to: user))
+    }
+    let events = store.events
+    let found = try #require(try await events.pushEvents(after: [alice: 1, bob: 0], limit: 3))
+    #expect(found.mapValues { $0.map(\.sequence) } == [alice: [3], bob: [2, 4]])
+    #expect(found[alice]?.first?.notificationID == 2)
+    #expect(try await events.pushEvents(after: [alice: 0, bob: 0], limit: 3) == nil)
+    #expect(try await events.pushEvents(after: [alice: 3, bob: 4], limit: 3) == [:])
+    _ = try await store.notifications.withdraw(2)
+    #expect(try await events.pushEvents(after: [alice: 0], limit: 3)?[alice]?.count == 1)
+    #expect(try await events.pushEvents(after: [:], limit: 3) == [:])
+  }
+
   @Test func `notify the observer of commits`() async throws {
     let store = try scratch.open()
     let commits = Mutex(0)

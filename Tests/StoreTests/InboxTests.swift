@@ -32,6 +32,8 @@ import Testing
       ])
     #expect(try await store.notifications.unreadCount(of: alice) == 2)
     #expect(try await store.notifications.unreadCount(of: bob) == 3)
+    #expect(
+      try await store.notifications.unreadCounts(of: [alice, bob, shop]) == [alice: 2, bob: 3])
   }
 
   @Test func `lets nobody touch a notification that is not theirs`() async throws {

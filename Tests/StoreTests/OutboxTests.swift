@@ -45,6 +45,11 @@ import Testing
     #expect(
       jobs.map(\.target) == ["1", "2"].map { .device(handle: "token \($0)", platform: "apns") })
     #expect(Set(jobs.map(\.token)).count == 2)
+    for job in jobs {
+      // A UUID of version 4.
+      let form = #/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/#
+      #expect(job.token.wholeMatch(of: form) != nil, "\(job.token)")
+    }
     #expect(try await store.outbox.deliveries(of: 0).map(\.state) == [.queued, .queued])
   }
 

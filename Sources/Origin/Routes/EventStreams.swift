@@ -53,7 +53,38 @@ final class EventStreams: Sendable {
 
   /// Sends new events to these users.
   func notify(_ users: [UserID]) {
-    for stream in streams(of: users) { stream.sendNewEvents() }
+    let streams = streams(of: users)
+    guard case .pushes = feed, streams.count > 1 else {
+      for stream in streams { stream.sendNewEvents() }
+      return
+    }
+    Task {
+      for start in stride(from: 0, to: streams.count, by: Self.group) {
+        await sendNewEvents(to: streams[start..<min(start + Self.group, streams.count)])
+      }
+    }
+  }
+
+  /// The streams for which events are read together.
+  private static let group = 500
+
+  /// Sends new events to streams, read together, one of each mostly.
+  private func sendNewEvents(to streams: some Sequence<EventStream>) async {
+    let ready = streams.compactMap { stream in stream.begin().map { (stream, last: $0) } }
+    let positions = Dictionary(ready.map { ($0.caller.id, $1) }, uniquingKeysWith: min)
+    let events = try? await feed.events(after: positions, limit: 2 * Self.group)
+    var sent: [(UserID, [FeedEvent])] = []
+    for (stream, last) in ready {
+      let user = stream.caller.id
+      if let own = events.map({ ($0[user] ?? []).filter { $0.sequence > last } }),
+        stream.send(own, isAll: true)
+      {
+        sent.append((user, own))
+      }
+      // Without events, because they are many or the read failed, each stream reads its own.
+      stream.end(mustRepeat: events == nil)
+    }
+    feed.recordSent(sent)
   }
 
   /// Sends new events to all users.
@@ -80,111 +111,6 @@ final class EventStreams: Sendable {
     open.withLock { open in
       open[stream.caller.id]?[ObjectIdentifier(stream)] = nil
       if open[stream.caller.id]?.isEmpty == true { open[stream.caller.id] = nil }
-    }
-  }
-}
-
-/// A stream to one device or publisher; sends the events that the store has after the last one sent.
-final class EventStream: EventSource {
-  private struct State {
-    var sink: EventSink?
-    var last: Int
-    /// Whether the caller was still valid after the stream was opened: nothing is sent before.
-    var isAdmitted = false
-    var isSending = false
-    /// Whether ``EventStream/sendNewEvents()`` was called meanwhile.
-    var mustRepeat = false
-  }
-
-  let caller: Caller
-  private let feed: EventFeed
-  private let state: Mutex<State>
-  private let opened: @Sendable (EventStream) -> Void
-  private let isValid: @Sendable () async throws -> Bool
-  private let closed: @Sendable (EventStream) -> Void
-  private static let batch = 100
-
-  init(
-    of feed: EventFeed, for caller: Caller, after last: Int,
-    opened: @escaping @Sendable (EventStream) -> Void,
-    isValid: @escaping @Sendable () async throws -> Bool,
-    closed: @escaping @Sendable (EventStream) -> Void
-  ) {
-    (self.feed, self.caller) = (feed, caller)
-    (self.opened, self.isValid, self.closed) = (opened, isValid, closed)
-    state = Mutex(State(last: last))
-  }
-
-  func open(_ sink: EventSink) {
-    let last = state.withLock { state in
-      state.sink = sink
-      return state.last
-    }
-    // Only now: for a HEAD, or if the client closes early, the stream is never opened.
-    opened(self)
-    sink.onClose { [weak self] in
-      guard let self else { return }
-      closed(self)
-    }
-    // A slow client gets the next batch when it has received this one, which bounds the memory.
-    sink.onDrain { [weak self] in self?.sendNewEvents() }
-    // An ID without data, so that a client disconnected before the first event can resume, too.
-    sink.send(Array("id: \(last)\n\n".utf8))
-    // Only now: a reload before `opened` did not close it, and a later one will.
-    Task {
-      guard await !closeIfInvalid() else { return }
-      state.withLock { $0.isAdmitted = true }
-      sendNewEvents()
-    }
-  }
-
-  /// Ends the stream if its caller is no longer valid, and returns whether it did.
-  @discardableResult
-  func closeIfInvalid() async -> Bool {
-    if (try? await isValid()) == true { return false }
-    state.withLock { $0.sink }?.close()
-    return true
-  }
-
-  /// Sends new events, in another task, one batch at a time.
-  func sendNewEvents() {
-    let mustStart = state.withLock { state in
-      guard state.isAdmitted else { return false }
-      state.mustRepeat = state.isSending
-      defer { state.isSending = true }
-      return !state.isSending
-    }
-    if mustStart { Task { await sendBatches() } }
-  }
-
-  private func sendBatches() async {
-    repeat {
-      let (sink, last) = state.withLock { state in
-        state.mustRepeat = false
-        return (state.sink, state.last)
-      }
-      guard let sink, sink.unsentBytes == 0 else { continue }
-      guard
-        let events = try? await feed.events(
-          for: caller.id, role: caller.role, after: last, limit: Self.batch)
-      else {
-        sink.close()
-        continue
-      }
-      guard let newest = events.last else { continue }
-      state.withLock { $0.last = newest.sequence }
-      let bytes = events.flatMap {
-        ServerSentEvent(id: String($0.sequence), name: $0.name, data: $0.data).bytes
-      }
-      if sink.send(bytes) { feed.recordSent(events, to: caller.id) }
-      if feed.pause > .zero { try? await Task.sleep(for: feed.pause) }
-    } while mustRepeat()
-  }
-
-  private func mustRepeat() -> Bool {
-    state.withLock { state in
-      state.isSending = state.mustRepeat
-      return state.isSending
     }
   }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 // writes any part; a part that a node is writing is locked, and passed over by the others.
 
 extension PostgresTables {
-  func writeNextPart() async throws -> Bool { try await writePart(of: nil) }
+  func writeNextParts(within time: Duration) async throws -> Bool { try await writePart(of: nil) }
 
   func completeAudience(of id: Int) async throws {
     while try await hasParts(of: id) {

@@ -37,6 +37,27 @@ extension PostgresTables {
     }
   }
 
+  func pushEvents(
+    after positions: [UserID: Int], limit: Int
+  ) async throws -> [UserID: [StoredPushEvent]]? {
+    let now = now()
+    let events = try await database.read { connection in
+      try connection.all(
+        """
+        SELECT event.* FROM unnest($1::bigint[], $2::bigint[]) AS wanted(id, last)
+          CROSS JOIN LATERAL (
+            SELECT user_id, sequence, push_event.notification, data
+            FROM push_event LEFT JOIN notification ON notification.id = push_event.notification
+            WHERE user_id = wanted.id AND sequence > wanted.last AND (expires IS NULL OR expires > $3)
+          ) AS event
+        ORDER BY sequence LIMIT $4
+        """, Array(positions.keys), Array(positions.values), now, limit + 1
+      ) { row in (user: try row.next(UserID.self), event: try row.decode(StoredPushEvent.init)) }
+    }
+    if events.count > limit { return nil }
+    return Dictionary(grouping: events, by: \.user).mapValues { $0.map(\.event) }
+  }
+
   func latestPushEvent() async throws -> Int {
     try await database.read { try $0.value("SELECT push_event FROM event_counter") ?? 0 }
   }

@@ -17,10 +17,14 @@ extension PostgresTables {
     }
   }
 
-  func recordSent(_ ids: [Int], user: UserID) {
+  func recordSent(_ users: [Int: [UserID]]) {
     let now = now()
     database.writeSoon { transaction in
-      for id in ids { try transaction.record(.sent, of: id, user: user, device: nil, at: now) }
+      for (id, users) in users.sorted(by: { $0.key < $1.key }) {
+        for user in users.sorted() {
+          try transaction.record(.sent, of: id, user: user, device: nil, at: now)
+        }
+      }
     }
   }
 
@@ -161,6 +165,19 @@ extension PostgresTables {
         FROM recipient JOIN notification ON notification.id = recipient.notification
         WHERE user_id = $1 AND read IS NULL AND \(StoredNotification.isVisible("$2"))
         """, user, now) ?? 0
+    }
+  }
+
+  func unreadCounts(of users: [UserID]) async throws -> [UserID: Int] {
+    let now = now()
+    return try await database.read { connection in
+      try connection.dictionary(
+        """
+        SELECT user_id, count(*)
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id = ANY($1) AND read IS NULL AND \(StoredNotification.isVisible("$2"))
+        GROUP BY user_id
+        """, users, now)
     }
   }
 }

@@ -34,6 +34,13 @@ package protocol Events: Sendable {
   ///
   /// Leaves out those of expired notifications.
   func pushEvents(for user: UserID, after: Int, limit: Int) async throws -> [StoredPushEvent]
+  /// The push events of several users, each after a sequence number of their own, in order; nil if they are
+  /// more than `limit`.
+  ///
+  /// Leaves out those of expired notifications. One query for all of them.
+  func pushEvents(
+    after positions: [UserID: Int], limit: Int
+  ) async throws -> [UserID: [StoredPushEvent]]?
   /// The sequence number of the latest push event, 0 before the first.
   func latestPushEvent() async throws -> Int
   /// Inserts the push events of every held notification that is due, each once.

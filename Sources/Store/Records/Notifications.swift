@@ -101,7 +101,7 @@ package protocol Notifications: Sendable {
 
   /// Creates a notification with its recipients, push events and jobs, all of it or nothing.
   ///
-  /// Those of a large audience are written by ``writeNextPart()``. Until then its users count as recipients
+  /// Those of a large audience are written by ``writeNextParts(within:)``. Until then its users count as recipients
   /// when they fetch the notification or mark it read.
   ///
   /// If the idempotency key was used before with the same request, returns the notification that was
@@ -118,8 +118,10 @@ package protocol Notifications: Sendable {
   /// can be repeated when its response was lost.
   func amend(_ id: Int, with new: NotificationInsert) async throws -> StoredNotification?
   /// Writes recipients, push events or jobs of a large audience, of which ``create(_:)`` stored that they
-  /// are to be written: at most about 20 ms of them, in one commit; false if there are none.
-  func writeNextPart() async throws -> Bool
+  /// are to be written, in one commit; false if there are none.
+  ///
+  /// Begins no further part after `time`, and writes at least one. A part takes about 5 ms.
+  func writeNextParts(within time: Duration) async throws -> Bool
   /// Writes all that remains to be written of a notification's audience.
   func completeAudience(of id: Int) async throws
   /// Withdraws a notification: it expires now, and what was not sent of it is cancelled.
@@ -141,6 +143,8 @@ package protocol Notifications: Sendable {
   ) async throws -> [InboxEntry]
   /// The number of the user's notifications that are not marked read.
   func unreadCount(of user: UserID) async throws -> Int
+  /// The same for several users, without those who have none.
+  func unreadCounts(of users: [UserID]) async throws -> [UserID: Int]
 
   // MARK: Receipts
 
@@ -149,10 +153,10 @@ package protocol Notifications: Sendable {
   /// Only the first time is recorded, for the user and for each registration. A `device` that is not a
   /// registration of the user is ignored.
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool
-  /// Records that notifications were sent to a device of the user, the first time only.
+  /// Records that notifications were sent to a device of each of these users, the first time only.
   ///
   /// Returns at once: it is written with the next commit.
-  func recordSent(_ ids: [Int], user: UserID)
+  func recordSent(_ users: [Int: [UserID]])
   /// Records that a device of the user fetched the content, the first time only for the user and for
   /// each registration.
   ///
@@ -176,4 +180,11 @@ package protocol Notifications: Sendable {
   ) async throws -> [Receipt]
   /// The receipts of the users' devices that identified themselves, by user and registration.
   func deviceReceipts(of id: Int, users: [UserID]) async throws -> [DeviceReceipt]
+}
+
+extension Notifications {
+  /// Records that notifications were sent to a device of the user, the first time only.
+  package func recordSent(_ ids: [Int], user: UserID) {
+    recordSent(Dictionary(ids.map { ($0, [user]) }, uniquingKeysWith: { first, _ in first }))
+  }
 }

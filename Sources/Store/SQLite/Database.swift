@@ -29,7 +29,7 @@ final class Database: Queryable, Sendable {
     let connection = try SQLiteConnection.open(path, for: .writing)
     try Schema.copyBeforeMigration(connection, at: path)
     try Schema.migrate(connection, initialize: initialize)
-    writer = Writer(connection, onCommit: onCommit)
+    writer = Writer(connection, checkpointer: try Checkpointer(path), onCommit: onCommit)
   }
 
   /// Reads at once on the calling thread; each statement sees everything committed before it.
@@ -85,6 +85,7 @@ final class Database: Queryable, Sendable {
 final class Writer: Sendable {
   private let connection: Mutex<SQLiteConnection>
   private let queue: CommitQueue<Change>
+  private let checkpointer: Checkpointer
   private let onCommit: Callback<Void>
 
   private struct Change: Sendable {
@@ -95,11 +96,11 @@ final class Writer: Sendable {
   }
 
   init(
-    _ connection: consuming sending SQLiteConnection, onCommit: Callback<Void>,
-    batchTimeout: DispatchTimeInterval = .milliseconds(40)
+    _ connection: consuming sending SQLiteConnection, checkpointer: Checkpointer,
+    onCommit: Callback<Void>, batchTimeout: DispatchTimeInterval = .milliseconds(40)
   ) {
     self.connection = Mutex(connection)
-    self.onCommit = onCommit
+    (self.checkpointer, self.onCommit) = (checkpointer, onCommit)
     queue = CommitQueue(batchTimeout: batchTimeout)
   }
 
@@ -143,6 +144,7 @@ final class Writer: Sendable {
       // The fsync: callers are resumed only after it returns.
       try connection.run("COMMIT")
       for (_, acknowledge) in performed { acknowledge() }
+      checkpointer.add(connection.takeWrittenPages())
       onCommit(())
     } catch {
       if connection.isInTransaction { try? connection.script("ROLLBACK") }

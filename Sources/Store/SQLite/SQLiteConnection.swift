@@ -13,6 +13,8 @@ struct SQLiteConnection: ~Copyable, Queryable {
     case writing
     /// `VACUUM INTO`, which needs a connection that may write.
     case copying
+    /// Copying the write-ahead log into the database (``Checkpointer``).
+    case checkpointing
   }
 
   /// How long to wait for another process's lock, such as that of a command while the server runs.
@@ -40,13 +42,15 @@ struct SQLiteConnection: ~Copyable, Queryable {
       try connection.script("PRAGMA query_only = ON")
     case .writing:
       // Savepoints journal to a temporary file by default; memory is faster. The limit returns a WAL that
-      // grew during a long read to 64 MB.
+      // grew during a long read to 64 MB. At 16 MB the writer itself copies what is left to copy, since the log
+      // is begun again only when nothing is. The cache has the registrations of a large audience.
       try connection.script(
         """
         PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;
+        PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -16384;
         PRAGMA temp_store = MEMORY
         """)
-    case .copying:
+    case .copying, .checkpointing:
       break
     }
     // NORMAL, the usual setting with WAL, would lose the last commits in a power cut; FULL syncs each.
@@ -64,8 +68,18 @@ struct SQLiteConnection: ~Copyable, Queryable {
   /// Whether a transaction is open; SQLite itself rolls it back when the disk is full.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// The pages written to the write-ahead log since the last call (`SQLITE_DBSTATUS_CACHE_WRITE`).
+  func takeWrittenPages() -> Int {
+    var (pages, highest): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
+    return Int(pages)
+  }
+
   /// The rows changed since the connection was opened.
   var changes: Int64 { sqlite3_total_changes64(handle) }
+
+  /// The row that the last INSERT of any statement added (`sqlite3_last_insert_rowid`).
+  var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
   /// Runs one or more statements without values, and ignores their rows (`sqlite3_exec`).
   func script(_ sql: String) throws(StoreError) {

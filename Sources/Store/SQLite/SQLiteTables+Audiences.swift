@@ -1,35 +1,63 @@
 import FoundationEssentials
+import Primitives
 
-/// A part of a notification's audience: users who become recipients, or devices that get a push.
+/// The recipients and devices of a notification, prepared for the database by the caller's thread.
 ///
-/// A large audience is stored with its notification in parts, which become rows one after the other, each in
-/// a commit of its own: no other change waits for long, and nothing is lost or done twice if the process ends.
-private struct AudiencePart {
-  enum Members {
-    /// In ascending order; with the data of their push event, if it is due.
-    case users([UserID], event: String?)
-    /// IDs of registrations, whose jobs are due at a time.
-    case devices([String], push: Int, due: Date)
+/// A large audience is stored with its notification in parts, which become rows one after the other, a few in
+/// each commit: no other change waits for long, and nothing is lost or done twice if the process ends.
+struct AudienceParts: Sendable {
+  /// Members of a part, as an array in JSON, written in about 5 ms.
+  fileprivate struct Part: Sendable {
+    let members: String
+    /// The least and the greatest, of users.
+    var range: ClosedRange<UserID>?
   }
 
-  let notification: Int
-  let members: Members
+  /// Recipients, in ascending order.
+  fileprivate let users: [Part]
+  /// The IDs of registrations, for each push.
+  fileprivate let devices: [[Part]]
+  /// Whether it is written at once.
+  let isSmall: Bool
 
-  /// Written in about 20 ms.
-  static let size = 500
-  /// A smaller audience is written at once.
-  static let undividedAudience = 1000
+  private static let partSize = 500
+  private static let undividedAudience = 1000
+
+  /// `users` are in ascending order.
+  init(_ users: [UserID], _ pushes: [PushInsert] = []) {
+    self.users = Self.divide(users) { part in
+      Part(
+        members: SQLiteConnection.list(part.map(\.rawValue)),
+        range: part[part.startIndex]...part[part.endIndex - 1])
+    }
+    devices = pushes.map { push in
+      guard case .devices(let devices) = push.target else { return [] }
+      return Self.divide(devices) { Part(members: JSONText.array(Array($0))) }
+    }
+    isSmall = users.count + pushes.reduce(0) { $0 + $1.deviceCount } <= Self.undividedAudience
+  }
+
+  private static func divide<Member>(
+    _ members: [Member], _ part: (ArraySlice<Member>) -> Part
+  ) -> [Part] {
+    stride(from: 0, to: members.count, by: partSize).map {
+      part(members[$0..<min($0 + partSize, members.count)])
+    }
+  }
 }
 
 extension SQLiteTables {
-  func writeNextPart() async throws -> Bool { try await writePart(of: nil) }
-
-  func completeAudience(of id: Int) async throws {
-    while try await writePart(of: id) {}
+  func writeNextParts(within time: Duration) async throws -> Bool {
+    try await writeParts(of: nil, within: time)
   }
 
-  /// Writes the oldest stored part, of a notification if one is given; false if there is none.
-  private func writePart(of notification: Int?) async throws -> Bool {
+  func completeAudience(of id: Int) async throws {
+    while try await writeParts(of: id, within: .zero) {}
+  }
+
+  /// Writes the oldest stored parts, of a notification if one is given, until the time has passed, and at
+  /// least one; false if there is none.
+  private func writeParts(of notification: Int?, within time: Duration) async throws -> Bool {
     let query = """
       SELECT id FROM audience_part\(notification == nil ? "" : " WHERE notification = ?")
       ORDER BY id LIMIT 1
@@ -40,17 +68,22 @@ extension SQLiteTables {
       return false
     }
     let now = now()
-    let part = try await database.write { connection -> (part: AudiencePart, lane: String?)? in
-      let id = try connection.rows(query, values: values, limit: 1) { try $0.next(Int.self) }.first
-      guard let id, let part = try connection.takePart(id) else { return nil }
-      try connection.write(part, at: now)
-      guard case .devices(_, let push, _) = part.members else { return (part, nil) }
-      return (part, try connection.value("SELECT lane FROM push WHERE id = ?", push))
+    let (users, lanes) = try await database.write { connection in
+      var (users, lanes): ([UserID], Set<String>) = ([], [])
+      let deadline = ContinuousClock.now + time
+      repeat {
+        let id = try connection.rows(query, values: values, limit: 1) { try $0.next(Int.self) }
+        guard let id = id.first else { break }
+        switch try connection.writePart(id, at: now) {
+        case .users(let told): users += told
+        case .lane(let lane): lanes.insert(lane)
+        case nil: break
+        }
+      } while ContinuousClock.now < deadline
+      return (users, lanes)
     }
-    if let part {
-      if case .users(let users, .some) = part.part.members { observers.onPushEvents(users) }
-      if let lane = part.lane { observers.onJobs([lane]) }
-    }
+    if !users.isEmpty { observers.onPushEvents(users) }
+    if !lanes.isEmpty { observers.onJobs(lanes) }
     return true
   }
 }
@@ -58,28 +91,29 @@ extension SQLiteTables {
 extension SQLiteConnection {
   /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`.
   ///
-  /// Those of a large audience are stored for `writeNextPart`.
+  /// Those of a large audience are stored for `writeNextParts`.
   func announce(
-    _ new: NotificationInsert, to users: [UserID], as id: Int, at now: Date
+    _ new: NotificationInsert, to audience: AudienceParts, as id: Int, at now: Date
   ) throws {
     let due = max(new.notBefore ?? now, now)
     let event = new.push?(id)
     if let event, due > now {
       try run("INSERT INTO held_event(notification, due, data) VALUES (?, ?, ?)", id, due, event)
     }
-    let devices = new.pushes.reduce(0) { $0 + $1.deviceCount }
-    let isSmall = users.count + devices <= AudiencePart.undividedAudience
-    try add(parts(of: id, users, event: due > now ? nil : event), atOnce: isSmall, at: now)
-    for push in new.pushes {
+    try add(audience, of: id, event: due > now ? nil : event, at: now)
+    for (push, devices) in zip(new.pushes, audience.devices) {
       let row = try insert(push, notification: id, expires: new.expires)
-      switch push.target {
-      case .audience(let expression, let user):
+      if case .audience(let expression, let user) = push.target {
         try insertJob(of: row, for: expression, user: user, due: due, at: now)
-      case .devices(let devices):
-        let parts = chunks(devices).map {
-          AudiencePart(notification: id, members: .devices($0, push: row, due: due))
+      }
+      for part in devices {
+        if audience.isSmall {
+          try insertJobs(of: row, for: part.members, due: due, at: now)
+        } else {
+          try run(
+            "INSERT INTO audience_part(notification, push, due, members) VALUES (?, ?, ?, ?)", id,
+            row, due, part.members)
         }
-        try add(parts, atOnce: isSmall, at: now)
       }
     }
   }
@@ -92,9 +126,9 @@ extension SQLiteConnection {
     let users: [UserID] = try column(
       "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
       id)
-    let isSmall = users.count <= AudiencePart.undividedAudience
-    try add(parts(of: id, users, event: data), atOnce: isSmall, at: now)
-    return isSmall ? users : []
+    let audience = AudienceParts(users)
+    try add(audience, of: id, event: data, at: now)
+    return audience.isSmall ? users : []
   }
 
   /// Makes a user of a stored part a recipient before that part's turn.
@@ -112,82 +146,62 @@ extension SQLiteConnection {
     WHERE notification = ?2 AND push IS NULL AND first <= ?1 AND last >= ?1 AND value = ?1
     """
 
-  private func parts(of id: Int, _ users: [UserID], event: String?) -> [AudiencePart] {
-    chunks(users).map { AudiencePart(notification: id, members: .users($0, event: event)) }
-  }
-
-  private func chunks<Member>(_ members: [Member]) -> [[Member]] {
-    stride(from: 0, to: members.count, by: AudiencePart.size).map {
-      Array(members[$0..<min($0 + AudiencePart.size, members.count)])
+  /// Inserts recipients and their push event, or stores them for `writeNextParts`.
+  private func add(_ audience: AudienceParts, of id: Int, event: String?, at now: Date) throws {
+    for part in audience.users {
+      if audience.isSmall {
+        try write(part.members, of: id, event: event, at: now)
+      } else {
+        try run(
+          """
+          INSERT INTO audience_part(notification, event, first, last, members)
+          VALUES (?, ?, ?, ?, ?)
+          """, id, event, part.range?.lowerBound, part.range?.upperBound, part.members)
+      }
     }
   }
 
-  private func add(_ parts: [AudiencePart], atOnce isSmall: Bool, at now: Date) throws {
-    for part in parts { try isSmall ? write(part, at: now) : store(part) }
-  }
-
-  fileprivate func write(_ part: AudiencePart, at now: Date) throws {
-    let id = part.notification
-    switch part.members {
-    case .devices(let devices, let push, let due):
-      try insertJobs(of: push, for: devices, due: due, at: now)
-    case .users(let users, let event):
-      let list = Self.list(users.map(\.rawValue))
-      try run(
-        """
-        INSERT INTO recipient(user, notification)
-        SELECT user.id, ? FROM json_each(?) JOIN user ON user.id = value
-        WHERE true ON CONFLICT DO NOTHING
-        """, id, list)
-      guard let event else { return }
-      try run(
-        """
-        INSERT INTO push_event(user, notification, data, created)
-        SELECT user.id, ?, ?, ? FROM json_each(?) JOIN user ON user.id = value ORDER BY user.id
-        """, id, event, now, list)
-      try insertReceipts("queued", of: id, users: list, lane: "embedded", at: now)
-    }
-  }
-
-  private func store(_ part: AudiencePart) throws {
-    switch part.members {
-    case .users(let users, let event):
-      try run(
-        """
-        INSERT INTO audience_part(notification, event, first, last, members)
-        VALUES (?, ?, ?, ?, ?)
-        """, part.notification, event, users.first, users.last, Self.list(users.map(\.rawValue)))
-    case .devices(let devices, let push, let due):
-      try run(
-        "INSERT INTO audience_part(notification, push, due, members) VALUES (?, ?, ?, ?)",
-        part.notification, push, due, StringList(devices))
-    }
-  }
-
-  fileprivate func takePart(_ id: Int) throws -> AudiencePart? {
-    let numbers: [Int] = try column(
+  private func write(_ users: String, of id: Int, event: String?, at now: Date) throws {
+    try run(
       """
-      SELECT value FROM audience_part, json_each(members)
-      WHERE audience_part.id = ? AND push IS NULL
-      """, id)
-    return try first(
+      INSERT INTO recipient(user, notification)
+      SELECT user.id, ? FROM json_each(?) JOIN user ON user.id = value
+      WHERE true ON CONFLICT DO NOTHING
+      """, id, users)
+    guard let event else { return }
+    try run(
       """
-      DELETE FROM audience_part WHERE id = ?
-      RETURNING notification, event, push, due, iif(push IS NULL, '[]', members)
-      """, id
+      INSERT INTO push_event(user, notification, data, created)
+      SELECT user.id, ?, ?, ? FROM json_each(?) JOIN user ON user.id = value ORDER BY user.id
+      """, id, event, now, users)
+    try insertReceipts("queued", of: id, users: users, lane: "embedded", at: now)
+  }
+
+  /// Who is to be told of a part that was written.
+  fileprivate enum Told {
+    case users([UserID])
+    case lane(String)
+  }
+
+  /// Writes a stored part and removes it; nil if nobody is to be told yet.
+  fileprivate func writePart(_ id: Int, at now: Date) throws -> Told? {
+    let part = try first(
+      "DELETE FROM audience_part WHERE id = ? RETURNING notification, event, push, due, members", id
     ) { row in
-      let notification: Int = try row.next()
-      let event: String? = try row.next()
-      let (push, due): (Int?, Date?) = (try row.next(), try row.next())
-      let devices: StringList = try row.next()
-      let members: AudiencePart.Members =
-        if let push, let due {
-          .devices(devices.items, push: push, due: due)
-        } else {
-          .users(numbers.map(UserID.init(rawValue:)), event: event)
-        }
-      return AudiencePart(notification: notification, members: members)
+      (
+        notification: try row.next(Int.self), event: try row.next(String?.self),
+        push: try row.next(Int?.self), due: try row.next(Date?.self),
+        members: try row.next(String.self)
+      )
     }
+    guard let part else { return nil }
+    if let push = part.push {
+      try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
+      return try value("SELECT lane FROM push WHERE id = ?", push).map(Told.lane)
+    }
+    try write(part.members, of: part.notification, event: part.event, at: now)
+    if part.event == nil { return nil }
+    return .users(try column("SELECT value FROM json_each(?)", part.members))
   }
 }
 

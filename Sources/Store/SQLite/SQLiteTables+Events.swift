@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 extension SQLiteTables {
   func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws {
@@ -14,7 +15,8 @@ extension SQLiteTables {
         case .audience(let expression, let user):
           try connection.insertJob(of: row, for: expression, user: user, due: now, at: now)
         case .devices(let devices):
-          try connection.insertJobs(of: row, for: devices, due: now, at: now)
+          try connection.insertJobs(
+            of: row, for: JSONText.array(devices), due: now, at: now)
         }
       }
     }
@@ -31,6 +33,23 @@ extension SQLiteTables {
       WHERE user = ? AND sequence > ? AND (expires IS NULL OR expires > ?)
       ORDER BY sequence LIMIT ?
       """, user, after, now(), max(0, limit), as: StoredPushEvent.init)
+  }
+
+  func pushEvents(
+    after positions: [UserID: Int], limit: Int
+  ) throws -> [UserID: [StoredPushEvent]]? {
+    let list = positions.map { "[\($0.key.rawValue),\($0.value)]" }.joined(separator: ",")
+    let events = try database.all(
+      """
+      SELECT user, sequence, notification, data
+      FROM json_each(?) AS wanted CROSS JOIN push_event
+        ON user = wanted.value ->> 0 AND sequence > wanted.value ->> 1
+        LEFT JOIN notification ON notification.id = push_event.notification
+      WHERE expires IS NULL OR expires > ? ORDER BY sequence LIMIT ?
+      """, "[\(list)]", now(), limit + 1
+    ) { row in (user: try row.next(UserID.self), event: try row.decode(StoredPushEvent.init)) }
+    if events.count > limit { return nil }
+    return Dictionary(grouping: events, by: \.user).mapValues { $0.map(\.event) }
   }
 
   func latestPushEvent() throws -> Int {
@@ -161,14 +180,28 @@ extension SQLiteConnection {
     // CROSS JOIN keeps the order of the jobs.
     try run(
       """
-      INSERT INTO event(type, publisher, user, data, created)
-      SELECT 'receipt', sender, job.user, json_object('notification', notification.id, 'user', NULL,
-        'device', registration, 'lane', job.lane, 'job', job.id, 'state', state, 'reason', reason),
-        updated
+      \(Self.jobReceipts)
       FROM json_each(?) AS changed CROSS JOIN job ON job.id = changed.value
         JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
       """, Self.list(jobs))
   }
+
+  /// Inserts the events that tell of a push's new jobs.
+  func insertReceipts(ofNewJobs jobs: ClosedRange<Int>, of push: Int) throws {
+    try run(
+      """
+      \(Self.jobReceipts)
+      FROM push CROSS JOIN notification ON notification.id = push.notification
+        CROSS JOIN job ON job.id BETWEEN ? AND ?
+      WHERE push.id = ? ORDER BY job.id
+      """, jobs.lowerBound, jobs.upperBound, push)
+  }
+
+  private static let jobReceipts = """
+    INSERT INTO event(type, publisher, user, data, created)
+    SELECT 'receipt', sender, job.user, json_object('notification', notification.id, 'user', NULL,
+      'device', registration, 'lane', job.lane, 'job', job.id, 'state', state, 'reason', reason), updated
+    """
 
   /// Numbers as JSON, for json_each.
   static func list(_ numbers: [Int]) -> String {

@@ -6,6 +6,7 @@ extension SQLiteTables {
   ) async throws -> (notification: StoredNotification, isNew: Bool) {
     let (now, blobs) = (now(), blobs)
     let recipients = Set(new.recipients).sorted()
+    let audience = AudienceParts(recipients, new.pushes)
     let (notification, isNew) = try await database.write { connection in
       if let key = new.idempotencyKey,
         let earlier = try connection.notification(for: key, sender: new.sender)
@@ -17,7 +18,7 @@ extension SQLiteTables {
       try connection.run(
         "INSERT INTO notification_count(notification, recipients) VALUES (?, ?)", notification.id,
         recipients.count)
-      try connection.announce(new, to: recipients, as: notification.id, at: now)
+      try connection.announce(new, to: audience, as: notification.id, at: now)
       return (notification, true)
     }
     if isNew { notifyObservers(of: new, for: recipients) }
@@ -39,7 +40,7 @@ extension SQLiteTables {
       let recipients: [UserID] = try connection.column(
         "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
         id)
-      try connection.announce(new, to: recipients, as: id, at: now)
+      try connection.announce(new, to: AudienceParts(recipients, new.pushes), as: id, at: now)
       return (notification, recipients)
     }
     guard let amended else { return nil }

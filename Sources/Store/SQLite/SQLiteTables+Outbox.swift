@@ -92,29 +92,40 @@ extension SQLiteConnection {
     try queue(
       """
       INSERT INTO job(push, lane, token, user, audience, collapse, state, due, updated)
-      SELECT id, lane, ?, ?, ?, collapse, 'queued', ?, ? FROM push WHERE id = ? RETURNING id
-      """, Self.newToken(), user, expression, due, now, push)
+      SELECT id, lane, \(Self.newToken), ?2, ?3, collapse, 'queued', ?4, ?5 FROM push WHERE id = ?1
+      """, push, user, expression, due, now)
   }
 
-  /// Inserts the jobs of a push for devices that are still registered.
-  func insertJobs(of push: Int, for devices: [String], due: Date, at now: Date) throws {
-    let tokens = StringList(devices.map { _ in Self.newToken() })
+  /// Inserts the jobs of a push for devices, an array in JSON, that are still registered.
+  func insertJobs(of push: Int, for devices: String, due: Date, at now: Date) throws {
     try queue(
       """
       INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
-      SELECT push.id, push.lane, token.value, user, registration.id, collapse, 'queued', ?, ?
-      FROM json_each(?) AS device CROSS JOIN json_each(?) AS token ON token.key = device.key
-        CROSS JOIN registration ON registration.id = device.value
-        CROSS JOIN push ON push.id = ?
-      RETURNING id
-      """, due, now, StringList(devices), tokens, push)
+      SELECT push.id, push.lane, \(Self.newToken), user, registration.id, collapse, 'queued', ?2, ?3
+      FROM json_each(?4) AS device CROSS JOIN registration ON registration.id = device.value
+        CROSS JOIN push ON push.id = ?1
+      """, push, due, now, devices)
   }
 
-  private func queue(_ sql: String, _ values: any Column...) throws {
-    let jobs = try rows(sql, values: values, limit: .max) { try $0.next(Int.self) }
-    try count(jobs, from: nil, to: .queued)
-    try insertReceipts(ofJobs: jobs)
+  /// Runs an INSERT of jobs of one push, which is `?1`, counts them and inserts their receipts.
+  private func queue(_ sql: String, _ push: Int, _ values: any Column...) throws {
+    let number = try run(sql, values: [push] + values)
+    guard number > 0 else { return }
+    try run(
+      """
+      UPDATE notification_count SET queued = queued + ?
+      WHERE notification = (SELECT notification FROM push WHERE id = ?)
+      """, number, push)
+    // The rows of one INSERT have consecutive numbers.
+    let last = lastInsertedRow
+    try insertReceipts(ofNewJobs: last - number + 1...last, of: push)
   }
+
+  /// An expression for a new UUID (version 4) in lower case, by which a device can tell a repetition.
+  private static let newToken = """
+    printf('%08x-%04x-4%03x-%04x-%012x', random() & 0xffffffff, random() & 0xffff, random() & 0xfff,
+      0x8000 | (random() & 0x3fff), random() & 0xffffffffffff)
+    """
 
   /// Runs an UPDATE of the states of jobs, inserts their receipts, and returns the jobs.
   ///
@@ -130,9 +141,6 @@ extension SQLiteConnection {
     try insertReceipts(ofJobs: jobs)
     return jobs
   }
-
-  /// A lower-case UUID, by which a device can tell a repetition.
-  private static func newToken() -> String { UUID().uuidString.lowercased() }
 }
 
 // MARK: - Leasing

@@ -18,12 +18,20 @@ extension SQLiteTables {
     }
   }
 
-  func recordSent(_ ids: [Int], user: UserID) {
+  func recordSent(_ users: [Int: [UserID]]) {
     let now = now()
     database.writeSoon { connection in
-      for id in ids
-      where try connection.record("sent", of: id, user: user, device: nil, at: now) {
-        try connection.count("reached", of: [id: (1, now)], first: "first_sent")
+      for (id, users) in users.sorted(by: { $0.key < $1.key }) {
+        let first = try connection.column(
+          """
+          UPDATE recipient SET sent = ?1
+          WHERE notification = ?2 AND sent IS NULL AND user IN (SELECT value FROM json_each(?3))
+          RETURNING user
+          """, now, id, SQLiteConnection.list(users.map(\.rawValue)), as: Int.self)
+        if first.isEmpty { continue }
+        try connection.insertReceipts(
+          "sent", of: id, users: SQLiteConnection.list(first), lane: "embedded", at: now)
+        try connection.count("reached", of: [id: (first.count, now)], first: "first_sent")
       }
     }
   }
@@ -52,8 +60,7 @@ extension SQLiteTables {
 }
 
 extension SQLiteConnection {
-  /// Writes the time of a receipt's first `column` (`sent`, `fetched` or `read`), for the user and for the
-  /// device, if that is a registration of the recipient; returns whether it is the user's first.
+  /// Writes the time of a receipt's first `column` (`fetched` or `read`), for the user and for the device, if that is a registration of the recipient; returns whether it is the user's first.
   fileprivate func record(
     _ column: String, of id: Int, user: UserID, device: String?, at time: Date
   ) throws -> Bool {
@@ -81,8 +88,7 @@ extension SQLiteConnection {
         time, user, id) == 1
     // A device's receipt is the user's, too.
     if isUsers, !isDevices {
-      let lane = column == "sent" ? "embedded" : nil
-      try insertReceipt(column, of: id, user: user, lane: lane, at: time)
+      try insertReceipt(column, of: id, user: user, at: time)
     }
     return isUsers
   }
@@ -132,5 +138,14 @@ extension SQLiteTables {
       SELECT count(*) FROM recipient JOIN notification ON notification.id = recipient.notification
       WHERE user = ?1 AND read IS NULL AND \(StoredNotification.isVisible("?2"))
       """, user, now()) ?? 0
+  }
+
+  func unreadCounts(of users: [UserID]) throws -> [UserID: Int] {
+    try database.dictionary(
+      """
+      SELECT user, count(*) FROM json_each(?1) AS wanted CROSS JOIN recipient ON user = wanted.value
+        JOIN notification ON notification.id = recipient.notification
+      WHERE read IS NULL AND \(StoredNotification.isVisible("?2")) GROUP BY user
+      """, SQLiteConnection.list(users.map(\.rawValue)), now())
   }
 }

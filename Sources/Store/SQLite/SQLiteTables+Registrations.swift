@@ -135,9 +135,12 @@ extension SQLiteTables {
 extension SQLiteTables {
   func devices(matching clauses: [TagClause]) throws -> [AudienceDevice] {
     try database.read { connection in
-      var devices: Set<AudienceDevice> = []
-      for clause in clauses { devices.formUnion(try connection.devices(matching: clause)) }
-      return devices.sorted { $0.registration < $1.registration }
+      var devices: [AudienceDevice] = []
+      for clause in clauses { devices += try connection.devices(matching: clause) }
+      // A set would cost more than the query. One clause mostly finds them in order.
+      if clauses.count > 1 { devices = Array(Set(devices)) }
+      devices.sort { $0.registration < $1.registration }
+      return devices
     }
   }
 
