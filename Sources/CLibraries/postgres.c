@@ -24,6 +24,7 @@ struct notification {
   F(int, PQsocket, (const connection *)) \
   F(int, PQtransactionStatus, (const connection *)) \
   F(char *, PQerrorMessage, (const connection *)) \
+  F(char *, PQpass, (const connection *)) \
   F(const char *, PQparameterStatus, (const connection *, const char *)) \
   F(void *, PQsetNoticeProcessor, (connection *, void (*)(void *, const char *), void *)) \
   F(void, PQfinish, (connection *)) \
@@ -31,6 +32,9 @@ struct notification {
   F(int, PQsendQuery, (connection *, const char *)) \
   F(int, PQsendPrepare, (connection *, const char *, const char *, int, const unsigned *)) \
   F(int, PQsendQueryPrepared, (connection *, const char *, int, const char *const *, const int *, const int *, int)) \
+  F(int, PQputCopyData, (connection *, const char *, int)) \
+  F(int, PQputCopyEnd, (connection *, const char *)) \
+  F(int, PQgetCopyData, (connection *, char **, int)) \
   F(int, PQflush, (connection *)) \
   F(int, PQconsumeInput, (connection *)) \
   F(int, PQisBusy, (connection *)) \
@@ -91,6 +95,7 @@ int cpostgres_socket(const connection *c) { return pq.PQsocket(c); }
 int cpostgres_transaction_status(const connection *c) { return pq.PQtransactionStatus(c); }
 const char *cpostgres_error_message(const connection *c) { return pq.PQerrorMessage(c); }
 const char *cpostgres_parameter_status(const connection *c, const char *name) { return pq.PQparameterStatus(c, name); }
+const char *cpostgres_password(const connection *c) { return pq.PQpass(c); }
 void cpostgres_configure(connection *c) {
   pq.PQsetNoticeProcessor(c, ignore, NULL);
   pq.PQsetnonblocking(c, 1);
@@ -102,6 +107,10 @@ int cpostgres_send_prepare(connection *c, const char *name, const char *sql) { r
 int cpostgres_send_query_prepared(connection *c, const char *name, int count, const char *const *values) {
   return pq.PQsendQueryPrepared(c, name, count, values, NULL, NULL, 0);
 }
+int cpostgres_put_copy_data(connection *c, const char *bytes, int count) { return pq.PQputCopyData(c, bytes, count); }
+int cpostgres_put_copy_end(connection *c, const char *error) { return pq.PQputCopyEnd(c, error); }
+int cpostgres_get_copy_data(connection *c, char **line) { return pq.PQgetCopyData(c, line, 1); }
+void cpostgres_free(char *memory) { pq.PQfreemem(memory); }
 int cpostgres_flush(connection *c) { return pq.PQflush(c); }
 int cpostgres_consume_input(connection *c) { return pq.PQconsumeInput(c); }
 int cpostgres_is_busy(connection *c) { return pq.PQisBusy(c); }

@@ -26,6 +26,7 @@ package struct DataFolderAdmin: Sendable {
   package func check(repairing: Bool) async throws -> (lines: [String], isSound: Bool) {
     let report = try await store.check(repairing: repairing)
     var lines = report.findings.map { ($0.isRepaired ? "repaired: " : "wrong: ") + $0.sentence }
+    lines += report.notes.map { "not checked: \($0)" }
     let remote = report.objects.map { ", \($0) blobs in the object store" } ?? ""
     lines.append("\(report.blobs) blobs\(remote) and \(report.renditions) renditions verified")
     return (lines, report.isSound)
@@ -37,14 +38,25 @@ package struct DataFolderAdmin: Sendable {
   /// - Parameters:
   ///   - path: The folder to create.
   ///   - programs: The folder of `richpush-exec`, which knows what plugins may read.
+  ///   - dump: Runs `pg_dump` with arguments, and more variables, for the records of a PostgreSQL database.
+  ///   - progress: Called with a line for people.
   /// - Returns: lines for people: what the backup does not contain.
   /// - Throws: `OperatorError` if plugins may read the new folder.
-  package func backup(to path: String, programs: String) async throws -> [String] {
+  package func backup(
+    to path: String, programs: String,
+    dump:
+      @escaping @Sendable (_ arguments: [String], _ environment: [String: String]) throws -> Void,
+    progress: @escaping @Sendable (String) -> Void
+  ) async throws -> [String] {
     let launcher = programs + "/richpush-exec"
     if let readable = try PluginHost.readableFolder(holding: path, launcher: launcher) {
       throw OperatorError("plugins may read \(readable): back up to another folder")
     }
-    let report = try await store.backup(to: path)
+    progress("copying the records")
+    let report = try await store.backup(to: path, dump: { try dump($0.arguments, $0.environment) })
+    {
+      progress("copying content: \($0) of \($1) blobs")
+    }
     return report.objects.map {
       [
         "not in the backup: \(report.blobs) blobs, which are in \($0)",
@@ -54,8 +66,41 @@ package struct DataFolderAdmin: Sendable {
   }
 
   /// Creates a data folder from a backup; `path` must not exist, or be an empty folder.
-  package static func restore(from backup: String, to path: String) throws {
-    try Store.restore(from: backup, to: path)
+  ///
+  /// - Returns: lines for people: what else is to be done.
+  package static func restore(from backup: String, to path: String) throws -> [String] {
+    guard let dump = try Store.restore(from: backup, to: path) else { return [] }
+    return [
+      "the records are for PostgreSQL, with the package postgresql-client:",
+      "pg_restore --no-owner --exit-on-error --dbname=postgres://… \(dump)",
+    ]
+  }
+
+  /// Copies the records of a data folder into an empty PostgreSQL database, or goes on with that.
+  ///
+  /// `address` is the URL without a password; `progress` is called with a line for people. Returns lines for
+  /// people: what was done.
+  package static func migrate(
+    data: String, to url: String, address: String, progress: @escaping @Sendable (String) -> Void
+  ) async throws -> [String] {
+    let start = ContinuousClock.now
+    let report = try await Store.migrate(folder: data, to: url, address: address) { step in
+      let phase =
+        switch step.phase {
+        case .reading: "reading"
+        case .copying: "copying"
+        case .comparing: "comparing"
+        }
+      progress("\(phase) \(step.table): \(step.rows)\(step.total.map { " of \($0)" } ?? "") rows")
+    }
+    let time = Int(((ContinuousClock.now - start) / .seconds(1)).rounded(.up))
+    let earlier = report.earlier > 0 ? "; \(report.earlier) had been copied before" : ""
+    return [
+      "copied \(report.rows - report.earlier) rows to \(address) in \(time) s\(earlier)",
+      "compared all \(report.rows) rows: both databases have the same",
+      "content stays where it is: \(report.blobs) blobs in \(data) or its object store",
+      "next: richpush serve --data \(data) --database \(address)",
+    ]
   }
 
   // MARK: - Users

@@ -71,6 +71,7 @@ package final class Store: Sendable {
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     folder = try DataFolder(path)
+    if url == nil { try folder.requireOwnRecords() }
     lock = access == .owner ? try folder.lock() : nil
     let start = access == .owner ? NodeStart(in: folder) : nil
     node = start?.node

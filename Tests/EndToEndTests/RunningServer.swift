@@ -67,18 +67,22 @@ final class RunningServer: Sendable {
   /// Sends the server a signal.
   func send(_ signal: Int32) { child.send(signal) }
 
-  /// Ends the server by a signal and starts it again on the same port and data.
+  /// Ends the server by a signal and starts it again on the same port and data, perhaps with other flags, and
+  /// after something that is done without it.
   ///
   /// - Returns: When the new one was started.
   @discardableResult
-  func restart(by signal: Int32) async throws -> ContinuousClock.Instant {
+  func restart(
+    by signal: Int32, flags: [String]? = nil, after body: () async throws -> Void = {}
+  ) async throws -> ContinuousClock.Instant {
     child.send(signal)
     let exitCode = await child.exitCode()
     #expect(exitCode == (signal == SIGTERM ? 0 : -signal), "\(log)")
+    try await body()
     let begin = ContinuousClock.now
     let (child, port) = try await Self.start(
-      scratch, flags: flags, environment: environment, wrapper: wrapper, programs: programs,
-      port: port)
+      scratch, flags: flags ?? self.flags, environment: environment, wrapper: wrapper,
+      programs: programs, port: port)
     state.withLock { $0 = (child, port) }
     return begin
   }

@@ -65,7 +65,7 @@ final class Scratch: Sendable {
   /// The PostgreSQL server that all these tests use instead of SQLite; see `PostgresSystemTests`.
   static let server = getenv("RICHPUSH_TEST_DATABASE").map { String(cString: $0) }
 
-  private var schema: String { "test_\(folder.split(separator: "-").last ?? "")" }
+  var schema: String { "test_\(folder.split(separator: "-").last ?? "")" }
 
   /// The URL of a schema of the test's own; nil for SQLite.
   func database() throws -> String? {

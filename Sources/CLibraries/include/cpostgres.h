@@ -13,7 +13,7 @@ typedef struct pg_result cpostgres_result;
 /* Values of libpq's enumerations, which are part of its ABI. */
 enum { CPOSTGRES_OK = 0, CPOSTGRES_BAD = 1 };
 enum { CPOSTGRES_POLLING_FAILED = 0, CPOSTGRES_POLLING_READING = 1, CPOSTGRES_POLLING_WRITING = 2, CPOSTGRES_POLLING_OK = 3 };
-enum { CPOSTGRES_COMMAND_OK = 1, CPOSTGRES_TUPLES_OK = 2 };
+enum { CPOSTGRES_COMMAND_OK = 1, CPOSTGRES_TUPLES_OK = 2, CPOSTGRES_COPY_OUT = 3, CPOSTGRES_COPY_IN = 4 };
 enum { CPOSTGRES_IDLE = 0 };
 
 /* Loads the library; the reason if it can't be loaded. */
@@ -27,6 +27,8 @@ int cpostgres_socket(const cpostgres_connection *connection);
 int cpostgres_transaction_status(const cpostgres_connection *connection);
 const char *cpostgres_error_message(const cpostgres_connection *connection);
 const char *_Nullable cpostgres_parameter_status(const cpostgres_connection *connection, const char *name);
+/* The password that was used; empty if there was none. */
+const char *cpostgres_password(const cpostgres_connection *connection);
 /* No function waits any more, and the server's notices are ignored, which libpq prints to standard error. */
 void cpostgres_configure(cpostgres_connection *connection);
 void cpostgres_finish(cpostgres_connection *connection);
@@ -35,6 +37,12 @@ int cpostgres_send_query(cpostgres_connection *connection, const char *sql);
 int cpostgres_send_prepare(cpostgres_connection *connection, const char *name, const char *sql);
 /* Parameters and results are in text form. */
 int cpostgres_send_query_prepared(cpostgres_connection *connection, const char *name, int count, const char *_Nullable const *_Nullable values);
+/* After COPY … FROM STDIN; with an error, the server undoes the statement. */
+int cpostgres_put_copy_data(cpostgres_connection *connection, const char *bytes, int count);
+int cpostgres_put_copy_end(cpostgres_connection *connection, const char *_Nullable error);
+/* After COPY … TO STDOUT, without waiting: the length of a line, to be freed; 0 if none has arrived, -1 at the end, -2 for an error. */
+int cpostgres_get_copy_data(cpostgres_connection *connection, char *_Nullable *_Nonnull line);
+void cpostgres_free(char *memory);
 int cpostgres_flush(cpostgres_connection *connection);
 int cpostgres_consume_input(cpostgres_connection *connection);
 int cpostgres_is_busy(cpostgres_connection *connection);

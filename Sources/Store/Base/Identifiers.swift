@@ -24,6 +24,15 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
   /// The digest of a text's UTF-8.
   package init(of text: String) { self.init(of: Array(text.utf8)) }
 
+  /// The SHA-256 of bytes, as four numbers.
+  static func words(of bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    // Without an address there is nothing to read.
+    let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+    if let start { gnutls_hash_fast(GNUTLS_DIG_SHA256, start, bytes.count, &words) }
+    return words
+  }
+
   /// The digits.
   package var description: String { hex }
 

@@ -11,6 +11,7 @@ import Primitives
 ///     node              the node's id and the number of its starts
 ///     collection.lock   held while content is removed or copied
 ///     objects           the URL of the object store, if that has the content
+///     database          the URL of the PostgreSQL database, if the records were moved there
 struct DataFolder: Sendable {
   /// The path, without a slash at its end.
   let path: String
@@ -38,6 +39,8 @@ struct DataFolder: Sendable {
   static let blobMode: mode_t = 0o444
 
   var database: String { "\(path)/richpush.db" }
+  /// In a backup: the records of a PostgreSQL database.
+  var dump: String { "\(path)/richpush.dump" }
   var blobs: String { "\(path)/blobs" }
   var renditions: String { "\(path)/renditions" }
   var temporary: String { "\(path)/tmp" }
@@ -88,10 +91,7 @@ struct DataFolder: Sendable {
 extension DataFolder {
   /// The URL of the object store that has the content; nil if this folder has it.
   var objectStore: String? {
-    guard let text = try? StoreFile(objectsFile, O_RDONLY | O_NOFOLLOW).text(limit: 1 << 16) else {
-      return nil
-    }
-    return text.split(separator: "\n").first.map(String.init)
+    line(in: objectsFile)
   }
 
   private var objectsFile: String { "\(path)/objects" }
@@ -103,13 +103,7 @@ extension DataFolder {
     let known = objectStore
     guard known != url else { return }
     guard let url else { throw missingObjectStore(known ?? "") }
-    let file = try TemporaryFile(in: self)
-    try Array("\(url)\n".utf8).span.bytes.withUnsafeBytes { bytes throws(StoreError) in
-      try file.file.write(bytes)
-    }
-    try file.file.synchronize()
-    try file.rename(to: objectsFile)
-    try FileSystem.synchronizeParent(of: objectsFile)
+    try write(url, to: objectsFile)
   }
 
   /// For what needs the object store and was not given it.
@@ -118,6 +112,42 @@ extension DataFolder {
       .conflict,
       "the content of \(path) is in \(url): add --objects, or remove \(objectsFile) if all content is in "
         + blobs)
+  }
+}
+
+// MARK: - The database
+
+extension DataFolder {
+  /// Notes that the records were moved to a PostgreSQL database, so that nobody goes on with the former ones.
+  func setDatabase(_ url: String) throws(StoreError) { try write(url, to: databaseFile) }
+
+  /// Throws `conflict` if the records were moved.
+  func requireOwnRecords() throws(StoreError) {
+    guard let url = recordsDatabase else { return }
+    throw StoreError(
+      .conflict,
+      "the records of \(path) are in \(url): add --database, or remove \(databaseFile) to use the folder "
+        + "without them")
+  }
+
+  /// The URL of the database that has the records; nil if this folder has them.
+  var recordsDatabase: String? { line(in: databaseFile) }
+
+  private var databaseFile: String { "\(path)/database" }
+
+  private func line(in path: String) -> String? {
+    let text = try? StoreFile(path, O_RDONLY | O_NOFOLLOW).text(limit: 1 << 16)
+    return text?.split(separator: "\n").first.map(String.init)
+  }
+
+  private func write(_ line: String, to path: String) throws(StoreError) {
+    let file = try TemporaryFile(in: self)
+    try Array("\(line)\n".utf8).span.bytes.withUnsafeBytes { bytes throws(StoreError) in
+      try file.file.write(bytes)
+    }
+    try file.file.synchronize()
+    try file.rename(to: path)
+    try FileSystem.synchronizeParent(of: path)
   }
 }
 
@@ -158,6 +188,7 @@ extension DataFolder {
   private static let storeFileNames: Set = [
     "blobs", "renditions", "tmp", "richpush.db", "richpush.db-wal", "richpush.db-shm",
     "richpush.db-journal", "lock", "node", "collection.lock", "objects",
+    "database",
   ]
 
   private func makePrivate(_ name: String) throws(StoreError) {

@@ -13,6 +13,8 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
     case reading
     case writing
     case listening
+    /// Copying, checking and backing up, which take as long as they need.
+    case maintenance
   }
 
   /// How long to wait for a connection.
@@ -20,7 +22,13 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   /// How long to wait for a statement; the server itself ends one a second earlier.
   private static let statementTimeout = Duration.seconds(5)
 
-  private let handle: OpaquePointer
+  /// How long to wait for a statement on a connection for maintenance; one without a server ends within seconds.
+  private static let maintenanceTimeout = Duration.seconds(86_400)
+
+  /// The C handle, for the parts of libpq that are in other files.
+  let handle: OpaquePointer
+  /// How long to wait for a statement.
+  let timeout: Duration
   private var statements: [String: String] = [:]
   private var buffer = ParameterBuffer()
   /// The SQLSTATE of the last failed statement.
@@ -34,6 +42,7 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
 
   /// Connects to the server at a URL (or a list of `keyword=value`), as libpq understands it.
   init(_ url: String, for purpose: Purpose) throws(StoreError) {
+    timeout = purpose == .maintenance ? Self.maintenanceTimeout : Self.statementTimeout
     if let problem = cpostgres_load() { throw StoreError(.failed, String(cString: problem)) }
     // What the URL says has precedence.
     let defaults = [
@@ -57,6 +66,9 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
 
   deinit { cpostgres_finish(handle) }
 
+  /// The password that was used; empty if there was none.
+  var password: String { String(cString: cpostgres_password(handle)) }
+
   /// Whether a statement of the open transaction has failed, so that it can only be rolled back.
   var isInFailedTransaction: Bool {
     // PQTRANS_INERROR
@@ -66,7 +78,7 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   /// Runs one or more statements without values, and ignores their rows.
   func script(_ sql: String) throws(StoreError) {
     guard cpostgres_send_query(handle, sql) == 1 else { throw broken() }
-    _ = try result(within: Self.statementTimeout)
+    _ = try result(within: timeout)
   }
 
   func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
@@ -77,7 +89,7 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
       cpostgres_send_query_prepared(handle, name, Int32(values.count), pointers) == 1
     }
     guard isSent else { throw broken() }
-    let result = PostgresResult(try result(within: Self.statementTimeout))
+    let result = PostgresResult(try result(within: timeout))
     // WITH … UPDATE … SELECT is a SELECT to the server.
     if !result.isSelect || !sql.hasPrefix("SELECT") { writes += 1 }
     return result
@@ -109,7 +121,7 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
     if let name = statements[sql] { return name }
     let name = "s\(statements.count)"
     guard cpostgres_send_prepare(handle, name, sql) == 1 else { throw broken() }
-    cpostgres_clear(try result(within: Self.statementTimeout))
+    cpostgres_clear(try result(within: timeout))
     statements[sql] = name
     return name
   }
@@ -154,16 +166,22 @@ extension PostgresConnection {
       """
     switch purpose {
     case .listening: return all
+    case .maintenance:
+      return all + "SET statement_timeout = 0; SET lock_timeout = 10000;" + durable
     case .reading: return all + "SET default_transaction_read_only = on"
     case .writing:
       return all + """
         SET lock_timeout = 3000; SET idle_in_transaction_session_timeout = 5000;
         SET default_transaction_isolation = 'read committed';
-        SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') = 'off'
-        """
+        """ + durable
     }
   }
+
+  /// What was acknowledged survives a power cut, whatever the server's default is.
+  private static let durable = """
+    SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') = 'off'
+    """
 }
 
 // MARK: - Waiting
@@ -198,7 +216,8 @@ extension PostgresConnection {
     return last
   }
 
-  private func flush(until deadline: ContinuousClock.Instant) throws(StoreError) {
+  /// Returns once everything was sent.
+  func flush(until deadline: ContinuousClock.Instant) throws(StoreError) {
     while case let left = cpostgres_flush(handle), left != 0 {
       guard left > 0 else { throw broken() }
       try wait(for: POLLIN | POLLOUT, until: deadline)
@@ -207,7 +226,8 @@ extension PostgresConnection {
     }
   }
 
-  private func nextResult(until deadline: ContinuousClock.Instant) throws(StoreError)
+  /// The next result of what was sent; nil after the last.
+  func nextResult(until deadline: ContinuousClock.Instant) throws(StoreError)
     -> OpaquePointer?
   {
     while cpostgres_is_busy(handle) == 1 {
@@ -217,7 +237,8 @@ extension PostgresConnection {
     return cpostgres_get_result(handle)
   }
 
-  private func wait(
+  /// Waits until the socket can be read or written.
+  func wait(
     for events: Int32, until deadline: ContinuousClock.Instant
   ) throws(StoreError) {
     while true {
@@ -232,9 +253,13 @@ extension PostgresConnection {
     }
   }
 
-  private func error(in result: OpaquePointer) -> StoreError? {
+  /// What a result says if it is an error.
+  func error(in result: OpaquePointer) -> StoreError? {
+    let successes = [
+      CPOSTGRES_COMMAND_OK, CPOSTGRES_TUPLES_OK, CPOSTGRES_COPY_IN, CPOSTGRES_COPY_OUT,
+    ]
     let status = cpostgres_result_status(result)
-    guard status != CPOSTGRES_COMMAND_OK, status != CPOSTGRES_TUPLES_OK else { return nil }
+    guard !successes.contains(where: { $0 == status }) else { return nil }
     let message =
       cpostgres_result_message(result).map { String(cString: $0) }
       ?? Self.oneLine(cpostgres_error_message(handle))
@@ -247,7 +272,7 @@ extension PostgresConnection {
   }
 
   /// Marks the connection as failed, and says why.
-  private func broken() -> StoreError {
+  func broken() -> StoreError {
     isBroken = true
     return .unavailable(Self.oneLine(cpostgres_error_message(handle)))
   }

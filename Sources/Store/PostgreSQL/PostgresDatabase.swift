@@ -19,6 +19,7 @@ final class PostgresDatabase: Sendable {
     self.url = url
     let connection = try PostgresConnection(url, for: .writing)
     try PostgresSchema.migrate(connection, initialize: initialize)
+    try PostgresSchema.requireFinishedMigration(connection)
     writer = PostgresWriter(connection, url: url, origin: origin, onCommit: onCommit)
     readers = PostgresReaders(url: url)
   }

@@ -33,6 +33,22 @@ enum PostgresSchema {
     }
   }
 
+  /// Throws `conflict` if not all records are there that `store migrate` copies into the database.
+  static func requireFinishedMigration(_ connection: PostgresConnection) throws {
+    guard try isMigrationUnfinished(connection) else { return }
+    throw StoreError(
+      .conflict,
+      "not all records have been copied into the database: run 'richpush store migrate' again, "
+        + "which goes on where it was")
+  }
+
+  /// Whether `store migrate` has begun to copy records into the database, and has not compared all of them.
+  static func isMigrationUnfinished(_ connection: PostgresConnection) throws -> Bool {
+    try connection.value(
+      "SELECT to_regclass(quote_ident(current_schema()) || '.unfinished_migration') IS NOT NULL")
+      ?? false
+  }
+
   /// Nil if there are no tables.
   private static func appliedSteps(_ connection: PostgresConnection) throws -> Int? {
     let exists = try connection.value(

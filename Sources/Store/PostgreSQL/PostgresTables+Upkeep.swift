@@ -1,10 +1,42 @@
 import FoundationEssentials
+import Primitives
 
 // MARK: - Checks
 
 extension PostgresTables {
-  // The server checks its own files (pg_amcheck), and there are no rows that it lets refer to nothing.
-  func problems() async throws -> [String] { [] }
+  func check() async throws -> DatabaseFindings {
+    // Takes long.
+    try await BlockingQueue("store.check").run { [url = database.url] in
+      try PostgresConnection(url, for: .maintenance).check()
+    }
+  }
+
+  /// Calls `run` with what writes the records to a file, as of one moment; returns the blobs to which they refer,
+  /// and the URL without its password.
+  func withDump(
+    to file: String, _ run: (DatabaseDump) throws -> Void
+  ) throws -> (blobs: [Digest], address: String) {
+    let connection = try PostgresConnection(database.url, for: .maintenance)
+    try connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    let (snapshot, tables) =
+      try connection.all(
+        "SELECT pg_export_snapshot(), '\"' || replace(current_schema(), '\"', '\"\"') || '\".*'"
+      ) { ($0 as String, $1 as String) }.first ?? ("", "")
+    let url = ConnectionURL.removingPassword(database.url)
+    let password = connection.password
+    try run(
+      DatabaseDump(
+        arguments: [
+          "--format=custom", "--no-owner", "--no-privileges", "--snapshot=\(snapshot)",
+          "--table=\(tables)", "--file=\(file)", "--dbname=\(url)",
+        ], environment: password.isEmpty ? [:] : ["PGPASSWORD": password]))
+    let blobs: [Digest] = try connection.column(
+      """
+      SELECT blob FROM notification WHERE blob IS NOT NULL
+      UNION SELECT blob FROM asset WHERE blob IS NOT NULL
+      """)
+    return (blobs, url)
+  }
 
   func size() async throws -> Int {
     try await database.read { connection in

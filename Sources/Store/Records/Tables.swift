@@ -17,8 +17,8 @@ protocol Upkeep: Sendable {
   func turn(_ group: DispatchGroup)
   /// The bytes that the database takes on its disk.
   func size() async throws -> Int
-  /// What is wrong with the database itself, a sentence each.
-  func problems() async throws -> [String]
+  /// What is wrong with the database itself.
+  func check() async throws -> DatabaseFindings
   /// The assets with content.
   func assetContents() async throws -> [(richType: String, name: String, blob: Digest)]
   /// The notifications with content.
@@ -37,6 +37,22 @@ protocol Upkeep: Sendable {
   func removeHistory(before time: Date) async throws
   /// Removes events for publishers from before `time`, and the oldest beyond a number.
   func removeEvents(before time: Date, keeping count: Int) async throws
+}
+
+/// What a check of the database found, a sentence each.
+struct DatabaseFindings: Sendable {
+  /// What is wrong.
+  var problems: [String] = []
+  /// What could not be checked, and why.
+  var notes: [String] = []
+}
+
+/// How `pg_dump` is run, which writes the records of a PostgreSQL database to a file.
+package struct DatabaseDump: Sendable {
+  /// Its arguments.
+  package let arguments: [String]
+  /// What it needs in its environment: the password, which other users could see in the arguments.
+  package let environment: [String: String]
 }
 
 /// Functions that are called after commits of this process, and of other nodes with the same database.

@@ -59,7 +59,8 @@ extension Queryable where Self: ~Copyable {
 
 /// A row of a query, read column by column from the left.
 struct Row {
-  private let statement: OpaquePointer
+  /// The statement, for values without a type.
+  let statement: OpaquePointer
   private var index: Int32 = 0
 
   init(_ statement: OpaquePointer) { self.statement = statement }

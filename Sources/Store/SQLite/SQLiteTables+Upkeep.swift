@@ -4,11 +4,15 @@ import Glibc
 // MARK: - Checks
 
 extension SQLiteTables {
-  func problems() async throws -> [String] {
+  func check() async throws -> DatabaseFindings {
     // Reads the whole database, which takes long.
     try await BlockingQueue("store.check").run { [database] in
-      try database.column("PRAGMA integrity_check(20)", as: String.self).filter { $0 != "ok" }
-        + database.column("PRAGMA foreign_key_check").map { "a dangling row in \($0 as String)" }
+      var findings = DatabaseFindings()
+      findings.problems = try database.column("PRAGMA integrity_check(20)", as: String.self)
+        .filter { $0 != "ok" }
+      findings.problems += try database.column("PRAGMA foreign_key_check")
+        .map { "a dangling row in \($0 as String)" }
+      return findings
     }
   }
 

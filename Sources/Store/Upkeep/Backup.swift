@@ -16,22 +16,28 @@ extension Store {
   ///
   /// The folder appears once the copy is complete and durable; it is a data folder itself. Content on the
   /// same file system is linked and takes no further space. Of what the object store has, nothing is copied.
+  ///
+  /// The records of a PostgreSQL database are in the folder's file `richpush.dump`, which `dump` lets be written.
+  /// `progress` is called with the number of blobs that are copied.
   @discardableResult
-  package func backup(to path: String) async throws -> BackupReport {
-    guard tables is SQLiteTables else {
-      throw StoreError(
-        .failed,
-        "the records are in PostgreSQL: back them up with pg_dump, and then the folder \(folder.blobs)"
-      )
-    }
+  package func backup(
+    to path: String, dump: @escaping @Sendable (DatabaseDump) throws -> Void = { _ in },
+    progress: @escaping @Sendable (_ blobs: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> BackupReport {
     if objects == nil, let url = folder.objectStore { throw folder.missingObjectStore(url) }
     let remote = try await objectsInStore()
     return try await upkeep.run { [self] in
       try folder.preventingCollection {
         var left = 0
         try Backup.build(path) { target in
-          try SQLiteTables.copyDatabase(from: folder.database, to: target.database)
-          left = try Backup.copyBlobs(from: folder, to: target, except: remote, verifying: false)
+          let blobs =
+            if let tables = tables as? PostgresTables {
+              try tables.dump(to: target, dump)
+            } else {
+              try SQLiteTables.dump(folder.database, to: target.database)
+            }
+          left = try Backup.copyBlobs(
+            blobs, from: folder, to: target, except: remote, verifying: false, progress)
           try target.setObjectStore(objects?.url)
         }
         return BackupReport(blobs: left, objects: objects?.url)
@@ -54,14 +60,51 @@ extension Store {
 
   /// Makes a data folder from a backup; `path` must not exist or be an empty folder.
   ///
-  /// Compares all content with its digests before the folder appears.
-  package static func restore(from backup: String, to path: String) throws {
+  /// Compares all content with its digests before the folder appears. Returns the file with the records if they
+  /// are for a PostgreSQL database.
+  @discardableResult
+  package static func restore(from backup: String, to path: String) throws -> String? {
     let source = DataFolder(existing: backup)
+    let isDump = stat(ofFile: source.dump) != nil
     try Backup.build(path) { target in
-      try SQLiteTables.copyDatabase(from: source.database, to: target.database)
-      _ = try Backup.copyBlobs(from: source, to: target, except: [:], verifying: true)
+      var blobs: [Digest] = []
+      if isDump {
+        DigestFolder(path: source.blobs, mode: DataFolder.blobMode).forEachFile { file in
+          Digest(hex: file.name).map { blobs.append($0) }
+        }
+        try source.recordsDatabase.map(target.setDatabase)
+        unlink(target.database)
+      } else {
+        blobs = try SQLiteTables.dump(source.database, to: target.database)
+      }
+      _ = try Backup.copyBlobs(
+        blobs, from: source, to: target, except: [:], verifying: true, { _, _ in })
       try target.setObjectStore(source.objectStore)
     }
+    return isDump ? source.dump : nil
+  }
+}
+
+extension SQLiteTables {
+  /// Copies a database, and returns every blob that the copy refers to.
+  fileprivate static func dump(_ source: String, to target: String) throws -> [Digest] {
+    try copyDatabase(from: source, to: target)
+    return try blobs(in: target)
+  }
+}
+
+extension PostgresTables {
+  /// Has the records written to a file in the folder, and returns every blob that they refer to.
+  fileprivate func dump(
+    to target: DataFolder, _ run: (DatabaseDump) throws -> Void
+  ) throws -> [Digest] {
+    let (blobs, address) = try withDump(to: target.dump, run)
+    guard stat(ofFile: target.dump).map({ $0.st_size > 0 }) == true else {
+      throw StoreError(.failed, "pg_dump has written nothing")
+    }
+    unlink(target.database)
+    try target.setDatabase(address)
+    return blobs
   }
 }
 
@@ -87,17 +130,18 @@ private enum Backup {
     }
   }
 
-  /// Copies every blob that the database of `target` refers to, except the ones in the object store; returns
-  /// how many these are.
+  /// Copies blobs, except the ones in the object store; returns how many these are.
   static func copyBlobs(
-    from source: DataFolder, to target: DataFolder, except remote: [Digest: Int], verifying: Bool
+    _ blobs: [Digest], from source: DataFolder, to target: DataFolder, except remote: [Digest: Int],
+    verifying: Bool, _ progress: (_ blobs: Int, _ total: Int) -> Void
   ) throws -> Int {
     var left = 0
     let (from, to) = (
       DigestFolder(path: source.blobs, mode: DataFolder.blobMode),
       DigestFolder(path: target.blobs, mode: DataFolder.blobMode)
     )
-    for digest in try SQLiteTables.blobs(in: target.database) {
+    for (index, digest) in blobs.enumerated() {
+      if index.isMultiple(of: 100) { progress(index, blobs.count) }
       let size = stat(ofFile: from.path(of: digest)).map { Int($0.st_size) }
       if let known = remote[digest], size == nil || size == known {
         left += 1

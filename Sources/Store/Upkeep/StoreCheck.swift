@@ -18,6 +18,8 @@ package struct CheckReport: Sendable, Equatable {
   package internal(set) var renditions = 0
   /// The problems; empty if there are none.
   package internal(set) var findings: [Finding] = []
+  /// What could not be checked, and why.
+  package internal(set) var notes: [String] = []
 
   /// Whether every problem was repaired.
   package var isSound: Bool { findings.allSatisfy(\.isRepaired) }
@@ -38,10 +40,11 @@ extension Store {
   /// Reads every blob of the object store that something refers to.
   package func check(repairing: Bool = false) async throws -> CheckReport {
     if objects == nil, let url = folder.objectStore { throw folder.missingObjectStore(url) }
-    let problems = try await tables.problems()
+    let database = try await tables.check()
     var report = try await upkeep.run { [self] in
       var report = CheckReport()
-      for problem in problems { report.add("the database: \(problem)") }
+      report.notes = database.notes
+      for problem in database.problems { report.add("the database: \(problem)") }
       try checkBlobs(&report, repairing: repairing)
       checkRenditions(&report, repairing: repairing)
       return report

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Media
 import Origin
+import Primitives
 import RichPushAPI
 
 /// `richpush config`: checks the server's configuration file, or prints a new one.

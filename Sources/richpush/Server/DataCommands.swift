@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Origin
+import Primitives
 
 // Commands that change the data folder, also while a server is running.
 
@@ -90,56 +91,6 @@ enum KeyCommand: Command {
   }
 }
 
-/// `richpush store`: checks, backs up and restores the data folder.
-enum StoreCommand: Command {
-  static let name = "store"
-  static let summary = "checks, backs up and restores the data folder"
-  static let help = """
-      richpush store check [--repair]     verifies every blob's hash, and every reference
-      richpush store backup FOLDER        copies everything but the renditions
-      richpush store restore FOLDER       creates the data folder (--data) from a backup
-
-    With --objects, check reads the object store as well, and backup leaves out what that has.
-
-    check and backup work while a server is running; restore needs an empty data folder. Root acts
-    as the data folder's owner, who must then be able to create or read FOLDER.
-    """
-  static let options: [Option] = [
-    .data, .database, .objects, .flag("repair", "check: repair what can be derived again"),
-  ]
-  static let operands = ["check|backup|restore", "[FOLDER]"]
-
-  static func run(_ arguments: Arguments) async throws {
-    let data = try arguments.dataFolder()
-    switch (arguments.operands[0], arguments.subject) {
-    case ("check", nil):
-      let isRepairing = arguments.flag("repair")
-      let report = try await admin(data, arguments).check(repairing: isRepairing)
-      for line in report.lines { Terminal.print(line) }
-      if !report.isSound {
-        throw CommandLineError.failed(
-          isRepairing ? "not everything could be repaired" : "something is wrong; try --repair")
-      }
-    case ("backup", let folder?):
-      let left = try await admin(data, arguments).backup(to: folder, programs: Programs.folder)
-      Terminal.print("backed up to \(folder)")
-      for line in left { Terminal.print(line) }
-    case ("restore", let folder?):
-      try DataFolderAdmin.restore(from: folder, to: data)
-      Terminal.print("restored \(data) from \(folder)")
-    default:
-      throw CommandLineError.usage("usage: store check, backup FOLDER or restore FOLDER")
-    }
-  }
-
-  private static func admin(_ data: String, _ arguments: Arguments) throws -> DataFolderAdmin {
-    try DataFolderAdmin(
-      data: data, database: arguments.database(),
-      objects: try ObjectStoreSettings(
-        arguments.string("objects"), environment: arguments.environment))
-  }
-}
-
 extension Arguments {
   /// The data folder, whose owner root takes on first, so that it leaves no file that the server cannot open.
   func dataFolder() throws -> String {
@@ -149,12 +100,15 @@ extension Arguments {
   }
 
   /// The URL of the PostgreSQL database; nil for the SQLite database in the data folder.
-  func database() throws(CommandLineError) -> String? {
-    guard let url = string("database"), !url.isEmpty else { return nil }
+  func database() throws(CommandLineError) -> String? { try databaseURL("database") }
+
+  /// The URL of a PostgreSQL database that a flag has; nil without the flag.
+  func databaseURL(_ flag: String) throws(CommandLineError) -> String? {
+    guard let url = string(flag), !url.isEmpty else { return nil }
     guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
-      throw .usage("--database is a URL such as postgres://richpush@db.example/richpush")
+      throw .usage("--\(flag) is a URL such as postgres://richpush@db.example/richpush")
     }
-    if ConnectionURL.hasPassword(url) { warnOfSecret(in: "database") }
+    if ConnectionURL.hasPassword(url) { warnOfSecret(in: flag) }
     return url
   }
 

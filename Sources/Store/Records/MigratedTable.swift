@@ -1,0 +1,131 @@
+/// A table that `store migrate` copies from SQLite to PostgreSQL, and how its columns correspond.
+///
+/// A column or table that is neither here nor among ``leftOut`` fails a test: whoever adds one decides.
+struct MigratedTable: Sendable {
+  /// Its name in SQLite.
+  let source: String
+  /// Its name in PostgreSQL.
+  let target: String
+  /// The columns of its primary key in SQLite, in whose order it is copied.
+  let key: [String]
+  /// The columns in SQLite, or expressions of them.
+  let sourceColumns: [String]
+  /// The columns in PostgreSQL, in the same order.
+  let targetColumns: [String]
+  /// Which rows are copied, if not all.
+  let condition: String?
+
+  /// Describes a table; `derived` are columns of PostgreSQL with the expressions that they come from.
+  ///
+  /// A column `user` is `user_id` in PostgreSQL, where it would be a keyword.
+  private init(
+    _ source: String, as target: String? = nil, key: String..., columns: String,
+    derived: KeyValuePairs<String, String> = [:], where condition: String? = nil
+  ) {
+    self.source = source
+    self.target = target ?? source
+    (self.key, self.condition) = (key, condition)
+    let same = columns.split(separator: " ").map(String.init)
+    sourceColumns = same + derived.map(\.value)
+    targetColumns = same.map { $0 == "user" ? "user_id" : $0 } + derived.map(\.key)
+  }
+
+  /// All tables, each after those that it refers to.
+  static let all = [
+    MigratedTable("user", as: "users", key: "id", columns: "id name hash role created"),
+    MigratedTable("session", key: "id", columns: "id hash user created used user_agent"),
+    MigratedTable("registration", key: "id", columns: "id user platform handle updated keys lane"),
+    MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
+    MigratedTable("device_token", key: "hash", columns: "hash created registration"),
+    MigratedTable(
+      "notification", key: "id",
+      columns: "id message rich_type payload sender audience details blob blob_size blob_type "
+        + "created not_before expires form withdrawn"),
+    MigratedTable(
+      "idempotency", key: "sender", "key", columns: "sender key request notification"),
+    MigratedTable(
+      "notification_count", key: "notification",
+      columns: "notification recipients reached fetched read queued sent failed "
+        + "first_sent first_fetched first_read"),
+    MigratedTable(
+      "recipient", key: "user", "notification", columns: "user notification sent fetched read"),
+    MigratedTable(
+      "device_receipt", key: "notification", "user", "registration",
+      columns: "notification user registration fetched read"),
+    MigratedTable(
+      "push_event", key: "sequence", columns: "sequence user notification data created"),
+    MigratedTable("held_event", key: "notification", columns: "notification due data"),
+    MigratedTable(
+      "event", key: "sequence", columns: "sequence token type publisher user data created",
+      derived: ["notification": "CASE type WHEN 'receipt' THEN data ->> '$.notification' END"]),
+    MigratedTable(
+      "push", key: "id", columns: "id notification lane kind text fallback collapse expires"),
+    MigratedTable(
+      "job", key: "id",
+      columns: "id push lane token user registration audience collapse state attempts due owner "
+        + "updated sent_as reference reason"),
+    MigratedTable(
+      "audience_part", key: "id", columns: "id notification push event due first last",
+      derived: [
+        // A list of numbers, as the text form of an array.
+        "users": "CASE WHEN push IS NULL THEN '{' || trim(members, '[]') || '}' END",
+        "devices": "CASE WHEN push IS NOT NULL THEN members END",
+      ]),
+    MigratedTable("link_key", key: "id", columns: "id secret created"),
+    MigratedTable("vapid_key", key: "id", columns: "id secret created"),
+    MigratedTable(
+      "asset", key: "rich_type", "name",
+      columns: "rich_type name state reason blob bytes type details stamp modified updated folded"),
+    MigratedTable(
+      "counter", key: "name", columns: "name next", where: "name <> '\(notificationCounter)'"),
+  ]
+
+  /// The counter of notifications in SQLite, a sequence in PostgreSQL.
+  static let notificationCounter = "notification"
+
+  /// What is not copied as it is: columns by `table.column`, and tables.
+  static let leftOut: (source: Set<String>, target: Set<String>) = (
+    // Divided by `derived`; the numbers of ``MigrationNumbers``.
+    ["audience_part.members", "sqlite_sequence"],
+    // Derived from other columns; the numbers of ``MigrationNumbers``; kept by the schema itself.
+    ["job.line", "event_counter", "schema_version"]
+  )
+
+  /// The tables in PostgreSQL whose next number follows from the largest so far.
+  static let numbered = ["users", "session", "push", "job", "audience_part", "link_key"]
+}
+
+/// The numbers from which new rows go on.
+struct MigrationNumbers: Equatable, Sendable {
+  /// The next notification.
+  var notification = 0
+  /// The last push event, and the last event for publishers.
+  var (pushEvent, event) = (0, 0)
+  /// The last number of each of ``MigratedTable/numbered``, 0 if there was none.
+  var last: [String: Int] = [:]
+}
+
+/// The rows of a table without their order: their number, and the sum of their SHA-256.
+struct TableSummary: Equatable, Sendable {
+  private(set) var rows = 0
+  private var sum: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  /// Adds a row, as ``CopyLine`` has it.
+  mutating func add(_ line: UnsafeRawBufferPointer) {
+    rows += 1
+    let words = Digest.words(of: line)
+    sum = (sum.0 &+ words.0, sum.1 &+ words.1, sum.2 &+ words.2, sum.3 &+ words.3)
+  }
+
+  /// The sum, in hexadecimal.
+  var checksum: String {
+    [sum.0, sum.1, sum.2, sum.3].map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  static func == (one: TableSummary, other: TableSummary) -> Bool {
+    one.rows == other.rows && one.sum == other.sum
+  }
+}
