@@ -13,7 +13,8 @@ enum StoreCommand: Command {
       richpush store migrate --from var --to postgres://richpush@db.example/richpush
                                           copies the records to PostgreSQL, for several nodes
 
-    With --objects, check reads the object store as well, and backup leaves out what that has.
+    With --objects, check reads the object store as well, and backup leaves out what that has. With
+    --database, backup needs pg_dump, and restore says how pg_restore is used.
 
     check and backup work while a server is running; restore needs an empty data folder. Root acts
     as the data folder's owner, who must then be able to create or read FOLDER.
