@@ -81,6 +81,11 @@ package final class Origin: Sendable {
     observers.onEverything.set { [housekeeping, changes = routes.table.media.resolved.changes] in
       housekeeping.assumeEverythingChanged(changes)
     }
+    let trust = CacheTrust([
+      routes.authenticator.changes, routes.table.media.resolved.changes,
+      routes.table.signed.resolved.changes,
+    ])
+    observers.onHearing.set { trust.update(silence: $0) }
     media.host.warmUp()
     delivery.lanes.start()
     delivery.workers.start()

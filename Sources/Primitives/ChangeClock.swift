@@ -13,6 +13,8 @@ package final class ChangeClock: Sendable {
   private let all = Atomic<Moment>(0)
   /// The moment of the last change of the numbers with the same remainder.
   private let moments = InlineArray<4096, Atomic<Moment>> { _ in Atomic(0) }
+  /// Held while a moment begins.
+  private let turn = Mutex<Void>(())
 
   /// A clock at the moment 0.
   package init() {}
@@ -26,13 +28,31 @@ package final class ChangeClock: Sendable {
       || all.load(ordering: .acquiring) > moment
   }
 
+  /// Begins a moment, and returns it.
+  package func begin() -> Moment { advance { _ in } }
+
+  /// Makes everything that was remembered before a moment began be read again.
+  package func end(before moment: Moment) { all.max(moment, ordering: .sequentiallyConsistent) }
+
   /// Records a change, which was made before; of everything without a number.
   package func record(_ number: Int?) {
-    let moment = now.add(1, ordering: .sequentiallyConsistent).newValue
-    if let number {
-      moments[number & (Self.remainders - 1)].max(moment, ordering: .sequentiallyConsistent)
-    } else {
-      all.max(moment, ordering: .sequentiallyConsistent)
+    _ = advance { moment in
+      if let number {
+        moments[number & (Self.remainders - 1)].store(moment, ordering: .sequentiallyConsistent)
+      } else {
+        all.max(moment, ordering: .sequentiallyConsistent)
+      }
+    }
+  }
+
+  /// Begins a moment once what happens in it is recorded, so that what is found unchanged after it began was
+  /// not changed before.
+  private func advance(_ record: (Moment) -> Void) -> Moment {
+    turn.withLock { _ in
+      let moment = now.load(ordering: .relaxed) + 1
+      record(moment)
+      now.store(moment, ordering: .sequentiallyConsistent)
+      return moment
     }
   }
 }

@@ -63,6 +63,7 @@ import Testing
       case .caller: return "in"
       case .wrong: return "wrong"
       case .tooManyFailures, .busy: return "wait"
+      case .failed(let error): throw error
       }
     }
     for number in 0..<10 { #expect(try await answer("alice:\(number)") == "wrong") }

@@ -41,8 +41,16 @@ package final class PostgresServer: Sendable {
   }
 
   /// The URL of its database.
-  package var url: String {
+  package var url: String { url(in: folder) }
+
+  private func url(in folder: String) -> String {
     "postgres://\(Self.user)@/postgres?host=\(folder)&port=\(Self.port)"
+  }
+
+  /// A way to its database that can be cut, and the URL of that.
+  package func relay() throws -> (relay: SocketRelay, url: String) {
+    let relay = try SocketRelay(".s.PGSQL.\(Self.port)", to: folder)
+    return (relay, url(in: relay.folder))
   }
 
   /// Starts it, and waits until it accepts connections.

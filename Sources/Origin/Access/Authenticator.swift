@@ -27,6 +27,8 @@ final class Authenticator: Sendable {
     case tooManyFailures(wait: Int)
     /// Not checked because the queue is full; try again after this number of seconds.
     case busy(wait: Int)
+    /// Not checked because the store does not answer.
+    case failed(ServiceError)
   }
 
   private let store: Store
@@ -97,8 +99,11 @@ final class Authenticator: Sendable {
       }
       return try await inTurn(credentials, authorization, from: address)
     } catch {
-      guard case AdmissionQueue.Rejection.full(let wait) = error else { return .busy(wait: 1) }
-      return .busy(wait: Int(wait / .seconds(1)))
+      switch error {
+      case AdmissionQueue.Rejection.full(let wait): return .busy(wait: Int(wait / .seconds(1)))
+      case is AdmissionQueue.Rejection: return .busy(wait: 1)
+      default: return .failed(ServiceError(any: error))
+      }
     }
   }
 
@@ -118,7 +123,7 @@ final class Authenticator: Sendable {
         isDemo || !user.isPasswordless
       else { return .wrong }
       return .caller(remember(Caller(user, hash: token.hash), token.loginKey, moment))
-    } catch { return .busy(wait: 1) }
+    } catch { return .failed(ServiceError(any: error)) }
   }
 
   /// Checks and hashes a new password when it is admitted.
@@ -177,7 +182,10 @@ final class Authenticator: Sendable {
       return .tooManyFailures(wait: wait)
     }
     let moment = logins.changes.moment
-    let user = try? await accounts.user(named: credentials.name)
+    let user: User?
+    do { user = try await accounts.user(named: credentials.name) } catch {
+      return .failed(ServiceError(any: error))
+    }
     let isRight = await withCheckedContinuation { continuation in
       hashing.async { [limiter] in
         let hash = user?.hash ?? Self.dummy.hash

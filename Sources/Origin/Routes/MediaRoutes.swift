@@ -20,12 +20,14 @@ struct MediaRoutes: Sendable {
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
     let (request, user) = (context.request, context.caller.id)
+    let moment = resolved.changes.moment
     let known = resolved.find(request.target, at: Date().second)
     let id = try known?.notification ?? context.notificationID()
     guard
       let isRecorded = try await store.notifications.isFetchRecorded(
         id, user: user, device: context.device)
     else { throw ServiceError.noSuchNotification }
+    known?.renew(moment)
     let media = if let known { known } else { try await resolve(id, context) }
     let response = try await response(with: media, to: context)
     if request.method == "GET", !isRecorded {

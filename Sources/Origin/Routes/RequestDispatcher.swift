@@ -79,6 +79,7 @@ struct RequestDispatcher: Responder {
           .immediate(DeviceToken(authorization) == nil ? Self.unauthorized : Self.invalidToken)
         case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
         case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
+        case .failed(let error): .immediate(response(to: request, error))
         }
       }
     }
@@ -97,6 +98,7 @@ struct RequestDispatcher: Responder {
       switch await authenticator.verify(token) {
       case .caller(let caller): authorize(caller)
       case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
+      case .failed(let error): .immediate(response(to: request, error))
       default: .immediate(SessionRoutes.signedOut)
       }
     }

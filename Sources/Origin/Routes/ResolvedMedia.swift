@@ -56,7 +56,8 @@ final class ResolvedMedia: Sendable {
   let route: String
   /// When it expires, in seconds since 1970.
   private let end: Int
-  private let moment: ChangeClock.Moment
+  /// Since when it is known to be unchanged.
+  private let moment: Atomic<ChangeClock.Moment>
   private let changes: ChangeClock
   private let versions: PluginVersionCache
   private let counts: RenditionCounts
@@ -72,7 +73,8 @@ final class ResolvedMedia: Sendable {
     (self.notification, self.rendition, self.content) = (notification, rendition, content)
     (self.route, isTransient) = (route, false)
     end = expires.map { Int($0.timeIntervalSince1970) } ?? .max
-    (self.moment, self.changes) = (moment, changes)
+    self.moment = Atomic(moment)
+    self.changes = changes
     (self.versions, self.counts) = (versions, counts)
   }
 
@@ -80,19 +82,25 @@ final class ResolvedMedia: Sendable {
   init(_ media: ResolvedMedia, content: Content?) {
     (notification, rendition, self.content) = (media.notification, media.rendition, content)
     (route, isTransient, end) = (media.route, content == nil, media.end)
-    (moment, changes) = (media.moment, media.changes)
+    moment = Atomic(media.moment.load(ordering: .relaxed))
+    changes = media.changes
     (versions, counts) = (media.versions, media.counts)
   }
 
   /// Whether it may be sent at this time in seconds since 1970; checks its plugin once per epoch.
   func isValid(at second: Int) -> Bool {
-    guard second < end, !changes.hasChanged(notification, since: moment) else { return false }
+    guard second < end,
+      !changes.hasChanged(notification, since: moment.load(ordering: .relaxed))
+    else { return false }
     let epoch = versions.epoch(at: second)
     if checkedEpoch.load(ordering: .relaxed) == epoch { return true }
     guard versions.isCurrent(rendition.plugin, in: epoch) else { return false }
     checkedEpoch.store(epoch, ordering: .relaxed)
     return true
   }
+
+  /// Records that the database answered after a moment in which this was valid.
+  func renew(_ moment: ChangeClock.Moment) { self.moment.max(moment, ordering: .relaxed) }
 
   func recordUse() { counts.count(.hit) }
 }

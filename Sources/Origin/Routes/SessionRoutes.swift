@@ -32,6 +32,7 @@ struct SessionRoutes: Sendable {
     case .wrong: return Self.wrongPassword
     case .tooManyFailures(let wait): return RequestDispatcher.tooManyFailures(wait: wait)
     case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
+    case .failed(let error): throw error
     case .caller(let caller):
       let token = SessionToken()
       let agent = String((request.fields["User-Agent"] ?? "").prefix(256))

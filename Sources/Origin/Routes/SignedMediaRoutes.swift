@@ -25,15 +25,16 @@ struct SignedMediaRoutes: Sendable {
     let target = context.request.target
     let link = PushPayload.splittingJob(target)?.shared ?? target
     let id = try Self.id(context)
+    let moment = resolved.changes.moment
     let addressee = try await addressee(of: id, target)
     if link != target, addressee == nil { throw Self.forbidden }
     let now = Date().second
     if let known = resolved.find(link, at: now), let content = known.content, content.exists {
+      if addressee != nil { known.renew(moment) }
       known.recordUse()
       record(context, id, addressee?.user, on: addressee?.registration)
       return Self.response(content, of: known, at: now)
     }
-    let moment = resolved.changes.moment
     let (notification, rendition, left) = try await open(link, id, context)
     let pending = media.media(
       of: notification, rendition, nil, at: Self.route,

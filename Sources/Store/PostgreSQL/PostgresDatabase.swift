@@ -7,21 +7,23 @@ final class PostgresDatabase: Sendable {
   let url: String
   private let readers: PostgresReaders
   private let writer: PostgresWriter
+  /// Nil for a process that is no node.
+  private let contact: PostgresContact?
 
   /// Connects, and creates or migrates the tables as needed.
   ///
   /// `onCommit` is called after every commit, on the thread that made it; `origin` names this process to the
   /// other nodes.
   init(
-    url: String, origin: String, onCommit: Callback<Void>,
+    url: String, origin: String, contact: PostgresContact?, onCommit: Callback<Void>,
     initialize: (PostgresConnection) throws -> Void
   ) throws {
-    self.url = url
+    (self.url, self.contact) = (url, contact)
     let connection = try PostgresConnection(url, for: .writing)
     try PostgresSchema.migrate(connection, initialize: initialize)
     try PostgresSchema.requireFinishedMigration(connection)
     writer = PostgresWriter(connection, url: url, origin: origin, onCommit: onCommit)
-    readers = PostgresReaders(url: url)
+    readers = PostgresReaders(url: url, contact: contact)
   }
 
   /// Reads on a thread that may wait; each statement sees everything committed before it.
@@ -39,7 +41,10 @@ final class PostgresDatabase: Sendable {
   func write<R: Sendable>(
     expectedBatch: Int = 1, _ body: @escaping @Sendable (PostgresTransaction) throws -> R
   ) async throws -> R {
-    try await writer.write(expectedBatch: expectedBatch, body)
+    try contact?.requireLife()
+    let result = try await writer.write(expectedBatch: expectedBatch, body)
+    contact?.recordLife()
+    return result
   }
 
   /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
@@ -75,15 +80,18 @@ final class PostgresReaders: Sendable {
   private static let pause = Duration.milliseconds(200)
 
   private let url: String
+  private let contact: PostgresContact?
   private let queue = DispatchQueue(label: "store.readers", attributes: .concurrent)
   private let state = Mutex(State())
 
-  init(url: String) { self.url = url }
+  init(url: String, contact: PostgresContact?) { (self.url, self.contact) = (url, contact) }
 
   func read<R: Sendable>(
     _ body: @escaping @Sendable (PostgresConnection) throws -> R
   ) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
+    // Not only when it is its turn, which it may wait for.
+    try contact?.requireLife()
+    return try await withCheckedThrowingContinuation { continuation in
       add { connection in
         continuation.resume(with: Result { try self.perform(body, on: &connection) })
       }
@@ -121,20 +129,29 @@ final class PostgresReaders: Sendable {
   private func perform<R>(
     _ body: (PostgresConnection) throws -> R, on connection: inout PostgresConnection?
   ) throws -> R {
+    try contact?.requireLife()
     if let open = connection {
-      do { return try body(open) } catch {
+      do { return try query(body, on: open) } catch {
         guard open.isBroken else { throw error }
         connection = nil
         // The other idle ones are likely to be closed as well.
         state.withLock { $0.idle.removeAll() }
       }
     }
+    try contact?.requireLife()
     let new = try connect()
     connection = new
-    do { return try body(new) } catch {
+    do { return try query(body, on: new) } catch {
       if new.isBroken { connection = nil }
       throw error
     }
+  }
+
+  private func query<R>(
+    _ body: (PostgresConnection) throws -> R, on connection: PostgresConnection
+  ) throws -> R {
+    defer { if !connection.isBroken { contact?.recordLife() } }
+    return try body(connection)
   }
 
   private func connect() throws(StoreError) -> PostgresConnection {

@@ -11,18 +11,22 @@ final class PostgresListener: Sendable {
   private let url: String
   private let origin: String
   private let observers: CommitObservers
+  private let contact: PostgresContact
   /// Ends the waits of the thread.
   private let stopping: FileDescriptor?
   private let isStopped = Atomic(false)
 
   /// Without a message, how often the connection is tried.
   private static let heartbeat = Duration.seconds(1)
-  /// How long a node relies on what it has read before the connection was lost.
-  private static let trust = Duration.seconds(60)
+  /// The time between two attempts to connect, in milliseconds.
+  private static let pause: Int32 = 500
+  /// An attempt that has failed sooner was refused by somebody.
+  private static let refusal = Duration.seconds(2)
 
   /// Listens, on a thread of its own, for what processes other than `origin` commit.
-  init(url: String, origin: String, observers: CommitObservers) {
-    (self.url, self.origin, self.observers) = (url, origin, observers)
+  init(url: String, origin: String, observers: CommitObservers, contact: PostgresContact) {
+    (self.url, self.origin) = (url, origin)
+    (self.observers, self.contact) = (observers, contact)
     stopping = FileDescriptor(owning: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
     DispatchQueue(label: "store.listener").async { self.run() }
   }
@@ -34,38 +38,50 @@ final class PostgresListener: Sendable {
   }
 
   private func run() {
-    var (isFirst, lastHeard, isTrusted) = (true, ContinuousClock.now, true)
+    var isFirst = true
     while !isStopped.load(ordering: .relaxed) {
-      do {
-        let connection = try PostgresConnection(url, for: .listening)
-        let channel = try connection.value(
-          "SELECT quote_ident($1 || current_schema())", NodeMessage.channel, as: String.self)
-        try connection.script("LISTEN \(channel ?? NodeMessage.channel)")
-        if !isFirst { observers.onEverything(()) }
-        // The connection holds the lead: it ends with it.
-        defer { observers.lead.set(false) }
-        (isFirst, isTrusted) = (false, true)
-        try compete(on: connection)
-        while !isStopped.load(ordering: .relaxed) {
-          lastHeard = .now
-          try listen(on: connection)
-        }
-      } catch {
-        if isTrusted, ContinuousClock.now - lastHeard > Self.trust {
-          isTrusted = false
-          observers.onEverything(())
-        }
-        var descriptor = pollfd(fd: stopping?.number ?? -1, events: Int16(POLLIN), revents: 0)
-        poll(&descriptor, 1, 500)
-      }
+      // A connection that was closed is replaced at once, one that cannot be made is tried again later.
+      do { try listen(isFirst: isFirst) } catch { wait() }
+      isFirst = false
     }
   }
 
-  private func listen(on connection: PostgresConnection) throws {
-    let payloads = try connection.notifications(
-      within: Self.heartbeat, interrupt: stopping?.number ?? -1)
-    for payload in payloads { tell(payload) }
-    if payloads.isEmpty { try compete(on: connection) }
+  /// Listens until the connection is lost; throws if it cannot be made, or is lost at once.
+  private func listen(isFirst: Bool) throws {
+    let connection = try connect()
+    let start = ContinuousClock.now
+    if !isFirst { observers.onEverything(()) }
+    contact.recordHearing()
+    // The connection holds the lead: it ends with it.
+    defer { observers.lead.set(false) }
+    do {
+      while !isStopped.load(ordering: .relaxed) {
+        // Also where messages come all the time.
+        try compete(on: connection)
+        let end = ContinuousClock.now + Self.heartbeat
+        while case let left = end - .now, left > .zero, !isStopped.load(ordering: .relaxed) {
+          contact.recordHearing()
+          let payloads = try connection.notifications(
+            within: left, interrupt: stopping?.number ?? -1)
+          for payload in payloads { tell(payload) }
+        }
+      }
+    } catch  where ContinuousClock.now - start > Self.heartbeat {}
+  }
+
+  private func connect() throws -> PostgresConnection {
+    let start = ContinuousClock.now
+    defer { if .now - start < Self.refusal { contact.recordLife() } }
+    let connection = try PostgresConnection(url, for: .listening)
+    let channel = try connection.value(
+      "SELECT quote_ident($1 || current_schema())", NodeMessage.channel, as: String.self)
+    try connection.script("LISTEN \(channel ?? NodeMessage.channel)")
+    return connection
+  }
+
+  private func wait() {
+    var descriptor = pollfd(fd: stopping?.number ?? -1, events: Int16(POLLIN), revents: 0)
+    poll(&descriptor, 1, Self.pause)
   }
 
   /// Takes the lead if no other node has it; shows in any case whether the server responds.

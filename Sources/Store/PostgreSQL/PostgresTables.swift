@@ -24,11 +24,14 @@ final class PostgresTables: Tables {
     now: @escaping @Sendable () -> Date
   ) throws {
     let owner = start?.owner ?? UUID().uuidString
-    database = try PostgresDatabase(url: url, origin: owner, onCommit: observers.onCommit) {
-      try $0.addFirstKeys()
-    }
+    let contact = start.map { _ in PostgresContact(observers: observers) }
+    database = try PostgresDatabase(
+      url: url, origin: owner, contact: contact, onCommit: observers.onCommit
+    ) { try $0.addFirstKeys() }
     (self.blobs, self.observers, self.now, self.owner) = (blobs, observers, now, owner)
-    listener = start.map { _ in PostgresListener(url: url, origin: owner, observers: observers) }
+    listener = contact.map {
+      PostgresListener(url: url, origin: owner, observers: observers, contact: $0)
+    }
     if let start { releaseLeases(ofNode: start.node) }
   }
 

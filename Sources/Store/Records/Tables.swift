@@ -75,6 +75,9 @@ package struct CommitObservers: Sendable {
   package let onCommit = Callback<Void>()
   /// Called when anything may have been committed by other nodes, without having been told.
   package let onEverything = Callback<Void>()
+  /// Called every second with how long ago this node last heard what other nodes have committed; never if the
+  /// database is only this node's.
+  package let onHearing = Callback<Duration>()
   /// Whether this node does what only one does.
   package let lead = Lead()
 }

@@ -1,0 +1,63 @@
+import Dispatch
+import Synchronization
+
+/// When the database last gave a sign of life, and when the listener last heard from it.
+///
+/// Statements fail at once while there was no sign of life for five seconds: each would wait as long for its
+/// own time limit. The listener goes on trying, so one of its answers lets statements through again.
+final class PostgresContact: Sendable {
+  /// Without a sign of life for so long, statements are not sent.
+  static let patience = Duration.seconds(5)
+  /// So much later than the listener, others have heard from the database if its connection is lost alone.
+  private static let delay = Duration.seconds(3)
+  private static let interval = DispatchTimeInterval.seconds(1)
+
+  private let start = ContinuousClock.now
+  /// Nanoseconds after `start`.
+  private let life = Atomic<Int64>(0)
+  private let heard = Atomic<Int64>(0)
+  private let queue = DispatchQueue(label: "store.contact")
+
+  /// Tells observers every second for how long the listener has not heard from the database.
+  init(observers: CommitObservers) {
+    tellEverySecond(observers)
+  }
+
+  /// Records that the server has answered, or has refused to.
+  func recordLife() { life.store(now, ordering: .relaxed) }
+
+  /// Records that the listener has received all messages so far.
+  func recordHearing() {
+    recordLife()
+    heard.store(now, ordering: .relaxed)
+  }
+
+  /// Throws if it is of no use to send a statement.
+  func requireLife() throws {
+    let silence = Duration.nanoseconds(now - life.load(ordering: .relaxed))
+    guard silence < Self.patience else {
+      throw StoreError.unavailable("it has not answered for \(silence.components.seconds) s")
+    }
+  }
+
+  private func tellEverySecond(_ observers: CommitObservers) {
+    queue.asyncAfter(deadline: .now() + Self.interval) { [weak self] in
+      self?.tell(observers)
+      self?.tellEverySecond(observers)
+    }
+  }
+
+  private func tell(_ observers: CommitObservers) {
+    let (now, heard) = (now, heard.load(ordering: .relaxed))
+    // The database is there, but does not tell of changes: whatever was read must be read again.
+    if Duration.nanoseconds(life.load(ordering: .relaxed) - heard) > Self.delay {
+      observers.onEverything(())
+    }
+    observers.onHearing(.nanoseconds(now - heard))
+  }
+
+  private var now: Int64 {
+    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}
