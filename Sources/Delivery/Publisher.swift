@@ -101,6 +101,7 @@ package struct Publisher: Sendable {
           "The asset \(asset.name.quoted) is not usable. \(asset.reason ?? "It is not ready.")")
       }
       let blob = Blob(digest: digest, size: asset.bytes)
+      try await store.blobs.ensureUploaded(blob)
       source.pinned = PinnedAsset(blob, type: type, in: store)
       (new.blob, new.blobType, new.details) = (blob, type, asset.details)
     } else {

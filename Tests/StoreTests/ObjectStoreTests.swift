@@ -39,6 +39,25 @@ import Testing
     #expect(error?.code == .away && objects.keys == [path(blob.digest)])
   }
 
+  @Test
+  func `content from before the object store was used is there before something refers to it`()
+    async throws
+  {
+    let (old, node) = (Scratch(), Scratch())
+    let blob = try await old.open(.shared).blobs.add(bytes: picture)
+    let store = try old.open(objects: try objects.configuration)
+    let other = try node.open(objects: try objects.configuration)
+    let error = await #expect(throws: StoreError.self) {
+      try await other.blobs.ensureUploaded(blob)
+    }
+    #expect(error?.code == .missing)
+    try await store.blobs.ensureUploaded(blob)
+    #expect(objects.bytes(path(blob.digest)) == Data(picture))
+    try await other.blobs.ensureUploaded(blob)
+    objects.fail { _, _ in .status(503, "SlowDown") }
+    try await other.blobs.ensureUploaded(blob)
+  }
+
   @Test func `content that is there is not uploaded again`() async throws {
     let blob = try await addPicture()
     removeFile(blob)

@@ -96,6 +96,21 @@ extension Blobs {
     uploads.withLock { $0.insert(start, for: blob.digest) }
   }
 
+  /// Returns if the object store has a blob to which something is about to refer, or is away: then it has all blobs but
+  /// those from before it was first used.
+  ///
+  /// Uploads one that is only here. Throws `missing` if it may be only on another node.
+  package func ensureUploaded(_ blob: Blob) async throws(StoreError) {
+    guard let objects else { return }
+    do throws(StoreError) {
+      if size(of: blob.digest) == blob.size { return try await upload(blob) }
+      guard try await objects.head(Self.key(blob.digest))?.size == blob.size else {
+        throw StoreError(
+          .missing, "the content \(blob.digest) is not in the object store yet; try again")
+      }
+    } catch { if error.code != .away { throw error } }
+  }
+
   /// Returns if no removal of the blob that the object store has now may still be under way.
   ///
   /// A node that removes a blob announces the removal first, and looks at its age after that (`ObjectUpkeep`): either that
