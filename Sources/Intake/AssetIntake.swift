@@ -57,13 +57,20 @@ package struct AssetIntake: Sendable {
   }
 
   /// The same on the calling thread, which must be one of the intake's, in a task that is not cancelled.
+  ///
+  /// An asset whose file is in another node's folder stays as it is, unless the file here `replaces` it.
   func examineInline(
-    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool
+    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool, replaces: Bool = false
   ) async throws(ServiceError) -> Examination {
     try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
       let known = try await ServiceError.mapping {
         try await store.assets.asset(richType, name.value)
       }
+      if let known, folder.isElsewhere(known.stamp) {
+        guard replaces else { return Examination(asset: known) }
+        try await requestRemoval(ofFileOf: known)
+      }
+      if known == nil { try await removeIfRequested(richType, name, spelling: spelling) }
       let found = try await result(richType, name, known, spelling, closed)
       try await record(found.asset, insteadOf: known)
       return found
@@ -79,16 +86,22 @@ package struct AssetIntake: Sendable {
     } catch {
       switch error.code {
       case .notFound:
-        if known != nil { try await forget(richType, name.value) }
+        if let known {
+          // Which folder it came from is not known.
+          guard folder.owns(known.stamp) else { return Examination(asset: known) }
+          try await forget(richType, name.value)
+        }
         throw error
       case .diskFull:
         return Examination(
-          asset: Self.refused(richType, name.value, error.reason), pending: error)
+          asset: Self.refused(richType, name.value, error.reason, stamp: folder.unstamped),
+          pending: error)
       case .internalError, .pluginFailed, .pluginTimedOut:
         // Without a stamp, the next scan calls the plugin again.
         let asset =
-          known.flatMap { $0.blob == nil ? nil : $0.unchecked(error.reason) }
-          ?? Self.refused(richType, name.value, error.reason)
+          known.flatMap {
+            $0.blob == nil ? nil : $0.unchecked(error.reason, stamp: folder.unstamped)
+          } ?? Self.refused(richType, name.value, error.reason, stamp: folder.unstamped)
         return Examination(asset: asset)
       case let code where code.isPermanent:
         let stamp = folder.stamp(richType, name, spelling: spelling) ?? ""
@@ -130,7 +143,7 @@ package struct AssetIntake: Sendable {
       if let known, known.blob != nil { return Examination(asset: known) }
       var asset = AssetRecord(
         richType: richType, name: name.value, state: .preparing, bytes: file.size,
-        modified: file.modified, stamp: "")
+        modified: file.modified, stamp: folder.unstamped)
       asset.reason = ServiceError.incompleteFile.reason
       return Examination(asset: asset, pending: .incompleteFile)
     }
@@ -192,7 +205,9 @@ package struct AssetIntake: Sendable {
         RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
       try folder.put(path, richType, name)
     }
-    return try await examine(richType, name, closed: true).asset
+    return try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
+      try await examineInline(richType, name, spelling: nil, closed: true, replaces: true)
+    }.asset
   }
 
   /// Copies the file's bytes into the store and detects their type; blocks while copying.
@@ -271,13 +286,13 @@ extension AssetRecord {
   }
 
   /// The asset with its previous content, while the plugin fails on new content.
-  fileprivate func unchecked(_ reason: String) -> AssetRecord {
+  fileprivate func unchecked(_ reason: String, stamp: String) -> AssetRecord {
     var asset = self
-    asset.stamp = ""
+    asset.stamp = stamp
     asset.reason = "The new content is not used: \(reason) The previous content still is."
     return asset
   }
 
   /// Whether its file has new content that could not be checked.
-  package var isUnchecked: Bool { stamp.isEmpty }
+  package var isUnchecked: Bool { stamp.isEmpty || stamp.hasSuffix(":") }
 }

@@ -15,10 +15,14 @@ package struct DropFolder: Sendable {
   /// The permissions that new files and folders must not have (umask(2)); people read them, so the
   /// data folder's strict ones do not apply.
   let mask: mode_t
+  /// Its name among the drop folders of several nodes; nil if it is the only one.
+  package let identity: String?
 
   /// Describes a drop folder; with `only`, all its files have that rich type.
-  package init(path: String, only: String? = nil, mask: mode_t = 0o022) {
-    (self.path, self.only, self.mask) = (path, only, mask)
+  package init(
+    path: String, only: String? = nil, mask: mode_t = 0o022, identity: String? = nil
+  ) {
+    (self.path, self.only, self.mask, self.identity) = (path, only, mask, identity)
   }
 
   /// The name of the publish folder in the drop folder.
@@ -51,7 +55,7 @@ package struct DropFolder: Sendable {
   )] {
     let folder = try openFolder(richType)
     return try Self.entries(of: folder, richType).compactMap { entry in
-      entry.stamp(in: folder).map { (entry, $0) }
+      entry.stamp(in: folder, identity).map { (entry, $0) }
     }
   }
 
@@ -61,14 +65,15 @@ package struct DropFolder: Sendable {
   ) throws(ServiceError) -> AssetFile {
     let folder = try openFolder(richType)
     return try AssetFile(
-      folder: folder.number, name: spelling ?? Self.spelling(of: name, in: folder, richType))
+      folder: folder.number, name: spelling ?? Self.spelling(of: name, in: folder, richType),
+      identity: identity)
   }
 
   /// The stamp of the entry for an asset's name, also if it is not a file; nil if there is none.
   package func stamp(_ richType: String, _ name: AssetName, spelling: String?) -> String? {
     guard let folder = try? openFolder(richType) else { return nil }
     let found = spelling ?? Self.spelling(of: name, in: folder, richType)
-    return FolderEntry(Array(found.utf8)).stamp(in: folder)
+    return FolderEntry(Array(found.utf8)).stamp(in: folder, identity)
   }
 
   /// The stamp of the entry with exactly this name; nil if there is none.
@@ -78,7 +83,7 @@ package struct DropFolder: Sendable {
 
   /// The stamp of an entry; nil if it does not exist any more.
   package func stamp(_ richType: String, _ entry: FolderEntry) -> String? {
-    (try? openFolder(richType)).flatMap { entry.stamp(in: $0) }
+    (try? openFolder(richType)).flatMap { entry.stamp(in: $0, identity) }
   }
 
   /// The bytes of a small file; nil if there is none.
@@ -165,7 +170,7 @@ struct AssetFile {
   /// Opens a file; `folder` is the descriptor of its folder, or `AT_FDCWD`.
   ///
   /// - Throws: `notFound` if there is no such name, `rejected` if it is not a readable file.
-  init(folder: Int32, name: String) throws(ServiceError) {
+  init(folder: Int32, name: String, identity: String? = nil) throws(ServiceError) {
     var before = Glibc.stat()
     guard fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) == 0 else {
       throw ServiceError(.notFound, "There is no file \(name.quoted).")
@@ -184,7 +189,7 @@ struct AssetFile {
     self.descriptor = descriptor
     size = Int(status.st_size)
     modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
-    stamp = status.stamp
+    stamp = status.stamp(in: identity)
   }
 
   /// Whether a process is still writing to the file.

@@ -34,18 +34,20 @@ package struct FolderEntry: Sendable, Hashable {
   }
 
   /// Identifies the state of the file without reading it; nil if it does not exist any more.
-  func stamp(in folder: FileDescriptor) -> String? {
+  func stamp(in folder: FileDescriptor, _ identity: String?) -> String? {
     var status = Glibc.stat()
     let name = bytes.map { CChar(bitPattern: $0) } + [0]
-    return fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.stamp : nil
+    return fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+      ? status.stamp(in: identity) : nil
   }
 }
 
 extension stat {
-  /// Device, inode, size and times.
-  var stamp: String {
+  /// Device, inode, size and times; the name of the drop folder in the place of the device, which differs
+  /// between the nodes that share it.
+  func stamp(in folder: String?) -> String {
     """
-    \(st_dev):\(st_ino):\(st_size):\(st_mtim.tv_sec).\(st_mtim.tv_nsec):\
+    \(folder ?? String(st_dev)):\(st_ino):\(st_size):\(st_mtim.tv_sec).\(st_mtim.tv_nsec):\
     \(st_ctim.tv_sec).\(st_ctim.tv_nsec)
     """
   }

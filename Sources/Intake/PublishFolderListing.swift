@@ -11,7 +11,7 @@ extension DropFolder {
     guard only == nil, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       return nil
     }
-    return DropFolder(path: path, mask: mask)
+    return DropFolder(path: path, mask: mask, identity: identity)
   }
 
   /// All files in the publish folder if publishing is disabled, with that reason.
@@ -49,16 +49,20 @@ extension AssetIntake {
   /// Records exactly these files of the publish folder as not sent, with the reasons.
   package func recordUnsent(_ unsent: [String: String]) async {
     let type = DropFolder.publishFolderName
-    for (name, reason) in unsent { await refuse(type, name, reason, stamp: "") }
+    for (name, reason) in unsent { await refuse(type, name, reason, stamp: folder.unstamped) }
     let known = (try? await store.assets.assetStamps(type)) ?? [:]
-    for name in known.keys where unsent[name] == nil { try? await forget(type, name) }
+    for (name, stamp) in known where unsent[name] == nil && folder.owns(stamp) {
+      try? await forget(type, name)
+    }
   }
 
   /// Records why one file of the publish folder is not sent; nil if nothing is wrong with it.
   package func recordUnsent(_ richType: String, _ entry: FolderEntry, _ reason: String?) async {
     let (type, name) = (DropFolder.publishFolderName, DropFolder.listedName(richType, entry))
-    if let reason { return await refuse(type, name, reason, stamp: "") }
-    guard (try? await store.assets.asset(type, name)) != nil else { return }
+    if let reason { return await refuse(type, name, reason, stamp: folder.unstamped) }
+    guard let known = try? await store.assets.asset(type, name), folder.owns(known.stamp) else {
+      return
+    }
     try? await forget(type, name)
   }
 }

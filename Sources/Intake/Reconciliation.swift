@@ -43,7 +43,7 @@ package struct Reconciliation: FolderProcessor {
     do throws(ServiceError) {
       found = try folder.richTypes()
     } catch {
-      await assets.refuse(Self.root, Self.root, error.reason, stamp: "")
+      await assets.refuse(Self.root, Self.root, error.reason, stamp: folder.unstamped)
       return error.reason
     }
     await refuseMisplaced(found.others)
@@ -82,7 +82,7 @@ package struct Reconciliation: FolderProcessor {
       entries = try folder.entries(richType)
     } catch {
       if error.code == .notFound { return await forget(richType, known, except: []) }
-      return await assets.refuse(richType, Self.root, error.reason, stamp: "")
+      return await assets.refuse(richType, Self.root, error.reason, stamp: folder.unstamped)
     }
     let identity = assets.validator.identity(richType)
     var present: Set<String> = []
@@ -141,6 +141,9 @@ package struct Reconciliation: FolderProcessor {
     _ richType: String, _ entry: FolderEntry, _ shown: String, _ reason: String
   ) async {
     guard let stamp = folder.stamp(richType, entry) else {
+      guard let known = try? await assets.store.assets.asset(richType, shown),
+        folder.owns(known.stamp)
+      else { return }
       return _ = try? await assets.forget(richType, shown)
     }
     await assets.refuse(
@@ -157,7 +160,7 @@ package struct Reconciliation: FolderProcessor {
   private func refuseMisplaced(_ others: [FolderEntry]) async {
     for entry in others {
       let asset = Self.misplaced(entry)
-      await assets.refuse(Self.root, asset.name, asset.reason ?? "", stamp: "")
+      await assets.refuse(Self.root, asset.name, asset.reason ?? "", stamp: folder.unstamped)
     }
     let known = (try? await assets.store.assets.assetStamps(Self.root)) ?? [:]
     await forget(Self.root, known, except: Set(others.map(\.shown)))
@@ -166,7 +169,7 @@ package struct Reconciliation: FolderProcessor {
   private func forget(
     _ richType: String, _ known: [String: String], except present: Set<String>
   ) async {
-    let gone = known.filter { !present.contains($0.key) }
+    let gone = known.filter { !present.contains($0.key) && folder.owns($0.value) }
     await Array(gone).forEachConcurrently(Self.width) { name, stamp in
       try? await assets.forget(richType, name, stamp: stamp)
     }

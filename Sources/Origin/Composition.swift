@@ -39,8 +39,12 @@ struct IntakeServices: Sendable {
   let preparer: Preparer
 
   init(_ configuration: OriginConfiguration, _ media: MediaServices, store: Store, log: Log) {
+    let isShared = configuration.database != nil
     assets = AssetIntake(
-      store: store, folder: DropFolder(path: configuration.assets, mask: configuration.mask),
+      store: store,
+      folder: DropFolder(
+        path: configuration.assets, mask: configuration.mask,
+        identity: isShared ? DropFolder.identity(of: configuration.assets) : nil),
       validator: media.validator, foreground: media.foreground, log: log)
     preparer = Preparer(assets, media.renderer)
     store.observers.onAssetEvent.set { [preparer] in preparer.notify() }
@@ -63,7 +67,8 @@ struct IntakeServices: Sendable {
     }
     var unpublished = assets
     unpublished.folder = DropFolder(
-      path: assets.folder.path + "/" + DropFolder.publishFolderName, mask: configuration.mask)
+      path: assets.folder.path + "/" + DropFolder.publishFolderName, mask: configuration.mask,
+      identity: assets.folder.identity)
     // Created now, so that people find it and it can be watched.
     unpublished.folder.create()
     func sidecars(_ assets: AssetIntake, isPublishFolder: Bool) -> SidecarPublisher {

@@ -73,9 +73,12 @@ package final class Origin: Sendable {
   private func start() {
     routes.table.health.report(on: server)
     let observers = housekeeping.store.observers
-    // One node at a time watches the drop folder.
-    observers.lead.observe { [monitors, preparer = intake.preparer] isHeld in
+    // One node at a time watches a drop folder.
+    observers.folderLead.observe { [monitors] isHeld in
       for monitor in monitors { isHeld ? monitor.start() : monitor.stop() }
+    }
+    if let identity = intake.assets.folder.identity { observers.folderLead.compete(for: identity) }
+    observers.lead.observe { [preparer = intake.preparer] isHeld in
       isHeld ? preparer.start() : preparer.stop()
     }
     observers.onEverything.set { [housekeeping, changes = routes.table.media.resolved.changes] in

@@ -118,8 +118,7 @@ struct AssetRoutes: Sendable {
   /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.
   func delete(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
-    try assets.folder.remove(richType, name)
-    try await assets.forget(richType, name.value)
+    try await assets.remove(richType, name)
     return .empty(204)
   }
 

@@ -52,8 +52,8 @@ final class PostgresListener: Sendable {
     let start = ContinuousClock.now
     if !isFirst { observers.onEverything(()) }
     contact.recordHearing()
-    // The connection holds the lead: it ends with it.
-    defer { observers.lead.set(false) }
+    // The connection holds the leads: they end with it.
+    defer { for lead in [observers.lead, observers.folderLead] { lead.set(false) } }
     do {
       while !isStopped.load(ordering: .relaxed) {
         // Also where messages come all the time.
@@ -84,13 +84,16 @@ final class PostgresListener: Sendable {
     poll(&descriptor, 1, Self.pause)
   }
 
-  /// Takes the lead if no other node has it; shows in any case whether the server responds.
+  /// Takes each lead that no other node has; shows in any case whether the server responds.
   private func compete(on connection: PostgresConnection) throws {
-    if observers.lead.isHeld { return try connection.script("SELECT 1") }
-    let isLead = try connection.value(
-      "SELECT pg_try_advisory_lock(hashtextextended('richpush lead ' || current_schema(), 0))",
-      as: Bool.self)
-    observers.lead.set(isLead == true)
+    try connection.script("SELECT 1")
+    for lead in [observers.lead, observers.folderLead] {
+      guard !lead.isHeld, let name = lead.name else { continue }
+      let isTaken = try connection.value(
+        "SELECT pg_try_advisory_lock(hashtextextended('richpush ' || $1 || ' ' || current_schema(), 0))",
+        name, as: Bool.self)
+      lead.set(isTaken == true)
+    }
   }
 
   private func tell(_ payload: String) {

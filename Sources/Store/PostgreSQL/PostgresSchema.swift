@@ -229,6 +229,13 @@ enum PostgresSchema {
       WHERE notification IS NOT NULL AND state = 'sent' GROUP BY notification
     ) AS times WHERE notification = times.id;
     """,
+    """
+    -- Files in the drop folders of other nodes, whose assets were removed or replaced.
+    CREATE TABLE file_removal(
+      folder text NOT NULL, rich_type text NOT NULL, name text NOT NULL, stamp text NOT NULL,
+      PRIMARY KEY (folder, rich_type, name)
+    );
+    """,
   ]
 
   /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.

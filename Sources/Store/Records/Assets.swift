@@ -49,6 +49,23 @@ package struct AssetRecord: Sendable, Equatable {
   package static func caseFolded(_ name: String) -> String { name.lowercased() }
 }
 
+/// A file in another node's drop folder that is to be removed there, because its asset was removed or replaced.
+package struct FileRemoval: Sendable, Equatable {
+  /// The drop folder's name.
+  package let folder: String
+  /// The rich type of its asset.
+  package let richType: String
+  /// The name of its asset.
+  package let name: String
+  /// The stamp of the file, without its plugin's; a file with another is a new one.
+  package let stamp: String
+
+  /// Describes the file.
+  package init(folder: String, richType: String, name: String, stamp: String) {
+    (self.folder, self.richType, self.name, self.stamp) = (folder, richType, name, stamp)
+  }
+}
+
 /// The catalogue of the drop folder's files.
 package protocol AssetCatalogue: Sendable {
   // MARK: Changes
@@ -66,6 +83,13 @@ package protocol AssetCatalogue: Sendable {
   func removeAsset(
     _ richType: String, _ name: String, stamp: String?, event: String?, expectedBatch: Int
   ) async throws -> Bool
+
+  /// Records that a file is to be removed by the node that has it.
+  func addFileRemoval(_ removal: FileRemoval) async throws
+  /// Takes what is recorded of a file in a drop folder, which is not recorded any more then.
+  func takeFileRemoval(
+    _ richType: String, _ name: String, folder: String
+  ) async throws -> FileRemoval?
 
   // MARK: Queries
 

@@ -78,6 +78,8 @@ package struct CommitObservers: Sendable {
   /// Called every second with how long ago this node last heard what other nodes have committed; never if the
   /// database is only this node's.
   package let onHearing = Callback<Duration>()
-  /// Whether this node does what only one does.
-  package let lead = Lead()
+  /// Whether this node does what only one does: it prepares assets, delivers events, and removes orphans.
+  package let lead = Lead(name: "lead")
+  /// Whether this node watches its drop folder, which others may share.
+  package let folderLead = Lead()
 }

@@ -91,6 +91,14 @@ extension SQLiteConnection {
   }
 }
 
+// MARK: - Files of other nodes, of which there are none
+
+extension SQLiteTables {
+  func addFileRemoval(_ removal: FileRemoval) {}
+
+  func takeFileRemoval(_ richType: String, _ name: String, folder: String) -> FileRemoval? { nil }
+}
+
 // MARK: - Queries
 
 extension SQLiteTables {

@@ -27,6 +27,7 @@ final class SQLiteTables: Tables {
     (self.blobs, self.observers, self.now) = (blobs, observers, now)
     owner = start?.owner ?? UUID().uuidString
     observers.lead.set(true)
+    observers.folderLead.set(true)
     if let start { releaseLeases(ofNode: start.node) }
   }
 
