@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 extension SQLiteTables {
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
@@ -11,7 +12,7 @@ extension SQLiteTables {
         WHERE user = ?1 AND notification.id = ?2 AND \(StoredNotification.isVisible("?3"))
         """, user, id, now, as: Bool.self)
       guard isTheirs == true else { return false }
-      if try connection.record("read", of: id, user: user, device: device, at: now) {
+      if try connection.recordRead(id, user: user, device: device, at: now) {
         try connection.count("read", of: [id: (1, now)], first: "first_read")
       }
       return true
@@ -45,53 +46,129 @@ extension SQLiteTables {
     database.writeSoon { [self] connection in
       let (fetches, hasMore) = pendingFetches.take()
       if hasMore { writePendingFetches() }
-      var first: [Int: (number: Int, time: Date)] = [:]
       let hasParts = try connection.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
-      for fetch in fetches {
-        if hasParts == true { try connection.addPendingRecipient(fetch.user, of: fetch.id) }
-        let isFirst = try connection.record(
-          "fetched", of: fetch.id, user: fetch.user, device: fetch.device, at: fetch.time)
-        if isFirst { first[fetch.id, default: (0, fetch.time)].number += 1 }
+      if hasParts == true {
+        for fetch in fetches { try connection.addPendingRecipient(fetch.user, of: fetch.id) }
       }
-      try connection.count("fetched", of: first, first: "first_fetched")
+      try connection.record(fetches)
     }
   }
 }
 
 extension SQLiteConnection {
-  /// Writes the time of a receipt's first `column` (`fetched` or `read`), for the user and for the device, if that is a registration of the recipient; returns whether it is the user's first.
-  fileprivate func record(
-    _ column: String, of id: Int, user: UserID, device: String?, at time: Date
+  /// Writes that a user marked a notification read, on a device if it is a registration of the user's;
+  /// returns whether it is the first time.
+  fileprivate func recordRead(
+    _ id: Int, user: UserID, device: String?, at time: Date
   ) throws -> Bool {
     var isDevices = false
     if let device {
-      try run(
-        """
-        INSERT INTO device_receipt(notification, user, registration)
-        SELECT notification, recipient.user, registration.id
-        FROM recipient JOIN registration ON registration.user = recipient.user
-        WHERE notification = ? AND recipient.user = ? AND registration.id = ?
-        ON CONFLICT DO NOTHING
-        """, id, user, device)
       isDevices =
-        try run(
+        try value(
           """
-          UPDATE device_receipt SET \(column) = ?
-          WHERE notification = ? AND user = ? AND registration = ? AND \(column) IS NULL
-          """, time, id, user, device) == 1
-      if isDevices { try insertReceipt(column, of: id, user: user, device: device, at: time) }
+          INSERT INTO device_receipt AS receipt (notification, user, registration, read)
+          SELECT notification, recipient.user, registration.id, ?
+          FROM recipient JOIN registration ON registration.user = recipient.user
+          WHERE notification = ? AND recipient.user = ? AND registration.id = ?
+          ON CONFLICT DO UPDATE SET read = excluded.read WHERE receipt.read IS NULL RETURNING 1
+          """, time, id, user, device, as: Bool.self) == true
+      if isDevices { try insertReceipt("read", of: id, user: user, device: device, at: time) }
     }
     let isUsers =
       try run(
-        "UPDATE recipient SET \(column) = ? WHERE user = ? AND notification = ? AND \(column) IS NULL",
+        "UPDATE recipient SET read = ? WHERE user = ? AND notification = ? AND read IS NULL",
         time, user, id) == 1
     // A device's receipt is the user's, too.
-    if isUsers, !isDevices {
-      try insertReceipt(column, of: id, user: user, at: time)
-    }
+    if isUsers, !isDevices { try insertReceipt("read", of: id, user: user, at: time) }
     return isUsers
   }
+}
+
+// MARK: - Fetches
+
+/// Who fetched a notification first: a user, or a device of the user.
+private struct FirstFetch: Hashable {
+  let id: Int
+  let user: UserID
+  var device: String?
+}
+
+extension SQLiteConnection {
+  /// Writes the times of first fetches, of users and of those devices that are registrations of theirs, with
+  /// their events and counts; a few statements for all of them.
+  fileprivate func record(_ fetches: [PendingFetches.Fetch]) throws {
+    var (users, devices) = try firsts(fetches)
+    var events: [String] = []
+    var counts: [Int: (number: Int, time: Date)] = [:]
+    for fetch in fetches {
+      let isUsers = users.remove(FirstFetch(id: fetch.id, user: fetch.user)) != nil
+      let isDevices =
+        fetch.device != nil
+        && devices.remove(FirstFetch(id: fetch.id, user: fetch.user, device: fetch.device)) != nil
+      // A device's receipt is the user's, too.
+      if isDevices {
+        events.append(fetch.json)
+      } else if isUsers {
+        events.append(fetch.withoutDevice.json)
+      }
+      if isUsers { counts[fetch.id, default: (0, fetch.time)].number += 1 }
+    }
+    if events.isEmpty { return }
+    try run(
+      """
+      INSERT INTO event(type, publisher, user, data, created)
+      SELECT 'receipt', sender, given.value ->> 1, iif(given.value ->> 2 IS NULL,
+          json_object('notification', notification.id, 'user', NULL, 'state', 'fetched'),
+          json_object(
+            'notification', notification.id, 'user', NULL, 'device', given.value ->> 2, 'state', 'fetched')),
+        given.value ->> 3
+      FROM json_each(?) AS given CROSS JOIN notification ON notification.id = given.value ->> 0
+      """, "[\(events.joined(separator: ","))]")
+    try count("fetched", of: counts, first: "first_fetched")
+  }
+
+  /// Writes the times, and returns who had none before.
+  private func firsts(
+    _ fetches: [PendingFetches.Fetch]
+  ) throws -> (users: Set<FirstFetch>, devices: Set<FirstFetch>) {
+    let list = "[\(fetches.map(\.json).joined(separator: ","))]"
+    let hasDevices = fetches.contains { $0.device != nil }
+    let devices =
+      try hasDevices
+      ? all(
+        """
+        INSERT INTO device_receipt AS receipt (notification, user, registration, fetched)
+        SELECT notification, recipient.user, registration.id, given.value ->> 3
+        FROM json_each(?) AS given
+          CROSS JOIN recipient ON recipient.user = given.value ->> 1 AND notification = given.value ->> 0
+          CROSS JOIN registration ON registration.id = given.value ->> 2
+        WHERE registration.user = recipient.user
+        ON CONFLICT DO UPDATE SET fetched = excluded.fetched WHERE receipt.fetched IS NULL
+        RETURNING notification, user, registration
+        """, list, as: FirstFetch.init) : []
+    let users = try all(
+      """
+      UPDATE recipient SET fetched = given.time FROM (
+        SELECT value ->> 0 AS id, value ->> 1 AS user, min(value ->> 3) AS time
+        FROM json_each(?) GROUP BY 1, 2
+      ) AS given
+      WHERE recipient.user = given.user AND notification = given.id AND fetched IS NULL
+      RETURNING notification, recipient.user
+      """, list
+    ) { FirstFetch(id: try $0.next(), user: try $0.next()) }
+    return (Set(users), Set(devices))
+  }
+}
+
+extension PendingFetches.Fetch {
+  /// `[notification, user, device, milliseconds]`, for json_each.
+  fileprivate var json: String {
+    let milliseconds = Int((time.timeIntervalSince1970 * 1000).rounded(.down))
+    return "[\(id),\(user.rawValue),\(device.map(JSONText.quoted) ?? "null"),\(milliseconds)]"
+  }
+
+  fileprivate var withoutDevice: Self { Self(id: id, user: user, device: nil, time: time) }
 }
 
 // MARK: - The inbox
