@@ -1,5 +1,6 @@
 import CSQLite
 import Dispatch
+import FoundationEssentials
 import Glibc
 import Synchronization
 import Testing
@@ -161,6 +162,28 @@ import Testing
     for _ in 0..<200 { _ = try await store.notifications.create(.any(to: alice, message: message)) }
     let log = try #require(stat(ofFile: "\(scratch.folder)/richpush.db-wal"))
     #expect(log.st_size < 32 << 20)
+  }
+
+  @Test func `a large audience that has expired is removed in several commits`() async throws {
+    let store = try scratch.open()
+    let names = Set((0..<2500).map { "user\($0)" })
+    let users = try await store.accounts.userIDs(of: names, allowingPasswordless: true).values
+    let commits = Mutex(0)
+    var needed: [Int] = []
+    for recipients in [[alice], Array(users)] {
+      var new = NotificationInsert.any(to: alice)
+      (new.recipients, new.expires) = (recipients, scratch.now + 1)
+      let id = try await store.notifications.create(new).notification.id
+      try await store.notifications.completeAudience(of: id)
+      scratch.pass(2)
+      commits.withLock { $0 = 0 }
+      store.observers.onCommit.set { commits.withLock { $0 += 1 } }
+      #expect(try await store.collect(Retention()).notifications == 1)
+      store.observers.onCommit.set {}
+      needed.append(commits.withLock { $0 })
+      #expect(try await store.notifications.receipts(of: id).isEmpty)
+    }
+    #expect(needed[1] >= needed[0] + 4)
   }
 
   @Test func `waits for a change that another process is making`() async throws {

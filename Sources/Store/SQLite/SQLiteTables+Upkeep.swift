@@ -71,12 +71,32 @@ extension SQLiteTables {
   private static let batch = 1000
 
   func removeExpiredNotifications() async throws -> Int {
-    // A hundred at a time, because their recipients, events and jobs are deleted with them.
+    let now = now()
+    // Before the notifications, with which they would be deleted in one commit, all of a large audience.
+    for (table, key) in [
+      ("recipient", "recipient.user, recipient.notification"),
+      ("device_receipt", "device_receipt.notification, device_receipt.user, registration"),
+      ("push_event", "push_event.sequence"),
+    ] {
+      try await removeAll(
+        """
+        DELETE FROM \(table) WHERE (\(key)) IN (
+          SELECT \(key) FROM notification CROSS JOIN \(table) ON \(table).notification = notification.id
+          WHERE expires <= ? LIMIT \(Self.batch))
+        """, now)
+    }
     try await removeAll(
+      """
+      DELETE FROM job WHERE id IN (
+        SELECT job.id FROM notification CROSS JOIN push ON push.notification = notification.id
+          CROSS JOIN job ON job.push = push.id
+        WHERE notification.expires <= ? LIMIT \(Self.batch))
+      """, now)
+    return try await removeAll(
       """
       DELETE FROM notification
       WHERE id IN (SELECT id FROM notification WHERE expires <= ? LIMIT 100)
-      """, now())
+      """, now)
   }
 
   func removeHistory(before time: Date) async throws {
