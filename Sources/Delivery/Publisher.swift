@@ -4,7 +4,7 @@ package import Media
 import PluginHost
 import Primitives
 import Push
-import RichPushAPI
+package import RichPushAPI
 package import Store
 
 /// Creates notifications from drafts: validates and pins the content, renders it, and only then pushes.
@@ -30,25 +30,29 @@ package struct Publisher: Sendable {
   package func publish(
     _ draft: Draft, sender: UserID, request: [UInt8], asset: AssetRecord? = nil
   ) async throws -> Published {
-    let addressees = try await announcement.addressees(draft.audience)
+    var addressees = try await announcement.addressees(draft.audience)
+    let reach = RichNotification.Reach(addressees, announcement.lanes)
     let key = draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
     if let key, let known = try await store.notifications.notification(for: key, sender: sender) {
-      return Published(notification: known, isNew: false, addressees: addressees)
+      return Published(notification: known, isNew: false, reach: reach)
     }
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
     var (new, media) = try await content(of: draft, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     new.idempotencyKey = key
     announcement.announce(draft, with: media, to: addressees, in: &new)
+    // A million of them take much memory.
+    addressees = Announcement.Addressees()
     let (notification, isNew) = try await store.notifications.create(new)
-    return Published(notification: notification, isNew: isNew, addressees: addressees)
+    return Published(notification: notification, isNew: isNew, reach: reach)
   }
 
   /// A notification that was created, now or by an earlier request with the same key.
   package struct Published: Sendable {
     package let notification: StoredNotification
     package let isNew: Bool
-    package let addressees: Announcement.Addressees
+    /// Whom it reaches, as of this request.
+    package let reach: RichNotification.Reach
   }
 
   /// Changes the content of a notification that no device has fetched, and pushes it again.
@@ -158,5 +162,13 @@ package struct Publisher: Sendable {
         "There is no asset \(name.value.quoted) in assets/\(draft.richType)"
           + (similar.map { "; there is \($0.quoted)." } ?? "."))
     }
+  }
+}
+
+extension RichNotification.Reach {
+  fileprivate init(_ addressees: Announcement.Addressees, _ lanes: PlatformLanes) {
+    self.init(
+      users: addressees.users.count, devices: addressees.devices.count,
+      unknown: addressees.unknown, devicesWithoutLane: addressees.unreached(by: lanes))
   }
 }

@@ -20,7 +20,7 @@ import Testing
     let published = try await delivery.publish(delivery.draft())
     #expect(published.isNew && published.notification.to == ["username:alice"])
     #expect(try await published.notification.sender == delivery.id("shop"))
-    #expect(published.addressees.users == [try await delivery.id("alice")])
+    #expect(published.reach.users == 1)
     #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["alice"])
     #expect(try await delivery.pushEvents(for: "alice").count == 1)
     #expect(try await delivery.pushEvents(for: "bob").isEmpty)
@@ -87,7 +87,7 @@ import Testing
     #expect(try await delivery.refusal(delivery.draft(to: #""vip""#)).code == .noRecipients)
     let to = #"["username:alice","username:carol","username:zoë"]"#
     let published = try await delivery.publish(delivery.draft(to: to))
-    #expect(published.addressees.unknown == ["carol", "zoë"])
+    #expect(published.reach.unknown == ["carol", "zoë"])
   }
 
   @Test func `a tag finds the devices that have it, an expression excludes some`() async throws {
@@ -96,8 +96,8 @@ import Testing
     try await delivery.register("BB", of: "bob", tags: ["news", "muted"])
     try await delivery.register("CC", of: "bob", platform: "gcm", tags: ["news"])
     let published = try await delivery.publish(delivery.draft(to: #""news && !muted""#))
-    #expect(published.addressees.devices.count == 2)
-    #expect(published.addressees.unreached(by: delivery.lanes) == 1, "nobody sends to gcm")
+    #expect(published.reach.devices == 2)
+    #expect(published.reach.devicesWithoutLane == 1, "nobody sends to gcm")
     #expect(try await delivery.store.outbox.deliveries(of: 0).map(\.user) == ["alice"])
     #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["alice", "bob"])
   }
@@ -107,9 +107,8 @@ import Testing
     try await delivery.register("AA", of: "alice")
     _ = try await delivery.store.accounts.registration(
       forHandle: "BB", user: delivery.id("alice"))
-    let addressees = try await delivery.publish(delivery.draft(to: #""!vip""#)).addressees
-    #expect(addressees.devices.count == 2)
-    #expect(addressees.unreached(by: delivery.lanes) == 1)
+    let reach = try await delivery.publish(delivery.draft(to: #""!vip""#)).reach
+    #expect(reach.devices == 2 && reach.devicesWithoutLane == 1)
   }
 
   @Test func `the name of a removed user's successor is not the recipient`() async throws {
@@ -317,8 +316,8 @@ import Testing
   {
     let delivery = try await DeliveryFixture(admitsGuests: true)
     let draft = try delivery.draft(to: #"["username:zoe","username:a:b"]"#)
-    #expect(try await delivery.publish(draft).addressees.unknown == ["a:b", "zoe"], "misspelled?")
-    #expect(try await delivery.publish(draft).addressees.unknown == ["a:b"])
+    #expect(try await delivery.publish(draft).reach.unknown == ["a:b", "zoe"], "misspelled?")
+    #expect(try await delivery.publish(draft).reach.unknown == ["a:b"])
     #expect(try await delivery.store.notifications.receipts(of: 0).map(\.user) == ["zoe"])
   }
 
@@ -333,7 +332,7 @@ import Testing
         tags: ["username:alice"], keys: "p.a", lane: WebPushLane.name(of: service))
     }
     let published = try await delivery.publish(delivery.draft(#","form":"silent""#))
-    #expect(published.addressees.unreached(by: delivery.lanes) == 0)
+    #expect(published.reach.devicesWithoutLane == 0)
     #expect(try await delivery.lease().count == 1)
     let pushes = try await delivery.lease("webpush:https://one")
     #expect(
@@ -359,7 +358,7 @@ import Testing
       "b", user: delivery.id("alice"), platform: "webpush", handle: "https://one/b",
       tags: ["username:alice"], keys: "p.a", lane: WebPushLane.name(of: "https://one"))
     let published = try await delivery.publish(delivery.draft())
-    #expect(published.addressees.unreached(by: delivery.lanes) == 1)
+    #expect(published.reach.devicesWithoutLane == 1)
     #expect(try await delivery.lease("webpush:https://one").isEmpty)
   }
 }

@@ -88,11 +88,8 @@ struct NotificationRoutes: Sendable {
     let draft = try draft(context)
     let published = try await publisher.publish(
       draft, sender: context.caller.id, request: context.body)
-    let reach = published.addressees
     var notification = RichNotification(published.notification, isRead: false)
-    notification.reach = RichNotification.Reach(
-      users: reach.users.count, devices: reach.devices.count, unknown: reach.unknown,
-      devicesWithoutLane: reach.unreached(by: publisher.announcement.lanes))
+    notification.reach = published.reach
     return .json(
       published.isNew ? 201 : 200, notification,
       fields: ["Location": "/api/notifications/\(notification.id)"])

@@ -192,6 +192,7 @@ extension PostgresConnection {
       rarest == nil
       ? "FROM registration WHERE $1::text IS NULL"
       : "FROM registration_tag AS rarest JOIN registration ON id = rarest.registration WHERE rarest.tag = $1"
+    var devices = AudienceDevices()
     return try all(
       """
       SELECT id, user_id, platform, lane \(start)
@@ -199,7 +200,8 @@ extension PostgresConnection {
         SELECT 1 FROM registration_tag WHERE tag = other AND registration = id))
       AND NOT EXISTS (
         SELECT 1 FROM registration_tag WHERE tag = ANY($3) AND registration = id)
-      """, rarest, others, clause.without, as: AudienceDevice.init)
+      """, rarest, others, clause.without
+    ) { row in devices.device(try row.next(), try row.next(), try row.next(), try row.next()) }
   }
 
   /// The number of devices with a tag, up to ``tagCountLimit``.

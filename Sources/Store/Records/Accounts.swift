@@ -54,18 +54,6 @@ package struct TagClause: Sendable, Hashable {
   }
 }
 
-/// A registered device that matches an audience.
-package struct AudienceDevice: Sendable, Hashable {
-  /// The id of its registration.
-  package let registration: String
-  /// The user it belongs to.
-  package let user: UserID
-  /// The push service that reaches it, or nil until the device has named it.
-  package let platform: String?
-  /// The lane that sends to it, or nil for that of the platform.
-  package let lane: String?
-}
-
 /// A device that sent its token.
 package struct TokenDevice: Sendable, Hashable {
   /// The id of its registration.

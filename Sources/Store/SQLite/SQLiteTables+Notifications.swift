@@ -5,7 +5,9 @@ extension SQLiteTables {
     _ new: NotificationInsert
   ) async throws -> (notification: StoredNotification, isNew: Bool) {
     let (now, blobs) = (now(), blobs)
-    let recipients = Set(new.recipients).sorted()
+    // Mostly they are in order already, and may be a million.
+    let isOrdered = zip(new.recipients, new.recipients.dropFirst()).allSatisfy { $0 < $1 }
+    let recipients = isOrdered ? new.recipients : Set(new.recipients).sorted()
     let audience = AudienceParts(recipients, new.pushes)
     let (notification, isNew) = try await database.write { connection in
       if let key = new.idempotencyKey,

@@ -102,7 +102,8 @@ extension SQLiteConnection {
       """
       INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
       SELECT push.id, push.lane, \(Self.newToken), user, registration.id, collapse, 'queued', ?2, ?3
-      FROM json_each(?4) AS device CROSS JOIN registration ON registration.id = device.value
+      FROM json_each(?4) AS device
+        CROSS JOIN registration INDEXED BY registration_in_order ON registration.id = device.value
         CROSS JOIN push ON push.id = ?1
       """, push, due, now, devices)
   }

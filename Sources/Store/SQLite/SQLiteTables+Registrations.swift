@@ -161,7 +161,8 @@ extension SQLiteConnection {
       } else {
         """
         SELECT id, user, platform, lane
-        FROM registration_tag AS rarest CROSS JOIN registration ON id = rarest.registration
+        FROM registration_tag AS rarest
+          CROSS JOIN registration INDEXED BY registration_in_order ON id = rarest.registration
         WHERE rarest.tag = ?
         """
       }
@@ -169,7 +170,10 @@ extension SQLiteConnection {
     for _ in others { sql += " AND " + hasTag }
     for _ in clause.without { sql += " AND NOT " + hasTag }
     let values = (rarest.map { [$0] } ?? []) + others + clause.without
-    return try rows(sql, values: values, limit: .max) { try $0.decode(AudienceDevice.init) }
+    var devices = AudienceDevices()
+    return try rows(sql, values: values, limit: .max) { row in
+      devices.device(try row.next(), try row.next(), try row.next(), try row.next())
+    }
   }
 
   /// Enough to tell which tag is rare.
