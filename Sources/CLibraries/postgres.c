@@ -35,6 +35,9 @@ struct notification {
   F(int, PQputCopyData, (connection *, const char *, int)) \
   F(int, PQputCopyEnd, (connection *, const char *)) \
   F(int, PQgetCopyData, (connection *, char **, int)) \
+  F(int, PQenterPipelineMode, (connection *)) \
+  F(int, PQexitPipelineMode, (connection *)) \
+  F(int, PQpipelineSync, (connection *)) \
   F(int, PQflush, (connection *)) \
   F(int, PQconsumeInput, (connection *)) \
   F(int, PQisBusy, (connection *)) \
@@ -111,6 +114,9 @@ int cpostgres_put_copy_data(connection *c, const char *bytes, int count) { retur
 int cpostgres_put_copy_end(connection *c, const char *error) { return pq.PQputCopyEnd(c, error); }
 int cpostgres_get_copy_data(connection *c, char **line) { return pq.PQgetCopyData(c, line, 1); }
 void cpostgres_free(char *memory) { pq.PQfreemem(memory); }
+int cpostgres_enter_pipeline_mode(connection *c) { return pq.PQenterPipelineMode(c); }
+int cpostgres_exit_pipeline_mode(connection *c) { return pq.PQexitPipelineMode(c); }
+int cpostgres_pipeline_sync(connection *c) { return pq.PQpipelineSync(c); }
 int cpostgres_flush(connection *c) { return pq.PQflush(c); }
 int cpostgres_consume_input(connection *c) { return pq.PQconsumeInput(c); }
 int cpostgres_is_busy(connection *c) { return pq.PQisBusy(c); }

@@ -72,22 +72,13 @@ package struct Announcement: Sendable {
     let usernames = Set(named.compactMap { Self.user(of: $0.with[0]) })
     let names = usernames.filter(UserName.isValid)
     let accounts = store.accounts
-    for name in usernames.sorted() {
-      let isKnown =
-        try await names.contains(name)
-        ? accounts.userID(of: name, allowingPasswordless: admitsGuests) != nil : false
-      if !isKnown { found.unknown.append(name) }
+    var ids = try await accounts.userIDs(
+      of: names, allowingPasswordless: admitsGuests, addingPasswordless: false)
+    found.unknown = usernames.filter { ids[$0] == nil }.sorted()
+    if addingGuests, ids.count < names.count {
+      ids = try await accounts.userIDs(of: names, allowingPasswordless: true)
     }
-    if addingGuests {
-      for (name, id) in try await accounts.userIDs(of: names, allowingPasswordless: true) {
-        found.names[id] = name
-      }
-    } else {
-      for name in names {
-        let id = try await accounts.userID(of: name, allowingPasswordless: admitsGuests)
-        if let id { found.names[id] = name }
-      }
-    }
+    for (name, id) in ids { found.names[id] = name }
     found.devices = try await accounts.devices(matching: clauses)
     found.users = Set(found.names.keys)
     for device in found.devices { found.users.insert(device.user) }

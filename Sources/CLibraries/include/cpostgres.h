@@ -14,7 +14,8 @@ typedef struct pg_result cpostgres_result;
 enum { CPOSTGRES_OK = 0, CPOSTGRES_BAD = 1 };
 enum { CPOSTGRES_POLLING_FAILED = 0, CPOSTGRES_POLLING_READING = 1, CPOSTGRES_POLLING_WRITING = 2, CPOSTGRES_POLLING_OK = 3 };
 enum { CPOSTGRES_COMMAND_OK = 1, CPOSTGRES_TUPLES_OK = 2, CPOSTGRES_COPY_OUT = 3, CPOSTGRES_COPY_IN = 4 };
-enum { CPOSTGRES_IDLE = 0 };
+enum { CPOSTGRES_PIPELINE_SYNC = 10, CPOSTGRES_PIPELINE_ABORTED = 11 };
+enum { CPOSTGRES_IN_ERROR = 3 };
 
 /* Loads the library; the reason if it can't be loaded. */
 const char *_Nullable cpostgres_load(void);
@@ -43,6 +44,11 @@ int cpostgres_put_copy_end(cpostgres_connection *connection, const char *_Nullab
 /* After COPY … TO STDOUT, without waiting: the length of a line, to be freed; 0 if none has arrived, -1 at the end, -2 for an error. */
 int cpostgres_get_copy_data(cpostgres_connection *connection, char *_Nullable *_Nonnull line);
 void cpostgres_free(char *memory);
+/* Several statements may be sent before their results are read: those of each end with NULL, and all of them with one
+   of status CPOSTGRES_PIPELINE_SYNC. */
+int cpostgres_enter_pipeline_mode(cpostgres_connection *connection);
+int cpostgres_exit_pipeline_mode(cpostgres_connection *connection);
+int cpostgres_pipeline_sync(cpostgres_connection *connection);
 int cpostgres_flush(cpostgres_connection *connection);
 int cpostgres_consume_input(cpostgres_connection *connection);
 int cpostgres_is_busy(cpostgres_connection *connection);

@@ -90,9 +90,16 @@ extension String: PostgresColumn {
 /// A time is stored as whole milliseconds since 1970, rounded down.
 extension Date: PostgresColumn {
   func append(to bytes: inout [UInt8]) -> Bool {
-    let exact = (timeIntervalSince1970 * 1000).rounded(.down)
-    bytes += String(Int64(exactly: exact) ?? (exact < 0 ? .min : .max)).utf8
+    bytes += String(milliseconds).utf8
     return true
+  }
+
+  /// The time as it is read back.
+  var stored: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+  private var milliseconds: Int64 {
+    let exact = (timeIntervalSince1970 * 1000).rounded(.down)
+    return Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
   }
 
   static func parse(_ text: UnsafeBufferPointer<UInt8>) throws(StoreError) -> Date {
@@ -123,24 +130,30 @@ extension Optional: PostgresColumn where Wrapped: PostgresColumn {
   static func parseNull() -> Wrapped? { nil }
 }
 
+private func isEscapedInArrays(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+}
+
 /// An array's text form is `{"…","…",NULL}`.
 extension Array: PostgresParameter where Element: PostgresParameter {
   func append(to bytes: inout [UInt8]) -> Bool {
     bytes.append(UInt8(ascii: "{"))
-    var element: [UInt8] = []
     for (index, value) in enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      element.removeAll(keepingCapacity: true)
-      guard value.append(to: &element) else {
+      bytes.append(UInt8(ascii: "\""))
+      let start = bytes.count
+      guard value.append(to: &bytes) else {
+        bytes.removeLast()
         bytes += "NULL".utf8
         continue
       }
-      bytes.append(UInt8(ascii: "\""))
-      for byte in element {
-        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-          bytes.append(UInt8(ascii: "\\"))
+      if bytes[start...].contains(where: isEscapedInArrays) {
+        let element = Array<UInt8>(bytes[start...])
+        bytes.removeSubrange(start...)
+        for byte in element {
+          if isEscapedInArrays(byte) { bytes.append(UInt8(ascii: "\\")) }
+          bytes.append(byte)
         }
-        bytes.append(byte)
       }
       bytes.append(UInt8(ascii: "\""))
     }

@@ -3,6 +3,9 @@ import Glibc
 
 /// One session of a PostgreSQL server; prepared statements are cached.
 ///
+/// Statements whose results are not needed at once are sent together with the next one whose result is
+/// (libpq's pipeline mode): that is one message to the server and one wait, however many they are.
+///
 /// Every call ends within its time limit. After a failure of the connection itself, `isBroken` is true and the
 /// connection is of no further use.
 ///
@@ -29,16 +32,31 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   let handle: OpaquePointer
   /// How long to wait for a statement.
   let timeout: Duration
+  /// The names of prepared statements by their SQL.
   private var statements: [String: String] = [:]
+  private var prepareCount = 0
   private var buffer = ParameterBuffer()
+  /// What was sent and has not been waited for.
+  private var pending: [Pending] = []
   /// The SQLSTATE of the last failed statement.
   private(set) var lastState = ""
   /// Whether the connection has failed.
   private(set) var isBroken = false
-  /// Counts the statements that may have changed something.
-  private(set) var writes = 0
-  /// Counts what was sent to the server and waited for.
+  /// Counts the waits for the server.
   private(set) var messages = 0
+  /// Counts the statements, of which one or more are waited for at once.
+  private(set) var statementCount = 0
+  /// Counts the waits that ended with an error.
+  private(set) var failures = 0
+
+  private struct Pending {
+    /// The SQL, if this prepares a statement.
+    var preparing: String?
+    var receive: ResultHandler?
+  }
+
+  /// Gets the result of a statement that was sent.
+  typealias ResultHandler = (borrowing PostgresResult) throws -> Void
 
   /// Connects to the server at a URL (or a list of `keyword=value`), as libpq understands it.
   init(_ url: String, for purpose: Purpose) throws(StoreError) {
@@ -70,29 +88,44 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   var password: String { String(cString: cpostgres_password(handle)) }
 
   /// Whether a statement of the open transaction has failed, so that it can only be rolled back.
-  var isInFailedTransaction: Bool {
-    // PQTRANS_INERROR
-    cpostgres_transaction_status(handle) == 3
-  }
+  var isInFailedTransaction: Bool { cpostgres_transaction_status(handle) == CPOSTGRES_IN_ERROR }
 
   /// Runs one or more statements without values, and ignores their rows.
   func script(_ sql: String) throws(StoreError) {
+    try synchronize()
     guard cpostgres_send_query(handle, sql) == 1 else { throw broken() }
-    _ = try result(within: timeout)
+    try receiveScript()
   }
 
-  func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
-    -> PostgresResult
-  {
+  /// Sends a statement with the next one that is waited for.
+  ///
+  /// An error is that of the next wait. If there is none, `receive` gets the result then.
+  func send(
+    _ sql: String, _ values: [any PostgresParameter], receive: ResultHandler? = nil
+  ) throws(StoreError) {
+    if pending.isEmpty, cpostgres_enter_pipeline_mode(handle) != 1 { throw broken() }
     let name = try prepared(sql)
     let isSent = buffer.withPointers(to: values) { pointers in
       cpostgres_send_query_prepared(handle, name, Int32(values.count), pointers) == 1
     }
     guard isSent else { throw broken() }
-    let result = PostgresResult(try result(within: timeout))
-    // WITH … UPDATE … SELECT is a SELECT to the server.
-    if !result.isSelect || !sql.hasPrefix("SELECT") { writes += 1 }
-    return result
+    statementCount += 1
+    pending.append(Pending(receive: receive))
+  }
+
+  func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
+    -> PostgresResult
+  {
+    try send(sql, values)
+    return try receive()
+  }
+
+  /// Whether a result is received with the next wait.
+  var awaitsResults: Bool { pending.contains { $0.receive != nil } }
+
+  /// Waits for what was sent.
+  func synchronize() throws(StoreError) {
+    if !pending.isEmpty { _ = try receive() }
   }
 
   /// Waits for a notification, or for the time limit; returns the payloads that have arrived.
@@ -119,10 +152,11 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   /// The name of the prepared statement for this SQL.
   private func prepared(_ sql: String) throws(StoreError) -> String {
     if let name = statements[sql] { return name }
-    let name = "s\(statements.count)"
+    prepareCount += 1
+    let name = "s\(prepareCount)"
     guard cpostgres_send_prepare(handle, name, sql) == 1 else { throw broken() }
-    cpostgres_clear(try result(within: timeout))
     statements[sql] = name
+    pending.append(Pending(preparing: sql))
     return name
   }
 }
@@ -187,33 +221,70 @@ extension PostgresConnection {
 // MARK: - Waiting
 
 extension PostgresConnection {
-  /// The last result of what was sent; throws if any is an error.
-  private func result(within limit: Duration) throws(StoreError) -> OpaquePointer {
+  /// Waits for the results of a script; throws if any is an error.
+  private func receiveScript() throws(StoreError) {
     messages += 1
-    let deadline = ContinuousClock.now + limit
-    var (last, failure): (OpaquePointer?, StoreError?) = (nil, nil)
-    do {
-      try flush(until: deadline)
-      while let next = try nextResult(until: deadline) {
-        if let failed = error(in: next) {
-          failure = failure ?? failed
-          cpostgres_clear(next)
-        } else {
-          last.map(cpostgres_clear)
-          last = next
-        }
+    let deadline = ContinuousClock.now + timeout
+    var failure: StoreError?
+    try flush(until: deadline)
+    while let result = try nextResult(until: deadline) {
+      let failed = error(in: result)
+      failure = failure ?? failed
+      cpostgres_clear(result)
+    }
+    if let failure { throw failed(failure) }
+  }
+
+  /// Waits for the results of all that was sent and returns the last one; throws the first error.
+  private func receive() throws(StoreError) -> PostgresResult {
+    messages += 1
+    let sent = pending
+    pending = []
+    var results: [OpaquePointer] = []
+    defer { for result in results { cpostgres_clear(result) } }
+    try receive(sent, into: &results)
+    results.reverse()
+    for statement in sent {
+      guard let next = results.popLast() else { break }
+      let result = PostgresResult(next)
+      do { try statement.receive?(result) } catch {
+        throw failed(error as? StoreError ?? StoreError(.failed, "\(error)"))
       }
-    } catch {
-      last.map(cpostgres_clear)
-      throw error
+      if results.isEmpty { return result }
     }
-    if let failure {
-      last.map(cpostgres_clear)
-      if cpostgres_status(handle) != CPOSTGRES_OK { isBroken = true }
-      throw failure
+    throw broken()
+  }
+
+  private func receive(
+    _ sent: [Pending], into results: inout [OpaquePointer]
+  ) throws(StoreError) {
+    let deadline = ContinuousClock.now + timeout
+    guard cpostgres_pipeline_sync(handle) == 1 else { throw broken() }
+    try flush(until: deadline)
+    var failure: StoreError?
+    for statement in sent {
+      guard let result = try nextResult(until: deadline) else { throw failed(failure ?? broken()) }
+      results.append(result)
+      if let failed = error(in: result) {
+        failure = failure ?? failed
+        if let sql = statement.preparing { statements[sql] = nil }
+      }
+      // Each statement's results end with NULL.
+      while let more = try nextResult(until: deadline) { cpostgres_clear(more) }
     }
-    guard let last else { throw broken() }
-    return last
+    if isBroken, let failure { throw failed(failure) }
+    guard let end = try nextResult(until: deadline) else { throw failed(failure ?? broken()) }
+    cpostgres_clear(end)
+    if let failure { throw failed(failure) }
+    guard cpostgres_exit_pipeline_mode(handle) == 1 else { throw broken() }
+  }
+
+  /// Counts a failure, and notices whether the connection has failed.
+  private func failed(_ error: StoreError) -> StoreError {
+    failures += 1
+    if cpostgres_status(handle) != CPOSTGRES_OK { isBroken = true }
+    if !isBroken, cpostgres_exit_pipeline_mode(handle) != 1 { isBroken = true }
+    return error
   }
 
   /// Returns once everything was sent.
@@ -260,6 +331,10 @@ extension PostgresConnection {
     ]
     let status = cpostgres_result_status(result)
     guard !successes.contains(where: { $0 == status }) else { return nil }
+    if status == CPOSTGRES_PIPELINE_ABORTED {
+      // One before it in the pipeline has failed.
+      return StoreError(.failed, "the statement was not run")
+    }
     let message =
       cpostgres_result_message(result).map { String(cString: $0) }
       ?? Self.oneLine(cpostgres_error_message(handle))
@@ -272,7 +347,8 @@ extension PostgresConnection {
   }
 
   /// Marks the connection as failed, and says why.
-  func broken() -> StoreError {
+  private func broken() -> StoreError {
+    failures += 1
     isBroken = true
     return .unavailable(Self.oneLine(cpostgres_error_message(handle)))
   }
@@ -280,32 +356,5 @@ extension PostgresConnection {
   private static func oneLine(_ message: UnsafePointer<CChar>) -> String {
     String(cString: message).split(whereSeparator: \.isNewline)
       .map { $0.drop { $0.isWhitespace } }.joined(separator: "; ")
-  }
-}
-
-/// Parameters in text form, each ended by a zero byte, and where they begin.
-private struct ParameterBuffer {
-  private var bytes: [UInt8] = []
-  private var starts: [Int?] = []
-
-  /// Calls `body` with the parameters, nil for NULL, and one more nil, which ends a list of keywords.
-  mutating func withPointers<R>(
-    to values: [any PostgresParameter],
-    _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>) -> R
-  ) -> R {
-    bytes.removeAll(keepingCapacity: true)
-    starts.removeAll(keepingCapacity: true)
-    for value in values {
-      let start = bytes.count
-      let isNull = !value.append(to: &bytes)
-      starts.append(isNull ? nil : start)
-      bytes.append(0)
-    }
-    return bytes.withUnsafeBytes { bytes in
-      var pointers = (starts + [nil]).map { start in
-        start.flatMap { bytes.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) }
-      }
-      return body(&pointers)
-    }
   }
 }

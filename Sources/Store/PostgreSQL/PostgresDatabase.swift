@@ -36,13 +36,15 @@ final class PostgresDatabase: Sendable {
   /// Changes the database and returns once the change would survive a power cut; throws what `body` throws.
   ///
   /// `body` may be called again, in a new transaction, when what it did was undone. For `expectedBatch` see
-  /// ``CommitQueue``.
+  /// ``CommitQueue``; `newNotifications` is how many IDs of notifications it takes.
   @discardableResult
   func write<R: Sendable>(
-    expectedBatch: Int = 1, _ body: @escaping @Sendable (PostgresTransaction) throws -> R
+    expectedBatch: Int = 1, newNotifications: Int = 0,
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> R
   ) async throws -> R {
     try contact?.requireLife()
-    let result = try await writer.write(expectedBatch: expectedBatch, body)
+    let result = try await writer.write(
+      expectedBatch: expectedBatch, newNotifications: newNotifications, body)
     contact?.recordLife()
     return result
   }

@@ -12,8 +12,8 @@ struct PostgresResult: ~Copyable {
   /// How many rows the statement changed, or returned if it is a SELECT.
   var changedRows: Int { Int(String(cString: cpostgres_changed_rows(handle))) ?? 0 }
 
-  /// Whether the statement can't have changed anything.
-  var isSelect: Bool { String(cString: cpostgres_command(handle)).hasPrefix("SELECT") }
+  /// What the server has done, such as `COMMIT`, which is `ROLLBACK` in a failed transaction.
+  var command: String { String(cString: cpostgres_command(handle)) }
 
   /// The results of `read` for the rows, in order.
   func map<T>(_ read: (inout PostgresRow) throws -> T) throws -> [T] {

@@ -73,7 +73,7 @@ extension PostgresTransaction {
     let due = max(new.notBefore ?? now, now)
     let event = new.push?(id)
     if let event, due > now {
-      try run(
+      try send(
         "INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
     }
     let devices = new.pushes.reduce(0) { $0 + $1.deviceCount }
@@ -82,20 +82,32 @@ extension PostgresTransaction {
       of: id, sender: notification.sender, users, event: due > now ? nil : event)
     try add(parts, atOnce: isSmall, at: now)
     for push in new.pushes {
-      let row = try insert(push, notification: id, expires: new.expires)
-      switch push.target {
-      case .audience(let expression, let user):
-        try insertJob(of: row, for: expression, user: user, due: due, at: now)
-      case .devices(let devices):
-        let parts = chunks(devices).map { devices in
-          PostgresAudiencePart(
-            notification: id, sender: notification.sender,
-            members: .devices(devices, push: row, lane: push.lane, due: due))
+      if case .devices(let devices) = push.target, !isSmall {
+        let row = try insert(push, notification: id, expires: new.expires)
+        for devices in chunks(devices) {
+          try store(
+            PostgresAudiencePart(
+              notification: id, sender: notification.sender,
+              members: .devices(devices, push: row, lane: push.lane, due: due)))
         }
-        try add(parts, atOnce: isSmall, at: now)
+        collected.messages.append(.events)
+      } else {
+        insert(push, of: notification, expires: new.expires, due: due, at: now)
       }
-      collected.messages.append(.jobs(lane: push.lane))
     }
+  }
+
+  /// Inserts a push with its jobs.
+  func insert(
+    _ push: PushInsert, of notification: StoredNotification?, expires: Date?, due: Date,
+    at now: Date
+  ) {
+    writes += 1
+    rows.pushes.append(
+      CollectedRows.Push(
+        insert: push, notification: notification?.id, sender: notification?.sender,
+        expires: expires, due: due, time: now))
+    collected.messages.append(.jobs(lane: push.lane))
   }
 
   /// Inserts the push event of a notification for each of its recipients, and returns those who have it now.
@@ -122,7 +134,7 @@ extension PostgresTransaction {
 
   /// Makes a user of a stored part a recipient before that part's turn.
   func addPendingRecipient(_ user: UserID, of id: Int) throws {
-    try run(
+    try send(
       """
       INSERT INTO recipient(user_id, notification)
       SELECT $1, $2 WHERE EXISTS (\(Self.pendingRecipient)) ON CONFLICT DO NOTHING
@@ -160,36 +172,24 @@ extension PostgresTransaction {
       try insertJobs(of: push, for: devices, due: due, at: now)
       collected.messages.append(.jobs(lane: lane))
     case .users(let users, let event):
-      let users: [UserID] = try column(
-        """
-        WITH added AS (
-          INSERT INTO recipient(user_id, notification) SELECT id, $1 FROM users WHERE id = ANY($2)
-          ORDER BY id ON CONFLICT DO NOTHING
-        )
-        SELECT id FROM users WHERE id = ANY($2) ORDER BY id
-        """, part.notification, users)
-      guard let event else { return }
-      collected.pushEvents.append(
-        CollectedChanges.PushEvent(
-          users: users, notification: part.notification, data: event, time: now))
-      for user in users {
-        insertReceipt(
-          "queued", of: part.notification, sender: part.sender, user: user, lane: "embedded",
-          at: now)
-      }
+      writes += 1
+      rows.recipients.append(
+        CollectedRows.Recipients(
+          notification: part.notification, sender: part.sender, users: users, event: event,
+          time: now))
     }
   }
 
   private func store(_ part: PostgresAudiencePart) throws {
     switch part.members {
     case .users(let users, let event):
-      try run(
+      try send(
         """
         INSERT INTO audience_part(notification, event, first, last, users)
         VALUES ($1, $2, $3, $4, $5)
         """, part.notification, event, users.first, users.last, users)
     case .devices(let devices, let push, _, let due):
-      try run(
+      try send(
         "INSERT INTO audience_part(notification, push, due, devices) VALUES ($1, $2, $3, $4)",
         part.notification, push, due, StringList(devices))
     }

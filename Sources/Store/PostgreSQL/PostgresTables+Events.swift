@@ -9,14 +9,7 @@ extension PostgresTables {
       transaction.collected.pushEvents.append(
         CollectedChanges.PushEvent(users: users, notification: nil, data: data, time: now))
       for push in pushes {
-        let row = try transaction.insert(push, notification: nil, expires: nil)
-        switch push.target {
-        case .audience(let expression, let user):
-          try transaction.insertJob(of: row, for: expression, user: user, due: now, at: now)
-        case .devices(let devices):
-          try transaction.insertJobs(of: row, for: devices, due: now, at: now)
-        }
-        transaction.collected.messages.append(.jobs(lane: push.lane))
+        transaction.insert(push, of: nil, expires: nil, due: now, at: now)
       }
     }
     notifyObservers(ofEventsFor: users, jobsOf: pushes)
@@ -175,13 +168,17 @@ extension CollectedChanges.Event {
     } + ",\"state\":\"\(state)\"}"
   }
 
-  /// The data of a receipt that tells of a job.
+  /// The receipt that tells of a job.
   static func job(
-    _ job: Int, of id: Int, device: String?, lane: String, state: JobState, reason: String?
-  ) -> String {
+    _ job: Int, of id: Int, sender: UserID?, user: UserID?, device: String?, lane: String,
+    state: JobState, reason: String?, at time: Date
+  ) -> Self {
     let texts = [device, lane, reason].map { $0.map(JSONText.quoted) ?? "null" }
-    return "{\"notification\":\(id),\(noUser),\"device\":\(texts[0]),\"lane\":\(texts[1]),"
-      + "\"job\":\(job),\"state\":\"\(state.rawValue)\",\"reason\":\(texts[2])}"
+    return Self(
+      type: "receipt", publisher: sender, user: user, notification: id,
+      data: "{\"notification\":\(id),\(noUser),\"device\":\(texts[0]),\"lane\":\(texts[1]),"
+        + "\"job\":\(job),\"state\":\"\(state.rawValue)\",\"reason\":\(texts[2])}",
+      time: time)
   }
 
   /// The data of a receipt with the name of its user.

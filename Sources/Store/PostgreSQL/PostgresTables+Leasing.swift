@@ -138,15 +138,17 @@ extension PostgresTransaction {
     // Most outcomes: one statement for all of a kind.
     for (kind, jobs) in delivered {
       let numbers = jobs.map(\.job)
-      let cancelled = try column(
+      try send(
         """
         SELECT push.notification FROM job JOIN push ON push.id = job.push
         WHERE job.id = ANY($1) AND owner = $2 AND state = 'cancelled' FOR UPDATE OF job
-        """, numbers, owner, as: Int?.self)
-      for case let notification? in cancelled {
-        count(notification, from: .cancelled, to: .queued, at: now)
+        """, numbers, owner
+      ) { [self] result in
+        for case let notification? in try result.map({ row in try row.next(Int?.self) }) {
+          count(notification, from: .cancelled, to: .queued, at: now)
+        }
       }
-      try updateJobs(
+      try sendJobs(
         from: .queued, to: .sent,
         """
         UPDATE job SET state = 'sent', attempts = attempts + 1, sent_as = $1,

@@ -6,12 +6,7 @@ extension PostgresTables {
   ) async throws -> (notification: StoredNotification, isNew: Bool) {
     let (now, blobs) = (now(), blobs)
     let recipients = Set(new.recipients).sorted()
-    let (notification, isNew) = try await database.write { transaction in
-      if let key = new.idempotencyKey,
-        let earlier = try transaction.notification(for: key, sender: new.sender)
-      {
-        return (earlier, false)
-      }
+    let (notification, isNew) = try await database.write(newNotifications: 1) { transaction in
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
       let id = try transaction.newNotificationID()
       if let key = new.idempotencyKey,
@@ -19,10 +14,8 @@ extension PostgresTables {
       {
         return (earlier, false)
       }
-      let notification = try transaction.insert(new, as: id, created: now)
-      try transaction.run(
-        "INSERT INTO notification_count(notification, recipients) VALUES ($1, $2)", id,
-        recipients.count)
+      let notification = StoredNotification(new, id: id, created: now)
+      transaction.insert(notification, recipients: recipients.count)
       try transaction.announce(new, to: recipients, as: notification, at: now)
       return (notification, true)
     }
@@ -112,39 +105,21 @@ extension PostgresQueryable {
 }
 
 extension PostgresTransaction {
-  /// From a sequence, so that nodes do not wait for each other; a transaction that fails leaves a gap.
-  fileprivate func newNotificationID() throws -> Int {
-    guard let id = try value("SELECT nextval('notification_id')", as: Int.self) else {
-      throw StoreError(.failed, "no ids are left for notifications (32 bits)")
-    }
-    return id
-  }
-
-  /// Inserts an idempotency key; returns the notification that another node has created with it meanwhile.
+  /// Inserts an idempotency key; returns the notification that was created with it before.
   fileprivate func insert(
     _ key: IdempotencyKey, of sender: UserID?, for id: Int
   ) throws -> StoredNotification? {
-    let inserted = try run(
+    let inserted = try executeBeforeRows(
       "INSERT INTO idempotency VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-      sender?.rawValue ?? 0, key.key, key.request, id)
+      [sender?.rawValue ?? 0, key.key, key.request, id]
+    ).changedRows
     return inserted == 1 ? nil : try notification(for: key, sender: sender)
   }
 
-  fileprivate func insert(
-    _ new: NotificationInsert, as id: Int, created: Date
-  ) throws -> StoredNotification {
-    let notification = try first(
-      """
-      INSERT INTO notification(
-        id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-        created, not_before, expires, form, audience)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-      RETURNING \(StoredNotification.postgresColumns)
-      """, id, new.message, new.richType, new.payload, new.sender, new.details, new.blob?.digest,
-      new.blob?.size, new.blobType, created, new.notBefore, new.expires, new.form,
-      StringList(new.to), read: StoredNotification.init(postgres:))
-    guard let notification else { throw StoreError(.failed, "the notification was not stored") }
-    return notification
+  fileprivate func insert(_ new: StoredNotification, recipients: Int) {
+    writes += 1
+    rows.notifications.append(new)
+    collected.created.append((new.id, recipients))
   }
 
   /// Nil if the notification has expired or a recipient has fetched it.
@@ -165,14 +140,14 @@ extension PostgresTransaction {
 
   /// Cancels what was not sent of a notification.
   fileprivate func cancelUnsent(_ notification: Int, at now: Date) throws {
-    try updateJobs(
+    try sendJobs(
       from: .queued, to: .cancelled,
       """
       UPDATE job SET state = 'cancelled', updated = $1
       WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $2)
       """, now, notification)
-    try run("DELETE FROM held_event WHERE notification = $1", notification)
-    try run("DELETE FROM audience_part WHERE notification = $1", notification)
+    try send("DELETE FROM held_event WHERE notification = $1", notification)
+    try send("DELETE FROM audience_part WHERE notification = $1", notification)
   }
 }
 
@@ -182,6 +157,14 @@ extension StoredNotification {
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
     notification.created, not_before, expires, form, audience
     """
+
+  /// What a new row has.
+  fileprivate init(_ new: NotificationInsert, id: Int, created: Date) {
+    (self.id, message, richType, payload) = (id, new.message, new.richType, new.payload)
+    (sender, details, blob, blobType) = (new.sender, new.details, new.blob, new.blobType)
+    (self.created, notBefore) = (created.stored, new.notBefore?.stored)
+    (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
+  }
 
   init(postgres row: inout PostgresRow) throws {
     (id, message, richType) = (try row.next(), try row.next(), try row.next())

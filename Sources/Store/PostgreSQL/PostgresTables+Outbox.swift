@@ -92,22 +92,9 @@ extension PostgresTransaction {
     return push
   }
 
-  /// Inserts the job of a push for an audience that the push service resolves.
-  func insertJob(
-    of push: Int, for expression: String, user: UserID?, due: Date, at now: Date
-  ) throws {
-    try updateJobs(
-      from: nil, to: .queued,
-      """
-      INSERT INTO job(push, lane, token, user_id, audience, collapse, state, due, updated)
-      SELECT id, lane, gen_random_uuid(), $1::bigint, $2, collapse, 'queued', $3, $4
-      FROM push WHERE id = $5
-      """, user, expression, due, now, push)
-  }
-
   /// Inserts the jobs of a push for devices that are still registered.
   func insertJobs(of push: Int, for devices: [String], due: Date, at now: Date) throws {
-    try updateJobs(
+    try sendJobs(
       from: nil, to: .queued,
       """
       INSERT INTO job(push, lane, token, user_id, registration, collapse, state, due, updated)
@@ -129,26 +116,44 @@ struct ChangedJob {
 }
 
 extension PostgresTransaction {
-  /// Runs an INSERT or UPDATE of jobs, counts them in their new state, and collects their receipts.
+  /// Runs an UPDATE of jobs, counts them in their new state, and collects their receipts.
   ///
-  /// `old` is the state that all of them had, nil if they are new, and `new` the one that they get.
+  /// `old` is the state that all of them had, and `new` the one that they get.
   @discardableResult
   func updateJobs(
     from old: JobState?, to new: JobState, _ sql: String, _ values: any PostgresParameter...
   ) throws -> [ChangedJob] {
-    let jobs = try execute(
-      """
-      WITH changed AS (
-        \(sql)
-        RETURNING job.id, push, user_id, registration, job.lane, state, reason, updated
-      )
-      SELECT changed.id, user_id, registration, changed.lane, state, reason, updated,
-        push.notification, sender
-      FROM changed JOIN push ON push.id = changed.push
-        LEFT JOIN notification ON notification.id = push.notification
-      ORDER BY changed.id
-      """, values
-    ).map { row in try changedJob(&row) }
+    try changedJobs(execute(Self.changedJobs(by: sql), values), from: old, to: new)
+  }
+
+  /// The same for an INSERT or UPDATE whose result is not needed at once; `old` is nil for new jobs.
+  func sendJobs(
+    from old: JobState?, to new: JobState, _ sql: String, _ values: any PostgresParameter...
+  ) throws {
+    try sendRows()
+    try send(Self.changedJobs(by: sql), values) { [self] result in
+      _ = try changedJobs(result, from: old, to: new)
+    }
+  }
+
+  private static func changedJobs(by sql: String) -> String {
+    """
+    WITH changed AS (
+      \(sql)
+      RETURNING job.id, push, user_id, registration, job.lane, state, reason, updated
+    )
+    SELECT changed.id, user_id, registration, changed.lane, state, reason, updated,
+      push.notification, sender
+    FROM changed JOIN push ON push.id = changed.push
+      LEFT JOIN notification ON notification.id = push.notification
+    ORDER BY changed.id
+    """
+  }
+
+  private func changedJobs(
+    _ result: borrowing PostgresResult, from old: JobState?, to new: JobState
+  ) throws -> [ChangedJob] {
+    let jobs = try result.map { row in try changedJob(&row) }
     for job in jobs {
       if let notification = job.notification {
         count(notification, from: old, to: new, at: job.updated)
@@ -165,12 +170,10 @@ extension PostgresTransaction {
     let (reason, updated): (String?, Date) = (try row.next(), try row.next())
     let (notification, sender): (Int?, UserID?) = (try row.next(), try row.next())
     if let notification {
-      let data = CollectedChanges.Event.job(
-        id, of: notification, device: device, lane: lane, state: state, reason: reason)
       collected.events.append(
-        CollectedChanges.Event(
-          type: "receipt", publisher: sender, user: user, notification: notification, data: data,
-          time: updated))
+        .job(
+          id, of: notification, sender: sender, user: user, device: device, lane: lane,
+          state: state, reason: reason, at: updated))
     }
     return ChangedJob(id: id, lane: lane, notification: notification, updated: updated)
   }

@@ -78,7 +78,7 @@ extension PostgresTransaction {
     let column = state.rawValue
     var isDevices = false
     if let device {
-      let sender = try value(
+      try send(
         """
         INSERT INTO device_receipt AS receipt (notification, user_id, registration, \(column))
         SELECT recipient.notification, recipient.user_id, registration.id, $1
@@ -87,26 +87,32 @@ extension PostgresTransaction {
         ON CONFLICT (notification, user_id, registration)
           DO UPDATE SET \(column) = excluded.\(column) WHERE receipt.\(column) IS NULL
         RETURNING (SELECT sender FROM notification WHERE id = receipt.notification)
-        """, time, id, user, device, as: UserID?.self)
-      isDevices = sender != nil
-      if let sender {
+        """, time, id, user, device
+      ) { [self] result in
+        guard let sender = try result.map({ row in try row.next(UserID?.self) }).first else {
+          return
+        }
+        isDevices = true
         insertReceipt(column, of: id, sender: sender, user: user, device: device, at: time)
       }
     }
-    let sender = try value(
+    try send(
       """
       UPDATE recipient SET \(column) = $1 FROM notification
       WHERE notification.id = recipient.notification AND user_id = $2 AND notification.id = $3
         AND \(column) IS NULL
       RETURNING sender
-      """, time, user, id, as: UserID?.self)
-    guard let sender else { return }
-    collected.counts.append(.init(notification: id, column: state.count, difference: 1, time: time))
-    // A device's receipt is the user's, too.
-    if !isDevices {
-      insertReceipt(
-        column, of: id, sender: sender, user: user, lane: state == .sent ? "embedded" : nil,
-        at: time)
+      """, time, user, id
+    ) { [self] result in
+      guard let sender = try result.map({ row in try row.next(UserID?.self) }).first else { return }
+      collected.counts.append(
+        .init(notification: id, column: state.count, difference: 1, time: time))
+      // A device's receipt is the user's, too.
+      if !isDevices {
+        insertReceipt(
+          column, of: id, sender: sender, user: user, lane: state == .sent ? "embedded" : nil,
+          at: time)
+      }
     }
   }
 }

@@ -59,27 +59,16 @@ extension PostgresTables {
 // MARK: - Users without a password
 
 extension PostgresTables {
-  func userID(of name: String, allowingPasswordless: Bool) async throws -> UserID? {
-    try await userIDs(
-      of: [name], allowingPasswordless: allowingPasswordless, adding: false)[name]
-  }
-
   func userIDs(
-    of names: Set<String>, allowingPasswordless: Bool
+    of names: Set<String>, allowingPasswordless: Bool, addingPasswordless: Bool
   ) async throws -> [String: UserID] {
-    try await userIDs(
-      of: names, allowingPasswordless: allowingPasswordless, adding: allowingPasswordless)
-  }
-
-  private func userIDs(
-    of names: Set<String>, allowingPasswordless: Bool, adding: Bool
-  ) async throws -> [String: UserID] {
+    if names.isEmpty { return [:] }
     let query = "SELECT name, id FROM users WHERE name = ANY($1) AND (hash IS NOT NULL OR $2)"
     let ids: [String: UserID] = try await database.read { connection in
       try connection.dictionary(query, Array(names), allowingPasswordless)
     }
     let missing = names.filter { ids[$0] == nil }.sorted()
-    guard adding, !missing.isEmpty else { return ids }
+    guard addingPasswordless, !missing.isEmpty else { return ids }
     let now = now()
     let added: [String: UserID] = try await database.write { transaction in
       try transaction.run(

@@ -2,186 +2,139 @@ import FoundationEssentials
 
 /// A transaction, which several changes share.
 ///
-/// Counts of notifications, events and messages to other nodes are collected and written at its end. So all
-/// transactions take the locks for them in the same order, and hold them only until the commit that follows.
+/// It sends few messages to the server. Statements without a result that is needed at once are sent with the
+/// next one (``send``), the first with BEGIN, and the last with COMMIT. New rows are collected and inserted
+/// together before the next statement, which could read them. Counts of notifications, events and messages to
+/// other nodes are collected and written at the end. So all transactions take the locks for them in the same
+/// order, and hold them only until the commit that follows.
 final class PostgresTransaction: PostgresQueryable {
   let connection: PostgresConnection
   var collected = CollectedChanges()
+  /// Rows that are inserted before the next statement.
+  var rows = CollectedRows()
+  /// Whether COMMIT was sent.
+  private(set) var hasSentCommit = false
+  /// Counts what may have changed something.
+  var writes = 0
+  private var hasBegun = false
+  /// What `connection` had sent before.
+  private let messagesBefore: Int
+  /// Taken from the sequence, in rising order, and not used yet.
+  private var notificationIDs: [Int] = []
+  /// How many IDs the changes need that have not begun.
+  private var neededIDs: Int
 
-  init(_ connection: PostgresConnection) { self.connection = connection }
+  /// `newNotifications` is about how many of them its changes insert.
+  init(_ connection: PostgresConnection, newNotifications: Int = 0) {
+    (self.connection, neededIDs) = (connection, newNotifications)
+    messagesBefore = connection.messages
+  }
 
   func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
     -> PostgresResult
   {
-    try connection.execute(sql, values)
+    try sendRows()
+    return try executeBeforeRows(sql, values)
   }
 
-  /// Writes what was collected; `origin` names this process in messages to the others.
-  func finish(from origin: String) throws {
-    try addCounts()
-    try insertPushEvents()
-    try insertEvents()
-    let payloads = NodeMessage.payloads(of: collected.messages, from: origin)
-    if !payloads.isEmpty {
-      try run(
-        "SELECT pg_notify($1 || current_schema(), payload) FROM unnest($2::text[]) AS payload",
-        NodeMessage.channel, payloads)
+  /// Runs a statement that does not depend on rows that were collected.
+  func executeBeforeRows(
+    _ sql: String, _ values: [any PostgresParameter]
+  ) throws(StoreError) -> PostgresResult {
+    try begin()
+    if !sql.hasPrefix("SELECT") { writes += 1 }
+    return try connection.execute(sql, values)
+  }
+
+  /// Runs a statement that changes something, with the next one that is waited for; only then `receive` gets its
+  /// result, and an error is thrown.
+  func send(
+    _ sql: String, _ values: any PostgresParameter...,
+    receive: PostgresConnection.ResultHandler? = nil
+  ) throws(StoreError) {
+    try sendRows()
+    try send(sql, values, receive: receive)
+  }
+
+  /// The same without the rows that were collected before.
+  func send(
+    _ sql: String, _ values: [any PostgresParameter],
+    receive: PostgresConnection.ResultHandler? = nil
+  ) throws(StoreError) {
+    try begin()
+    writes += 1
+    try connection.send(sql, values, receive: receive)
+  }
+
+  /// Whether more will be collected when the results of what was sent come.
+  var awaitsResults: Bool { connection.awaitsResults || !rows.isEmpty }
+
+  private func begin() throws(StoreError) {
+    if hasBegun { return }
+    hasBegun = true
+    try connection.send("BEGIN", [])
+  }
+
+  /// The next ID, from a sequence, so that nodes do not wait for each other; a transaction that fails leaves a gap.
+  func newNotificationID() throws -> Int {
+    if notificationIDs.isEmpty {
+      notificationIDs = try executeBeforeRows(
+        "SELECT nextval('notification_id') FROM generate_series(1, $1)", [max(1, neededIDs)]
+      ).map { row in try row.next(Int.self) }
+      notificationIDs.reverse()
     }
+    neededIDs -= 1
+    guard let id = notificationIDs.popLast() else {
+      throw StoreError(.failed, "no ids are left for notifications (32 bits)")
+    }
+    return id
   }
 }
 
-/// What a transaction writes at its end.
-struct CollectedChanges {
-  /// A change of a count of a notification.
-  struct Count {
-    let notification: Int
-    let column: CountColumn
-    let difference: Int
-    /// When what is counted happened.
-    let time: Date
-  }
-
-  /// The same push event for some users.
-  struct PushEvent {
-    let users: [UserID]
-    let notification: Int?
-    let data: String
-    let time: Date
-  }
-
-  /// An event for publishers.
-  struct Event {
-    let type: String
-    let publisher: UserID?
-    let user: UserID?
-    let notification: Int?
-    let data: String
-    let time: Date
-  }
-
-  /// How much was collected at a moment.
-  struct Mark {
-    fileprivate let counts, pushEvents, events, messages: Int
-  }
-
-  var counts: [Count] = []
-  var pushEvents: [PushEvent] = []
-  var events: [Event] = []
-  var messages: [NodeMessage] = []
-
-  var mark: Mark {
-    Mark(
-      counts: counts.count, pushEvents: pushEvents.count, events: events.count,
-      messages: messages.count)
-  }
-
-  /// Forgets what was collected since.
-  mutating func truncate(to mark: Mark) {
-    counts.removeSubrange(mark.counts...)
-    pushEvents.removeSubrange(mark.pushEvents...)
-    events.removeSubrange(mark.events...)
-    messages.removeSubrange(mark.messages...)
-  }
-}
-
-/// A column of `notification_count` that changes.
-enum CountColumn: Int, CaseIterable {
-  case reached, fetched, read, queued, sent, failed
-}
+// MARK: - Its end
 
 extension PostgresTransaction {
-  private func addCounts() throws {
-    var totals: [Int: [Int]] = [:]
-    for count in collected.counts {
-      totals[count.notification, default: CountColumn.allCases.map { _ in 0 }][
-        count.column.rawValue] += count.difference
+  /// Writes what was collected, and commits; `origin` names this process in messages to the others.
+  func commit(from origin: String) throws {
+    try finish(from: origin)
+    if !hasBegun { return }
+    // Whether a COMMIT to a connection that was lost meanwhile was received can't be known.
+    if connection.messages == messagesBefore { try connection.synchronize() }
+    hasSentCommit = true
+    guard try connection.execute("COMMIT", []).command == "COMMIT" else {
+      throw StoreError(.failed, "the transaction was rolled back")
     }
-    let first = firstTimes()
-    let ids = totals.filter { $0.value.contains { $0 != 0 } }.keys.sorted()
-    if ids.isEmpty { return }
-    // In the same order in all transactions, which would wait for each other otherwise.
-    if ids.count > 1 {
-      try run(
-        """
-        SELECT 1 FROM notification_count WHERE notification = ANY($1) ORDER BY notification FOR UPDATE
-        """, ids)
-    }
-    let columns = CountColumn.allCases.map { column in
-      ids.map { totals[$0]?[column.rawValue] ?? 0 }
-    }
-    try run(
-      """
-      UPDATE notification_count AS total SET reached = total.reached + change.reached,
-        fetched = total.fetched + change.fetched, read = total.read + change.read,
-        queued = total.queued + change.queued, sent = total.sent + change.sent,
-        failed = total.failed + change.failed,
-        first_sent = coalesce(total.first_sent, change.sent_time),
-        first_fetched = coalesce(total.first_fetched, change.fetched_time),
-        first_read = coalesce(total.first_read, change.read_time)
-      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
-        AS change(id, reached, fetched, read, queued, sent, failed, sent_time, fetched_time, read_time)
-      WHERE total.notification = change.id
-      """, ids, columns[0], columns[1], columns[2], columns[3], columns[4], columns[5],
-      ids.map { first[.sent]?[$0] }, ids.map { first[.fetched]?[$0] },
-      ids.map { first[.read]?[$0] })
   }
 
-  /// When notifications were first sent, fetched and read in this transaction.
-  private func firstTimes() -> [CountColumn: [Int: Date]] {
-    var first: [CountColumn: [Int: Date]] = [:]
-    for count in collected.counts where count.difference > 0 {
-      let column = count.column == .reached ? .sent : count.column
-      let known = first[column]?[count.notification] ?? count.time
-      first[column, default: [:]][count.notification] = min(known, count.time)
-    }
-    return first
+  /// Sends what was collected.
+  func finish(from origin: String) throws {
+    try sendRows()
+    if awaitsResults { try connection.synchronize() }
+    try sendCollected(from: origin)
   }
 
-  // The numbers of events come from the row of `event_counter`, which stays locked until the commit. So they
-  // rise in the order of the commits, and a reader that has seen a number has seen all below. A sequence
-  // does not do that: a transaction may commit after one that took a later number.
-
-  private func insertPushEvents() throws {
-    let events = collected.pushEvents.filter { !$0.users.isEmpty }
-    if events.isEmpty { return }
-    let users = events.flatMap(\.users)
-    try run(
-      """
-      WITH counter AS (
-        UPDATE event_counter SET push_event = push_event + cardinality($1::bigint[])
-        RETURNING push_event - cardinality($1::bigint[]) AS last
-      )
-      INSERT INTO push_event(sequence, user_id, notification, data, created)
-      SELECT counter.last + recipient.number, recipient.id, event.notification, event.data, event.created
-      FROM counter, unnest($1::bigint[], $2::bigint[])
-          WITH ORDINALITY AS recipient(id, event, number)
-        JOIN unnest($3::bigint[], $4::text[], $5::bigint[])
-          WITH ORDINALITY AS event(notification, data, created, number)
-          ON event.number = recipient.event
-      ORDER BY recipient.number
-      """, users,
-      events.enumerated().flatMap { index, event in event.users.map { _ in index + 1 } },
-      events.map(\.notification), events.map(\.data), events.map(\.time))
-    collected.messages.append(.pushEvents(users))
+  /// Undoes everything.
+  func rollBack() {
+    if connection.isBroken { return }
+    try? connection.synchronize()
+    if hasBegun { try? connection.script("ROLLBACK") }
   }
+}
 
-  private func insertEvents() throws {
-    let events = collected.events
-    if events.isEmpty { return }
-    try run(
-      """
-      WITH counter AS (
-        UPDATE event_counter SET event = event + cardinality($1::text[])
-        RETURNING event - cardinality($1::text[]) AS last
-      )
-      INSERT INTO event(sequence, type, publisher, user_id, notification, data, created)
-      SELECT counter.last + new.number, new.type, publisher, user_id, notification, data, created
-      FROM counter, unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[])
-        WITH ORDINALITY AS new(type, publisher, user_id, notification, data, created, number)
-      ORDER BY new.number
-      """, events.map(\.type), events.map(\.publisher), events.map(\.user),
-      events.map(\.notification), events.map(\.data), events.map(\.time))
-    collected.messages.append(.events)
+// MARK: - Savepoints
+
+extension PostgresTransaction {
+  /// Begins what can be undone alone.
+  func setSavepoint() throws { try send("SAVEPOINT change") }
+
+  /// Runs all that was sent since the savepoint; throws if anything fails.
+  func releaseSavepoint() throws { try run("RELEASE change") }
+
+  /// Undoes all that was sent, and the rows that were collected, since the savepoint.
+  func undoSavepoint() throws {
+    rows = CollectedRows()
+    // A statement that failed is why; the rest was not run.
+    try? connection.synchronize()
+    try connection.script("ROLLBACK TO change; RELEASE change")
   }
 }

@@ -11,21 +11,22 @@ final class PostgresWriter: Sendable {
     /// Makes the change; the result resumes its caller once it is committed.
     let perform: @Sendable (PostgresTransaction) throws -> (@Sendable () -> Void)
     let fail: @Sendable (any Error) -> Void
+    /// How many notifications it inserts.
+    var newNotifications = 0
   }
 
   /// Why a transaction was not committed.
   private enum Failure: Error, CustomStringConvertible {
     /// What it did was undone, and the same changes may succeed in another.
     case undone(any Error)
-    /// A change failed that must be made with a savepoint.
-    case needsSavepoints
+    /// A change failed, and the others are to be made with savepoints.
+    case needsSavepoints(any Error)
     /// It can't be repeated: the database is away, or may have committed it.
     case lost(any Error)
 
     var description: String {
       switch self {
-      case .undone(let error), .lost(let error): "\(error)"
-      case .needsSavepoints: "a change failed"
+      case .undone(let error), .needsSavepoints(let error), .lost(let error): "\(error)"
       }
     }
   }
@@ -52,14 +53,15 @@ final class PostgresWriter: Sendable {
   }
 
   func write<R: Sendable>(
-    expectedBatch: Int, _ body: @escaping @Sendable (PostgresTransaction) throws -> R
+    expectedBatch: Int, newNotifications: Int,
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> R
   ) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
       let change = Change(
         perform: { transaction in
           let result = try body(transaction)
           return { continuation.resume(returning: result) }
-        }, fail: { continuation.resume(throwing: $0) })
+        }, fail: { continuation.resume(throwing: $0) }, newNotifications: newNotifications)
       queue.add(change, expectedBatch: expectedBatch, commit: commit)
     }
   }
@@ -87,12 +89,11 @@ final class PostgresWriter: Sendable {
       do {
         return try commitSome(of: changes, usingSavepoints: usesSavepoints)
       } catch {
-        rollBack()
         switch error {
-        case .needsSavepoints: usesSavepoints = true
+        case .needsSavepoints where changes.count > 1: usesSavepoints = true
         case .undone where tries < Self.tries && ContinuousClock.now - start < Self.duration:
           tries += 1
-        case .undone(let error), .lost(let error):
+        case .undone(let error), .needsSavepoints(let error), .lost(let error):
           for change in changes { change.fail(error) }
           return changes.count
         }
@@ -103,31 +104,42 @@ final class PostgresWriter: Sendable {
   private func commitSome(
     of changes: ArraySlice<Change>, usingSavepoints: Bool
   ) throws(Failure) -> Int {
-    let transaction = PostgresTransaction(try begin())
+    let transaction = PostgresTransaction(
+      try connected(), newNotifications: changes.reduce(0) { $0 + $1.newNotifications })
+    do throws(Failure) {
+      return try commitSome(of: changes, in: transaction, usingSavepoints: usingSavepoints)
+    } catch {
+      transaction.rollBack()
+      throw error
+    }
+  }
+
+  private func commitSome(
+    of changes: ArraySlice<Change>, in transaction: PostgresTransaction, usingSavepoints: Bool
+  ) throws(Failure) -> Int {
     let start = ContinuousClock.now
     var resumptions: [@Sendable () -> Void] = []
     for change in changes {
       if !resumptions.isEmpty, ContinuousClock.now - start > Self.duration { break }
       resumptions.append(try perform(change, in: transaction, usingSavepoint: usingSavepoints))
     }
-    do { try transaction.finish(from: origin) } catch {
-      throw transaction.connection.isWorthRepeating ? .undone(error) : .lost(error)
-    }
     // The server's fsync: callers are resumed only after it returns.
-    do { try transaction.connection.script("COMMIT") } catch { throw .lost(error) }
+    do { try transaction.commit(from: origin) } catch {
+      let connection = transaction.connection
+      if connection.isBroken, transaction.hasSentCommit { throw .lost(error) }
+      if connection.isWorthRepeating { throw .undone(error) }
+      throw usingSavepoints ? .lost(error) : .needsSavepoints(error)
+    }
     for resume in resumptions { resume() }
     onCommit(())
     return resumptions.count
   }
 
-  private func begin() throws(Failure) -> PostgresConnection {
-    let open = connection.withLock { $0 }
-    // One that was idle may have been closed by the server.
-    if let open, !open.isBroken, (try? open.script("BEGIN")) != nil { return open }
+  private func connected() throws(Failure) -> PostgresConnection {
+    if let open = connection.withLock({ $0 }), !open.isBroken { return open }
     do throws(StoreError) {
       connection.withLock { $0 = nil }
       let new = try PostgresConnection(url, for: .writing)
-      try new.script("BEGIN")
       connection.withLock { $0 = new }
       return new
     } catch {
@@ -135,30 +147,25 @@ final class PostgresWriter: Sendable {
     }
   }
 
-  private func rollBack() {
-    let open = connection.withLock { $0 }
-    if let open, !open.isBroken { try? open.script("ROLLBACK") }
-  }
-
   /// Makes one change, or undoes it; returns what resumes its caller, and throws if the transaction is lost.
   private func perform(
     _ change: Change, in transaction: PostgresTransaction, usingSavepoint: Bool
   ) throws(Failure) -> @Sendable () -> Void {
-    let connection = transaction.connection
-    let (writes, collected) = (connection.writes, transaction.collected.mark)
+    let (connection, collected) = (transaction.connection, transaction.collected.mark)
+    let (writes, failures) = (transaction.writes, connection.failures)
+    // What earlier changes have sent may fail, or collect more, while this one waits for the server.
+    let isFirstToWait = transaction.awaitsResults
     do {
-      if usingSavepoint { try connection.script("SAVEPOINT change") }
+      if usingSavepoint { try transaction.setSavepoint() }
       let acknowledge = try change.perform(transaction)
-      if usingSavepoint { try connection.script("RELEASE change") }
+      if usingSavepoint { try transaction.releaseSavepoint() }
       return acknowledge
     } catch {
       if connection.isWorthRepeating { throw .undone(error) }
       if usingSavepoint {
-        do { try connection.script("ROLLBACK TO change; RELEASE change") } catch {
-          throw .undone(error)
-        }
-      } else if connection.writes != writes || connection.isInFailedTransaction {
-        throw .needsSavepoints
+        do { try transaction.undoSavepoint() } catch { throw .undone(error) }
+      } else if transaction.writes != writes || connection.failures != failures || isFirstToWait {
+        throw .needsSavepoints(error)
       }
       transaction.collected.truncate(to: collected)
       return { change.fail(error) }

@@ -99,13 +99,11 @@ package protocol Accounts: Sendable {
 
   // In demo mode, any name may sign in; its data belongs to a user without a password.
 
-  /// The number of the user of that name, or nil.
-  func userID(of name: String, allowingPasswordless: Bool) async throws -> UserID?
   /// The numbers of the users of these names.
   ///
-  /// A name without a user is left out or, with `allowingPasswordless`, gets a passwordless user.
+  /// A name without a user is left out or, with `addingPasswordless`, gets a passwordless user.
   func userIDs(
-    of names: Set<String>, allowingPasswordless: Bool
+    of names: Set<String>, allowingPasswordless: Bool, addingPasswordless: Bool
   ) async throws -> [String: UserID]
   /// Removes all passwordless users soon: outside demo mode a new user must not get what was sent to a
   /// passwordless one of the same name.
@@ -179,5 +177,22 @@ extension LinkKey {
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
+  }
+}
+
+extension Accounts {
+  /// The number of the user of that name, or nil.
+  package func userID(of name: String, allowingPasswordless: Bool) async throws -> UserID? {
+    try await userIDs(
+      of: [name], allowingPasswordless: allowingPasswordless, addingPasswordless: false)[name]
+  }
+
+  /// The numbers of the users of these names; with `allowingPasswordless`, one without a user gets one.
+  package func userIDs(
+    of names: Set<String>, allowingPasswordless: Bool
+  ) async throws -> [String: UserID] {
+    try await userIDs(
+      of: names, allowingPasswordless: allowingPasswordless,
+      addingPasswordless: allowingPasswordless)
   }
 }

@@ -54,12 +54,8 @@ extension SQLiteTables {
 // MARK: - Users without a password
 
 extension SQLiteTables {
-  func userID(of name: String, allowingPasswordless: Bool) throws -> UserID? {
-    try database.read { try $0.userID(of: name, allowingPasswordless: allowingPasswordless) }
-  }
-
   func userIDs(
-    of names: Set<String>, allowingPasswordless: Bool
+    of names: Set<String>, allowingPasswordless: Bool, addingPasswordless: Bool
   ) async throws -> [String: UserID] {
     var ids: [String: UserID] = [:]
     try database.read { connection in
@@ -68,7 +64,7 @@ extension SQLiteTables {
       }
     }
     let missing = names.filter { ids[$0] == nil }
-    guard allowingPasswordless, !missing.isEmpty else { return ids }
+    guard addingPasswordless, !missing.isEmpty else { return ids }
     let now = now()
     let added = try await database.write { connection in
       try missing.sorted().map { name in

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import Store
+
+/// Messages between nodes, for which no server is needed.
+@Suite(.timeLimit(.minutes(1))) struct NodeMessageTests {
+  @Test func `long messages are divided, and nothing is lost or told twice`() {
+    let users = (1...5000).map { UserID(rawValue: $0 * 1_000_000) }
+    let messages: [NodeMessage] = [
+      .pushEvents(users), .events, .events, .assetEvent, .change(7), .credentialsEnded(users[0]),
+      .jobs(lane: "webpush:https://push.example"), .jobs(lane: "webpush:https://push.example"),
+    ]
+    let payloads = NodeMessage.payloads(of: messages, from: "node.1")
+    #expect(payloads.allSatisfy { $0.utf8.count < 8000 })
+    let parsed = payloads.map(NodeMessage.parse)
+    #expect(parsed.allSatisfy { $0.origin == "node.1" })
+    let all = parsed.flatMap(\.messages)
+    let told = all.flatMap { message -> [UserID] in
+      if case .pushEvents(let users) = message { users } else { [] }
+    }
+    #expect(told == users)
+    #expect(
+      all.suffix(5) == [.events, .assetEvent, .change(7), .credentialsEnded(users[0]), messages[6]])
+    #expect(NodeMessage.payloads(of: [], from: "node.1").isEmpty)
+  }
+
+  @Test func `a database that can't be reached is named, without its password`() {
+    let scratch = Scratch()
+    let error = #expect(throws: StoreError.self) {
+      try Store(
+        folder: scratch.folder, database: "postgres://u:secret@/d?host=\(scratch.folder)")
+    }
+    #expect(error?.code == .unavailable || error?.reason.contains("libpq5") == true)
+    #expect(error?.reason.contains("secret") == false)
+  }
+}
