@@ -72,14 +72,15 @@ package struct Announcement: Sendable {
     let usernames = Set(named.compactMap { Self.user(of: $0.with[0]) })
     let names = usernames.filter(UserName.isValid)
     let accounts = store.accounts
-    var ids = try await accounts.userIDs(
-      of: names, allowingPasswordless: admitsGuests, addingPasswordless: false)
-    found.unknown = usernames.filter { ids[$0] == nil }.sorted()
-    if addingGuests, ids.count < names.count {
-      ids = try await accounts.userIDs(of: names, allowingPasswordless: true)
+    let audience = try await accounts.audience(
+      named: names, allowingPasswordless: admitsGuests, matching: clauses)
+    var users = audience.users
+    found.unknown = usernames.filter { users[$0] == nil }.sorted()
+    if addingGuests, users.count < names.count {
+      users = try await accounts.userIDs(of: names, allowingPasswordless: true)
     }
-    for (name, id) in ids { found.names[id] = name }
-    found.devices = try await accounts.devices(matching: clauses)
+    for (name, id) in users { found.names[id] = name }
+    found.devices = audience.devices
     found.users = Set(found.names.keys)
     for device in found.devices { found.users.insert(device.user) }
     return found

@@ -3,12 +3,12 @@
 
     Tests/Bench/postgres.py [SECONDS] [ROUNDS]
 
-Users fetch media. Then publishers (wrk) create notifications with one push each, to one user with one device; the
-pushes go to nghttpd as Apple's service, and are settled. Each row has the latency (median and 99th percentile), the
-requests per second, the processor time of the server's process for each, and that of PostgreSQL's processes. The target
-is the ratio of the server's processor time to that with SQLite: 1.5 for pushes, 1.15 for media. Last it counts the
-statements and commits that PostgreSQL ran for each notification. PostgreSQL has its default settings (fsync on), and is
-on the same machine, by a socket.
+Users fetch media (load.c): the same again and again, and each once, so that a receipt is written for each. Publishers
+(wrk) create notifications with one push each, to one user with one device; the pushes go to nghttpd as Apple's service,
+and are settled. Each row has the latency (median and 99th percentile), the requests per second, the processor time of
+the server's process for each, and that of PostgreSQL's processes. The target is the ratio of the server's processor time
+to that with SQLite. Last it counts the statements and commits that PostgreSQL ran for each. PostgreSQL has its default
+settings (fsync on), and is on the same machine, by a socket. VERBOSE=1 shows the statements.
 """
 import atexit, base64, glob, http.client, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -17,15 +17,18 @@ from push import ROOT, free_port
 
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-USERS = 200
-PUSH_TARGET, MEDIA_TARGET = 1.5, 1.15
+USERS, FETCHES = 200, 4000
+
+# Row: what is measured, the requests, at how many connections, the greatest ratio of processor time (None: not a target).
+ROWS = [("media again", "again", 64, 1.15), ("media first time", "first", 64, None),
+        ("pushes", "posts", 1, 1.5), ("pushes", "posts", 64, 1.5)]
 
 SCRIPT = """
 local lines, turn = {}, 0
 function init()
   for line in io.lines(os.getenv("BENCH_REQUESTS")) do
-    local method, path, key, body = line:match("(%S+) (%S+) (%S+) (.*)")
-    lines[#lines + 1] = wrk.format(method, path, {["Authorization"] = "Basic " .. key}, body)
+    local path, key, body = line:match("(%S+) (%S+) (.*)")
+    lines[#lines + 1] = wrk.format("POST", path, {["Authorization"] = "Basic " .. key}, body)
   end
 end
 function request()
@@ -106,15 +109,24 @@ class Origin(push.Server):
     def prepare(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         for number in range(USERS):
-            body = json.dumps({"platform": "apns", "handle": f"{number:08X}"})
+            body = json.dumps({"platform": "apns", "handle": f"{number:08X}", "tags": ["all"]})
             self.ask("PUT", f"/api/register/d{number}", body, user=f"u{number}")
-        with open(self.folder + "/posts", "w") as posts, open(self.folder + "/gets", "w") as gets:
+        with open(self.folder + "/posts", "w") as posts, open(self.folder + "/again", "w") as gets:
             for number in range(USERS):
                 new = {"message": "Look", "richType": "img", "payload": "logo.png", "form": "alert",
                        "to": [f"username:u{number}"]}
-                posts.write(f"POST /api/notifications {key('shop')} {json.dumps(new)}\n")
+                posts.write(f"/api/notifications {key('shop')} {json.dumps(new)}\n")
                 id = self.create(to=[f"username:u{number}"], form="alert")
-                gets.write(f"GET /api/notifications/{id}?profile=thumb {key(f'u{number}')} \n")
+                gets.write(f"/api/notifications/{id}?profile=thumb {key(f'u{number}')} -\n")
+        self.settle()
+
+    def prepare_first(self):
+        """Notifications to everybody, which nobody has fetched."""
+        with open(self.folder + "/first", "w") as gets:
+            for _ in range(FETCHES // USERS):
+                id = self.create(to="all", form="alert")
+                gets.writelines(
+                    f"/api/notifications/{id}?profile=thumb {key(f'u{number}')} -\n" for number in range(USERS))
         self.settle()
 
     def settle(self):
@@ -127,41 +139,60 @@ class Origin(push.Server):
             time.sleep(0.1)
 
 
-def measure(origin, database, requests, publishers, seconds):
-    """One run of wrk."""
-    before = push.cpu_of(origin.process.pid), database.seconds() if database else 0
-    out = subprocess.run(
-        ["wrk", "-t1", f"-c{publishers}", f"-d{seconds}s", "--timeout", "20s", "-s", FOLDER + "/wrk.lua",
-         f"http://127.0.0.1:{origin.port}"], check=True, stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "BENCH_REQUESTS": f"{origin.folder}/{requests}"}).stdout
-    result = json.loads(out.splitlines()[-1])
-    assert not result["errors"], out
+def load(origin, requests, connections, seconds):
+    """One run of the load generator: how many, in which time, the median and the 99th percentile in ms."""
+    file, port = f"{origin.folder}/{requests}", origin.port
+    if requests == "posts":
+        out = subprocess.run(
+            ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", FOLDER + "/wrk.lua",
+             f"http://127.0.0.1:{port}"], check=True, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "BENCH_REQUESTS": file}).stdout
+        result = json.loads(out.splitlines()[-1])
+        assert not result["errors"], out
+        return result
+    time = "once" if requests == "first" else str(seconds)
+    out = json.loads(subprocess.run(
+        [FOLDER + "/load", str(port), file, str(connections), time, str(os.cpu_count() - 1), "200"], check=True,
+        stdout=subprocess.PIPE, text=True).stdout)
+    assert not out["other"] and not out["broken"], out
+    return {"count": out["answered"], "seconds": out["answered"] / out["rate"], "median": out["p50"] / 1000,
+            "slow": out["p99"] / 1000}
+
+
+def measure(origin, database, requests, connections, seconds):
+    if requests == "first":
+        origin.prepare_first()
+    before = push.cpu_of(origin.process.pid), database.seconds()
+    result = load(origin, requests, connections, seconds)
     if requests == "posts":
         origin.settle()
-    after = push.cpu_of(origin.process.pid), database.seconds() if database else 0
+    elif requests == "first":
+        time.sleep(0.5)  # the last receipts
+    after = push.cpu_of(origin.process.pid), database.seconds()
     own, others = [(b - a) / result["count"] * 1e6 for a, b in zip(before, after)]
     return {**result, "rate": result["count"] / result["seconds"], "own": own, "others": others}
 
 
-def row(what, target, origins, database, requests, publishers):
-    runs = [[], []]
+def row(what, requests, connections, target, origins, database):
     for origin in origins:
-        measure(origin, None, requests, publishers, 1)  # statements are prepared, first fetches recorded
+        measure(origin, database, requests, connections, 1)  # statements are prepared, caches filled
+    runs = [[], []]
     for _ in range(ROUNDS):
         for index, origin in enumerate(origins):
-            runs[index].append(measure(origin, database if index else None, requests, publishers, SECONDS))
+            runs[index].append(measure(origin, database, requests, connections, SECONDS))
     lite, pg = [{name: statistics.median(run[name] for run in side) for name in side[0]} for side in runs]
     ratio = statistics.median(theirs["own"] / ours["own"] for ours, theirs in zip(*runs))
-    print(f"{what:26} {lite['median']:7.2f} {pg['median']:7.2f} {lite['slow']:7.1f} {pg['slow']:7.1f} {lite['rate']:8.0f} "
-          f"{pg['rate']:8.0f} {lite['own']:8.0f} {pg['own']:8.0f} {ratio:6.2f} {target:6.2f} {pg['others']:10.0f}  "
-          f"{'pass' if ratio <= target else 'FAIL'}", flush=True)
-    return ratio <= target
+    holds = not target or ratio <= target
+    print(f"{what:17} {connections:3} {lite['median']:7.2f} {pg['median']:7.2f} {lite['slow']:7.1f} {pg['slow']:7.1f} "
+          f"{lite['rate']:8.0f} {pg['rate']:8.0f} {lite['own']:8.0f} {pg['own']:8.0f} {ratio:6.2f} {target or '-':>6} "
+          f"{pg['others']:10.0f}  {'pass' if holds else 'FAIL'}", flush=True)
+    return holds
 
 
-def count(origin, database, requests, publishers):
-    """Statements for each notification or media request."""
+def count(what, requests, connections, origin, database):
+    """Statements and commits for each notification or media request."""
     database.track("all")
-    run = measure(origin, database, requests, publishers, 2)
+    run = measure(origin, database, requests, connections, 2)
     lines = database.query(
         "SELECT calls, round(total_exec_time::numeric, 1), regexp_replace(left(query, 120), '\\s+', ' ', 'g') "
         "FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat%' ORDER BY 1 DESC").splitlines()
@@ -170,8 +201,8 @@ def count(origin, database, requests, publishers):
         print(run["count"], *lines[:40], sep="\n")
     calls = [int(line.split("|")[0]) for line in lines]
     commits = sum(int(line.split("|")[0]) for line in lines if line.endswith("|COMMIT"))
-    print(f"{requests}, {publishers} at once: {sum(calls) / run['count']:.2f} statements for each, in "
-          f"{commits / run['count']:.2f} transactions that write")
+    print(f"{what}, {connections} at once: {sum(calls) / run['count']:.2f} statements for each, in "
+          f"{commits / run['count']:.3f} transactions that write", flush=True)
 
 
 def main():
@@ -191,6 +222,7 @@ def main():
                    f"openssl pkcs8 -topk8 -nocrypt -in {FOLDER}/ec -out {FOLDER}/key.p8", shell=True, check=True)
     with open(FOLDER + "/wrk.lua", "w") as file:
         file.write(SCRIPT)
+    subprocess.run(["cc", "-O2", "-pthread", "-o", FOLDER + "/load", ROOT + "/Tests/Bench/load.c"], check=True)
     environment = {
         "RICHPUSH_APNS_KEY_FILE": FOLDER + "/key.p8", "RICHPUSH_APNS_KEY_ID": "ABC123DEFG",
         "RICHPUSH_APNS_TEAM_ID": "DEF123GHIJ", "RICHPUSH_APNS_TOPIC": "com.example.richpush",
@@ -200,16 +232,12 @@ def main():
             Origin(FOLDER + "/nodes", environment, "--push", "apns", "--database", database.url) as nodes:
         for origin in (lite, nodes):
             origin.prepare()
-        print(f"{'':26} {'median, ms':>15} {'99%, ms':>15} {'per second':>17} {'processor us for each':>17} {'':>11} {'PostgreSQL':>12}")
-        print(f"{'':26} {'SQLite':>7} {'PG':>7} {'SQLite':>7} {'PG':>7} {'SQLite':>8} {'PG':>8} {'SQLite':>8} {'PG':>8} "
+        print(f"{'':21} {'median, ms':>15} {'99%, ms':>15} {'per second':>17} {'processor us for each':>24} {'':>6} {'PostgreSQL':>10}")
+        print(f"{'':21} {'SQLite':>7} {'PG':>7} {'SQLite':>7} {'PG':>7} {'SQLite':>8} {'PG':>8} {'SQLite':>8} {'PG':>8} "
               f"{'ratio':>6} {'target':>6} {'us':>10}")
-        # Media first: PostgreSQL cleans up after many changes (autovacuum).
-        holds = row("media, 64 connections", MEDIA_TARGET, (lite, nodes), database, "gets", 64)
-        for publishers in (1, 64):
-            name = f"pushes, {publishers} publisher{'s' * (publishers > 1)}"
-            holds &= row(name, PUSH_TARGET, (lite, nodes), database, "posts", publishers)
-        for requests, publishers in (("posts", 1), ("posts", 64), ("gets", 64)):
-            count(nodes, database, requests, publishers)
+        holds = all([row(*one, (lite, nodes), database) for one in ROWS])
+        for what, requests, connections, _ in ROWS[1:]:
+            count(what, requests, connections, nodes, database)
     sys.exit(0 if holds else 1)
 
 

@@ -12,7 +12,8 @@ extension PostgresTables {
         WHERE user_id = $1 AND notification.id = $2 AND \(StoredNotification.isVisible("$3"))
         """, user, id, now, as: Bool.self)
       guard isTheirs == true else { return false }
-      try transaction.record(.read, of: id, user: user, device: device, at: now)
+      try transaction.record(
+        .read, [PendingFetches.Fetch(id: id, user: user, device: device, time: now)])
       return true
     }
   }
@@ -20,11 +21,11 @@ extension PostgresTables {
   func recordSent(_ users: [Int: [UserID]]) {
     let now = now()
     database.writeSoon { transaction in
-      for (id, users) in users.sorted(by: { $0.key < $1.key }) {
-        for user in users.sorted() {
-          try transaction.record(.sent, of: id, user: user, device: nil, at: now)
-        }
-      }
+      try transaction.record(
+        .sent,
+        users.flatMap { id, users in
+          users.map { PendingFetches.Fetch(id: id, user: $0, device: nil, time: now) }
+        })
     }
   }
 
@@ -41,17 +42,16 @@ extension PostgresTables {
         if let taken { return taken }
         let (fetches, hasMore) = pendingFetches.take()
         if hasMore { writePendingFetches() }
-        // Nodes that wait for the same rows do so in the same order.
-        taken = fetches.sorted { ($0.id, $0.user) < ($1.id, $1.user) }
-        return taken ?? []
+        taken = fetches
+        return fetches
       }
+      if fetches.isEmpty { return }
       let hasParts = try transaction.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
-      for fetch in fetches {
-        if hasParts == true { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
-        try transaction.record(
-          .fetched, of: fetch.id, user: fetch.user, device: fetch.device, at: fetch.time)
+      if hasParts == true {
+        for fetch in fetches { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
       }
+      try transaction.record(.fetched, fetches)
     }
   }
 }
@@ -70,48 +70,69 @@ private enum ReceiptColumn: String {
 }
 
 extension PostgresTransaction {
-  /// Writes the time of a receipt's first state, for the user and for the device, if that is a registration
-  /// of the recipient; counts it if it is the user's first.
-  fileprivate func record(
-    _ state: ReceiptColumn, of id: Int, user: UserID, device: String?, at time: Date
-  ) throws {
+  /// Writes the times of receipts' first states, for users and for devices that are registrations of the
+  /// recipients; counts those that are the users' first.
+  fileprivate func record(_ state: ReceiptColumn, _ receivers: [PendingFetches.Fetch]) throws {
     let column = state.rawValue
-    var isDevices = false
-    if let device {
+    var ofDevices: Set<[Int]> = []
+    let devices = receivers.filter { $0.device != nil }
+    if !devices.isEmpty {
       try send(
         """
         INSERT INTO device_receipt AS receipt (notification, user_id, registration, \(column))
-        SELECT recipient.notification, recipient.user_id, registration.id, $1
-        FROM recipient JOIN registration ON registration.user_id = recipient.user_id
-        WHERE recipient.notification = $2 AND recipient.user_id = $3 AND registration.id = $4
+        SELECT recipient.notification, recipient.user_id, registration.id, min(given.time)
+        FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[])
+            AS given(notification, user_id, device, time)
+          JOIN recipient ON recipient.notification = given.notification
+            AND recipient.user_id = given.user_id
+          JOIN registration ON registration.id = given.device
+            AND registration.user_id = given.user_id
+        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
         ON CONFLICT (notification, user_id, registration)
           DO UPDATE SET \(column) = excluded.\(column) WHERE receipt.\(column) IS NULL
-        RETURNING (SELECT sender FROM notification WHERE id = receipt.notification)
-        """, time, id, user, device
+        RETURNING notification, user_id, registration, \(column),
+          (SELECT sender FROM notification WHERE id = receipt.notification)
+        """, devices.map(\.id), devices.map(\.user), devices.map(\.device), devices.map(\.time)
       ) { [self] result in
-        guard let sender = try result.map({ row in try row.next(UserID?.self) }).first else {
-          return
+        _ = try result.map { row in
+          let (id, user): (Int, UserID) = (try row.next(), try row.next())
+          let (device, time): (String, Date) = (try row.next(), try row.next())
+          ofDevices.insert([id, user.rawValue])
+          insertReceipt(
+            column, of: id, sender: try row.next(), user: user, device: device, at: time)
         }
-        isDevices = true
-        insertReceipt(column, of: id, sender: sender, user: user, device: device, at: time)
       }
     }
+    // Nodes that wait for the same rows do so in the same order.
     try send(
       """
-      UPDATE recipient SET \(column) = $1 FROM notification
-      WHERE notification.id = recipient.notification AND user_id = $2 AND notification.id = $3
-        AND \(column) IS NULL
-      RETURNING sender
-      """, time, user, id
+      WITH found AS (
+        SELECT recipient.notification, recipient.user_id, given.time
+        FROM recipient JOIN (
+          SELECT notification, user_id, min(time) AS time
+          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS given(notification, user_id, time)
+          GROUP BY 1, 2
+        ) AS given ON recipient.notification = given.notification
+          AND recipient.user_id = given.user_id
+        WHERE \(column) IS NULL ORDER BY 1, 2 FOR UPDATE OF recipient
+      )
+      UPDATE recipient SET \(column) = found.time
+      FROM found JOIN notification ON notification.id = found.notification
+      WHERE recipient.notification = found.notification AND recipient.user_id = found.user_id
+      RETURNING recipient.notification, recipient.user_id, found.time, sender
+      """, receivers.map(\.id), receivers.map(\.user), receivers.map(\.time)
     ) { [self] result in
-      guard let sender = try result.map({ row in try row.next(UserID?.self) }).first else { return }
-      collected.counts.append(
-        .init(notification: id, column: state.count, difference: 1, time: time))
-      // A device's receipt is the user's, too.
-      if !isDevices {
-        insertReceipt(
-          column, of: id, sender: sender, user: user, lane: state == .sent ? "embedded" : nil,
-          at: time)
+      _ = try result.map { row in
+        let (id, user): (Int, UserID) = (try row.next(), try row.next())
+        let (time, sender): (Date, UserID?) = (try row.next(), try row.next())
+        collected.counts.append(
+          .init(notification: id, column: state.count, difference: 1, time: time))
+        // A device's receipt is the user's, too.
+        if !ofDevices.contains([id, user.rawValue]) {
+          insertReceipt(
+            column, of: id, sender: sender, user: user, lane: state == .sent ? "embedded" : nil,
+            at: time)
+        }
       }
     }
   }

@@ -164,10 +164,24 @@ extension PostgresTables {
 
 extension PostgresTables {
   func devices(matching clauses: [TagClause]) async throws -> [AudienceDevice] {
+    try await database.read { try $0.devices(matching: clauses) }
+  }
+
+  func audience(
+    named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
+  ) async throws -> (users: [String: UserID], devices: [AudienceDevice]) {
     try await database.read { connection in
-      var devices: Set<AudienceDevice> = []
-      for clause in clauses { devices.formUnion(try connection.devices(matching: clause)) }
-      return devices.sorted { $0.registration < $1.registration }
+      var users: [String: UserID] = [:]
+      if !names.isEmpty {
+        try connection.send(Self.usersByName, [Array(names), allowingPasswordless]) { result in
+          let found = try result.map { row in (try row.next(String.self), try row.next(UserID.self))
+          }
+          users = Dictionary(uniqueKeysWithValues: found)
+        }
+      }
+      let devices = try connection.devices(matching: clauses)
+      try connection.synchronize()
+      return (users, devices)
     }
   }
 
@@ -183,7 +197,13 @@ extension PostgresConnection {
   /// Enough to tell which tag is rare.
   private static var tagCountLimit: Int { 1000 }
 
-  fileprivate func devices(matching clause: TagClause) throws -> [AudienceDevice] {
+  fileprivate func devices(matching clauses: [TagClause]) throws -> [AudienceDevice] {
+    var devices: Set<AudienceDevice> = []
+    for clause in clauses { devices.formUnion(try self.devices(matching: clause)) }
+    return devices.sorted { $0.registration < $1.registration }
+  }
+
+  private func devices(matching clause: TagClause) throws -> [AudienceDevice] {
     // One query whatever the number of tags: the planner doesn't know how frequent a tag is, so the rarest
     // is found first and named apart.
     let rarest = try clause.with.min { try count(of: $0) < count(of: $1) }

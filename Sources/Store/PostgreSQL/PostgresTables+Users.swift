@@ -59,13 +59,15 @@ extension PostgresTables {
 // MARK: - Users without a password
 
 extension PostgresTables {
+  static let usersByName =
+    "SELECT name, id FROM users WHERE name = ANY($1) AND (hash IS NOT NULL OR $2)"
+
   func userIDs(
     of names: Set<String>, allowingPasswordless: Bool, addingPasswordless: Bool
   ) async throws -> [String: UserID] {
     if names.isEmpty { return [:] }
-    let query = "SELECT name, id FROM users WHERE name = ANY($1) AND (hash IS NOT NULL OR $2)"
     let ids: [String: UserID] = try await database.read { connection in
-      try connection.dictionary(query, Array(names), allowingPasswordless)
+      try connection.dictionary(Self.usersByName, Array(names), allowingPasswordless)
     }
     let missing = names.filter { ids[$0] == nil }.sorted()
     guard addingPasswordless, !missing.isEmpty else { return ids }
@@ -76,7 +78,7 @@ extension PostgresTables {
         INSERT INTO users(name, role, created) SELECT name, 'device', $2
         FROM unnest($1::text[]) AS name ON CONFLICT DO NOTHING
         """, missing, now)
-      return try transaction.dictionary(query, missing, true)
+      return try transaction.dictionary(Self.usersByName, missing, true)
     }
     return ids.merging(added) { $1 }
   }

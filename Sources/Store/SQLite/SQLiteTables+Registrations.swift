@@ -144,6 +144,14 @@ extension SQLiteTables {
     }
   }
 
+  func audience(
+    named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
+  ) async throws -> (users: [String: UserID], devices: [AudienceDevice]) {
+    let users = try await userIDs(
+      of: names, allowingPasswordless: allowingPasswordless, addingPasswordless: false)
+    return (users, try devices(matching: clauses))
+  }
+
   func deviceCounts() throws -> [String: Int] {
     try database.dictionary(
       "SELECT platform, count(*) FROM registration WHERE platform IS NOT NULL GROUP BY platform")
