@@ -128,6 +128,14 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
     if !pending.isEmpty { _ = try receive() }
   }
 
+  /// Runs `body` with plans made for the values of its statements, if the best plan depends on them.
+  func planningForValues<R>(_ body: () throws -> R) throws -> R {
+    try send("SET plan_cache_mode = force_custom_plan", [])
+    // Sent with the next statement.
+    defer { try? send("SET plan_cache_mode = force_generic_plan", []) }
+    return try body()
+  }
+
   /// Waits for a notification, or for the time limit; returns the payloads that have arrived.
   ///
   /// `interrupt` is a descriptor that ends the wait when it becomes readable.
@@ -202,14 +210,17 @@ extension PostgresConnection {
     case .listening: return all
     case .maintenance:
       return all + "SET statement_timeout = 0; SET lock_timeout = 10000;" + durable
-    case .reading: return all + "SET default_transaction_read_only = on"
+    case .reading: return all + fewPlans + "SET default_transaction_read_only = on"
     case .writing:
-      return all + """
+      return all + fewPlans + """
         SET lock_timeout = 3000; SET idle_in_transaction_session_timeout = 5000;
         SET default_transaction_isolation = 'read committed';
         """ + durable
     }
   }
+
+  /// Planning a statement for its values takes longer than running it: plans are made once and kept.
+  private static let fewPlans = "SET plan_cache_mode = force_generic_plan; SET jit = off;"
 
   /// What was acknowledged survives a power cut, whatever the server's default is.
   private static let durable = """
@@ -347,7 +358,7 @@ extension PostgresConnection {
   }
 
   /// Marks the connection as failed, and says why.
-  private func broken() -> StoreError {
+  func broken() -> StoreError {
     failures += 1
     isBroken = true
     return .unavailable(Self.oneLine(cpostgres_error_message(handle)))

@@ -45,19 +45,23 @@ extension PostgresTables {
           ) AS next
           """, after, publisher, Self.batch, as: Int?.self) ?? nil
       guard let last else { return NotificationChanges(last: nil, counts: [:], others: []) }
-      let others = try connection.all(
-        """
-        SELECT sequence, token, type, data, created FROM event
-        WHERE sequence > $1 AND sequence <= $3 AND type <> 'receipt' AND \(own) ORDER BY sequence
-        """, after, publisher, last, as: StoredEvent.init)
-      let counts = try connection.all(
-        """
-        SELECT notification, \(NotificationCounts.postgresColumns)
-        FROM notification_count AS total WHERE notification IN (
-          SELECT notification FROM event
-          WHERE sequence > $1 AND sequence <= $3 AND type = 'receipt' AND \(own))
-        """, after, publisher, last
-      ) { row in (try row.next(Int.self), try NotificationCounts(postgres: &row)) }
+      let others = try connection.planningForValues {
+        try connection.all(
+          """
+          SELECT sequence, token, type, data, created FROM event
+          WHERE sequence > $1 AND sequence <= $3 AND type <> 'receipt' AND \(own) ORDER BY sequence
+          """, after, publisher, last, as: StoredEvent.init)
+      }
+      let counts = try connection.planningForValues {
+        try connection.all(
+          """
+          SELECT notification, \(NotificationCounts.postgresColumns)
+          FROM notification_count AS total WHERE notification IN (
+            SELECT notification FROM event
+            WHERE sequence > $1 AND sequence <= $3 AND type = 'receipt' AND \(own))
+          """, after, publisher, last
+        ) { row in (try row.next(Int.self), try NotificationCounts(postgres: &row)) }
+      }
       return NotificationChanges(
         last: last, counts: Dictionary(uniqueKeysWithValues: counts), others: others)
     }

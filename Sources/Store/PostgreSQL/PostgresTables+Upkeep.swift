@@ -192,7 +192,9 @@ extension PostgresTables {
         """
         SELECT pg_try_advisory_xact_lock(hashtextextended('richpush upkeep ' || current_schema(), 0))
         """, as: Bool.self)
-      return isOurs == true ? try transaction.run(sql, value) : 0
+      guard isOurs == true else { return 0 }
+      try transaction.planForValues()
+      return try transaction.run(sql, value)
     }
   }
 }

@@ -66,6 +66,9 @@ final class PostgresTransaction: PostgresQueryable {
     try connection.send(sql, values, receive: receive)
   }
 
+  /// Makes plans for the values of the following statements, whose best plans depend on them.
+  func planForValues() throws { try send("SET LOCAL plan_cache_mode = force_custom_plan") }
+
   /// Whether more will be collected when the results of what was sent come.
   var awaitsResults: Bool { connection.awaitsResults || !rows.isEmpty }
 
