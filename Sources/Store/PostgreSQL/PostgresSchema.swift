@@ -236,6 +236,8 @@ enum PostgresSchema {
       PRIMARY KEY (folder, rich_type, name)
     );
     """,
+    // As an integer it ends at two thousand million.
+    "ALTER SEQUENCE notification_id AS bigint",
   ]
 
   /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.
