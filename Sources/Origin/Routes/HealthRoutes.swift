@@ -46,7 +46,7 @@ final class HealthRoutes: Sendable {
   /// `GET /metrics`.
   func metrics(_ context: RequestContext) async -> Response {
     if let rejection = access.rejection(of: context.request) { return rejection }
-    let assets = (try? await store.assets.assetCounts(richType: nil)) ?? [:]
+    let assets = try? await store.assets.assetCounts(richType: nil)
     let unreached = (try? await unreached.counts(in: store)) ?? []
     let queues = (try? await store.administration.laneQueues()) ?? []
     let page = report.page(

@@ -19,9 +19,9 @@ struct MetricsReport: Sendable {
   let logins: FailedLogins
   let store: Store
 
-  /// The whole page; `server` is nil while it starts.
+  /// The whole page; `server` is nil while it starts, `assets` if the database does not respond.
   func page(
-    _ server: Server?, assets: [AssetRecord.State: Int], queues: [LaneQueue],
+    _ server: Server?, assets: [AssetRecord.State: Int]?, queues: [LaneQueue],
     unreached: [(platform: String, count: Int)]
   ) -> String {
     var page = PrometheusText()
@@ -31,10 +31,15 @@ struct MetricsReport: Sendable {
     addMedia(to: &page, server?.cacheMetrics ?? CacheMetrics.Snapshot())
     page.family("richpush_assets", "gauge", "Files in the drop folder by state.")
     for state in AssetRecord.State.allCases {
-      page.sample(["state": state.rawValue], assets[state] ?? 0)
+      page.sample(["state": state.rawValue], assets?[state] ?? 0)
     }
     addPlugins(to: &page)
     addPushes(to: &page, waiting: queues)
+    page.family("richpush_database_away", "gauge", "1 while the database does not respond.")
+    page.sample([:], assets == nil ? 1 : 0)
+    page.family(
+      "richpush_lead", "gauge", "1 at the node that does what only one of several does.")
+    page.sample([:], store.observers.lead.isHeld ? 1 : 0)
     addObjects(to: &page)
     page.family(
       "richpush_devices_without_lane", "gauge", "Devices that no configured push service reaches.")

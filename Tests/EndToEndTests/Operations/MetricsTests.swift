@@ -1,11 +1,16 @@
 import Foundation
 import RichPushClient
+import StandIns
 import Testing
 
 /// What an operator's instruments see.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   @Test func `the rules and the board for Prometheus name only metrics that exist`() async throws {
-    try await RunningServer.lend { server in
+    let objects = try ObjectStandIn()
+    try await RunningServer.lend(
+      flags: ["--demo", "--objects", objects.url],
+      environment: ["RICHPUSH_OBJECTS_ACCESS_KEY": "a", "RICHPUSH_OBJECTS_SECRET_KEY": "b"]
+    ) { server in
       let page = String(decoding: try server.get("/metrics").body, as: UTF8.self)
       let existing = Set(page.matches(of: #/# TYPE (\S+)/#).map { String($0.1) })
       for file in ["richpush.rules.yml", "grafana.json"] {
