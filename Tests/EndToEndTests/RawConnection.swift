@@ -41,9 +41,9 @@ final class RawConnection {
   }
 
   /// Sends a head, to which Host and the empty line are added, and a body; gives the answer.
-  func exchange(_ head: String, body: [UInt8] = []) throws -> Answer {
+  func exchange(_ head: String, body: [UInt8] = [], isHead: Bool = false) throws -> Answer {
     send(Array((head + "Host: 127.0.0.1\r\n\r\n").utf8) + body)
-    return try answer()
+    return try answer(isHead: isHead)
   }
 
   /// Sends a head, to which Host and the empty line are added, and a body; gives all that comes until the
@@ -73,8 +73,8 @@ final class RawConnection {
     return received
   }
 
-  /// The next answer on this connection.
-  func answer() throws -> Answer {
+  /// The next answer on this connection; one to `HEAD` has no body.
+  func answer(isHead: Bool = false) throws -> Answer {
     let end = Array("\r\n\r\n".utf8)
     while received.firstRange(of: end) == nil { try receive() }
     let headEnd = try #require(received.firstRange(of: end))
@@ -87,7 +87,7 @@ final class RawConnection {
     }
     let fields = Dictionary(pairs) { "\($0), \($1)" }
     let told = try #require(Int(fields["content-length"] ?? ""), "no Content-Length: \(lines)")
-    let length = status == 304 ? 0 : told
+    let length = status == 304 || isHead ? 0 : told
     received.removeSubrange(..<headEnd.upperBound)
     while received.count < length { try receive() }
     defer { received.removeSubrange(..<length) }

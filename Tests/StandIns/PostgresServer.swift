@@ -69,6 +69,11 @@ package final class PostgresServer: Sendable {
     try runAsOwner("pg_ctl", ["-D", data, "-m", "fast", "-w", "stop"])
   }
 
+  /// Ends it without its clean-up, as a crash does.
+  package func crash() throws {
+    try runAsOwner("pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"])
+  }
+
   /// Stops or continues all its processes, as a server does that hangs.
   package func signal(_ signal: Int32) throws {
     let first = try String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A push service in Python, lent to one test; see `Tests/StandIns/Services`.
-package final class StandIn {
+package final class StandIn: Sendable {
   private static let idle = Mutex<[String: [StandInProcess]]>([:])
 
   private let name: String
@@ -41,12 +41,13 @@ package final class StandIn {
 
 /// The process behind a stand-in; it ends when its standard input is closed.
 ///
-/// Unchecked: one test has it at a time.
+/// Unchecked: one command at a time.
 private final class StandInProcess: @unchecked Sendable {
   let port: Int
   let folder: String
   private let process = Process()
   private let commands = Pipe()
+  private let turn = Mutex<Void>(())
   private let answers: UnsafeMutablePointer<FILE>
 
   init(_ name: String) throws {
@@ -67,25 +68,32 @@ private final class StandInProcess: @unchecked Sendable {
       throw StandInError.hasEnded
     }
     self.answers = answers
-    let first = try Self.readObject(answers)
+    let first = try Self.object(Self.readLine(answers))
     guard let port = first["port"] as? Int else { throw StandInError.hasEnded }
     self.port = port
   }
 
   func tell(_ command: [String: Any]) throws -> [String: Any] {
     let line = try JSONSerialization.data(withJSONObject: command) + Data("\n".utf8)
-    try commands.fileHandleForWriting.write(contentsOf: line)
-    return try Self.readObject(answers)
+    let answer = try turn.withLock { _ in
+      try commands.fileHandleForWriting.write(contentsOf: line)
+      return Self.readLine(answers)
+    }
+    return try Self.object(answer)
   }
 
-  private static func readObject(_ file: UnsafeMutablePointer<FILE>) throws -> [String: Any] {
+  /// The next line; empty when the process has ended.
+  private static func readLine(_ file: UnsafeMutablePointer<FILE>) -> Data {
     var line: UnsafeMutablePointer<CChar>?
     var capacity = 0
     defer { free(line) }
     let count = getline(&line, &capacity, file)
-    guard count > 0, let line,
-      let object = try JSONSerialization.jsonObject(with: Data(bytes: line, count: count))
-        as? [String: Any]
+    guard count > 0, let line else { return Data() }
+    return Data(bytes: line, count: count)
+  }
+
+  private static func object(_ line: Data) throws -> [String: Any] {
+    guard !line.isEmpty, let object = try JSONSerialization.jsonObject(with: line) as? [String: Any]
     else { throw StandInError.hasEnded }
     return object
   }

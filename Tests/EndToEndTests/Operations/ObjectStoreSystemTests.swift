@@ -227,7 +227,7 @@ extension RichPushClient {
 
 extension Scratch {
   /// The rich type `keep`, which sends any file as it is.
-  fileprivate func addKeepingType() throws {
+  func addKeepingType() throws {
     try drop(
       Array(
         """

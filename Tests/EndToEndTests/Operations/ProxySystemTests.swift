@@ -101,7 +101,7 @@ private final class Proxy: Sendable {
     scratch = try Scratch()
     let authority = try StandIn("hub")
     let folder = scratch.folder.path
-    let port = try Self.freePort()
+    let port = try freePort()
     let guide = String(decoding: try Package.bytes("docs/OPERATIONS.md"), as: UTF8.self)
     let block = try #require(guide.firstMatch(of: /(?s)```nginx\n(.*?)```/)?.1)
     let site = String(block)
@@ -141,22 +141,5 @@ private final class Proxy: Sendable {
   func stop() async {
     child.send(SIGTERM)
     _ = await child.exitCode()
-  }
-
-  /// A port that nobody listens on just now.
-  private static func freePort() throws -> Int {
-    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, size) == 0 && getsockname(socket, $0, &size) == 0
-      }
-    }
-    try #require(isBound)
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }

@@ -62,7 +62,7 @@ import Testing
       #expect(acknowledged.count == Self.notifications)
       #expect(await killer.kills == Self.kills)
       for (name, service) in lanes {
-        try Self.check(Self.deliveries(at: service), against: acknowledged, of: name)
+        try Self.check(try service.takenPushes(), against: acknowledged, of: name)
       }
       #expect(
         try await Self.count("owner IS NOT NULL OR state IN ('queued', 'failed')", server) == 0)
@@ -136,30 +136,9 @@ import Testing
 // MARK: - What arrived
 
 extension ChaosSoakTests {
-  /// A push that a service took.
-  private struct Delivery {
-    let id: String
-    let device: String
-    let notification: Int
-    let message: String
-  }
-
-  private static func deliveries(at service: StandIn) throws -> [Delivery] {
-    let taken = try service.tell(["do": "delivered"])["pushes"] as? [[String]] ?? []
-    return try taken.map { push in
-      var json = try JSONDecoder().decode(JSONValue.self, from: Data(push[2].utf8))
-      if json.push != .null { json = json.push }
-      return Delivery(
-        id: push[0], device: push[1],
-        notification: (json.richId.text ?? json.data.richId.text).flatMap(Int.init) ?? -1,
-        message: json.aps.alert.body.text ?? json.richMessage.text ?? json.data.richMessage.text
-          ?? "")
-    }
-  }
-
   /// Each device got the last message of each, under one id each, and never an older one after it.
   private static func check(
-    _ deliveries: [Delivery], against acknowledged: [Int: String], of lane: String
+    _ deliveries: [TakenPush], against acknowledged: [Int: String], of lane: String
   ) throws {
     var last: [String: String] = [:]
     var ids: [String: Set<String>] = [:]

@@ -1,0 +1,70 @@
+import Foundation
+import RichPushClient
+import StandIns
+import Testing
+
+/// Three nodes with one PostgreSQL database, one object store and one drop folder, behind a balancer.
+struct Cluster: Sendable {
+  let nodes: [RunningServer]
+  let balancer: Balancer
+  let database: PostgresServer
+  /// OpenStack Swift with its S3 interface.
+  let objects: StandIn
+
+  /// What a suite with a cluster needs.
+  static var isPossible: Bool {
+    PostgresServer.isInstalled && FileManager.default.isExecutableFile(atPath: Balancer.haproxy)
+  }
+
+  /// Starts all of it, lends it to the body, and expects each node to end cleanly afterwards.
+  static func lend(
+    flags: [String] = [], environment: [String: String] = [:],
+    prepare: (Scratch) throws -> Void = { _ in }, to body: (Cluster) async throws -> Void
+  ) async throws {
+    let (database, objects) = (try PostgresServer(), try StandIn("object_store"))
+    let shared = try Scratch()
+    try shared.dropSamples()
+    let own = [
+      "RICHPUSH_OBJECTS_ACCESS_KEY": "richpush:media", "RICHPUSH_OBJECTS_SECRET_KEY": "s3secret",
+    ]
+    let store = "s3://content/richpush?endpoint=http://127.0.0.1:\(objects.port)"
+    let flags = ["--demo", "--trusted-proxy", "127.0.0.1", "--objects", store] + flags
+
+    func lendNodes(_ nodes: [RunningServer]) async throws {
+      guard nodes.count < 3 else {
+        let balancer = try await Balancer(for: nodes)
+        try await body(
+          Cluster(nodes: nodes, balancer: balancer, database: database, objects: objects))
+        return await balancer.stop()
+      }
+      let flags = flags + ["--database", database.url]
+      try await RunningServer.lend(
+        flags: flags, environment: own.merging(environment) { $1 },
+        prepare: { scratch in
+          let assets = scratch.folder.appending(path: "assets")
+          try FileManager.default.removeItem(at: assets)
+          try FileManager.default.createSymbolicLink(
+            at: assets, withDestinationURL: shared.folder.appending(path: "assets"))
+          try prepare(scratch)
+        }
+      ) { try await lendNodes(nodes + [$0]) }
+    }
+    try await lendNodes([])
+  }
+
+  /// The API behind the balancer, as a user.
+  func client(_ user: String) -> RichPushClient {
+    RichPushClient(endpoint: balancer.endpoint, user: user, password: user)
+  }
+
+  /// Repeats what no node was there to answer, or what the one that was asked could not do then.
+  static func patiently<Value>(_ body: () async throws -> Value) async throws -> Value {
+    while true {
+      do { return try await body() } catch let error as RichPushError
+        where [.unreachable, .unavailable].contains(error.code)
+      {
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// What has ended at one node is answered by no other a second later.
+@Suite(
+  .enabled(if: Cluster.isPossible, "needs the packages postgresql-15 and haproxy"),
+  .timeLimit(.minutes(10)))
+struct FreshnessSoakTests {
+  private static let tries = Soak.amount(short: 40, long: 1000)
+  private static let lanes = 10
+  /// How long what has ended may be answered.
+  private static let limit = Duration.seconds(1)
+
+  private enum Change: CaseIterable { case tokenRevoked, userRemoved, withdrawn, amended }
+
+  @Test func `what a node has ended is ended at every node within a second, under load`()
+    async throws
+  {
+    try await Cluster.lend { cluster in
+      let load = Task { try await Self.load(cluster) }
+      let times = try await withThrowingTaskGroup(of: [(Change, Duration)].self) { group in
+        for lane in 0..<Self.lanes {
+          group.addTask {
+            // Each has its own, because a wrong token takes as long as a wrong password.
+            let probes = cluster.nodes.map { Freshness(port: $0.port) }
+            defer { for probe in probes { probe.end() } }
+            var times: [(Change, Duration)] = []
+            for number in stride(from: lane, to: Self.tries, by: Self.lanes) {
+              let change = Change.allCases[number / Self.lanes % Change.allCases.count]
+              times.append((change, try await Self.attempt(change, number, cluster, probes)))
+            }
+            return times
+          }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+      }
+      load.cancel()
+      let fetches = try await load.value
+      for change in Change.allCases {
+        let all = times.filter { $0.0 == change }.map { max(.zero, $0.1) / .milliseconds(1) }
+          .sorted()
+        print(
+          "nodes: \(all.count) times \(change): until \(all[all.count / 2]) ms after it in the median,",
+          "\(all.last ?? 0) ms at most")
+      }
+      print("nodes: meanwhile \(fetches) fetches of others")
+      #expect(times.count == Self.tries)
+    }
+  }
+
+  /// Changes what all nodes have answered; returns how long the last of them answered as before.
+  private static func attempt(
+    _ change: Change, _ number: Int, _ cluster: Cluster, _ probes: [Freshness]
+  ) async throws -> Duration {
+    let (subject, end) = try await prepare(change, number, cluster)
+    for probe in probes { probe.watch(number, subject) }
+    try await eventually("all nodes have answered \(change)") {
+      probes.allSatisfy { $0.hasAsked(number) }
+    }
+    try await end()
+    for probe in probes { probe.noteChange(of: number) }
+    try await eventually("all nodes were asked later than that") {
+      probes.allSatisfy { $0.hasAsked(number, later: limit) }
+    }
+    var longest = Duration.zero
+    for (node, probe) in probes.enumerated() {
+      let stale = try #require(probe.stop(number))
+      #expect(stale < limit, "\(change): node \(node) answered for \(stale)")
+      longest = max(longest, stale)
+    }
+    return longest
+  }
+
+  /// What the nodes are asked, and what changes the answer.
+  private static func prepare(
+    _ change: Change, _ number: Int, _ cluster: Cluster
+  ) async throws -> (Freshness.Subject, @Sendable () async throws -> Void) {
+    let name = "fresh\(number)"
+    let (shop, user) = (cluster.client("shop"), cluster.client(name))
+    let link = "https://example.org/\(number)"
+    let id = try await shop.create(
+      NewNotification("m", richType: "url", payload: link, to: .users([name]))
+    ).id
+    func head(_ method: String, _ authorization: String) -> String {
+      "\(method) /api/notifications/\(id) HTTP/1.1\r\nAuthorization: \(authorization)\r\n"
+    }
+    let basic = "Basic " + Data("\(name):\(name)".utf8).base64EncodedString()
+    switch change {
+    case .tokenRevoked, .userRemoved:
+      var phone = user
+      let device = try await phone.register(handle: "\(0xABC0_0000 + number)")
+      phone.device = device
+      let token = "Bearer " + (try await phone.deviceToken())
+      return (
+        Freshness.Subject(head: head("GET", token), staleStatuses: [200]),
+        {
+          if change == .tokenRevoked { return try await user.unregister(device) }
+          try await cluster.client("admin").removeUser(name)
+        }
+      )
+    case .withdrawn:
+      return (
+        Freshness.Subject(head: head("GET", basic), staleStatuses: [200]),
+        { try await shop.withdraw(id) }
+      )
+    case .amended:
+      // Not by GET: what a device has fetched is not amended.
+      let first = try RawConnection(port: cluster.balancer.port)
+        .exchange(head("HEAD", basic), isHead: true)
+      let condition = "If-None-Match: \(first.fields["etag"] ?? "none")\r\n"
+      return (
+        Freshness.Subject(head: head("HEAD", basic) + condition, staleStatuses: [304]),
+        { _ = try await shop.amend(id, Amendment(payload: link + "/new")) }
+      )
+    }
+  }
+
+  /// Publishes and fetches until it is cancelled; returns how often.
+  private static func load(_ cluster: Cluster) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let (shop, bob) = (cluster.client("shop"), cluster.client("bob"))
+          var count = 0
+          while !Task.isCancelled {
+            let new = NewNotification(
+              "m", richType: "url", payload: "https://example.org/load", to: .users(["bob"]))
+            guard let id = try? await shop.create(new).id else { continue }
+            for _ in 0..<20 where (try? await bob.media(id)) != nil { count += 1 }
+          }
+          return count
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+  }
+}

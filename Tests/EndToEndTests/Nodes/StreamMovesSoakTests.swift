@@ -1,0 +1,55 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// A stream at one node after the other, while others publish at all of them.
+@Suite(
+  .enabled(if: Cluster.isPossible, "needs the packages postgresql-15 and haproxy"),
+  .timeLimit(.minutes(10)))
+struct StreamMovesSoakTests {
+  private static let moves = Soak.amount(short: 10, long: 50)
+  private static let notifications = Soak.amount(short: 200, long: 2000)
+  private static let publishers = 4
+
+  @Test func `a stream that moves between nodes sees each notification once while four publish`()
+    async throws
+  {
+    try await Cluster.lend { cluster in
+      async let published = Self.publish(on: cluster)
+      var (seen, last): ([Int], String) = ([], "0")
+      for move in 1...Self.moves {
+        let node = cluster.nodes[move % cluster.nodes.count]
+        let enough = move * Self.notifications / Self.moves
+        for try await event in node.client("alice").events(after: last) {
+          (seen, last) = (seen + event.push.ids, event.id)
+          if seen.count >= enough { break }
+        }
+      }
+      let ids = try await published
+      let missing = Set(ids).subtracting(seen)
+      #expect(missing.isEmpty, "\(missing.count) missing, such as \(missing.prefix(5))")
+      #expect(seen.count == Set(seen).count, "\(seen.count - Set(seen).count) came again")
+      #expect(Set(seen) == Set(ids) && ids.count == Self.notifications)
+    }
+  }
+
+  /// Publishes through the balancer, and returns all IDs.
+  private static func publish(on cluster: Cluster) async throws -> [Int] {
+    try await withThrowingTaskGroup(of: [Int].self) { group in
+      for publisher in 0..<publishers {
+        group.addTask {
+          let shop = cluster.client("shop")
+          var ids: [Int] = []
+          for number in stride(from: publisher, to: notifications, by: publishers) {
+            let new = NewNotification(
+              "\(number)", richType: "url", payload: "https://example.org/\(number)",
+              to: .users(["alice"]))
+            ids.append(try await shop.create(new).id)
+          }
+          return ids
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+  }
+}
