@@ -2,19 +2,24 @@ import Foundation
 import StandIns
 import Testing
 
-/// HAProxy with the configuration of `docs/SCALING.md`, on a port of its own.
+/// HAProxy or nginx with the configuration of `docs/SCALING.md`, on a port of its own.
 final class Balancer: Sendable {
+  enum Program { case haproxy, nginx }
+
   static let haproxy = "/usr/sbin/haproxy"
   let endpoint: URL
   let port: Int
   private let child: Child
   private let scratch: Scratch
 
-  init(for nodes: [RunningServer]) async throws {
+  init(_ program: Program, for nodes: [RunningServer]) async throws {
     scratch = try Scratch()
     port = try freePort()
     endpoint = try #require(URL(string: "http://127.0.0.1:\(port)"))
-    child = try Self.start(scratch, port, nodes)
+    switch program {
+    case .haproxy: child = try Self.startHAProxy(scratch, port, nodes)
+    case .nginx: child = try Self.startNginx(scratch, port, nodes)
+    }
     try await eventually("the balancer reaches a node: \(child.errors)") {
       guard let socket = connectedSocket(port: port) else { return false }
       close(socket)
@@ -28,24 +33,49 @@ final class Balancer: Sendable {
   }
 
   func stop() async {
-    child.send(SIGKILL)
+    child.send(SIGTERM)
     _ = await child.exitCode()
   }
 
-  private static func start(
+  private static func startHAProxy(
     _ scratch: Scratch, _ port: Int, _ nodes: [RunningServer]
   ) throws -> Child {
-    let text = try configuration(for: nodes)
+    let text = try configuration("docs/SCALING.md", "haproxy", for: nodes)
       .replacing(/bind :443 .*/, with: "bind 127.0.0.1:\(port)")
       .replacing("push.example", with: "127.0.0.1")
     let file = try scratch.drop(Array(text.utf8), as: "haproxy.cfg")
     return try Child(haproxy, ["-db", "-f", file.path])
   }
 
-  /// The configuration with the addresses of these nodes.
-  private static func configuration(for nodes: [RunningServer]) throws -> String {
-    let guide = String(decoding: try Package.bytes("docs/SCALING.md"), as: UTF8.self)
-    let start = try #require(guide.firstRange(of: "```haproxy\n")).upperBound
+  /// The server of `docs/OPERATIONS.md` with the other upstream servers, without TLS.
+  private static func startNginx(
+    _ scratch: Scratch, _ port: Int, _ nodes: [RunningServer]
+  ) throws -> Child {
+    let folder = scratch.folder.path
+    let server = try configuration("docs/OPERATIONS.md", "nginx", for: [])
+      .replacing(/(?s)upstream richpush \{.*?\n\}\n/, with: "")
+      .replacing("listen 443 ssl http2", with: "listen 127.0.0.1:\(port)")
+      .replacing(/ssl_.*/, with: "")
+      .replacing("/var/cache/nginx/richpush", with: folder + "/cache")
+    let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map { "\($0)_temp_path \(folder)/\($0);" }.joined(separator: "\n")
+    let text = """
+      daemon off; pid \(folder)/pid; error_log \(folder)/errors; worker_processes 1;
+      events {}
+      http { access_log off; \(paths)
+      \(try configuration("docs/SCALING.md", "nginx", for: nodes))
+      \(server) }
+      """
+    let file = try scratch.drop(Array(text.utf8), as: "nginx.conf")
+    return try Child("/usr/sbin/nginx", ["-c", file.path, "-p", folder, "-e", folder + "/errors"])
+  }
+
+  /// The first configuration of a program in a document, with the addresses of these nodes.
+  private static func configuration(
+    _ document: String, _ program: String, for nodes: [RunningServer]
+  ) throws -> String {
+    let guide = String(decoding: try Package.bytes(document), as: UTF8.self)
+    let start = try #require(guide.firstRange(of: "```\(program)\n")).upperBound
     let end = try #require(guide[start...].firstRange(of: "```")).lowerBound
     return nodes.enumerated().reduce(String(guide[start..<end])) { text, node in
       text.replacing("10.0.0.\(node.offset + 1):8080", with: "127.0.0.1:\(node.element.port)")

@@ -18,8 +18,9 @@ struct Cluster: Sendable {
 
   /// Starts all of it, lends it to the body, and expects each node to end cleanly afterwards.
   static func lend(
-    flags: [String] = [], environment: [String: String] = [:],
-    prepare: (Scratch) throws -> Void = { _ in }, to body: (Cluster) async throws -> Void
+    balancer program: Balancer.Program = .haproxy, flags: [String] = [],
+    environment: [String: String] = [:], prepare: (Scratch) throws -> Void = { _ in },
+    to body: (Cluster) async throws -> Void
   ) async throws {
     let (database, objects) = (try PostgresServer(), try StandIn("object_store"))
     let shared = try Scratch()
@@ -32,7 +33,7 @@ struct Cluster: Sendable {
 
     func lendNodes(_ nodes: [RunningServer]) async throws {
       guard nodes.count < 3 else {
-        let balancer = try await Balancer(for: nodes)
+        let balancer = try await Balancer(program, for: nodes)
         try await body(
           Cluster(nodes: nodes, balancer: balancer, database: database, objects: objects))
         return await balancer.stop()

@@ -1,0 +1,78 @@
+import Foundation
+import RichPushClient
+import Testing
+
+/// The balancers of `docs/SCALING.md` in front of three nodes.
+@Suite(
+  .enabled(if: Cluster.isPossible, "needs the packages postgresql-15 and haproxy"),
+  .timeLimit(.minutes(5)))
+struct BalancerSystemTests {
+  @Test(arguments: [Balancer.Program.haproxy, .nginx])
+  func `streams and uploads pass at once, and a node that is killed is left out`(
+    program: Balancer.Program
+  ) async throws {
+    try await Cluster.lend(balancer: program) { cluster in
+      let (shop, alice) = (cluster.client("shop"), cluster.client("alice"))
+      // The nodes share the drop folder, and one prepares what the other has taken.
+      let beach = Package.root.appending(path: "docs/beach.jpg")
+      let upload = try await Child.run(
+        "/usr/bin/curl",
+        ["-s", "-i", "-u", "shop:shop", "-T", beach.path]
+          + ["\(cluster.balancer.endpoint)/api/assets/img/shore.jpg"])
+      #expect(upload.output.contains { $0.hasPrefix("HTTP/1.1 201") }, "\(upload.output)")
+      var events = alice.events(after: "0").makeAsyncIterator()
+      for number in 1...3 {
+        let id = try await shop.create(
+          NewNotification(
+            "\(number)", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
+        ).id
+        #expect(try await events.next()?.push.id == id)
+        #expect(try await alice.media(id).bytes == Data(contentsOf: beach))
+      }
+      let metrics = try cluster.balancer.get("/metrics")
+      #expect(metrics.status == 403)
+
+      // Requests that find it dead go to another.
+      let lead = try #require(try cluster.nodes.first { try $0.measured("richpush_lead") == 1 })
+      let others = cluster.nodes.filter { $0 !== lead }
+      try await Self.measure("\(program): failover when a node is killed", cluster) {
+        lead.send(SIGKILL)
+        let start = ContinuousClock.now
+        try await eventually("another node takes the lead") {
+          try others.contains { try $0.measured("richpush_lead") == 1 }
+        }
+        print("\(program): the lead was taken over after \(ContinuousClock.now - start)")
+      }
+      _ = try await Cluster.patiently { try await shop.create(.logo(to: "alice")) }
+      try await lead.restart(by: SIGKILL)
+    }
+  }
+
+  /// Requests media through the balancer all the time; prints how long the longest took, and how many failed.
+  private static func measure(
+    _ what: String, _ cluster: Cluster, _ fault: () async throws -> Void
+  ) async throws {
+    let bob = cluster.client("bob")
+    let id = try await cluster.client("shop").create(.logo(to: "bob")).id
+    _ = try await bob.media(id)
+    let requests = Task {
+      var (count, failed, longest) = (0, 0, Duration.zero)
+      while !Task.isCancelled {
+        let start = ContinuousClock.now
+        do { _ = try await bob.media(id) } catch is RichPushError {
+          if !Task.isCancelled { failed += 1 }
+        }
+        (count, longest) = (count + 1, max(longest, .now - start))
+      }
+      return (count, failed, longest)
+    }
+    try await Task.sleep(for: .milliseconds(500))
+    try await fault()
+    try await Task.sleep(for: .seconds(4))
+    requests.cancel()
+    let (count, failed, longest) = try await requests.value
+    print("\(what): \(count) requests, \(failed) failed, the longest took \(longest)")
+    #expect(count > 10 && failed <= 1)
+    #expect(longest < .seconds(5))
+  }
+}
