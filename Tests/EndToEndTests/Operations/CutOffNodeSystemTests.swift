@@ -98,4 +98,30 @@ struct CutOffNodeSystemTests {
       for id in [unread, late] { #expect(try reader.get(id).status == 200) }
     }
   }
+
+  @Test
+  func `a node whose listener is closed by the server misses nothing for longer than a second`()
+    async throws
+  {
+    let database = try PostgresServer()
+    try await RunningServer.lend(flags: ["--demo", "--database", database.url]) { node in
+      try await RunningServer.lend(flags: ["--demo", "--database", database.url]) { other in
+        let reader = Reader(connection: try RawConnection(port: node.port))
+        for number in 0..<10 {
+          let id = try await other.client("shop").create(Self.link("\(number)")).id
+          #expect(try reader.get(id).status == 200)
+          // Those of both nodes.
+          try database.query(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+              AND (query LIKE 'LISTEN%' OR query = 'SELECT 1' OR query LIKE '%pg_try_advisory_lock%')
+            """)
+          try await other.client("shop").withdraw(id)
+          let withdrawn = ContinuousClock.now
+          try await eventually("it is withdrawn") { try reader.get(id).status == 404 }
+          #expect(.now - withdrawn < .seconds(1))
+        }
+      }
+    }
+  }
 }
