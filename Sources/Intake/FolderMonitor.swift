@@ -60,7 +60,11 @@ package final class FolderMonitor: Sendable {
     let rescanning = Task.detached(priority: .utility) { [self] in
       while !Task.isCancelled {
         changes.addEverything()
-        try? await Task.sleep(for: rescan.withLock { $0.interval })
+        let start = ContinuousClock.now
+        // In steps: the scan that begins now may show that the next one must come sooner.
+        repeat {
+          try? await Task.sleep(for: .seconds(1))
+        } while !Task.isCancelled && ContinuousClock.now - start < rescan.withLock { $0.interval }
       }
     }
     tasks.withLock { $0 = [processing, rescanning] }
