@@ -14,6 +14,8 @@ two alike) may be set in the environment. Exits with 1 if a row fails.
 """
 import base64, http.client, json, os, re, shutil, signal, socket, ssl, statistics, struct, subprocess, sys, tempfile, time
 
+from processes import processor_seconds
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = os.environ.get("RICHPUSH", ROOT + "/.build/release/richpush")
 SECONDS = int(os.environ.get("SECONDS_EACH", "2"))
@@ -77,15 +79,7 @@ class Process:
         return family
 
     def seconds(self):
-        """Processor time used so far, by those that run and those that have ended."""
-        ticks = 0
-        for pid in self.family():
-            try:
-                with open(f"/proc/{pid}/stat") as file:
-                    ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))
-            except OSError:
-                pass
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return processor_seconds(self.family())
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)

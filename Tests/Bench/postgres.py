@@ -13,6 +13,7 @@ settings (fsync on), and is on the same machine, by a socket. VERBOSE=1 shows th
 import atexit, base64, glob, http.client, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
 import push
+from processes import processor_seconds
 from push import ROOT, free_port
 
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 4
@@ -87,15 +88,7 @@ class PostgreSQL:
         return self.run("psql", "-XAtqd", self.url, "-c", sql).strip()
 
     def seconds(self):
-        """Processor time used so far, by processes that run and those that have ended."""
-        ticks = 0
-        for pid in [self.pid, *children(self.pid)]:
-            try:
-                with open(f"/proc/{pid}/stat") as file:
-                    ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))
-            except OSError:
-                pass
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return processor_seconds([self.pid, *children(self.pid)])
 
 
 def children(pid):
