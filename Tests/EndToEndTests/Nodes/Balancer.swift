@@ -18,7 +18,7 @@ final class Balancer: Sendable {
     endpoint = try #require(URL(string: "http://127.0.0.1:\(port)"))
     switch program {
     case .haproxy: child = try Self.startHAProxy(scratch, port, nodes)
-    case .nginx: child = try Self.startNginx(scratch, port, nodes)
+    case .nginx: child = try Self.nginx(scratch, port, nodes)
     }
     try await eventually("the balancer reaches a node: \(child.errors)") {
       guard let socket = connectedSocket(port: port) else { return false }
@@ -48,7 +48,7 @@ final class Balancer: Sendable {
   }
 
   /// The server of `docs/OPERATIONS.md` with the other upstream servers, without TLS.
-  private static func startNginx(
+  private static func nginx(
     _ scratch: Scratch, _ port: Int, _ nodes: [RunningServer]
   ) throws -> Child {
     let folder = scratch.folder.path
@@ -57,17 +57,8 @@ final class Balancer: Sendable {
       .replacing("listen 443 ssl http2", with: "listen 127.0.0.1:\(port)")
       .replacing(/ssl_.*/, with: "")
       .replacing("/var/cache/nginx/richpush", with: folder + "/cache")
-    let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-      .map { "\($0)_temp_path \(folder)/\($0);" }.joined(separator: "\n")
-    let text = """
-      daemon off; pid \(folder)/pid; error_log \(folder)/errors; worker_processes 1;
-      events {}
-      http { access_log off; \(paths)
-      \(try configuration("docs/SCALING.md", "nginx", for: nodes))
-      \(server) }
-      """
-    let file = try scratch.drop(Array(text.utf8), as: "nginx.conf")
-    return try Child("/usr/sbin/nginx", ["-c", file.path, "-p", folder, "-e", folder + "/errors"])
+    let upstream = try configuration("docs/SCALING.md", "nginx", for: nodes)
+    return try startNginx(upstream + "\n" + server, in: scratch)
   }
 
   /// The first configuration of a program in a document, with the addresses of these nodes.

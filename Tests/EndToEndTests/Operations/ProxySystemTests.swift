@@ -110,17 +110,8 @@ private final class Proxy: Sendable {
       .replacing("/etc/ssl/push.example.pem", with: authority.folder + "/leaf.pem")
       .replacing("/etc/ssl/push.example.key", with: authority.folder + "/leaf.key")
       .replacing("/var/cache/nginx/richpush", with: folder + "/cache")
-    let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-      .map { "\($0)_temp_path \(folder)/\($0);" }.joined(separator: "\n")
-    let configuration = """
-      daemon off; pid \(folder)/pid; error_log \(folder)/errors; worker_processes 1;
-      events {}
-      http { access_log off; \(paths)
-      \(site) }
-      """
-    let file = try scratch.drop(Array(configuration.utf8), as: "nginx.conf")
     self.port = port
-    child = try Child("/usr/sbin/nginx", ["-c", file.path, "-p", folder, "-e", folder + "/errors"])
+    child = try startNginx(site, in: scratch)
     try await eventually("nginx listens: \(child.errors)") {
       try await curl("/healthz").hasPrefix("HTTP/2 200 ")
     }
