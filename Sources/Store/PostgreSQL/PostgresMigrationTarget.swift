@@ -1,4 +1,4 @@
-/// A PostgreSQL database into which records are copied; what has come so far is noted in it.
+/// A PostgreSQL database into which records are copied; it notes how far the copy is.
 ///
 /// While it has the table `unfinished_migration`, nothing else uses the database (``PostgresSchema``).
 struct PostgresMigrationTarget {

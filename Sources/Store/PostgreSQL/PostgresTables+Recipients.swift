@@ -71,7 +71,7 @@ private enum ReceiptColumn: String {
 
 extension PostgresTransaction {
   /// Writes the times of receipts' first states, for users and for devices that are registrations of the
-  /// recipients; counts those that are the users' first.
+  /// recipients; counts the first ones of users.
   fileprivate func record(_ state: ReceiptColumn, _ receivers: [PendingFetches.Fetch]) throws {
     let column = state.rawValue
     var ofDevices: Set<[Int]> = []

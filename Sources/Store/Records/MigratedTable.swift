@@ -1,6 +1,6 @@
 /// A table that `store migrate` copies from SQLite to PostgreSQL, and how its columns correspond.
 ///
-/// A column or table that is neither here nor among ``leftOut`` fails a test: whoever adds one decides.
+/// A column or table that is neither here nor among ``leftOut`` fails a test, so that a new one is not forgotten.
 struct MigratedTable: Sendable {
   /// Its name in SQLite.
   let source: String

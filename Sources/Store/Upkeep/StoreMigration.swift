@@ -23,7 +23,7 @@ package struct MigrationProgress: Sendable {
 package struct MigrationReport: Sendable, Equatable {
   /// The rows in the new database.
   package internal(set) var rows = 0
-  /// Those that were there from an earlier, interrupted run.
+  /// The rows from an earlier, interrupted run.
   package internal(set) var earlier = 0
   /// The blobs that the records refer to, and that stay where they are.
   package internal(set) var blobs = 0

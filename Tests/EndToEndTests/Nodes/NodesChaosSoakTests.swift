@@ -120,7 +120,7 @@ struct NodesChaosSoakTests {
         let part = sent.filter { $0.key % 8 == lane }
         group.addTask {
           for (id, sent) in part {
-            // Those that were uploaded, from all of them.
+            // The uploaded media, from all of them.
             let nodes = sent.medium == nil ? [cluster.nodes[id % 3]] : cluster.nodes
             for node in nodes {
               let bytes = try await node.client("alice").media(id).bytes
