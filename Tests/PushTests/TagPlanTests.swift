@@ -39,6 +39,21 @@ import Testing
     }
   }
 
+  @Test func `takes time in proportion to the tags of a union`() throws {
+    let (few, many) = (try Self.duration(ofUnion: 250), try Self.duration(ofUnion: 4000))
+    // 16 times as many; the square of it would be 256.
+    #expect(many < few * 64, "\(many) and \(few)")
+  }
+
+  /// The shortest of some attempts.
+  private static func duration(ofUnion count: Int) throws -> Duration {
+    let tags = try (0..<count).map { TagExpression.Node.tag(try Tag("username:u\($0)")) }
+    let root = tags[1...].reduce(tags[0]) { .or($0, $1) }
+    let clock = ContinuousClock()
+    return try #require(
+      (0..<5).map { _ in clock.measure { #expect(TagPlan(root).clauses.count == count) } }.min())
+  }
+
   private static func expression(tags: Int, random: inout Seeded) -> String {
     guard tags > 1 else { return "t\(Int.random(in: 0..<4, using: &random))" }
     let left = Int.random(in: 1..<tags, using: &random)

@@ -10,6 +10,8 @@ package struct TagPlan: Sendable, Hashable {
     package let without: [String]
 
     fileprivate var order: [String] { with + ["!"] + without }
+    /// What it demands of a registration; `!` before a tag that this must not have.
+    fileprivate var demands: [String] { with + without.map { "!" + $0 } }
 
     /// The clause that demands both; nil if it can never match.
     fileprivate func joined(_ other: Clause) -> Clause? {
@@ -28,29 +30,47 @@ package struct TagPlan: Sendable, Hashable {
   package let clauses: [Clause]
 
   /// Makes the clauses, without contradictory and redundant ones.
-  package init(_ expression: TagExpression) {
-    clauses = Self.clauses(of: expression.root, negated: false)
+  package init(_ expression: TagExpression) { self.init(expression.root) }
+
+  /// Makes the clauses of an expression of any size.
+  init(_ root: TagExpression.Node) {
+    clauses = Self.clauses(of: root, negated: false)
       .sorted { $0.order.lexicographicallyPrecedes($1.order) }
   }
 
-  /// De Morgan moves negations down to the tags; products are multiplied out on the way up.
   private static func clauses(of node: TagExpression.Node, negated: Bool) -> Set<Clause> {
+    var clauses: Set<Clause> = []
+    add(node, negated: negated, to: &clauses)
+    return reduced(clauses)
+  }
+
+  /// De Morgan moves negations down to the tags; products are multiplied out on the way up.
+  private static func add(
+    _ node: TagExpression.Node, negated: Bool, to clauses: inout Set<Clause>
+  ) {
     switch (node, negated) {
-    case (.tag(let tag), false): [Clause(with: [tag.name], without: [])]
-    case (.tag(let tag), true): [Clause(with: [], without: [tag.name])]
-    case (.not(let node), _): clauses(of: node, negated: !negated)
+    case (.tag(let tag), false): clauses.insert(Clause(with: [tag.name], without: []))
+    case (.tag(let tag), true): clauses.insert(Clause(with: [], without: [tag.name]))
+    case (.not(let node), _): add(node, negated: !negated, to: &clauses)
     case (.or(let left, let right), false), (.and(let left, let right), true):
-      reduced(clauses(of: left, negated: negated).union(clauses(of: right, negated: negated)))
+      add(left, negated: negated, to: &clauses)
+      add(right, negated: negated, to: &clauses)
     case (.and(let left, let right), false), (.or(let left, let right), true):
-      product(clauses(of: left, negated: negated), clauses(of: right, negated: negated))
+      let right = Self.clauses(of: right, negated: negated)
+      for one in Self.clauses(of: left, negated: negated) {
+        clauses.formUnion(right.compactMap { one.joined($0) })
+      }
     }
   }
 
-  private static func product(_ left: Set<Clause>, _ right: Set<Clause>) -> Set<Clause> {
-    reduced(Set(left.flatMap { one in right.compactMap { one.joined($0) } }))
-  }
-
+  /// The clauses without those that others cover.
   private static func reduced(_ clauses: Set<Clause>) -> Set<Clause> {
-    clauses.filter { clause in !clauses.contains { $0 != clause && $0.covers(clause) } }
+    // What covers a clause demands nothing else, so its first demand is one of the clause's.
+    let byDemand = Dictionary(grouping: clauses) { $0.demands[0] }
+    return clauses.filter { clause in
+      !clause.demands.contains { demand in
+        byDemand[demand, default: []].contains { $0 != clause && $0.covers(clause) }
+      }
+    }
   }
 }
