@@ -31,22 +31,24 @@ package struct Announcement: Sendable {
     /// Names in the expression that no user had before: in demo mode guests get them now, but they may be
     /// misspelled.
     package var unknown: [String] = []
-    /// Each once, by registration.
-    package var devices: [AudienceDevice] = []
+    package var devices = AudienceDevices()
 
     /// The number of devices that no push service reaches.
     package func unreached(by lanes: PlatformLanes) -> Int {
-      devices.count { $0.platform.map { lanes.service(of: $0) == nil } ?? true }
+      devices.counts.reduce(0) { sum, found in
+        let isReached = found.key.map { lanes.service(of: $0) != nil } ?? false
+        return isReached ? sum : sum + found.value
+      }
     }
 
     /// Users without a registered device; the expression names all of them.
-    var unregistered: Set<UserID> { users.subtracting(devices.map(\.user)) }
+    var unregistered: Set<UserID> { users.subtracting(devices.users) }
 
     /// The addressees among these users.
     func among(_ users: Set<UserID>) -> Addressees {
       Addressees(
         users: self.users.intersection(users), names: names, unknown: unknown,
-        devices: devices.filter { users.contains($0.user) })
+        devices: devices.ofUsers(users.contains))
     }
   }
 
@@ -82,7 +84,7 @@ package struct Announcement: Sendable {
     for (name, id) in users { found.names[id] = name }
     found.devices = audience.devices
     found.users = Set(found.names.keys)
-    for device in found.devices { found.users.insert(device.user) }
+    found.users.formUnion(found.devices.users)
     return found
   }
 
@@ -134,10 +136,8 @@ package struct Announcement: Sendable {
     _ kind: PushPayload.Kind, to addressees: Addressees,
     text: @escaping @Sendable (_ lane: String, _ id: Int) -> String
   ) -> [PushInsert] {
-    var devices: [String: [String]] = [:]
-    for device in addressees.devices {
-      guard let lane = device.platform.flatMap(lanes.lane) else { continue }
-      devices[device.lane ?? lane, default: []].append(device.registration)
+    let devices = addressees.devices.registrations { platform, own in
+      platform.flatMap(lanes.lane).map { own ?? $0 }
     }
     var targets = devices.mapValues { [PushInsert.Target.devices($0)] }
     if lanes.has("azure") {

@@ -92,9 +92,9 @@ extension DryRun.Rendition {
 extension AudienceSize {
   /// The numbers of addressees.
   package init(_ found: Announcement.Addressees) {
-    let platforms = found.devices.compactMap(\.platform)
+    let counts = found.devices.counts.compactMap { platform, count in platform.map { ($0, count) } }
     self.init(
-      users: found.users.count,
-      devices: Dictionary(platforms.map { ($0, 1) }, uniquingKeysWith: +), unknown: found.unknown)
+      users: found.users.count, devices: Dictionary(uniqueKeysWithValues: counts),
+      unknown: found.unknown)
   }
 }

@@ -15,7 +15,9 @@ import Testing
   }
 
   private func new(to devices: String..., lane: String = "apns") -> NotificationInsert {
-    var push = PushInsert(lane: lane, target: .devices(devices), kind: "background") {
+    var push = PushInsert(
+      lane: lane, target: .devices(RegistrationIDs(devices)), kind: "background"
+    ) {
       "silent \($0)"
     }
     push.fallback = { "alert \($0)" }

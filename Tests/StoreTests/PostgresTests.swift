@@ -24,7 +24,9 @@ struct PostgresTests {
   private func push(to registrations: [String]) -> NotificationInsert {
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
-      PushInsert(lane: "apns", target: .devices(registrations), kind: "alert") { "\($0)" }
+      PushInsert(lane: "apns", target: .devices(RegistrationIDs(registrations)), kind: "alert") {
+        "\($0)"
+      }
     ]
     return new
   }

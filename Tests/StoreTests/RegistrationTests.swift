@@ -96,6 +96,28 @@ import Testing
     #expect(stayed.map(\.target) == [.subscription(endpoint: "https://one/b", keys: "p.a")])
   }
 
+  @Test func `finds each device once, however many clauses it matches`() async throws {
+    let store = try scratch.open()
+    let ids = ["9", "B", "_", "a", "ab", "b~", "c-1", "é"]
+    for (index, id) in ids.enumerated() {
+      let tags = ["x", "y", "z"].enumerated().filter { (index + 1) >> $0.offset & 1 == 1 }
+      _ = try await store.accounts.putRegistration(
+        id, user: index < 4 ? alice : bob, platform: index == 2 ? "fcm" : "apns",
+        handle: "token \(id)", tags: tags.map(\.element), keys: nil,
+        lane: index == 5 ? "own" : nil)
+    }
+    let clauses = [
+      TagClause(with: ["x"]), TagClause(with: ["y"]), TagClause(with: [], without: ["x", "z"]),
+    ]
+    let devices = try await store.accounts.devices(matching: clauses)
+    #expect(devices.map(\.registration) == ids.filter { $0 != "a" })
+    #expect(devices.users == devices.map(\.user))
+    #expect(devices.ofUsers { $0 == bob }.map(\.registration) == Array(ids[4...]))
+    #expect(devices.counts == ["apns": 6, "fcm": 1])
+    let lanes = devices.registrations { platform, own in platform == "fcm" ? nil : own ?? platform }
+    #expect(lanes == ["apns": ["9", "B", "ab", "c-1", "é"], "own": ["b~"]])
+  }
+
   @Test func `a device that is no subscription any more has no keys and no lane`() async throws {
     let store = try scratch.open()
     _ = try await store.accounts.putRegistration(

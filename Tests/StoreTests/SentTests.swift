@@ -14,7 +14,9 @@ import Testing
   }
 
   private func push(to registrations: [String]) -> PushInsert {
-    PushInsert(lane: "apns", target: .devices(registrations), kind: "alert") { _ in "{}" }
+    PushInsert(lane: "apns", target: .devices(RegistrationIDs(registrations)), kind: "alert") { _ in
+      "{}"
+    }
   }
 
   private func counts(_ store: Store, _ id: Int = 0) async throws -> [Int] {

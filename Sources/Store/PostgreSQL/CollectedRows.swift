@@ -108,7 +108,7 @@ extension PostgresTransaction {
     for (index, push) in new.enumerated() {
       switch push.insert.target {
       case .devices(let registrations):
-        devices += registrations as [String?]
+        devices += registrations.map(Optional.some)
         audiences += repeatElement(nil, count: registrations.count)
         users += repeatElement(nil, count: registrations.count)
       case .audience(let expression, let user):

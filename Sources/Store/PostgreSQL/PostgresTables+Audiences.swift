@@ -155,7 +155,9 @@ extension PostgresTransaction {
     }
   }
 
-  private func chunks<Member>(_ members: [Member]) -> [[Member]] {
+  private func chunks<Members: RandomAccessCollection>(
+    _ members: Members
+  ) -> [[Members.Element]] where Members.Index == Int {
     stride(from: 0, to: members.count, by: PostgresAudiencePart.size).map {
       Array(members[$0..<min($0 + PostgresAudiencePart.size, members.count)])
     }

@@ -163,13 +163,13 @@ extension PostgresTables {
 // MARK: - Audiences
 
 extension PostgresTables {
-  func devices(matching clauses: [TagClause]) async throws -> [AudienceDevice] {
+  func devices(matching clauses: [TagClause]) async throws -> AudienceDevices {
     try await database.read { try $0.devices(matching: clauses) }
   }
 
   func audience(
     named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
-  ) async throws -> (users: [String: UserID], devices: [AudienceDevice]) {
+  ) async throws -> (users: [String: UserID], devices: AudienceDevices) {
     try await database.read { connection in
       var users: [String: UserID] = [:]
       if !names.isEmpty {
@@ -197,13 +197,13 @@ extension PostgresConnection {
   /// Enough to tell which tag is rare.
   private static var tagCountLimit: Int { 1000 }
 
-  fileprivate func devices(matching clauses: [TagClause]) throws -> [AudienceDevice] {
-    var devices: Set<AudienceDevice> = []
-    for clause in clauses { devices.formUnion(try self.devices(matching: clause)) }
-    return devices.sorted { $0.registration < $1.registration }
+  fileprivate func devices(matching clauses: [TagClause]) throws -> AudienceDevices {
+    try clauses.reduce(into: AudienceDevices()) { devices, clause in
+      devices = devices.union(try self.devices(matching: clause))
+    }
   }
 
-  private func devices(matching clause: TagClause) throws -> [AudienceDevice] {
+  private func devices(matching clause: TagClause) throws -> AudienceDevices {
     // One query whatever the number of tags: the planner doesn't know how frequent a tag is, so the rarest
     // is found first and named apart.
     let rarest = try clause.with.min { try count(of: $0) < count(of: $1) }
@@ -213,15 +213,17 @@ extension PostgresConnection {
       ? "FROM registration WHERE $1::text IS NULL"
       : "FROM registration_tag AS rarest JOIN registration ON id = rarest.registration WHERE rarest.tag = $1"
     var devices = AudienceDevices()
-    return try all(
+    _ = try all(
       """
       SELECT id, user_id, platform, lane \(start)
       AND NOT EXISTS (SELECT 1 FROM unnest($2::text[]) AS other WHERE NOT EXISTS (
         SELECT 1 FROM registration_tag WHERE tag = other AND registration = id))
       AND NOT EXISTS (
         SELECT 1 FROM registration_tag WHERE tag = ANY($3) AND registration = id)
+      ORDER BY id COLLATE "C"
       """, rarest, others, clause.without
-    ) { row in devices.device(try row.next(), try row.next(), try row.next(), try row.next()) }
+    ) { row in devices.append(try row.next(), try row.next(), try row.next(), try row.next()) }
+    return devices
   }
 
   /// The number of devices with a tag, up to ``tagCountLimit``.

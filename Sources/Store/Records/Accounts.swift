@@ -131,11 +131,11 @@ package protocol Accounts: Sendable {
   ///
   /// The cost of a clause grows with the devices that have the rarest of its `with` tags, or with all
   /// devices if there is none.
-  func devices(matching clauses: [TagClause]) async throws -> [AudienceDevice]
+  func devices(matching clauses: [TagClause]) async throws -> AudienceDevices
   /// The numbers of the users of these names, and the devices that match at least one of the clauses.
   func audience(
     named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
-  ) async throws -> (users: [String: UserID], devices: [AudienceDevice])
+  ) async throws -> (users: [String: UserID], devices: AudienceDevices)
   /// The number of devices by platform; the cost grows with the devices.
   func deviceCounts() async throws -> [String: Int]
 

@@ -5,7 +5,7 @@ package struct PushInsert: Sendable {
   /// Who gets it.
   package enum Target: Sendable {
     /// Registrations by id; one that no longer exists gets no job.
-    case devices([String])
+    case devices(RegistrationIDs)
     /// A tag expression that the push service resolves, in one job; `user` is the only user it matches, if
     /// there is just one.
     case audience(String, user: UserID? = nil)

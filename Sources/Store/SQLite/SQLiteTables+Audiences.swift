@@ -37,9 +37,9 @@ struct AudienceParts: Sendable {
     isSmall = users.count + pushes.reduce(0) { $0 + $1.deviceCount } <= Self.undividedAudience
   }
 
-  private static func divide<Member>(
-    _ members: [Member], _ part: (ArraySlice<Member>) -> Part
-  ) -> [Part] {
+  private static func divide<Members: RandomAccessCollection>(
+    _ members: Members, _ part: (Members.SubSequence) -> Part
+  ) -> [Part] where Members.Index == Int {
     stride(from: 0, to: members.count, by: partSize).map {
       part(members[$0..<min($0 + partSize, members.count)])
     }

@@ -16,7 +16,7 @@ extension SQLiteTables {
           try connection.insertJob(of: row, for: expression, user: user, due: now, at: now)
         case .devices(let devices):
           try connection.insertJobs(
-            of: row, for: JSONText.array(devices), due: now, at: now)
+            of: row, for: JSONText.array(Array(devices)), due: now, at: now)
         }
       }
     }

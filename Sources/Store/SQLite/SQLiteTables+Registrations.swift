@@ -133,20 +133,17 @@ extension SQLiteTables {
 // MARK: - Audiences
 
 extension SQLiteTables {
-  func devices(matching clauses: [TagClause]) throws -> [AudienceDevice] {
+  func devices(matching clauses: [TagClause]) throws -> AudienceDevices {
     try database.read { connection in
-      var devices: [AudienceDevice] = []
-      for clause in clauses { devices += try connection.devices(matching: clause) }
-      // A set would cost more than the query. One clause mostly finds them in order.
-      if clauses.count > 1 { devices = Array(Set(devices)) }
-      devices.sort { $0.registration < $1.registration }
-      return devices
+      try clauses.reduce(into: AudienceDevices()) { devices, clause in
+        devices = devices.union(try connection.devices(matching: clause))
+      }
     }
   }
 
   func audience(
     named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
-  ) async throws -> (users: [String: UserID], devices: [AudienceDevice]) {
+  ) async throws -> (users: [String: UserID], devices: AudienceDevices) {
     let users = try await userIDs(
       of: names, allowingPasswordless: allowingPasswordless, addingPasswordless: false)
     return (users, try devices(matching: clauses))
@@ -159,13 +156,13 @@ extension SQLiteTables {
 }
 
 extension SQLiteConnection {
-  func devices(matching clause: TagClause) throws -> [AudienceDevice] {
+  func devices(matching clause: TagClause) throws -> AudienceDevices {
     let rarest = try clause.with.min { try count(of: $0) < count(of: $1) }
     let others = clause.with.filter { $0 != rarest }
     // CROSS JOIN fixes the order: SQLite's planner must not start with all registrations.
     var sql =
       if rarest == nil {
-        "SELECT id, user, platform, lane FROM registration WHERE true"
+        "SELECT id, user, platform, lane FROM registration INDEXED BY registration_in_order WHERE true"
       } else {
         """
         SELECT id, user, platform, lane
@@ -178,10 +175,13 @@ extension SQLiteConnection {
     for _ in others { sql += " AND " + hasTag }
     for _ in clause.without { sql += " AND NOT " + hasTag }
     let values = (rarest.map { [$0] } ?? []) + others + clause.without
+    // The indexes have them in this order.
+    sql += " ORDER BY \(rarest == nil ? "id" : "rarest.registration")"
     var devices = AudienceDevices()
-    return try rows(sql, values: values, limit: .max) { row in
-      devices.device(try row.next(), try row.next(), try row.next(), try row.next())
+    _ = try rows(sql, values: values, limit: .max) { row in
+      devices.append(try row.next(), try row.next(), try row.next(), try row.next())
     }
+    return devices
   }
 
   /// Enough to tell which tag is rare.
