@@ -98,7 +98,11 @@ package final class Renderer: Sendable {
   /// - Returns: nil if it is not complete yet; ``rendition(_:)`` then waits for it.
   /// - Throws: the plugin's reason, or why the call failed.
   package func renditionInline(_ request: RenditionRequest) throws(ServiceError) -> RenderedMedia? {
-    guard host.answersInline(request.plugin), hasLocalAsset(request) else { return nil }
+    // One that other nodes may have rendered is looked for first.
+    guard host.answersInline(request.plugin), hasLocalAsset(request), turns(of: request) == nil
+    else {
+      return nil
+    }
     let (render, isNew) = join(request.key)
     guard isNew else { return nil }
     Task.immediate {
@@ -125,6 +129,22 @@ package final class Renderer: Sendable {
   }
 
   private func complete(
+    _ render: InFlightRender, _ request: RenditionRequest
+  ) async -> InFlightRender.Outcome {
+    guard let turns = turns(of: request) else { return await fetchOrRender(render, request) }
+    await turns.begin(request.key)
+    let outcome = await fetchOrRender(render, request)
+    // Until then no other node finds it.
+    store.renditions.whenUploaded(request.key) { turns.end(request.key) }
+    return outcome
+  }
+
+  /// Who renders, if other nodes can use the rendition.
+  private func turns(of request: RenditionRequest) -> RenderTurns? {
+    request.plugin.manifest.perUser ? nil : store.renderTurns
+  }
+
+  private func fetchOrRender(
     _ render: InFlightRender, _ request: RenditionRequest
   ) async -> InFlightRender.Outcome {
     // Before the queue, where no call of the plugin waits for the object store.

@@ -49,6 +49,9 @@ package final class Store: Sendable {
   /// Where content is kept besides the data folder, if anywhere.
   package let objects: ObjectStore?
 
+  /// Who renders, if several nodes share what they have rendered.
+  package let renderTurns: RenderTurns?
+
   /// The node's id; nil for a process that is no node.
   let node: String?
   let folder: DataFolder
@@ -88,6 +91,12 @@ package final class Store: Sendable {
         try SQLiteTables(in: folder, start: start, blobs: blobs, observers: observers, now: now)
       }
     renditions = Renditions(in: folder, objects: self.objects, now: now)
+    renderTurns =
+      if let url, objects != nil, access == .owner {
+        RenderTurns(locks: PostgresLocks(url: url))
+      } else {
+        nil
+      }
     self.now = now
   }
 

@@ -38,6 +38,11 @@ extension Renditions {
     if !isAdded { objects.count(\.dropped) }
   }
 
+  /// Calls a function once the object store has a rendition that was stored here, or will not get it.
+  package func whenUploaded(_ key: Digest, _ body: @escaping @Sendable () -> Void) {
+    uploads.whenEnded(key, body)
+  }
+
   /// Uploads a rendition if it is still here; another render replaces one that fails.
   private func upload(_ key: Digest, to objects: ObjectStore) async {
     do throws(StoreError) {
