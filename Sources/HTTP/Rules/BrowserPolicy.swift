@@ -42,7 +42,7 @@ struct BrowserPolicy: Sendable {
     if let site = head.fetchSite, !Self.isSameSite(String(decoding: site, as: UTF8.self)) {
       return false
     }
-    return accepts(host: host)
+    return host.isEqual(to: acceptedHost) || accepts(host: host)
   }
 
   private mutating func accepts(host: some Collection<UInt8>) -> Bool {

@@ -70,7 +70,7 @@ extension Connection {
   /// Parses a head and handles its request; returns the head's size, 0 if more must be received.
   private func parseHead(_ bytes: UnsafeRawBufferPointer) -> Int {
     // An empty line before a request is ignored (RFC 9112, section 2.2).
-    if bytes.starts(with: "\r\n".utf8) { return 2 }
+    if bytes.first == UInt8(ascii: "\r"), bytes.starts(with: "\r\n".utf8) { return 2 }
     do throws(HTTPError) {
       guard let head = try RequestHead.parse(bytes) else {
         if !needsMoreBytes { setTimeout(headTimeout) }

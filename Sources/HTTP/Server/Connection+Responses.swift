@@ -152,7 +152,13 @@ extension Connection {
     if case .mapped(let mapping, let range) = body { mapped = mapping.bytes(range) }
     let isFile = if case .file = body { true } else { false }
     let first = head.withUnsafeBytes { head in
-      end.withUnsafeBytes { transport.send(head, $0, mapped, hasMore: isFile) }
+      end.withUnsafeBytes { end in
+        if let all = context.joined(head, end, mapped) {
+          transport.send(all, hasMore: isFile)
+        } else {
+          transport.send(head, end, mapped, hasMore: isFile)
+        }
+      }
     }
     guard let sent = first.count else { return nil }
     guard case .file(let file, let range) = body, sent == head.count + end.count else {

@@ -24,6 +24,8 @@ final class EventLoopContext {
   let queue: EventLoopQueue
   /// The receive buffer of all connections; a connection copies what it keeps.
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  private let shortResponse = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: 4 << 10, alignment: 16)
   /// The open connections of the loop.
   var openConnections = 0
   /// The monotonic clock in milliseconds, as of the beginning of this turn.
@@ -55,7 +57,10 @@ final class EventLoopContext {
     beginTurn()
   }
 
-  deinit { buffer.deallocate() }
+  deinit {
+    buffer.deallocate()
+    shortResponse.deallocate()
+  }
 
   /// Reads the clocks, once per turn.
   func beginTurn() {
@@ -75,7 +80,22 @@ final class EventLoopContext {
 
   // Below this size, copying a file's bytes together with its head is faster than a second system
   // call for sendfile(2).
-  private static let streamingThreshold = 64 << 10
+  private static let streamingThreshold = 16 << 10
+
+  /// A copy of the pieces in one, valid until the next call; nil if they are too long for a copy to be
+  /// cheaper than a system call with several pieces.
+  func joined(
+    _ head: UnsafeRawBufferPointer, _ end: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    let count = head.count + end.count + body.count
+    guard count <= shortResponse.count, var next = shortResponse.baseAddress else { return nil }
+    for piece in [head, end, body] {
+      guard let base = piece.baseAddress else { continue }
+      next.copyMemory(from: base, byteCount: piece.count)
+      next += piece.count
+    }
+    return UnsafeRawBufferPointer(rebasing: shortResponse[..<count])
+  }
 
   /// Whether a file of this size should be sent by the kernel (sendfile).
   func streams(_ size: Int) -> Bool { size >= Self.streamingThreshold && !isSecure }

@@ -38,8 +38,11 @@ struct Transport {
     _ body: UnsafeRawBufferPointer = .empty, hasMore: Bool = false
   ) -> Progress {
     if let tls { return tls.send(head, end, body) }
-    var vectors = (iovec(head), iovec(end), iovec(body))
     let flags = Int32(MSG_NOSIGNAL) | (hasMore ? Int32(MSG_MORE) : 0)
+    if end.isEmpty, body.isEmpty {
+      return progress { Glibc.send(descriptor, head.baseAddress, head.count, flags) }
+    }
+    var vectors = (iovec(head), iovec(end), iovec(body))
     return withUnsafeMutableBytes(of: &vectors) { vectors in
       var message = msghdr()
       message.msg_iov = vectors.assumingMemoryBound(to: iovec.self).baseAddress

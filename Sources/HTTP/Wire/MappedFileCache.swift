@@ -82,7 +82,7 @@ final class MappedFile {
 
   /// Whether If-None-Match has just this content's tag, as a cache sends it.
   func matches(_ ifNoneMatch: UnsafeRawBufferPointer) -> Bool {
-    ifNoneMatch.elementsEqual(quotedETag)
+    ifNoneMatch.isEqual(to: quotedETag)
   }
 }
 
