@@ -18,6 +18,7 @@ struct FreshnessSoakTests {
     async throws
   {
     try await Cluster.lend { cluster in
+      let progress = SoakProgress("freshness")
       let load = Task { try await Self.load(cluster) }
       let times = try await withThrowingTaskGroup(of: [(Change, Duration)].self) { group in
         for lane in 0..<Self.lanes {
@@ -29,6 +30,7 @@ struct FreshnessSoakTests {
             for number in stride(from: lane, to: Self.tries, by: Self.lanes) {
               let change = Change.allCases[number / Self.lanes % Change.allCases.count]
               times.append((change, try await Self.attempt(change, number, cluster, probes)))
+              progress.add("tries")
             }
             return times
           }

@@ -23,11 +23,12 @@ struct NodesChaosSoakTests {
       prepare: { try $0.addKeepingType() }
     ) { cluster in
       for (user, handle) in Self.users { try await cluster.client(user).register(handle: handle) }
-      let faults = Faults(cluster)
-      let follower = Task { try await Self.follow(cluster) }
+      let progress = SoakProgress("nodes")
+      let faults = Faults(cluster, progress)
+      let follower = Task { try await Self.follow(cluster, progress) }
       async let faulty: Void = faults.run()
       let start = ContinuousClock.now
-      let sent = try await Self.publish(on: cluster)
+      let sent = try await Self.publish(on: cluster, progress)
       print("nodes: \(sent.count) acknowledged in \(ContinuousClock.now - start)")
       try await Self.drain(cluster)
       print("nodes: all pushes had left after \(ContinuousClock.now - start)")
@@ -41,7 +42,7 @@ struct NodesChaosSoakTests {
       let seen = try await Self.end(follower, cluster)
       let missed = sent.filter { seen[$0.key] != $0.value.message }
       #expect(missed.isEmpty, "the stream missed \(missed.count), such as \(missed.keys.prefix(5))")
-      try await Self.checkMedia(sent, cluster)
+      try await Self.checkMedia(sent, cluster, progress)
     }
   }
 
@@ -53,7 +54,9 @@ struct NodesChaosSoakTests {
   }
 
   /// Creates them all, changes every tenth, and uploads a file for every fiftieth.
-  private static func publish(on cluster: Cluster) async throws -> [Int: Sent] {
+  private static func publish(
+    on cluster: Cluster, _ progress: SoakProgress
+  ) async throws -> [Int: Sent] {
     let scratch = try Scratch()
     return try await withThrowingTaskGroup(of: [Int: Sent].self) { group in
       for publisher in 0..<publishers {
@@ -74,6 +77,7 @@ struct NodesChaosSoakTests {
             (new.form, new.idempotencyKey) = (.alert, "\(number)")
             let id = try await Cluster.patiently { [new] in try await shop.create(new).id }
             sent[id] = Sent(message: new.message, medium: medium)
+            progress.add("acknowledged")
             if number.isMultiple(of: 10) {
               let change = Amendment(message: "\(number) changed")
               _ = try await Cluster.patiently { try await shop.amend(id, change) }
@@ -113,7 +117,9 @@ struct NodesChaosSoakTests {
   }
 
   /// Every medium is what was sent, from one node or the other.
-  private static func checkMedia(_ sent: [Int: Sent], _ cluster: Cluster) async throws {
+  private static func checkMedia(
+    _ sent: [Int: Sent], _ cluster: Cluster, _ progress: SoakProgress
+  ) async throws {
     let logo = Data(try Package.bytes("assets/img/logo.png"))
     try await withThrowingTaskGroup { group in
       for lane in 0..<8 {
@@ -125,6 +131,7 @@ struct NodesChaosSoakTests {
             for node in nodes {
               let bytes = try await node.client("alice").media(id).bytes
               #expect(bytes == sent.medium ?? logo, "\(id): \(bytes.count) bytes")
+              progress.add("media")
             }
           }
         }
@@ -138,11 +145,14 @@ struct NodesChaosSoakTests {
 
 extension NodesChaosSoakTests {
   /// The last message of each notification on alice's stream, until its task is cancelled.
-  private static func follow(_ cluster: Cluster) async throws -> [Int: String] {
+  private static func follow(
+    _ cluster: Cluster, _ progress: SoakProgress
+  ) async throws -> [Int: String] {
     var (seen, events): ([Int: String], Set<String>) = ([:], [])
     do {
       for try await event in cluster.client("alice").events(after: "0") {
         #expect(events.insert(event.id).inserted, "the event \(event.id) came again")
+        progress.add("events")
         let message = event.push.alert ?? event.push.message
         for id in event.push.ids { seen[id] = message }
         if message == "the end" { break }
@@ -163,10 +173,13 @@ extension NodesChaosSoakTests {
 /// restarted, the object store hangs, the database crashes.
 private final class Faults: Sendable {
   private let cluster: Cluster
+  private let progress: SoakProgress
   private let state = Mutex((isOver: false, kills: 0, databaseTimes: [Duration]()))
   private static let interval = Duration.seconds(Soak.amount(short: 3, long: 10))
 
-  init(_ cluster: Cluster) { self.cluster = cluster }
+  init(_ cluster: Cluster, _ progress: SoakProgress) {
+    (self.cluster, self.progress) = (cluster, progress)
+  }
 
   var kills: Int { state.withLock { $0.kills } }
   var databaseTimes: [Duration] { state.withLock { $0.databaseTimes } }
@@ -183,6 +196,7 @@ private final class Faults: Sendable {
       let node = cluster.nodes[number % cluster.nodes.count]
       node.send(SIGKILL)
       state.withLock { $0.kills += 1 }
+      progress.add("kills")
       try await Task.sleep(for: .seconds(1))
       try await node.restart(by: SIGKILL)
       switch number {

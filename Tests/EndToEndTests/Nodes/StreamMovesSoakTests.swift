@@ -15,15 +15,18 @@ struct StreamMovesSoakTests {
     async throws
   {
     try await Cluster.lend { cluster in
-      async let published = Self.publish(on: cluster)
+      let progress = SoakProgress("moves")
+      async let published = Self.publish(on: cluster, progress)
       var (seen, last): ([Int], String) = ([], "0")
       for move in 1...Self.moves {
         let node = cluster.nodes[move % cluster.nodes.count]
         let enough = move * Self.notifications / Self.moves
         for try await event in node.client("alice").events(after: last) {
           (seen, last) = (seen + event.push.ids, event.id)
+          progress.add("seen", event.push.ids.count)
           if seen.count >= enough { break }
         }
+        progress.add("moves")
       }
       let ids = try await published
       let missing = Set(ids).subtracting(seen)
@@ -34,7 +37,7 @@ struct StreamMovesSoakTests {
   }
 
   /// Publishes through the balancer, and returns all IDs.
-  private static func publish(on cluster: Cluster) async throws -> [Int] {
+  private static func publish(on cluster: Cluster, _ progress: SoakProgress) async throws -> [Int] {
     try await withThrowingTaskGroup(of: [Int].self) { group in
       for publisher in 0..<publishers {
         group.addTask {
@@ -45,6 +48,7 @@ struct StreamMovesSoakTests {
               "\(number)", richType: "url", payload: "https://example.org/\(number)",
               to: .users(["alice"]))
             ids.append(try await shop.create(new).id)
+            progress.add("published")
           }
           return ids
         }
