@@ -46,6 +46,9 @@ package final class Store: Sendable {
   /// Functions that are called after commits.
   package let observers = CommitObservers()
 
+  /// How many receipts were lost because the database did not take them.
+  package var droppedReceipts: Int { tables.unwritten.dropped }
+
   /// Where content is kept besides the data folder, if anywhere.
   package let objects: ObjectStore?
 

@@ -62,4 +62,31 @@ struct PostgresSystemTests {
       }
     }
   }
+
+  @Test func `receipts that could not be written are written when the database is back`()
+    async throws
+  {
+    let (server, scratch) = (try PostgresServer(), Scratch())
+    let store = try Store(folder: scratch.folder, database: server.url, now: { scratch.now })
+    try await store.accounts.addUser("alice", hash: "h", role: .device)
+    for _ in 0..<2 { _ = try await store.notifications.create(.any(to: alice)) }
+    let time = scratch.now
+    try server.crash()
+    store.notifications.recordFetched(0, user: alice)
+    store.notifications.recordSent([0], user: alice)
+    // The writer has tried.
+    await #expect(throws: StoreError.self) { try await store.probe() }
+    store.notifications.recordFetched(1, user: alice)
+    scratch.pass(60)
+    try server.start()
+    for id in 0..<2 {
+      while (try? await store.notifications.receipts(of: id).first?.fetched) != time {
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+    while try await store.notifications.receipts(of: 0).first?.sent != time {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    #expect(store.droppedReceipts == 0)
+  }
 }

@@ -38,6 +38,10 @@ struct MetricsReport: Sendable {
     page.family("richpush_database_away", "gauge", "1 while the database does not respond.")
     page.sample([:], assets == nil ? 1 : 0)
     page.family(
+      "richpush_receipts_dropped_total", "counter",
+      "Receipts that were lost because the database did not take them.")
+    page.sample([:], store.droppedReceipts)
+    page.family(
       "richpush_lead", "gauge", "1 at the node that does what only one of several does.")
     page.sample([:], store.observers.lead.isHeld ? 1 : 0)
     addObjects(to: &page)

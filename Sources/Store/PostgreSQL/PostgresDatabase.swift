@@ -50,8 +50,12 @@ final class PostgresDatabase: Sendable {
   }
 
   /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
-  func writeSoon(_ body: @escaping @Sendable (PostgresTransaction) throws -> Void) {
-    writer.writeSoon(body)
+  func writeSoon(
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> Void,
+    onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) {
+    do { try contact?.requireLife() } catch { return onFailure(error) }
+    writer.writeSoon(body, onFailure: onFailure)
   }
 
   /// Commits one statement and returns how many rows it changed.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 
 extension PostgresTables {
   func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
@@ -18,14 +17,19 @@ extension PostgresTables {
     }
   }
 
-  func recordSent(_ users: [Int: [UserID]]) {
-    let now = now()
+  func recordSent(_ users: [Int: [UserID]]) { recordSent(users, at: now()) }
+
+  private func recordSent(_ users: [Int: [UserID]], at time: Date) {
     database.writeSoon { transaction in
       try transaction.record(
         .sent,
         users.flatMap { id, users in
-          users.map { PendingFetches.Fetch(id: id, user: $0, device: nil, time: now) }
+          users.map { PendingFetches.Fetch(id: id, user: $0, device: nil, time: time) }
         })
+    } onFailure: { [weak self, unwritten] error in
+      unwritten.keep(users.values.reduce(0) { $0 + $1.count }, after: error) { [weak self] in
+        self?.recordSent(users, at: time)
+      }
     }
   }
 
@@ -34,17 +38,9 @@ extension PostgresTables {
     if pendingFetches.add(fetch) { writePendingFetches() }
   }
 
-  private func writePendingFetches() {
-    // The same ones if the transaction is repeated.
-    let taken = Mutex<[PendingFetches.Fetch]?>(nil)
+  private func writePendingFetches(_ batch: PendingFetches.Batch = .init()) {
     database.writeSoon { [self] transaction in
-      let fetches = taken.withLock { taken in
-        if let taken { return taken }
-        let (fetches, hasMore) = pendingFetches.take()
-        if hasMore { writePendingFetches() }
-        taken = fetches
-        return fetches
-      }
+      let fetches = take(batch)
       if fetches.isEmpty { return }
       let hasParts = try transaction.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
@@ -52,7 +48,17 @@ extension PostgresTables {
         for fetch in fetches { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
       }
       try transaction.record(.fetched, fetches)
+    } onFailure: { [weak self, unwritten] error in
+      unwritten.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
+        self?.writePendingFetches(batch)
+      }
     }
+  }
+
+  private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
+    let (fetches, hasMore) = pendingFetches.take(for: batch)
+    if hasMore { writePendingFetches() }
+    return fetches
   }
 }
 

@@ -14,6 +14,7 @@ final class PostgresTables: Tables {
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner: String
   let pendingFetches = PendingFetches()
+  let unwritten = UnwrittenReceipts()
   private let listener: PostgresListener?
 
   /// Connects to a database, and creates or migrates its tables as needed.

@@ -66,12 +66,15 @@ final class PostgresWriter: Sendable {
     }
   }
 
-  func writeSoon(_ body: @escaping @Sendable (PostgresTransaction) throws -> Void) {
+  func writeSoon(
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> Void,
+    onFailure: @escaping @Sendable (any Error) -> Void
+  ) {
     let perform = { @Sendable (transaction: PostgresTransaction) in
       try body(transaction)
       return { @Sendable in }
     }
-    queue.add(Change(perform: perform, fail: { _ in }), commit: commit)
+    queue.add(Change(perform: perform, fail: onFailure), commit: commit)
   }
 
   func turn(_ group: DispatchGroup) { queue.turn(group) }

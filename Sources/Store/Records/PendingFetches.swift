@@ -10,6 +10,11 @@ final class PendingFetches: Sendable {
     let time: Date
   }
 
+  /// Fetches that one commit takes; the same ones if it is repeated.
+  final class Batch: Sendable {
+    fileprivate let taken = Mutex<[Fetch]?>(nil)
+  }
+
   private struct Queue {
     var fetches: [Fetch] = []
     var taken = 0
@@ -31,12 +36,16 @@ final class PendingFetches: Sendable {
   }
 
   /// Takes the oldest for one commit; `hasMore` asks for another.
-  func take() -> (fetches: [Fetch], hasMore: Bool) {
-    queue.withLock { queue in
-      let fetches = Array(queue.fetches[queue.taken...].prefix(Self.limit))
-      queue.taken += fetches.count
-      if queue.taken == queue.fetches.count { queue = Queue() }
-      return (fetches, queue.isScheduled)
+  func take(for batch: Batch) -> (fetches: [Fetch], hasMore: Bool) {
+    batch.taken.withLock { taken in
+      if let taken { return (taken, false) }
+      return queue.withLock { queue in
+        let fetches = Array(queue.fetches[queue.taken...].prefix(Self.limit))
+        queue.taken += fetches.count
+        if queue.taken == queue.fetches.count { queue = Queue() }
+        taken = fetches
+        return (fetches, queue.isScheduled)
+      }
     }
   }
 }

@@ -7,7 +7,10 @@ import FoundationEssentials
 /// would survive `kill -9` and a power cut, and throws a `StoreError` if nothing was changed.
 protocol Tables: Accounts, Sessions, Notifications, SentNotifications, AssetCatalogue, Outbox,
   Events, Administration, Upkeep
-{}
+{
+  /// Receipts that wait for the database to be back.
+  var unwritten: UnwrittenReceipts { get }
+}
 
 /// What checks and clean-up need of the tables.
 protocol Upkeep: Sendable {

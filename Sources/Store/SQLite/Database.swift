@@ -70,8 +70,11 @@ final class Database: Queryable, Sendable {
   }
 
   /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
-  func writeSoon(_ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void) {
-    writer.writeSoon(body)
+  func writeSoon(
+    _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void,
+    onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) {
+    writer.writeSoon(body, onFailure: onFailure)
   }
 
   /// Enters the group until the writer's thread has done what it does now.
@@ -118,12 +121,15 @@ final class Writer: Sendable {
     }
   }
 
-  func writeSoon(_ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void) {
+  func writeSoon(
+    _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void,
+    onFailure: @escaping @Sendable (any Error) -> Void
+  ) {
     let perform = { @Sendable (connection: borrowing SQLiteConnection) in
       try body(connection)
       return { @Sendable in }
     }
-    queue.add(Change(perform: perform, fail: { _ in }), commit: commit)
+    queue.add(Change(perform: perform, fail: onFailure), commit: commit)
   }
 
   func turn(_ group: DispatchGroup) { queue.turn(group) }

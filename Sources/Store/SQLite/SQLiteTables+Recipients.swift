@@ -19,8 +19,9 @@ extension SQLiteTables {
     }
   }
 
-  func recordSent(_ users: [Int: [UserID]]) {
-    let now = now()
+  func recordSent(_ users: [Int: [UserID]]) { recordSent(users, at: now()) }
+
+  private func recordSent(_ users: [Int: [UserID]], at time: Date) {
     database.writeSoon { connection in
       for (id, users) in users.sorted(by: { $0.key < $1.key }) {
         let first = try connection.column(
@@ -28,11 +29,15 @@ extension SQLiteTables {
           UPDATE recipient SET sent = ?1
           WHERE notification = ?2 AND sent IS NULL AND user IN (SELECT value FROM json_each(?3))
           RETURNING user
-          """, now, id, SQLiteConnection.list(users.map(\.rawValue)), as: Int.self)
+          """, time, id, SQLiteConnection.list(users.map(\.rawValue)), as: Int.self)
         if first.isEmpty { continue }
         try connection.insertReceipts(
-          "sent", of: id, users: SQLiteConnection.list(first), lane: "embedded", at: now)
-        try connection.count("reached", of: [id: (first.count, now)], first: "first_sent")
+          "sent", of: id, users: SQLiteConnection.list(first), lane: "embedded", at: time)
+        try connection.count("reached", of: [id: (first.count, time)], first: "first_sent")
+      }
+    } onFailure: { [weak self, unwritten] error in
+      unwritten.keep(users.values.reduce(0) { $0 + $1.count }, after: error) { [weak self] in
+        self?.recordSent(users, at: time)
       }
     }
   }
@@ -42,17 +47,26 @@ extension SQLiteTables {
     if pendingFetches.add(fetch) { writePendingFetches() }
   }
 
-  private func writePendingFetches() {
+  private func writePendingFetches(_ batch: PendingFetches.Batch = .init()) {
     database.writeSoon { [self] connection in
-      let (fetches, hasMore) = pendingFetches.take()
-      if hasMore { writePendingFetches() }
+      let fetches = take(batch)
       let hasParts = try connection.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
       if hasParts == true {
         for fetch in fetches { try connection.addPendingRecipient(fetch.user, of: fetch.id) }
       }
       try connection.record(fetches)
+    } onFailure: { [weak self, unwritten] error in
+      unwritten.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
+        self?.writePendingFetches(batch)
+      }
     }
+  }
+
+  private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
+    let (fetches, hasMore) = pendingFetches.take(for: batch)
+    if hasMore { writePendingFetches() }
+    return fetches
   }
 }
 

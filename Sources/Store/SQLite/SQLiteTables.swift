@@ -13,6 +13,7 @@ final class SQLiteTables: Tables {
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner: String
   let pendingFetches = PendingFetches()
+  let unwritten = UnwrittenReceipts()
 
   /// Opens the database of a data folder, creating or migrating it as needed.
   ///

@@ -51,6 +51,7 @@ import Testing
         ("richpush_assets", "gauge"),
         ("richpush_pushes", "counter"), ("richpush_push_lane_paused", "gauge"),
         ("richpush_push_waiting", "gauge"), ("richpush_push_oldest_seconds", "gauge"),
+        ("richpush_receipts_dropped", "counter"),
       ] {
         #expect(families[name] == type, "\(name)")
       }
