@@ -51,7 +51,9 @@ package final class SocketRelay: Sendable {
       }
       let sockets = [listener] + pairs.flatMap { [$0.client, $0.server] }
       var events = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      guard poll(&events, UInt(events.count), 20) > 0 else { continue }
+      guard poll(&events, UInt(events.count), 20) > 0, !isCut.load(ordering: .relaxed) else {
+        continue
+      }
       if events[0].revents != 0, let pair = accept() { pairs.append(pair) }
       let readable = Set(events.filter { $0.revents != 0 }.map(\.fd))
       pairs.removeAll { pair in

@@ -150,7 +150,9 @@ extension Connection {
     guard let content = cached.content, let file = context.files[content] else { return false }
     // Any other value of If-None-Match, such as a list, is evaluated by Preconditions.
     if let validator = simple.ifNoneMatch, !file.matches(validator) { return false }
-    if context.observer?.needsRequest == true { request = try? validatedRequest(head) }
+    if context.observer?.needsRequest == true || simple.hasRequestID {
+      request = try? validatedRequest(head)
+    }
     if simple.wantsClose { persistence = .closed }
     cached.recordUse()
     route = cached.route

@@ -137,7 +137,8 @@ extension Connection {
     let size = isWhole ? file.content.size : 0
     let head = isWhole ? file.okHead : file.notModifiedHead
     let body = file.part(0..<size, streamed: context.streams(size))
-    let end = headEnd()
+    var end = headEnd()
+    if let id = request?.clientRequestID { end = Array("X-Request-Id: \(id)\r\n".utf8) + end }
     response = (status, size)
     guard let sent = trySending(head, end, body) else { return close() }
     monitorTransfer(queued: head.count + end.count + size)

@@ -114,7 +114,8 @@ struct RequestHead {
     431, "The header fields are more than \(maximumFieldsSize) bytes or too many.")
 }
 
-/// The head of a GET whose response depends on nothing but target, credentials and If-None-Match.
+/// The head of a GET whose response depends on nothing but target, credentials and If-None-Match, and repeats
+/// X-Request-Id.
 ///
 /// Most requests of a thundering herd are of this kind and are answered from the cache without
 /// creating a ``Request``. All other heads pass through ``RequestValidator``.
@@ -125,6 +126,8 @@ struct SimpleRequestHead {
   private(set) var host: UnsafeRawBufferPointer?
   /// Sec-Fetch-Site.
   private(set) var fetchSite: UnsafeRawBufferPointer?
+  /// Whether there is an X-Request-Id.
+  private(set) var hasRequestID = false
   /// Whether the client wants the connection to be closed after the response.
   private(set) var wantsClose = false
 
@@ -145,6 +148,7 @@ struct SimpleRequestHead {
     case 10 where Self.isEqual(name, "connection"):
       if Self.isEqual(value, "close") { wantsClose = true }
       return wantsClose || Self.isEqual(value, "keep-alive")
+    case 12 where Self.isEqual(name, "x-request-id"): hasRequestID = true
     case 13 where Self.isEqual(name, "authorization") && authorization == nil:
       authorization = value
     case 13 where Self.isEqual(name, "if-none-match") && ifNoneMatch == nil: ifNoneMatch = value
@@ -154,10 +158,11 @@ struct SimpleRequestHead {
     return true
   }
 
-  /// Fields that do not change any response.
+  /// Fields that do not change a cached response; the last ones are those of proxies.
   private static let ignoredFields: [StaticString] = [
     "user-agent", "accept", "accept-encoding", "accept-language", "cache-control", "pragma",
-    "priority", "sec-fetch-dest", "sec-fetch-mode",
+    "priority", "sec-fetch-dest", "sec-fetch-mode", "x-forwarded-for", "x-forwarded-proto",
+    "x-forwarded-host", "x-forwarded-port", "x-real-ip", "forwarded", "via",
   ]
 
   private static func isEqual(

@@ -27,9 +27,10 @@ final class Balancer: Sendable {
     }
   }
 
-  /// The answer to a request without a password.
-  func get(_ target: String) throws -> RawConnection.Answer {
-    try RawConnection(port: port).exchange("GET \(target) HTTP/1.1\r\n")
+  /// The answer to a request on a connection of its own, with these fields.
+  func get(_ target: String, _ fields: String...) throws -> RawConnection.Answer {
+    let lines = fields.map { $0 + "\r\n" }.joined()
+    return try RawConnection(port: port).exchange("GET \(target) HTTP/1.1\r\n\(lines)")
   }
 
   func stop() async {

@@ -8,6 +8,8 @@ struct Cluster: Sendable {
   let nodes: [RunningServer]
   let balancer: Balancer
   let database: PostgresServer
+  /// The way of each node to the database, which can be cut; none unless asked for.
+  let relays: [SocketRelay]
   /// OpenStack Swift with its S3 interface.
   let objects: StandIn
 
@@ -19,8 +21,8 @@ struct Cluster: Sendable {
   /// Starts all of it, lends it to the body, and expects each node to end cleanly afterwards.
   static func lend(
     balancer program: Balancer.Program = .haproxy, flags: [String] = [],
-    environment: [String: String] = [:], prepare: (Scratch) throws -> Void = { _ in },
-    to body: (Cluster) async throws -> Void
+    environment: [String: String] = [:], isRelayed: Bool = false,
+    prepare: (Scratch) throws -> Void = { _ in }, to body: (Cluster) async throws -> Void
   ) async throws {
     let (database, objects) = (try PostgresServer(), try StandIn("object_store"))
     let shared = try Scratch()
@@ -29,16 +31,21 @@ struct Cluster: Sendable {
       "RICHPUSH_OBJECTS_ACCESS_KEY": "richpush:media", "RICHPUSH_OBJECTS_SECRET_KEY": "s3secret",
     ]
     let store = "s3://content/richpush?endpoint=http://127.0.0.1:\(objects.port)"
+    let relays = try (0..<(isRelayed ? 3 : 0)).map { _ in try database.relay() }
+    defer { for (relay, _) in relays { relay.stop() } }
     let flags = ["--demo", "--trusted-proxy", "127.0.0.1", "--objects", store] + flags
 
     func lendNodes(_ nodes: [RunningServer]) async throws {
       guard nodes.count < 3 else {
         let balancer = try await Balancer(program, for: nodes)
         try await body(
-          Cluster(nodes: nodes, balancer: balancer, database: database, objects: objects))
+          Cluster(
+            nodes: nodes, balancer: balancer, database: database, relays: relays.map(\.relay),
+            objects: objects))
         return await balancer.stop()
       }
-      let flags = flags + ["--database", database.url]
+      let url = isRelayed ? relays[nodes.count].url : database.url
+      let flags = flags + ["--database", url]
       try await RunningServer.lend(
         flags: flags, environment: own.merging(environment) { $1 },
         prepare: { scratch in
