@@ -36,8 +36,8 @@ final class Freshness: Sendable {
           if answer == nil { connection = try? RawConnection(port: port) }
           note(answer?.status ?? 0, of: number, at: start)
         }
-        // A hundred times a second is enough.
-        usleep(10_000)
+        // Fifty times a second is enough.
+        usleep(20_000)
       }
     }
   }

@@ -8,7 +8,7 @@ import Testing
   .timeLimit(.minutes(10)))
 struct StreamMovesSoakTests {
   private static let moves = Soak.amount(short: 10, long: 50)
-  private static let notifications = Soak.amount(short: 200, long: 2000)
+  private static let notifications = Soak.amount(short: 200, long: 10_000)
   private static let publishers = 4
 
   @Test func `a stream that moves between nodes sees each notification once while four publish`()
@@ -44,10 +44,7 @@ struct StreamMovesSoakTests {
           let shop = cluster.client("shop")
           var ids: [Int] = []
           for number in stride(from: publisher, to: notifications, by: publishers) {
-            let new = NewNotification(
-              "\(number)", richType: "url", payload: "https://example.org/\(number)",
-              to: .users(["alice"]))
-            ids.append(try await shop.create(new).id)
+            ids.append(try await shop.create(.logo(to: "alice", "\(number)")).id)
             progress.add("published")
           }
           return ids
