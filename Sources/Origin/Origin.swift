@@ -139,6 +139,7 @@ package final class Origin: Sendable {
     delivery.workers.stop()
     await server.stop(grace: .seconds(10))
     await delivery.lanes.stop()
+    await housekeeping.store.settle()
     accessLog?.flush()
   }
 }

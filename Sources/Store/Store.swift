@@ -114,6 +114,9 @@ package final class Store: Sendable {
     try await objects?.probe()
   }
 
+  /// Returns when what was to be written soon is written, such as receipts, or cannot be written now.
+  package func settle() async { try? await tables.probe() }
+
   /// Enters the group until the thread that writes to the database has done what it does now.
   package func turn(_ group: DispatchGroup) { tables.turn(group) }
 

@@ -71,6 +71,16 @@ import Testing
     }
   }
 
+  @Test func `a fetch is noted though the server is stopped just after it`() async throws {
+    try await RunningServer.lend { server in
+      let id = try await server.client("shop").create(.logo(to: "alice")).id
+      #expect(try Self.ask("GET", id, "alice", server).status == 200)
+      try await server.restart(by: SIGTERM)
+      #expect(
+        try Self.ask("GET", id, "shop", server, path: "/receipts").text.contains(#""fetched":""#))
+    }
+  }
+
   private static func script(_ word: String) -> [UInt8] {
     Array("#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n\(word)\\n'\n".utf8)
   }

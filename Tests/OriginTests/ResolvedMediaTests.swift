@@ -46,6 +46,18 @@ import Testing
       lastModified: Date(timeIntervalSince1970: 0))
   }
 
+  @Test func `a rendition whose file is removed is no longer sent a second later`() throws {
+    try scratch.write("x", to: "rendition")
+    let content = Content(
+      path: scratch.path + "/rendition", size: 1, mediaType: "a/b", etag: "e",
+      lastModified: Date(timeIntervalSince1970: 0))
+    let media = ResolvedMedia(try media(1), content: content)
+    #expect(media.storedContent(at: noon) === content)
+    try scratch.remove("rendition")
+    #expect(media.storedContent(at: noon + 1) == nil)
+    #expect(try self.media(2).storedContent(at: noon) == nil)
+  }
+
   @Test func `only the media of a changed notification is invalid`() throws {
     let all = try (0..<3).map { try media($0) }
     for (id, one) in all.enumerated() { resolved.insert(one, for: "/\(id)") }

@@ -101,6 +101,27 @@ import Testing
     #expect(.now - start < .seconds(10))
   }
 
+  @Test func `what may wait is committed together with the next change`() async throws {
+    let path = "\(scratch.folder)/patient.db"
+    let connection = try SQLiteConnection.open(path, for: .writing)
+    try connection.script("CREATE TABLE guest(name)")
+    let checkpointer = try Checkpointer(path)
+    let commits = Mutex(0)
+    let onCommit = Callback<Void>()
+    onCommit.set { commits.withLock { $0 += 1 } }
+    let writer = Writer(
+      connection, checkpointer: checkpointer, onCommit: onCommit, batchTimeout: .seconds(3600))
+    writer.writeSoon(expectedBatch: .max) { connection in
+      try connection.run("INSERT INTO guest VALUES ('patient')")
+    } onFailure: {
+      Issue.record($0)
+    }
+    let (guests, earlier) = try await writer.write(expectedBatch: 1, usesSavepoint: true) { it in
+      (try it.value("SELECT count(*) FROM guest", as: Int.self), commits.withLock { $0 })
+    }
+    #expect(guests == 1 && earlier == 0)
+  }
+
   @Test func `the log is copied into the database by another thread`() async throws {
     let store = try scratch.open()
     let text = String(repeating: "x", count: 100_000)

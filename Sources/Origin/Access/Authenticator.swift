@@ -57,7 +57,7 @@ final class Authenticator: Sendable {
   /// The caller, if the credentials were verified before.
   func find(_ authorization: String) -> Lookup {
     if case .valid(let caller) = logins.find(authorization) { return .caller(caller) }
-    let isWellFormed = Credentials(authorization) != nil || DeviceToken(authorization) != nil
+    let isWellFormed = DeviceToken(authorization) != nil || Credentials(authorization) != nil
     return isWellFormed ? .unverified : .invalid
   }
 

@@ -21,7 +21,8 @@ struct MediaRoutes: Sendable {
   func get(_ context: RequestContext) async throws -> Response {
     let (request, user) = (context.request, context.caller.id)
     let moment = resolved.changes.moment
-    let known = resolved.find(request.target, at: Date().second)
+    let second = Date().second
+    let known = resolved.find(request.target, at: second)
     let id = try known?.notification ?? context.notificationID()
     guard
       let isRecorded = try await store.notifications.isFetchRecorded(
@@ -29,7 +30,7 @@ struct MediaRoutes: Sendable {
     else { throw ServiceError.noSuchNotification }
     known?.renew(moment)
     let media = if let known { known } else { try await resolve(id, context) }
-    let response = try await response(with: media, to: context)
+    let response = try await response(with: media, to: context, at: second)
     if request.method == "GET", !isRecorded {
       store.notifications.recordFetched(id, user: user, device: context.device)
     }
@@ -37,11 +38,11 @@ struct MediaRoutes: Sendable {
   }
 
   private func response(
-    with media: ResolvedMedia, to context: RequestContext
+    with media: ResolvedMedia, to context: RequestContext, at second: Int
   ) async throws(ServiceError) -> Response {
     let current: ResolvedMedia
     var response: Response
-    if let content = media.content, content.exists {
+    if let content = media.storedContent(at: second) {
       media.recordUse()
       current = media
       response = .content(content)
@@ -52,7 +53,7 @@ struct MediaRoutes: Sendable {
         rendered.stored.map { Content($0) }, of: media, for: context.request.target)
       response = current.content.map { .content($0) } ?? rendered.response
     }
-    response.cached = context.login.map { CachedMedia(current, for: $0, at: Date().second) }
+    response.cached = context.login.map { CachedMedia(current, for: $0, at: second) }
     return response
   }
 

@@ -63,6 +63,8 @@ final class ResolvedMedia: Sendable {
   private let counts: RenditionCounts
   /// The epoch in which its plugin was last checked.
   private let checkedEpoch = Atomic(-1)
+  /// The second in which its file was last seen.
+  private let seen = Atomic(-1)
 
   /// The media of a notification that was read after `moment`.
   init(
@@ -97,6 +99,15 @@ final class ResolvedMedia: Sendable {
     guard versions.isCurrent(rendition.plugin, in: epoch) else { return false }
     checkedEpoch.store(epoch, ordering: .relaxed)
     return true
+  }
+
+  /// Its rendition, if the file exists; this is checked once in a second.
+  func storedContent(at second: Int) -> Content? {
+    guard let content else { return nil }
+    if seen.load(ordering: .relaxed) == second { return content }
+    guard content.exists else { return nil }
+    seen.store(second, ordering: .relaxed)
+    return content
   }
 
   /// Records that the database answered after a moment in which this was valid.

@@ -29,7 +29,7 @@ struct SignedMediaRoutes: Sendable {
     let addressee = try await addressee(of: id, target)
     if link != target, addressee == nil { throw Self.forbidden }
     let now = Date().second
-    if let known = resolved.find(link, at: now), let content = known.content, content.exists {
+    if let known = resolved.find(link, at: now), let content = known.storedContent(at: now) {
       if addressee != nil { known.renew(moment) }
       known.recordUse()
       record(context, id, addressee?.user, on: addressee?.registration)

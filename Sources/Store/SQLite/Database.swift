@@ -70,11 +70,14 @@ final class Database: Queryable, Sendable {
   }
 
   /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
+  ///
+  /// `expectedBatch` is as for ``write(expectedBatch:usesSavepoint:_:)``.
   func writeSoon(
+    expectedBatch: Int = 1,
     _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void,
     onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
-    writer.writeSoon(body, onFailure: onFailure)
+    writer.writeSoon(expectedBatch: expectedBatch, body, onFailure: onFailure)
   }
 
   /// Enters the group until the writer's thread has done what it does now.
@@ -122,6 +125,7 @@ final class Writer: Sendable {
   }
 
   func writeSoon(
+    expectedBatch: Int,
     _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void,
     onFailure: @escaping @Sendable (any Error) -> Void
   ) {
@@ -129,7 +133,8 @@ final class Writer: Sendable {
       try body(connection)
       return { @Sendable in }
     }
-    queue.add(Change(perform: perform, fail: onFailure), commit: commit)
+    queue.add(
+      Change(perform: perform, fail: onFailure), expectedBatch: expectedBatch, commit: commit)
   }
 
   func turn(_ group: DispatchGroup) { queue.turn(group) }

@@ -44,11 +44,14 @@ extension SQLiteTables {
 
   func recordFetched(_ id: Int, user: UserID, device: String?) {
     let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
-    if pendingFetches.add(fetch) { writePendingFetches() }
+    // Each commit writes many pages, so it waits a moment for further fetches, unless another change comes.
+    if pendingFetches.add(fetch) { writePendingFetches(expectedBatch: .max) }
   }
 
-  private func writePendingFetches(_ batch: PendingFetches.Batch = .init()) {
-    database.writeSoon { [self] connection in
+  private func writePendingFetches(
+    _ batch: PendingFetches.Batch = .init(), expectedBatch: Int = 1
+  ) {
+    database.writeSoon(expectedBatch: expectedBatch) { [self] connection in
       let fetches = take(batch)
       let hasParts = try connection.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
@@ -192,10 +195,10 @@ extension SQLiteTables {
     // One statement, so that a part of an audience is not written between two.
     try database.value(
       """
-      SELECT recipient.fetched IS NOT NULL AND (?3 IS NULL OR EXISTS (
+      SELECT CASE WHEN recipient.fetched IS NULL THEN 0 WHEN ?3 IS NULL THEN 1 ELSE EXISTS (
         SELECT 1 FROM device_receipt AS receipt
         WHERE receipt.notification = ?2 AND receipt.user = ?1 AND registration = ?3
-          AND receipt.fetched IS NOT NULL))
+          AND receipt.fetched IS NOT NULL) END
       FROM recipient WHERE user = ?1 AND notification = ?2
       UNION ALL \(SQLiteConnection.pendingRecipient) LIMIT 1
       """, user, id, device)
