@@ -81,7 +81,7 @@ package final class FolderMonitor: Sendable {
   private func processAll() async {
     let start = ContinuousClock.now
     // Watched before it is read: a change in between is processed twice rather than missed.
-    let isWatched = watch.withLock { $0?.watch(processor.watchedFolders) ?? false }
+    let isWatched = watch.withLock { $0?.watch { processor.watchedFolders } ?? false }
     let problem = await processor.processAll(retry: retry)
     let before = rescan.withLock { rescan in
       // A folder that cannot be read cannot be watched either; that is not a limit of the kernel.

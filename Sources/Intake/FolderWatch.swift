@@ -36,18 +36,26 @@ final class FolderWatch: Sendable {
     source.activate()
   }
 
-  /// Watches the folder and these folders in it; false if one cannot be watched.
+  /// Watches the folder, and then the folders in it that the closure lists; false if one cannot be
+  /// watched.
   ///
   /// In rich types' folders each name is reported, elsewhere only that something changed.
-  func watch(_ paths: [String]) -> Bool {
+  func watch(_ list: () -> [String]) -> Bool {
+    // Listed afterwards, and again after each: a folder is not reported if the one around it was not
+    // watched yet when it was made.
+    var (isWhole, seen) = (watch(""), Set<String>())
+    while case let new = Set(list()).subtracting(seen), !new.isEmpty {
+      for inner in new { isWhole = watch(inner) && isWhole }
+      seen.formUnion(new)
+    }
+    return isWhole
+  }
+
+  private func watch(_ inner: String) -> Bool {
     folders.withLock { folders in
-      var isWhole = true
-      for inner in [""] + paths {
-        let watch = cinotify_watch(watcher, inner.isEmpty ? path : path + "/" + inner)
-        if watch >= 0 { folders[watch] = inner }
-        isWhole = isWhole && watch >= 0
-      }
-      return isWhole
+      let watch = cinotify_watch(watcher, inner.isEmpty ? path : path + "/" + inner)
+      if watch >= 0 { folders[watch] = inner }
+      return watch >= 0
     }
   }
 

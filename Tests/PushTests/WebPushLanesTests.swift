@@ -31,6 +31,9 @@ import Testing
     func nextDue(lane: String) async throws -> Date? { try await queues[lane]?.nextDue(lane: lane) }
   }
 
+  /// How long a service may take for its answer.
+  private static let timeout = Duration.seconds(5)
+
   private func lanes(
     _ services: [StandIn], _ queues: Queues, names: [String]
   ) throws -> WebPushLanes {
@@ -42,7 +45,7 @@ import Testing
       key: .sample,
       settings: WebPushSettings(
         contact: "mailto:ops@example.com", allowed: services.map { "localhost:\($0.port)" }),
-      trustAnchor: file, timeout: .seconds(5))
+      trustAnchor: file, timeout: Self.timeout)
     return WebPushLanes(sender: sender, outbox: queues, waiting: { names }, log: .silent)
   }
 
@@ -57,6 +60,7 @@ import Testing
     }
     let lanes = try lanes(
       services, queues, names: services.map { WebPushLane.name(of: $0.url) })
+    let start = ContinuousClock.now
     lanes.start()
     for service in services[2...] { try await queues[service.url].delivered(300) }
     let services503 = try #require(
@@ -64,7 +68,9 @@ import Testing
     #expect((1...4).contains(services503.count))
     let silent = try #require(
       try services[0].tell(["do": "requests"])["requests"] as? [[String: Any]])
-    #expect((1...5).contains(silent.count))
+    // On a busy machine the first of them may have timed out, and others followed.
+    let rounds = 1 + Int(start.duration(to: .now) / Self.timeout)
+    #expect((1...(5 * rounds)).contains(silent.count))
     #expect(lanes.services.known == 4)
     #expect(lanes.status.delivered == 600)
     // The hanging one ends with its timeout; the rest of its jobs stay queued.
