@@ -9,6 +9,7 @@ import Testing
   @Test func `a folder that is made while folders are listed is watched or reported`() async throws
   {
     let scratch = try Scratch()
+    try scratch.write("x", to: "type0/a.txt")
     let events = Mutex<[FolderWatch.Event]>([])
     let watch = try #require(FolderWatch(scratch.path) { new in events.withLock { $0 += new } })
     defer { watch.stop() }
