@@ -169,10 +169,11 @@ extension SQLiteConnection {
       WHERE true ON CONFLICT DO NOTHING
       """, id, users)
     guard let event else { return }
+    // CROSS JOIN keeps the order of the users.
     try run(
       """
       INSERT INTO push_event(user, notification, data, created)
-      SELECT user.id, ?, ?, ? FROM json_each(?) JOIN user ON user.id = value ORDER BY user.id
+      SELECT user.id, ?, ?, ? FROM json_each(?) CROSS JOIN user ON user.id = value
       """, id, event, now, users)
     try insertReceipts("queued", of: id, users: users, lane: "embedded", at: now)
   }

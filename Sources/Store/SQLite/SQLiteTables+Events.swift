@@ -160,7 +160,7 @@ extension SQLiteConnection {
       """, values: [user, state, time, id] + (source.map { [$0.1] } ?? []))
   }
 
-  /// Inserts the events that tell of the same new state of users, a list for `json_each`.
+  /// Inserts the events that tell of the same new state of users, a list for `json_each`, in its order.
   func insertReceipts(
     _ state: String, of id: Int, users: String, lane: String, at time: Date
   ) throws {
@@ -169,8 +169,8 @@ extension SQLiteConnection {
       INSERT INTO event(type, publisher, user, data, created)
       SELECT 'receipt', sender, user.id,
         json_object('notification', notification.id, 'user', NULL, 'lane', ?, 'state', ?), ?
-      FROM json_each(?) JOIN user ON user.id = value JOIN notification ON notification.id = ?
-      ORDER BY user.id
+      FROM json_each(?) CROSS JOIN user ON user.id = value
+        CROSS JOIN notification ON notification.id = ?
       """, lane, state, time, users, id)
   }
 
