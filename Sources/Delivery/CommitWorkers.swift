@@ -34,16 +34,18 @@ package final class CommitWorkers: Sendable {
       notifyStreams()
       return nil
     }
-    workers = [
-      audiences, announcements, streams,
-      CommitWorker {
-        if store.observers.lead.isHeld { return await webhook.deliver() }
-        await webhook.passOn()
-        return nil
-      },
-    ]
+    let delivery = CommitWorker {
+      if store.observers.lead.isHeld { return await webhook.deliver() }
+      await webhook.passOn()
+      return nil
+    }
+    workers = [audiences, announcements, streams, delivery]
     store.observers.onCommit.set { [workers] in
       for worker in workers { worker.signal.send() }
+    }
+    // The rest is done by the node that has committed.
+    store.observers.onOthersCommit.set {
+      for worker in [streams, delivery] { worker.signal.send() }
     }
   }
 

@@ -15,11 +15,16 @@ final class PostgresListener: Sendable {
   /// Ends the waits of the thread.
   private let stopping: FileDescriptor?
   private let isStopped = Atomic(false)
+  /// The lanes of jobs that this node is told of later; nil if it is told of nothing.
+  private let later = Mutex<Set<String>?>(nil)
+  private let laterQueue = DispatchQueue(label: "store.later")
 
   /// Without a message, how often the connection is tried.
   private static let heartbeat = Duration.seconds(1)
   /// The time between two attempts to connect, in milliseconds.
   private static let pause: Int32 = 500
+  /// How long work is left to the node that has committed it.
+  private static let delay = DispatchTimeInterval.milliseconds(250)
   /// An attempt that has failed sooner was refused by somebody.
   private static let refusal = Duration.seconds(2)
 
@@ -99,6 +104,7 @@ final class PostgresListener: Sendable {
   private func tell(_ payload: String) {
     let (sender, messages) = NodeMessage.parse(payload)
     guard sender != origin else { return }
+    var lanes: Set<String> = []
     for message in messages {
       switch message {
       case .pushEvents(let users): observers.onPushEvents(users)
@@ -106,10 +112,30 @@ final class PostgresListener: Sendable {
       case .assetEvent: observers.onAssetEvent(())
       case .change(let id): observers.onChange(id)
       case .credentialsEnded(let user): observers.onCredentialsEnded(user)
-      case .jobs(let lane): observers.onJobs([lane])
+      case .jobs(let lane): lanes.insert(lane)
       case .everything: observers.onEverything(())
       }
     }
-    observers.onCommit(())
+    observers.onOthersCommit(())
+    tellLater(lanes)
+  }
+
+  /// Tells of commits and jobs, once for all of a moment: each costs several queries, and the other node is
+  /// already doing the same.
+  private func tellLater(_ lanes: Set<String>) {
+    let isFirst = later.withLock { later in
+      defer { later = (later ?? []).union(lanes) }
+      return later == nil
+    }
+    guard isFirst else { return }
+    laterQueue.asyncAfter(deadline: .now() + Self.delay) { [weak self] in
+      guard let self else { return }
+      let lanes = later.withLock { later in
+        defer { later = nil }
+        return later ?? []
+      }
+      if !lanes.isEmpty { observers.onJobs(lanes) }
+      observers.onCommit(())
+    }
   }
 }

@@ -72,10 +72,13 @@ package struct CommitObservers: Sendable {
   package let onCredentialsEnded = Callback<UserID>()
   /// Called when an event about an asset was committed.
   package let onAssetEvent = Callback<Void>()
-  /// Called with the names of lanes for which jobs were committed.
+  /// Called with the names of lanes for which jobs were committed; for those of other nodes, which send them
+  /// themselves unless they have too many, a moment later.
   package let onJobs = Callback<Set<String>>()
-  /// Called after every commit.
+  /// Called after every commit, and a moment after commits of other nodes.
   package let onCommit = Callback<Void>()
+  /// Called at once after commits of other nodes.
+  package let onOthersCommit = Callback<Void>()
   /// Called when anything may have been committed by other nodes, without having been told.
   package let onEverything = Callback<Void>()
   /// Called every second with how long ago this node last heard what other nodes have committed; never if the
