@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""A server with its records in PostgreSQL beside one with SQLite, in one run, by turns.
+"""One and three nodes with their records in PostgreSQL beside a server with SQLite, in one run, by turns.
 
     Tests/Bench/postgres.py [SECONDS] [ROUNDS]
 
 Users fetch media (load.c): the same again and again, and each once, so that a receipt is written for each. Publishers
 (wrk) create notifications with one push each, to one user with one device; the pushes go to nghttpd as Apple's service,
-and are settled. Each row has the latency (median and 99th percentile), the requests per second, the processor time of
-the server's process for each, and that of PostgreSQL's processes. The target is the ratio of the server's processor time
-to that with SQLite. Last it counts the statements and commits that PostgreSQL ran for each. PostgreSQL has its default
-settings (fsync on), and is on the same machine, by a socket. VERBOSE=1 shows the statements.
+and are settled. Connections are spread over the nodes, without a balancer; three nodes have their content in an object
+store. Each row has the latency (median and 99th percentile; of three nodes, the means of theirs), the requests per
+second, the processor time of the server's processes for each, its ratio to that with SQLite, which is the target, and
+the processor time of PostgreSQL's processes. Last it counts the statements and transactions that PostgreSQL ran for
+each. PostgreSQL has its default settings (fsync on), and is on the same machine, by a socket. VERBOSE=1 shows the
+statements.
 """
-import atexit, base64, glob, http.client, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import atexit, base64, contextlib, glob, json, os, re, shutil, statistics, subprocess, sys, tempfile, time
 
 import push
 from processes import processor_seconds
@@ -60,11 +62,15 @@ class PostgreSQL:
         self.run("initdb", "-D", folder + "/data", "-A", "trust", "-U", "bench", "-E", "UTF8", "--locale=C")
         self.run("pg_ctl", "-D", folder + "/data", "-l", folder + "/log", "-w", "-o",
                  f"-k {folder} -c listen_addresses='' -c shared_preload_libraries=pg_stat_statements", "start")
-        self.url = f"postgres://bench@/postgres?host={folder}" + os.environ.get("BENCH_URL", "")
         with open(folder + "/data/postmaster.pid") as file:
             self.pid = int(file.readline())
-        self.query("CREATE EXTENSION pg_stat_statements")
+        self.query("CREATE DATABASE three")
+        for database in "postgres", "three":
+            self.query("CREATE EXTENSION pg_stat_statements", database)
         self.track("none")
+
+    def url(self, database="postgres"):
+        return f"postgres://bench@/{database}?host={self.folder}" + os.environ.get("BENCH_URL", "")
 
     def __enter__(self):
         return self
@@ -84,8 +90,13 @@ class PostgreSQL:
         return subprocess.run([*user, f"{self.programs}/{program}", *arguments], check=True, cwd="/",
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 
-    def query(self, sql):
-        return self.run("psql", "-XAtqd", self.url, "-c", sql).strip()
+    def query(self, sql, database="postgres"):
+        return self.run("psql", "-XAtqd", self.url(database), "-c", sql).strip()
+
+    def transactions(self, database):
+        """How many were committed; a server process that is idle tells after ten seconds."""
+        time.sleep(11)
+        return int(self.query(f"SELECT xact_commit FROM pg_stat_database WHERE datname = '{database}'"))
 
     def seconds(self):
         return processor_seconds([self.pid, *children(self.pid)])
@@ -100,7 +111,6 @@ class Origin(push.Server):
     """richpush with a user and a device for each of USERS, and requests for wrk."""
 
     def prepare(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         for number in range(USERS):
             body = json.dumps({"platform": "apns", "handle": f"{number:08X}", "tags": ["all"]})
             self.ask("PUT", f"/api/register/d{number}", body, user=f"u{number}")
@@ -113,14 +123,18 @@ class Origin(push.Server):
                 gets.write(f"/api/notifications/{id}?profile=thumb {key(f'u{number}')} -\n")
         self.settle()
 
-    def prepare_first(self):
-        """Notifications to everybody, which nobody has fetched."""
-        with open(self.folder + "/first", "w") as gets:
-            for _ in range(FETCHES // USERS):
-                id = self.create(to="all", form="alert")
-                gets.writelines(
-                    f"/api/notifications/{id}?profile=thumb {key(f'u{number}')} -\n" for number in range(USERS))
+    def prepare_first(self, parts):
+        """Notifications to everybody, which nobody has fetched; returns files with as many parts of the requests."""
+        lines = []
+        for _ in range(FETCHES // USERS):
+            id = self.create(to="all", form="alert")
+            lines += [f"/api/notifications/{id}?profile=thumb {key(f'u{number}')} -\n" for number in range(USERS)]
         self.settle()
+        files = [f"{self.folder}/first{part}" for part in range(parts)]
+        for part, name in enumerate(files):
+            with open(name, "w") as gets:
+                gets.writelines(lines[part::parts])
+        return files
 
     def settle(self):
         """Waits until all pushes are settled."""
@@ -132,70 +146,132 @@ class Origin(push.Server):
             time.sleep(0.1)
 
 
-def load(origin, requests, connections, seconds):
-    """One run of the load generator: how many, in which time, the median and the 99th percentile in ms."""
-    file, port = f"{origin.folder}/{requests}", origin.port
+class ObjectStore:
+    """OpenStack Swift with its S3 interface, in a process of the tests'."""
+
+    def __init__(self, folder):
+        os.mkdir(folder)
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", ROOT + "/Tests/StandIns/Services/object_store.py", folder], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        port = json.loads(self.process.stdout.readline())["port"]
+        self.url = f"s3://content/richpush?endpoint=http://127.0.0.1:{port}"
+        self.environment = {
+            "RICHPUSH_OBJECTS_ACCESS_KEY": "richpush:media", "RICHPUSH_OBJECTS_SECRET_KEY": "s3secret"}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Side:
+    """Nodes that are one service; PostgreSQL has the records in a database, or SQLite has."""
+
+    def __init__(self, name, origins, database=None):
+        self.name, self.origins, self.database = name, origins, database
+
+    def prepare(self):
+        first, *others = self.origins
+        first.prepare()
+        # Each node checks all passwords once.
+        visits = [start_load(origin.port, first.folder + "/again", "first", 2, 0, 0) for origin in others]
+        for visit in visits:
+            load_result(visit, "first")
+
+    def seconds(self):
+        return sum(push.cpu_of(origin.process.pid) for origin in self.origins)
+
+
+def start_load(port, file, requests, connections, seconds, processor):
     if requests == "posts":
-        out = subprocess.run(
+        return subprocess.Popen(
             ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "20s", "-s", FOLDER + "/wrk.lua",
-             f"http://127.0.0.1:{port}"], check=True, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "BENCH_REQUESTS": file}).stdout
-        result = json.loads(out.splitlines()[-1])
+             f"http://127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "BENCH_REQUESTS": file})
+    period = "once" if requests == "first" else str(seconds)
+    return subprocess.Popen(
+        [FOLDER + "/load", str(port), file, str(connections), period, str(processor), "200"],
+        stdout=subprocess.PIPE, text=True)
+
+
+def load_result(run, requests):
+    """What a load generator has printed: how many, in which time, the median and the 99th percentile in ms."""
+    out = run.communicate()[0]
+    assert run.returncode == 0, out
+    result = json.loads(out.splitlines()[-1])
+    if requests == "posts":
         assert not result["errors"], out
         return result
-    time = "once" if requests == "first" else str(seconds)
-    out = json.loads(subprocess.run(
-        [FOLDER + "/load", str(port), file, str(connections), time, str(os.cpu_count() - 1), "200"], check=True,
-        stdout=subprocess.PIPE, text=True).stdout)
-    assert not out["other"] and not out["broken"], out
-    return {"count": out["answered"], "seconds": out["answered"] / out["rate"], "median": out["p50"] / 1000,
-            "slow": out["p99"] / 1000}
+    assert not result["other"] and not result["broken"], out
+    return {"count": result["answered"], "seconds": result["answered"] / result["rate"],
+            "median": result["p50"] / 1000, "slow": result["p99"] / 1000}
 
 
-def measure(origin, database, requests, connections, seconds):
-    if requests == "first":
-        origin.prepare_first()
-    before = push.cpu_of(origin.process.pid), database.seconds()
-    result = load(origin, requests, connections, seconds)
+def load(side, files, requests, connections, seconds):
+    """Runs a load generator for each node at once, with its part of the connections; adds their results."""
+    nodes = len(side.origins)
+    parts = [connections // nodes + (number < connections % nodes) for number in range(nodes)]
+    runs = [start_load(origin.port, file, requests, part, seconds, os.cpu_count() - 1 - number % os.cpu_count())
+            for number, (origin, file, part) in enumerate(zip(side.origins, files, parts)) if part]
+    results = [load_result(run, requests) for run in runs]
+    return {"count": sum(one["count"] for one in results), "seconds": max(one["seconds"] for one in results),
+            "median": statistics.mean(one["median"] for one in results),
+            "slow": statistics.mean(one["slow"] for one in results)}
+
+
+def measure(side, postgres, requests, connections, seconds):
+    first, nodes = side.origins[0], len(side.origins)
+    files = first.prepare_first(nodes) if requests == "first" else [f"{first.folder}/{requests}"] * nodes
+    before = side.seconds(), postgres.seconds()
+    result = load(side, files, requests, connections, seconds)
     if requests == "posts":
-        origin.settle()
+        first.settle()
     elif requests == "first":
         time.sleep(0.5)  # the last receipts
-    after = push.cpu_of(origin.process.pid), database.seconds()
+    after = side.seconds(), postgres.seconds()
     own, others = [(b - a) / result["count"] * 1e6 for a, b in zip(before, after)]
     return {**result, "rate": result["count"] / result["seconds"], "own": own, "others": others}
 
 
-def row(what, requests, connections, target, origins, database):
-    for origin in origins:
-        measure(origin, database, requests, connections, 1)  # statements are prepared, caches filled
-    runs = [[], []]
+def row(what, requests, connections, target, sides, postgres):
+    for side in sides:
+        measure(side, postgres, requests, connections, 1)  # statements are prepared, caches filled
+    runs = {side.name: [] for side in sides}
     for _ in range(ROUNDS):
-        for index, origin in enumerate(origins):
-            runs[index].append(measure(origin, database, requests, connections, SECONDS))
-    lite, pg = [{name: statistics.median(run[name] for run in side) for name in side[0]} for side in runs]
-    ratio = statistics.median(theirs["own"] / ours["own"] for ours, theirs in zip(*runs))
-    holds = not target or ratio <= target
-    print(f"{what:17} {connections:3} {lite['median']:7.2f} {pg['median']:7.2f} {lite['slow']:7.1f} {pg['slow']:7.1f} "
-          f"{lite['rate']:8.0f} {pg['rate']:8.0f} {lite['own']:8.0f} {pg['own']:8.0f} {ratio:6.2f} {target or '-':>6} "
-          f"{pg['others']:10.0f}  {'pass' if holds else 'FAIL'}", flush=True)
+        for side in sides:
+            runs[side.name].append(measure(side, postgres, requests, connections, SECONDS))
+    base = runs[sides[0].name]
+    holds = True
+    for name, side in runs.items():
+        result = {member: statistics.median(run[member] for run in side) for member in side[0]}
+        ratio = statistics.median(theirs["own"] / ours["own"] for ours, theirs in zip(base, side))
+        missed = side is not base and target and ratio > target
+        holds = holds and not missed
+        print(f"{what:16} {connections:3} {name:12} {result['median']:7.2f} {result['slow']:7.1f} {result['rate']:8.0f} "
+              f"{result['own']:8.0f} {ratio:6.2f} {target or '-':>6} {result['others'] if side is not base else 0:10.0f}  "
+              f"{'FAIL' if missed else 'pass'}", flush=True)
     return holds
 
 
-def count(what, requests, connections, origin, database):
-    """Statements and commits for each notification or media request."""
-    database.track("all")
-    run = measure(origin, database, requests, connections, 2)
-    lines = database.query(
+def count(what, requests, connections, side, postgres, before):
+    """Prints statements and transactions for each notification or media request; returns all transactions so far."""
+    postgres.track("all")
+    run = measure(side, postgres, requests, connections, 2)
+    lines = postgres.query(
         "SELECT calls, round(total_exec_time::numeric, 1), regexp_replace(left(query, 120), '\\s+', ' ', 'g') "
-        "FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat%' ORDER BY 1 DESC").splitlines()
-    database.track("none")
+        "FROM pg_stat_statements JOIN pg_database ON pg_database.oid = dbid "
+        f"WHERE datname = '{side.database}' AND query NOT LIKE '%pg_stat%' ORDER BY 1 DESC").splitlines()
+    postgres.track("none")
+    after = postgres.transactions(side.database)
     if os.environ.get("VERBOSE"):
         print(run["count"], *lines[:40], sep="\n")
-    calls = [int(line.split("|")[0]) for line in lines]
-    commits = sum(int(line.split("|")[0]) for line in lines if line.endswith("|COMMIT"))
-    print(f"{what}, {connections} at once: {sum(calls) / run['count']:.2f} statements for each, in "
-          f"{commits / run['count']:.3f} transactions that write", flush=True)
+    calls = sum(int(line.split("|")[0]) for line in lines)
+    print(f"{what}, {connections} at once, {side.name}: {calls / run['count']:.2f} statements for each, in "
+          f"{(after - before) / run['count']:.2f} transactions", flush=True)
+    return after
 
 
 def main():
@@ -220,17 +296,27 @@ def main():
         "RICHPUSH_APNS_KEY_FILE": FOLDER + "/key.p8", "RICHPUSH_APNS_KEY_ID": "ABC123DEFG",
         "RICHPUSH_APNS_TEAM_ID": "DEF123GHIJ", "RICHPUSH_APNS_TOPIC": "com.example.richpush",
         "RICHPUSH_APNS_ENDPOINT": f"https://localhost:{port}", "RICHPUSH_PUSH_CA": FOLDER + "/ca.pem"}
-    with PostgreSQL(FOLDER + "/pg") as database, \
-            Origin(FOLDER + "/lite", environment, "--push", "apns") as lite, \
-            Origin(FOLDER + "/nodes", environment, "--push", "apns", "--database", database.url) as nodes:
-        for origin in (lite, nodes):
-            origin.prepare()
-        print(f"{'':21} {'median, ms':>15} {'99%, ms':>15} {'per second':>17} {'processor us for each':>24} {'':>6} {'PostgreSQL':>10}")
-        print(f"{'':21} {'SQLite':>7} {'PG':>7} {'SQLite':>7} {'PG':>7} {'SQLite':>8} {'PG':>8} {'SQLite':>8} {'PG':>8} "
-              f"{'ratio':>6} {'target':>6} {'us':>10}")
-        holds = all([row(*one, (lite, nodes), database) for one in ROWS])
-        for what, requests, connections, _ in ROWS[1:]:
-            count(what, requests, connections, nodes, database)
+    with PostgreSQL(FOLDER + "/pg") as postgres, ObjectStore(FOLDER + "/objects") as objects, \
+            contextlib.ExitStack() as stack:
+        def origin(name, *flags):
+            return stack.enter_context(
+                Origin(f"{FOLDER}/{name}", {**environment, **objects.environment}, "--push", "apns", *flags))
+
+        lite = Side("SQLite", [origin("lite")])
+        one = Side("one node", [origin("one", "--database", postgres.url())], "postgres")
+        shared = ["--database", postgres.url("three"), "--objects", objects.url]
+        three = Side("three nodes", [origin(f"three{number}", *shared) for number in range(3)], "three")
+        sides = [lite, one, three]
+        for side in sides:
+            side.prepare()
+        print(f"{'':33} {'median':>7} {'99%':>7} {'per':>8} {'processor':>8} {'':>5} {'':>6} {'PostgreSQL':>10}")
+        print(f"{'':33} {'ms':>7} {'ms':>7} {'second':>8} {'us each':>8} {'ratio':>6} {'target':>6} {'us each':>10}")
+        holds = all([row(*entry, sides, postgres) for entry in ROWS])
+        for side in sides[1:]:
+            before = postgres.transactions(side.database)
+            side.origins[0].connection.close()  # it was not used for too long; it opens again
+            for what, requests, connections, _ in ROWS[1:]:
+                before = count(what, requests, connections, side, postgres, before)
     sys.exit(0 if holds else 1)
 
 
