@@ -5,7 +5,7 @@ import Testing
 /// What has ended at one node is answered by no other a second later.
 @Suite(
   .enabled(if: Cluster.isPossible, "needs the packages postgresql-15 and haproxy"),
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(15)))
 struct FreshnessSoakTests {
   private static let tries = Soak.amount(short: 40, long: 1000)
   private static let lanes = 10
