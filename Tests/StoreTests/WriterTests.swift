@@ -204,7 +204,8 @@ import Testing
       needed.append(commits.withLock { $0 })
       #expect(try await store.notifications.receipts(of: id).isEmpty)
     }
-    #expect(needed[1] >= needed[0] + 4)
+    // At least: changes that are made at the same time share a commit.
+    #expect(needed[1] >= needed[0] + 2)
   }
 
   @Test func `waits for a change that another process is making`() async throws {
