@@ -129,6 +129,21 @@ import Testing
     #expect(try await store.notifications.inbox(of: alice, limit: 9).count == 3)
   }
 
+  @Test func `keeps keys until there is a younger notification, which may be created meanwhile`()
+    async throws
+  {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice)
+    new.idempotencyKey = IdempotencyKey("k", request: [])
+    _ = try await store.notifications.create(new)
+    scratch.pass(retention.historyAge + 1)
+    _ = try await store.collect(retention)
+    #expect(try await !store.notifications.create(new).isNew)
+    _ = try await store.notifications.create(.any(to: alice))
+    _ = try await store.collect(retention)
+    #expect(try await store.notifications.create(new).isNew)
+  }
+
   @Test func `keeps a push that waits, however long`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)

@@ -145,11 +145,13 @@ extension PostgresTables {
       try connection.value(
         "SELECT id FROM notification WHERE created >= $1 ORDER BY id LIMIT 1", time, as: Int.self)
     }
+    // Without one, none is removed: the first may be created meanwhile, with its key.
+    guard let firstKept else { return }
     try await removeAll(
       """
       DELETE FROM idempotency WHERE notification IN (
         SELECT notification FROM idempotency WHERE notification < $1 LIMIT \(Self.batch))
-      """, firstKept ?? .max)
+      """, firstKept)
   }
 
   func removeEvents(before time: Date, keeping count: Int) async throws {

@@ -107,11 +107,13 @@ extension SQLiteTables {
       "push", "id", "? AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = old.id)", true)
     let firstKept = try database.value(
       "SELECT id FROM notification WHERE created >= ? ORDER BY id LIMIT 1", time, as: Int.self)
+    // Without one, none is removed: the first may be created meanwhile, with its key.
+    guard let firstKept else { return }
     try await removeAll(
       """
       DELETE FROM idempotency WHERE notification IN (
         SELECT notification FROM idempotency WHERE notification < ? LIMIT \(Self.batch))
-      """, firstKept ?? .max)
+      """, firstKept)
   }
 
   func removeEvents(before time: Date, keeping count: Int) async throws {
