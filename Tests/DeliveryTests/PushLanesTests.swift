@@ -43,7 +43,9 @@ import Testing
     try await eventually("both are settled") {
       try await delivery.store.outbox.jobs(in: .sent, limit: 9).map(\.reference) == ["r", "r"]
     }
-    #expect(lanes.status.map(\.name) == ["apns"] && lanes.status.first?.status.delivered == 2)
+    try await eventually("both are counted") {
+      lanes.status.map(\.name) == ["apns"] && lanes.status.first?.status.delivered == 2
+    }
     await lanes.stop()
     try await delivery.publish(delivery.draft())
     #expect(service.sent.count == 2)

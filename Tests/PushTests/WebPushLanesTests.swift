@@ -72,9 +72,9 @@ import Testing
     let rounds = 1 + Int(start.duration(to: .now) / Self.timeout)
     #expect((1...(5 * rounds)).contains(silent.count))
     #expect(lanes.services.known == 4)
-    #expect(lanes.status.delivered == 600)
     // The hanging one ends with its timeout; the rest of its jobs stay queued.
     await lanes.stop()
+    #expect(lanes.status.delivered == 600)
     #expect(try queues[services[0].url].history.allSatisfy { !$0.isDelivered })
   }
 
