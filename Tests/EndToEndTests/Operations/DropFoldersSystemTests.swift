@@ -30,59 +30,50 @@ struct DropFoldersSystemTests {
   @Test func `an asset that one node took in is served, replaced and removed at the other`()
     async throws
   {
-    let (objects, database) = (try StandIn("object_store"), try PostgresServer())
-    let flags = [
-      "--demo", "--database", database.url, "--objects",
-      "s3://content/richpush?endpoint=http://127.0.0.1:\(objects.port)",
-    ]
-    let key = [
-      "RICHPUSH_OBJECTS_ACCESS_KEY": "richpush:media", "RICHPUSH_OBJECTS_SECRET_KEY": "s3secret",
-    ]
-    try await RunningServer.lend(flags: flags, environment: key) { first in
-      try await RunningServer.lend(flags: flags, environment: key) { second in
-        let (one, two) = (first.client("alice"), second.client("alice"))
-        for client in [one, two] {
-          let number = client.endpoint == one.endpoint ? 1 : 2
-          for name in ["shore", "sea"] {
-            _ = try await client.upload(Self.beach, name: "\(number)-\(name).jpg", richType: "img")
-          }
+    try await TwoNodes.lend { cluster in
+      let (first, second) = (cluster.first, cluster.second)
+      let (one, two) = (first.client("alice"), second.client("alice"))
+      for client in [one, two] {
+        let number = client.endpoint == one.endpoint ? 1 : 2
+        for name in ["shore", "sea"] {
+          _ = try await client.upload(Self.beach, name: "\(number)-\(name).jpg", richType: "img")
         }
-        let all = ["1-shore.jpg", "1-sea.jpg", "2-shore.jpg", "2-sea.jpg"]
-        for node in [first, second] { try await Self.rescan(node) }
-        for client in [one, two] {
-          for name in all {
-            #expect(try await client.asset(name, richType: "img").state != .refused)
-            let id = try await client.create(
-              NewNotification("Look", richType: "img", payload: name, to: .users(["alice"]))
-            ).id
-            #expect(try await client.media(id, options: MediaOptions(width: 90)).bytes.count > 0)
-          }
+      }
+      let all = ["1-shore.jpg", "1-sea.jpg", "2-shore.jpg", "2-sea.jpg"]
+      for node in [first, second] { try await Self.rescan(node) }
+      for client in [one, two] {
+        for name in all {
+          #expect(try await client.asset(name, richType: "img").state != .refused)
+          let id = try await client.create(
+            NewNotification("Look", richType: "img", payload: name, to: .users(["alice"]))
+          ).id
+          #expect(try await client.media(id, options: MediaOptions(width: 90)).bytes.count > 0)
         }
+      }
 
-        // Removed at the node that does not have its file.
-        try await one.removeAsset("2-shore.jpg", richType: "img")
-        for client in [one, two] {
-          await #expect(throws: RichPushError.self) {
-            try await client.asset("2-shore.jpg", richType: "img")
-          }
+      // Removed at the node that does not have its file.
+      try await one.removeAsset("2-shore.jpg", richType: "img")
+      for client in [one, two] {
+        await #expect(throws: RichPushError.self) {
+          try await client.asset("2-shore.jpg", richType: "img")
         }
-        // Replaced there.
-        let new = try await two.upload(Self.logo, name: "1-sea.jpg", richType: "img")
-        #expect(try await one.asset("1-sea.jpg", richType: "img").sha256 == new.sha256)
-        for node in [first, second] { try await Self.rescan(node) }
-        for client in [one, two] {
-          #expect(try await client.asset("1-sea.jpg", richType: "img").sha256 == new.sha256)
-          await #expect(throws: RichPushError.self) {
-            try await client.asset("2-shore.jpg", richType: "img")
-          }
+      }
+      // Replaced there.
+      let new = try await two.upload(Self.logo, name: "1-sea.jpg", richType: "img")
+      #expect(try await one.asset("1-sea.jpg", richType: "img").sha256 == new.sha256)
+      for node in [first, second] { try await Self.rescan(node) }
+      for client in [one, two] {
+        #expect(try await client.asset("1-sea.jpg", richType: "img").sha256 == new.sha256)
+        await #expect(throws: RichPushError.self) {
+          try await client.asset("2-shore.jpg", richType: "img")
         }
-        #expect(!Self.exists("2-shore.jpg", at: second) && Self.exists("2-sea.jpg", at: second))
-        // A file that is dropped at a node is in its catalogue, and one that is removed there is not.
-        let file = first.scratch.folder.appending(path: "assets/img/1-shore.jpg")
-        try FileManager.default.removeItem(at: file)
-        try await eventually("it is removed") {
-          (try? await two.asset("1-shore.jpg", richType: "img")) == nil
-        }
+      }
+      #expect(!Self.exists("2-shore.jpg", at: second) && Self.exists("2-sea.jpg", at: second))
+      // A file that is dropped at a node is in its catalogue, and one that is removed there is not.
+      let file = first.scratch.folder.appending(path: "assets/img/1-shore.jpg")
+      try FileManager.default.removeItem(at: file)
+      try await eventually("it is removed") {
+        (try? await two.asset("1-shore.jpg", richType: "img")) == nil
       }
     }
   }

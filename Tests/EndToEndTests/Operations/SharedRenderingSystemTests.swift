@@ -13,62 +13,52 @@ struct SharedRenderingSystemTests {
   @Test func `renditions that two nodes are asked for at once are rendered by one of them`()
     async throws
   {
-    let (objects, database) = (try StandIn("object_store"), try PostgresServer())
-    let flags = [
-      "--demo", "--database", database.url, "--objects",
-      "s3://content/richpush?endpoint=http://127.0.0.1:\(objects.port)",
-    ]
-    let key = [
-      "RICHPUSH_OBJECTS_ACCESS_KEY": "richpush:media", "RICHPUSH_OBJECTS_SECRET_KEY": "s3secret",
-    ]
-    try await RunningServer.lend(flags: flags, environment: key) { first in
-      try await RunningServer.lend(flags: flags, environment: key) { second in
-        let nodes = [first, second]
-        let alice = first.client("alice")
-        let beach = Package.root.appending(path: "docs/beach.jpg")
-        _ = try await alice.upload(beach, name: "shore.jpg", richType: "img")
-        let id = try await alice.create(
-          NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
-        ).id
-        try await eventually("all assets are ready") {
-          let counts = try await alice.assetCounts()
-          return counts.preparing == 0 && counts.ready > 0
+    try await TwoNodes.lend { cluster in
+      let nodes = [cluster.first, cluster.second]
+      let alice = cluster.first.client("alice")
+      let beach = Package.root.appending(path: "docs/beach.jpg")
+      _ = try await alice.upload(beach, name: "shore.jpg", richType: "img")
+      let id = try await alice.create(
+        NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
+      ).id
+      try await eventually("all assets are ready") {
+        let counts = try await alice.assetCounts()
+        return counts.preparing == 0 && counts.ready > 0
+      }
+      let made = { try nodes.map { try $0.measured(Self.made) }.reduce(0, +) }
+      let before = try made()
+      // Few enough for a debug build to render them within the time that a node waits for another.
+      let places = 10..<18
+      let connections = try places.flatMap { place in
+        try (0..<6).map { number in
+          let connection = try RawConnection(port: nodes[number % 2].port)
+          connection.send(
+            Array(
+              ("GET /api/notifications/\(id)?width=96&height=240&fit=cover&focus=0.\(place),0.5 HTTP/1.1\r\n"
+                + "Host: localhost\r\n"
+                + RunningServer.credentials("alice") + "\r\n\r\n").utf8))
+          return (place, connection)
         }
-        let made = { try nodes.map { try $0.measured(Self.made) }.reduce(0, +) }
-        let before = try made()
-        // Few enough for a debug build to render them within the time that a node waits for another.
-        let places = 10..<18
-        let connections = try places.flatMap { place in
-          try (0..<6).map { number in
-            let connection = try RawConnection(port: nodes[number % 2].port)
-            connection.send(
-              Array(
-                ("GET /api/notifications/\(id)?width=96&height=240&fit=cover&focus=0.\(place),0.5 HTTP/1.1\r\n"
-                  + "Host: localhost\r\n"
-                  + RunningServer.credentials("alice") + "\r\n\r\n").utf8))
-            return (place, connection)
-          }
-        }
-        var bodies: [Int: [UInt8]] = [:]
-        for (place, connection) in connections {
-          let answer = try connection.answer()
-          #expect(answer.status == 200)
-          #expect(bodies[place] == nil || bodies[place] == answer.body)
-          bodies[place] = answer.body
-        }
-        let rendered = try made() - before
-        #expect(rendered == Double(places.count))
-        // Without their locks they render all the same.
-        try database.query(
-          """
-          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE query LIKE '%advisory%' AND pid <> pg_backend_pid()
-          """)
-        for node in nodes {
-          let answer = try node.get(
-            "/api/notifications/\(id)?width=500", RunningServer.credentials("alice"))
-          #expect(answer.status == 200)
-        }
+      }
+      var bodies: [Int: [UInt8]] = [:]
+      for (place, connection) in connections {
+        let answer = try connection.answer()
+        #expect(answer.status == 200)
+        #expect(bodies[place] == nil || bodies[place] == answer.body)
+        bodies[place] = answer.body
+      }
+      let rendered = try made() - before
+      #expect(rendered == Double(places.count))
+      // Without their locks they render all the same.
+      try cluster.database.query(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE query LIKE '%advisory%' AND pid <> pg_backend_pid()
+        """)
+      for node in nodes {
+        let answer = try node.get(
+          "/api/notifications/\(id)?width=500", RunningServer.credentials("alice"))
+        #expect(answer.status == 200)
       }
     }
   }
