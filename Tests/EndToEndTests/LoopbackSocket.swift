@@ -1,4 +1,5 @@
 import Glibc
+import StandIns
 import Testing
 
 /// A socket that is connected to a port of this machine and waits a minute for what it reads.
@@ -30,17 +31,7 @@ func connectedSocket(port: Int) -> Int32? {
 
 /// A port that nobody listens on just now.
 func freePort() throws -> Int {
-  let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  defer { close(socket) }
-  var address = sockaddr_in()
-  address.sin_family = sa_family_t(AF_INET)
-  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-  var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-  let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      bind(socket, $0, size) == 0 && getsockname(socket, $0, &size) == 0
-    }
-  }
-  try #require(isBound)
-  return Int(UInt16(bigEndian: address.sin_port))
+  let (descriptor, port) = try loopbackListener(backlog: 0)
+  close(descriptor)
+  return port
 }

@@ -46,20 +46,8 @@ package final class ObjectStandIn: Sendable {
 
   package init() throws {
     signal(SIGPIPE, SIG_IGN)
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    self.listener = listener
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, size) == 0 && listen(listener, 128) == 0
-          && getsockname(listener, $0, &size) == 0
-      }
-    }
-    guard isBound else { throw POSIXError(.EADDRINUSE) }
-    port = Int(UInt16(bigEndian: address.sin_port))
+    let (listener, port) = try loopbackListener(backlog: 128)
+    (self.listener, self.port) = (listener, port)
     Thread.detachNewThread { [weak self] in
       while case let connection = accept(listener, nil, nil), connection >= 0 {
         Thread.detachNewThread { [weak self] in

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StandIns
 import Synchronization
 
 /// A web server of a few lines on a free port of 127.0.0.1, which says exactly what a test wants.
@@ -17,19 +18,8 @@ final class LocalSite: Sendable {
   var address: String { "127.0.0.1:\(port)" }
 
   init(_ handler: @escaping Handler) throws {
-    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let code = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) | listen(listener, 16) | getsockname(listener, $0, &length)
-      }
-    }
-    guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
-    self.listener = listener
-    port = Int(UInt16(bigEndian: address.sin_port))
+    let (listener, port) = try loopbackListener(backlog: 16)
+    (self.listener, self.port) = (listener, port)
     Thread.detachNewThread { [weak self] in
       while true {
         let peer = accept(listener, nil, nil)
