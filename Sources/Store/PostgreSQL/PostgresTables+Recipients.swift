@@ -56,9 +56,7 @@ extension PostgresTables {
   }
 
   private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
-    let (fetches, hasMore) = pendingFetches.take(for: batch)
-    if hasMore { writePendingFetches() }
-    return fetches
+    pendingFetches.take(for: batch) { writePendingFetches() }
   }
 }
 

@@ -35,9 +35,9 @@ final class PendingFetches: Sendable {
     }
   }
 
-  /// Takes the oldest for one commit; `hasMore` asks for another.
-  func take(for batch: Batch) -> (fetches: [Fetch], hasMore: Bool) {
-    batch.taken.withLock { taken in
+  /// Takes the oldest for one commit; calls `askForCommit` if others are left.
+  func take(for batch: Batch, askForCommit: () -> Void) -> [Fetch] {
+    let (fetches, hasMore) = batch.taken.withLock { taken -> ([Fetch], Bool) in
       if let taken { return (taken, false) }
       return queue.withLock { queue in
         let fetches = Array(queue.fetches[queue.taken...].prefix(Self.limit))
@@ -47,5 +47,7 @@ final class PendingFetches: Sendable {
         return (fetches, queue.isScheduled)
       }
     }
+    if hasMore { askForCommit() }
+    return fetches
   }
 }

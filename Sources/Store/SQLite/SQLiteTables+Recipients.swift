@@ -67,9 +67,7 @@ extension SQLiteTables {
   }
 
   private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
-    let (fetches, hasMore) = pendingFetches.take(for: batch)
-    if hasMore { writePendingFetches() }
-    return fetches
+    pendingFetches.take(for: batch) { writePendingFetches() }
   }
 }
 
