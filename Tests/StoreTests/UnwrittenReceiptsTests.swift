@@ -28,7 +28,7 @@ import Testing
     #expect(unwritten.dropped == 8)
   }
 
-  @Test(.sqlite) func `what did not fit on the disk is written when there is room`() async throws {
+  @Test(.sqlite) func `what did not fit on the disk is written when space is free`() async throws {
     let store = try scratch.open()
     let ids = 0..<200
     for _ in ids { _ = try await store.notifications.create(.any(to: alice)) }

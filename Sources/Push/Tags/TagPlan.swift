@@ -63,7 +63,7 @@ package struct TagPlan: Sendable, Hashable {
     }
   }
 
-  /// The clauses without those that others cover.
+  /// The clauses that no other one covers.
   private static func reduced(_ clauses: Set<Clause>) -> Set<Clause> {
     // What covers a clause demands nothing else, so its first demand is one of the clause's.
     let byDemand = Dictionary(grouping: clauses) { $0.demands[0] }

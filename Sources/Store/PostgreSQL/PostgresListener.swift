@@ -15,7 +15,7 @@ final class PostgresListener: Sendable {
   /// Ends the waits of the thread.
   private let stopping: FileDescriptor?
   private let isStopped = Atomic(false)
-  /// The lanes of jobs that this node is told of later; nil if it is told of nothing.
+  /// The lanes whose jobs are reported later; nil if nothing is to be reported.
   private let later = Mutex<Set<String>?>(nil)
   private let laterQueue = DispatchQueue(label: "store.later")
 
