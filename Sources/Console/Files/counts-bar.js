@@ -16,7 +16,9 @@ class CountsBar extends HTMLElement {
     fill(this, h("span", { class: "track", "aria-hidden": "true" }, [...this.parts.values()]), this.legend);
     if (this.#counts) this.counts = this.#counts;
     listen(this, "counts", ({ id, counts }) => {
-      if (id === this.notification) this.counts = counts;
+      if (id !== this.notification) return;
+      this.counts = counts;
+      this.dispatchEvent(new CustomEvent("counts", { detail: counts }));
     });
   }
 
@@ -26,7 +28,6 @@ class CountsBar extends HTMLElement {
     for (const step of steps) this.parts.get(step).style.setProperty("--part", counts[step] ?? 0);
     const words = steps.filter((step) => counts[step]).map((step) => `${number(counts[step])} ${texts.states[step].toLowerCase()}`);
     this.legend.textContent = words.join(" · ") || texts.sent.nobody;
-    this.dispatchEvent(new CustomEvent("counts", { detail: counts }));
   }
 }
 

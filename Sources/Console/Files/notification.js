@@ -3,6 +3,7 @@ import { address, get, patch, post, query, remove } from "./api.js";
 import { countsBar, steps } from "./counts-bar.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
+import { listen } from "./live.js";
 import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
 import { confirmed, Screen, state } from "./screen.js";
@@ -11,12 +12,18 @@ import { texts } from "./texts.js";
 const t = texts.notification;
 
 class Notification extends Screen {
+  connectedCallback() {
+    super.connectedCallback();
+    // What happened before the stream was open sends no event.
+    listen(this, "open", () => this.refreshSoon());
+  }
+
   async load() {
     this.path = `/api/notifications/${this.parameters[0]}`;
     const details = await get(`${this.path}/details`);
     this.details = details;
     const { counts } = details;
-    const bar = countsBar({ id: details.id, counts });
+    this.bar = countsBar({ id: details.id, counts });
     this.tiles = h("div", { class: "tiles", "aria-label": t.progress, role: "group" });
     this.timeline = h("ol", { class: "timeline" });
     this.recipients = pagedTable(t.people, [t.person, t.state, t.fetched, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
@@ -24,11 +31,14 @@ class Notification extends Screen {
     this.person = h("input", { type: "search", "aria-label": t.person, placeholder: t.person, on: { input: () => this.search() } });
     this.personState = filter(t.state, ["queued", "sent", "fetched", "read"], this.recipients);
     this.pushState = filter(t.state, ["failed", "queued", "sent", "expired", "cancelled"], this.deliveries);
-    bar.addEventListener("counts", (event) => this.progress(event.detail));
+    this.bar.addEventListener("counts", (event) => {
+      this.progress(event.detail);
+      this.refreshSoon();
+    });
     const amend = h("button", { on: { click: () => this.amend() } }, t.amend);
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
     this.frame(details.message || texts.sent.noMessage, [amend, withdraw],
-      h("div", { class: "panel" }, bar, this.tiles),
+      h("div", { class: "panel" }, this.bar, this.tiles),
       h("div", { class: "columns" },
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details)),
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline),
@@ -40,29 +50,29 @@ class Notification extends Screen {
           h("div", { class: "head" }, h("h2", {}, t.deliveries), h("div", { class: "actions" }, this.pushState)), this.deliveries)));
     this.progress(counts);
     this.showTimeline();
+    // What happened while it was loaded may have sent its event too early.
+    this.refreshSoon();
     await Promise.all([this.recipients.show(), this.deliveries.show()]);
   }
 
-  /** The numbers changed, and with them the lists; these are read again at most every two seconds. */
   progress(counts) {
     fill(this.tiles, ["recipients", ...[...steps].reverse()].map((step) => h("div", { data: { step } },
       h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, texts.states[step] ?? t.recipients))));
-    if (!this.timer && this.shown) {
-      this.timer = setTimeout(async () => {
-        this.timer = undefined;
-        if (this.isConnected && !document.hidden) await this.refresh(counts).catch(() => {});
-      }, 2000);
-    }
-    this.shown = true;
   }
 
-  async refresh(counts) {
-    await Promise.all([this.recipients.refresh(), this.deliveries.refresh()]);
-    const isNew = ["sent", "fetched", "read"].some((step) => counts[step] && !this.details.first[step]);
-    if (isNew) {
-      this.details = await get(`${this.path}/details`);
-      this.showTimeline();
-    }
+  /** Reads again what is shown, at most every two seconds. */
+  refreshSoon() {
+    this.timer ??= setTimeout(async () => {
+      this.timer = undefined;
+      if (this.isConnected && !document.hidden) await this.refresh().catch(() => {});
+    }, 2000);
+  }
+
+  async refresh() {
+    [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh()]);
+    this.bar.counts = this.details.counts;
+    this.progress(this.details.counts);
+    this.showTimeline();
   }
 
   showTimeline() {
