@@ -14,9 +14,8 @@ struct Credentials: Sendable {
   ///
   /// The pair is split at its first colon: a password may contain further ones.
   init?(_ authorization: String) {
-    let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "basic", parts[1].utf8.count <= 1024,
-      let data = Data(base64Encoded: String(parts[1])),
+    guard let text = authorization.parameter(ofScheme: "basic"), text.utf8.count <= 1024,
+      let data = Data(base64Encoded: String(text)),
       let pair = String(validating: data, as: UTF8.self),
       let colon = pair.firstIndex(of: ":")
     else { return nil }
@@ -38,15 +37,28 @@ struct DeviceToken: Sendable {
 
   /// Parses the value of an `Authorization` field; nil if it is none with a bearer token of this form.
   init?(_ authorization: String) {
-    let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].utf8.count == 43 else {
+    guard let text = authorization.parameter(ofScheme: "bearer"), text.utf8.count == 43 else {
       return nil
     }
-    text = String(parts[1])
+    self.text = String(text)
   }
 
   /// What the store keeps; a random token needs no slow hash.
   var hash: Digest { Digest(of: text) }
+}
+
+extension String {
+  /// What follows the scheme, in lower case, in the value of an `Authorization` field; nil if it has another.
+  fileprivate func parameter(ofScheme scheme: StaticString) -> Substring? {
+    let count = scheme.utf8CodeUnitCount
+    guard utf8.count > count,
+      utf8.prefix(count).elementsEqual(
+        UnsafeBufferPointer(start: scheme.utf8Start, count: count), by: { $0 | 0x20 == $1 })
+    else { return nil }
+    let rest = utf8.dropFirst(count)
+    guard rest.first == UInt8(ascii: " ") else { return nil }
+    return Substring(rest.drop { $0 == UInt8(ascii: " ") })
+  }
 }
 
 /// Hashes of passwords: yescrypt, by crypt(3).

@@ -15,14 +15,17 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The digest of bytes in memory.
-  package init(of bytes: [UInt8]) {
-    var hasher = SHA256Hasher()
-    bytes.withUnsafeBytes { hasher.update($0) }
-    self = hasher.finalize()
-  }
+  package init(of bytes: [UInt8]) { self = bytes.withUnsafeBytes { Digest(of: $0) } }
 
   /// The digest of a text's UTF-8.
-  package init(of text: String) { self.init(of: Array(text.utf8)) }
+  package init(of text: String) {
+    var text = text
+    self = text.withUTF8 { Digest(of: UnsafeRawBufferPointer($0)) }
+  }
+
+  private init(of bytes: UnsafeRawBufferPointer) {
+    self = withUnsafeBytes(of: Self.words(of: bytes)) { Digest($0) }
+  }
 
   /// The SHA-256 of bytes, as four numbers.
   static func words(of bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
@@ -36,12 +39,12 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
   /// The digits.
   package var description: String { hex }
 
-  fileprivate init(_ bytes: [UInt8]) {
-    let digits = Array("0123456789abcdef".utf8)
+  fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+    func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? 0x30 : 0x61 - 10) }
     hex = String(unsafeUninitializedCapacity: 64) { buffer in
       for (index, byte) in bytes.enumerated() {
-        buffer[2 * index] = digits[Int(byte >> 4)]
-        buffer[2 * index + 1] = digits[Int(byte & 15)]
+        buffer[2 * index] = digit(byte >> 4)
+        buffer[2 * index + 1] = digit(byte & 15)
       }
       return 64
     }
@@ -71,7 +74,7 @@ struct SHA256Hasher: ~Copyable {
   mutating func finalize() -> Digest {
     var bytes = [UInt8](repeating: 0, count: 32)
     if let handle { gnutls_hash_output(handle, &bytes) }
-    return Digest(bytes)
+    return bytes.withUnsafeBytes { Digest($0) }
   }
 }
 

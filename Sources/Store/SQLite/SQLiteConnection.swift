@@ -102,6 +102,18 @@ struct SQLiteConnection: ~Copyable, Queryable {
     return Int(sqlite3_changes64(handle))
   }
 
+  /// Runs a statement with each of several lists of values; returns which of them changed a row.
+  func changes(_ sql: String, _ lists: [[any Column]]) throws -> [Bool] {
+    let prepared = try statements.checkOut(sql, for: handle)
+    defer { prepared.checkIn() }
+    return try lists.map { values in
+      try bind(values, to: prepared.statement)
+      while try step(prepared.statement) {}
+      sqlite3_reset(prepared.statement)
+      return sqlite3_changes64(handle) > 0
+    }
+  }
+
   func rows<T>(
     _ sql: String, values: [any Column], limit: Int, read: (inout Row) throws -> T
   ) throws -> [T] {
@@ -126,43 +138,71 @@ struct SQLiteConnection: ~Copyable, Queryable {
   private func withStatement<T>(
     _ sql: String, _ values: [any Column], _ body: (OpaquePointer) throws -> T
   ) throws -> T {
-    let statement = try statements.checkOut(sql, for: handle)
-    defer { statements.checkIn(statement, sql) }
+    let prepared = try statements.checkOut(sql, for: handle)
+    defer { prepared.checkIn() }
+    try bind(values, to: prepared.statement)
+    return try body(prepared.statement)
+  }
+
+  private func bind(_ values: [any Column], to statement: OpaquePointer) throws(StoreError) {
     for (index, value) in values.enumerated() {
       guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else {
         throw StoreError(handle, "bind a value")
       }
     }
-    return try body(statement)
   }
 }
 
-/// The idle prepared statements of one connection by their SQL.
+/// The prepared statements of one connection by their SQL.
 private final class StatementCache {
-  private var idle: [String: OpaquePointer] = [:]
+  private var statements: [Key: PreparedStatement] = [:]
 
-  func checkOut(_ sql: String, for connection: OpaquePointer) throws(StoreError) -> OpaquePointer {
-    if let statement = idle.removeValue(forKey: sql) { return statement }
+  /// SQL, hashed by its length: hashing all of it costs more than finding a row.
+  private struct Key: Hashable {
+    let sql: String
+
+    func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
+  }
+
+  func checkOut(
+    _ sql: String, for connection: OpaquePointer
+  ) throws(StoreError) -> PreparedStatement {
+    let key = Key(sql: sql)
+    if let known = statements[key], !known.isInUse {
+      known.isInUse = true
+      return known
+    }
+    // Nested use of the same SQL prepares it twice.
+    let new = try PreparedStatement(sql, for: connection)
+    statements[key] = new
+    return new
+  }
+
+  func finalizeAll() { statements = [:] }
+}
+
+/// A statement that is used once at a time.
+private final class PreparedStatement {
+  let statement: OpaquePointer
+  var isInUse = true
+
+  init(_ sql: String, for connection: OpaquePointer) throws(StoreError) {
     var prepared: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
     let status = sqlite3_prepare_v3(connection, sql, -1, flags, &prepared, nil)
     guard status == SQLITE_OK, let prepared else {
       throw StoreError(connection, "prepare \(sql.prefix(60))")
     }
-    return prepared
+    statement = prepared
   }
+
+  deinit { sqlite3_finalize(statement) }
 
   // Without the reset the statement would keep the connection's read snapshot open.
-  func checkIn(_ statement: OpaquePointer, _ sql: String) {
+  func checkIn() {
     sqlite3_reset(statement)
     sqlite3_clear_bindings(statement)
-    // Nested use of the same SQL prepares it twice.
-    if let other = idle.updateValue(statement, forKey: sql) { sqlite3_finalize(other) }
-  }
-
-  func finalizeAll() {
-    for statement in idle.values { sqlite3_finalize(statement) }
-    idle = [:]
+    isInUse = false
   }
 }
 

@@ -102,25 +102,17 @@ extension SQLiteConnection {
 
 // MARK: - Fetches
 
-/// Who fetched a notification first: a user, or a device of the user.
-private struct FirstFetch: Hashable {
-  let id: Int
-  let user: UserID
-  var device: String?
-}
-
 extension SQLiteConnection {
   /// Writes the times of first fetches, of users and of those devices that are registrations of theirs, with
-  /// their events and counts; a few statements for all of them.
+  /// their events and counts.
   fileprivate func record(_ fetches: [PendingFetches.Fetch]) throws {
-    var (users, devices) = try firsts(fetches)
+    let areUsers = try changes(
+      "UPDATE recipient SET fetched = ? WHERE user = ? AND notification = ? AND fetched IS NULL",
+      fetches.map { [$0.time, $0.user, $0.id] })
+    let areDevices = try firstsOfDevices(fetches, areUsers)
     var events: [String] = []
     var counts: [Int: (number: Int, time: Date)] = [:]
-    for fetch in fetches {
-      let isUsers = users.remove(FirstFetch(id: fetch.id, user: fetch.user)) != nil
-      let isDevices =
-        fetch.device != nil
-        && devices.remove(FirstFetch(id: fetch.id, user: fetch.user, device: fetch.device)) != nil
+    for (fetch, (isUsers, isDevices)) in zip(fetches, zip(areUsers, areDevices)) {
       // A device's receipt is the user's, too.
       if isDevices {
         events.append(fetch.json)
@@ -143,36 +135,37 @@ extension SQLiteConnection {
     try count("fetched", of: counts, first: "first_fetched")
   }
 
-  /// Writes the times, and returns who had none before.
-  private func firsts(
-    _ fetches: [PendingFetches.Fetch]
-  ) throws -> (users: Set<FirstFetch>, devices: Set<FirstFetch>) {
-    let list = "[\(fetches.map(\.json).joined(separator: ","))]"
-    let hasDevices = fetches.contains { $0.device != nil }
-    let devices =
-      try hasDevices
-      ? all(
-        """
-        INSERT INTO device_receipt AS receipt (notification, user, registration, fetched)
-        SELECT notification, recipient.user, registration.id, given.value ->> 3
-        FROM json_each(?) AS given
-          CROSS JOIN recipient ON recipient.user = given.value ->> 1 AND notification = given.value ->> 0
-          CROSS JOIN registration ON registration.id = given.value ->> 2
-        WHERE registration.user = recipient.user
-        ON CONFLICT DO UPDATE SET fetched = excluded.fetched WHERE receipt.fetched IS NULL
-        RETURNING notification, user, registration
-        """, list, as: FirstFetch.init) : []
-    let users = try all(
+  /// Writes the times of those fetches that are the first of a registration of a recipient; returns which.
+  private func firstsOfDevices(
+    _ fetches: [PendingFetches.Fetch], _ areUsers: [Bool]
+  ) throws -> [Bool] {
+    var areFirst = [Bool](repeating: false, count: fetches.count)
+    let devices = Set(fetches.compactMap(\.device))
+    if devices.isEmpty { return areFirst }
+    let owners: [String: UserID] = try dictionary(
+      "SELECT registration.id, user FROM json_each(?) CROSS JOIN registration ON registration.id = value",
+      StringList(Array(devices)))
+    let theirs = try fetches.indices.filter { index in
+      let fetch = fetches[index]
+      guard let device = fetch.device, owners[device] == fetch.user else { return false }
+      // If it is not the user's first, it may be nobody's.
+      return try areUsers[index] || isRecipient(fetch.user, of: fetch.id)
+    }
+    let changed = try changes(
       """
-      UPDATE recipient SET fetched = given.time FROM (
-        SELECT value ->> 0 AS id, value ->> 1 AS user, min(value ->> 3) AS time
-        FROM json_each(?) GROUP BY 1, 2
-      ) AS given
-      WHERE recipient.user = given.user AND notification = given.id AND fetched IS NULL
-      RETURNING notification, recipient.user
-      """, list
-    ) { FirstFetch(id: try $0.next(), user: try $0.next()) }
-    return (Set(users), Set(devices))
+      INSERT INTO device_receipt AS receipt (notification, user, registration, fetched)
+      VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET fetched = excluded.fetched WHERE receipt.fetched IS NULL
+      """,
+      theirs.map { [fetches[$0].id, fetches[$0].user, fetches[$0].device, fetches[$0].time] })
+    for (index, isFirst) in zip(theirs, changed) { areFirst[index] = isFirst }
+    return areFirst
+  }
+
+  private func isRecipient(_ user: UserID, of id: Int) throws -> Bool {
+    try value(
+      "SELECT 1 FROM recipient WHERE user = ? AND notification = ?", user, id, as: Bool.self)
+      == true
   }
 }
 
@@ -191,16 +184,17 @@ extension PendingFetches.Fetch {
 extension SQLiteTables {
   func isFetchRecorded(_ id: Int, user: UserID, device: String?) throws -> Bool? {
     // One statement, so that a part of an audience is not written between two.
-    try database.value(
-      """
-      SELECT CASE WHEN recipient.fetched IS NULL THEN 0 WHEN ?3 IS NULL THEN 1 ELSE EXISTS (
-        SELECT 1 FROM device_receipt AS receipt
-        WHERE receipt.notification = ?2 AND receipt.user = ?1 AND registration = ?3
-          AND receipt.fetched IS NOT NULL) END
-      FROM recipient WHERE user = ?1 AND notification = ?2
-      UNION ALL \(SQLiteConnection.pendingRecipient) LIMIT 1
-      """, user, id, device)
+    try database.value(Self.fetchIsRecorded, user, id, device)
   }
+
+  private static let fetchIsRecorded = """
+    SELECT CASE WHEN recipient.fetched IS NULL THEN 0 WHEN ?3 IS NULL THEN 1 ELSE EXISTS (
+      SELECT 1 FROM device_receipt AS receipt
+      WHERE receipt.notification = ?2 AND receipt.user = ?1 AND registration = ?3
+        AND receipt.fetched IS NOT NULL) END
+    FROM recipient WHERE user = ?1 AND notification = ?2
+    UNION ALL \(SQLiteConnection.pendingRecipient) LIMIT 1
+    """
 
   func soleRecipient(of id: Int) throws -> UserID? {
     let users: [UserID] = try database.column(
