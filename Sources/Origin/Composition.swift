@@ -138,8 +138,11 @@ struct RouteServices: Sendable {
     authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
     let mediaRoutes = MediaRoutes(
       store: store, host: media.host, renderer: media.renderer,
-      versions: PluginVersionCache(host: media.host))
-    let signed = SignedMediaRoutes(media: mediaRoutes, links: media.links)
+      versions: PluginVersionCache(host: media.host),
+      resolved: ResolvedMediaCache(countedBy: requests.counter(of: "/api/notifications/{}")))
+    let signed = SignedMediaRoutes(
+      media: mediaRoutes, links: media.links,
+      resolved: ResolvedMediaCache(countedBy: requests.counter(of: "/media/{}/{}")))
     store.observers.onChange.set {
       [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
       for clock in [own, shared] { clock.record(id) }

@@ -51,9 +51,9 @@ package final class Origin: Sendable {
     }
     server = try Server(
       serverConfiguration, listeners: listeners, responder: routes.dispatcher, log: log,
-      observer: AccessObserver(needsRequest: accessLog != nil) {
+      observer: AccessObserver(recordsCached: accessLog != nil) {
         [requests = routes.requests, accessLog] in
-        requests.count($0)
+        if !$0.isCached { requests.count($0) }
         accessLog?.add($0)
       })
     try await configuration.warn(of: store, log: log)

@@ -9,6 +9,10 @@ package struct KeyedHash: Sendable {
     package let high: UInt64
 
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
+
+    /// What dictionaries call: it is a hash under a secret key already, and hashing it again would cost more than
+    /// the rest of a look-up.
+    package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: low) ^ seed }
   }
 
   private let key: (UInt64, UInt64)
@@ -52,15 +56,24 @@ package struct KeyedHash: Sendable {
 
     /// Absorbs all bytes and their number.
     mutating func absorb(_ bytes: UnsafeRawBufferPointer) {
-      let end = bytes.count & ~7
-      for offset in stride(from: 0, to: end, by: 8) {
-        absorb(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+      let (count, end) = (bytes.count, bytes.count & ~7)
+      var offset = 0
+      while offset < end {
+        absorb(bytes.word(at: offset))
+        offset += 8
       }
-      var last = UInt64(truncatingIfNeeded: bytes.count) << 56
-      for offset in end..<bytes.count { last |= UInt64(bytes[offset]) << (8 * (offset - end)) }
+      var last = UInt64(truncatingIfNeeded: count) << 56
+      if offset == count {
+        // No byte is left.
+      } else if count > 8 {
+        last |= bytes.word(at: count - 8) >> (64 - 8 * UInt64(count - offset))
+      } else {
+        for (index, byte) in bytes[offset...].enumerated() { last |= UInt64(byte) << (8 * index) }
+      }
       absorb(last)
     }
 
+    @inline(__always)
     mutating func absorb(_ word: UInt64) {
       v3 ^= word
       for _ in 0..<2 { round() }
@@ -76,6 +89,7 @@ package struct KeyedHash: Sendable {
       return Value(low: low, high: v0 ^ v1 ^ v2 ^ v3)
     }
 
+    @inline(__always)
     private mutating func round() {
       v0 &+= v1
       v1 = v1 << 13 | v1 >> 51
@@ -92,5 +106,11 @@ package struct KeyedHash: Sendable {
       v1 ^= v2
       v2 = v2 << 32 | v2 >> 32
     }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate func word(at offset: Int) -> UInt64 {
+    UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

@@ -40,6 +40,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
   }
 
   private func part(of key: Key) -> Part {
-    parts[Int(truncatingIfNeeded: UInt(bitPattern: key.hashValue) % UInt(parts.count))]
+    // The dictionaries use the lower bits.
+    parts[Int(truncatingIfNeeded: (UInt(bitPattern: key.hashValue) >> 32) % UInt(parts.count))]
   }
 }

@@ -14,7 +14,7 @@ import Primitives
     }
     let server = try Server(
       ServerConfiguration(), responder: responder, log: .silent,
-      observer: AccessObserver(needsRequest: true) { seeing.yield($0) })
+      observer: AccessObserver(recordsCached: true) { seeing.yield($0) })
     let client = RawClient(server.port)
     for target in ["/quick", "/slow", "/%00"] { _ = client.ask("GET", target) }
     var exchanges = seen.makeAsyncIterator()

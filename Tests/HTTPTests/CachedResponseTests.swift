@@ -13,12 +13,22 @@ import Primitives
     let route = "/{}"
     let uses = Atomic(0)
     let isValid = Atomic(true)
+    /// The status and the size of each that was sent.
+    let ends: AsyncStream<(Int, Int)>
+    private let ending: AsyncStream<(Int, Int)>.Continuation
 
-    init(_ content: Content?) { self.content = content }
+    init(_ content: Content?) {
+      self.content = content
+      (ends, ending) = AsyncStream.makeStream()
+    }
 
     func isValid(at second: Int) -> Bool { isValid.load(ordering: .relaxed) }
 
     func recordUse() { uses.add(1, ordering: .relaxed) }
+
+    func recordEnd(status: Int, bytes: Int, nanoseconds: Int) {
+      ending.yield((status, bytes))
+    }
   }
 
   /// Answers every request with 203; for one target and one pair of credentials the file is cached.
@@ -41,7 +51,7 @@ import Primitives
   }
 
   private static func serve(
-    needsRequest: Bool = false,
+    recordsCached: Bool = false,
     hasContent: Bool = true, change: (inout ServerConfiguration) -> Void = { _ in },
     test: (Int, CachedFile, AsyncStream<AccessRecord>) async throws -> Void
   ) async throws {
@@ -56,7 +66,7 @@ import Primitives
     change(&configuration)
     let server = try Server(
       configuration, responder: CachingResponder(cached: cached), log: .silent,
-      observer: AccessObserver(needsRequest: needsRequest) { seeing.yield($0) })
+      observer: AccessObserver(recordsCached: recordsCached) { seeing.yield($0) })
     let first = RawClient(server.port).ask("GET", "/a", Self.key)
     #expect(first.status == 203)
     try await test(server.port, cached, seen)
@@ -136,7 +146,7 @@ import Primitives
   @Test func `the client that a trusted proxy names is recorded with a cached response`()
     async throws
   {
-    try await Self.serve(needsRequest: true, change: { $0.trustedProxies = ["127.0.0.1"] }) {
+    try await Self.serve(recordsCached: true, change: { $0.trustedProxies = ["127.0.0.1"] }) {
       port, cached, seen in
       _ = RawClient(port).ask("GET", "/a", Self.key, "X-Forwarded-For: 192.0.2.1")
       var exchanges = seen.makeAsyncIterator()
@@ -164,6 +174,30 @@ import Primitives
     try await Self.serve { port, cached, _ in
       #expect(RawClient(port).ask("GET", "/a", Self.key, field).status == 400)
       #expect(cached.uses.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  @Test func `a control character anywhere in a value makes a head not simple`() throws {
+    func isSimple(_ value: [UInt8]) throws -> Bool {
+      let bytes = Array("GET / HTTP/1.1\r\nHost: x\r\nUser-Agent: a".utf8) + value
+      return try (bytes + Array("a\r\n\r\n".utf8)).withUnsafeBytes {
+        SimpleRequestHead(try #require(try RequestHead.parse($0))) != nil
+      }
+    }
+    for count in 1...40 {
+      var value = [UInt8](repeating: UInt8(ascii: "b"), count: count)
+      for byte: UInt8 in [0x20, 0x7E, 0x80, 0x9F, 0xFF] {
+        value[count / 2] = byte
+        #expect(try isSimple(value))
+      }
+      for index in 0..<count {
+        for byte: UInt8 in [0, 1, 9, 0x1F, 0x7F] {
+          let good = value[index]
+          value[index] = byte
+          #expect(try !isSimple(value), "byte \(byte) at \(index) of \(count)")
+          value[index] = good
+        }
+      }
     }
   }
 
@@ -225,17 +259,25 @@ import Primitives
   }
 
   @Test(arguments: [false, true])
-  func `it is recorded, with the request if the observer needs it`(
-    needsRequest: Bool
+  func `it is told of its end, which is recorded if the observer records cached ones`(
+    recordsCached: Bool
   ) async throws {
-    try await Self.serve(needsRequest: needsRequest) { port, _, seen in
+    try await Self.serve(recordsCached: recordsCached) { port, cached, seen in
       _ = RawClient(port).ask("GET", "/a", Self.key, "User-Agent: t")
+      var ends = cached.ends.makeAsyncIterator()
+      let end = await ends.next()
+      #expect(end?.0 == 200 && end?.1 == 1000)
+      _ = RawClient(port).ask("GET", "/b")
       var exchanges = seen.makeAsyncIterator()
       _ = await exchanges.next()
-      let exchange = await exchanges.next()
-      #expect(exchange?.method == "GET" && exchange?.route == "/{}" && exchange?.status == 200)
-      #expect(exchange?.bytes == 1000 && exchange?.isComplete == true)
-      #expect(exchange?.request?.fields["User-Agent"] == (needsRequest ? "t" : nil))
+      if recordsCached {
+        let exchange = await exchanges.next()
+        #expect(exchange?.method == "GET" && exchange?.route == "/{}" && exchange?.status == 200)
+        #expect(exchange?.bytes == 1000 && exchange?.isComplete == true)
+        #expect(exchange?.isCached == true && exchange?.request?.fields["User-Agent"] == "t")
+      }
+      let uncached = await exchanges.next()
+      #expect(uncached?.route == "/b" && uncached?.isCached == false)
     }
   }
 }

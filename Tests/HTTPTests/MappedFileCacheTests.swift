@@ -52,12 +52,33 @@ import Testing
     }
   }
 
+  @Test func `finds a file at its place until its generation is dropped`() throws {
+    try Self.inFolder { folder in
+      let contents = try (0..<11).map {
+        try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
+      }
+      let cache = MappedFileCache(bytes: .max, files: 10)
+      let file = try #require(cache[contents[0]])
+      let place = try #require(cache.place(of: contents[0]))
+      for content in contents[1..<5] {
+        #expect(cache[content] != nil)
+        #expect(cache[place] === file)
+      }
+      #expect(cache[contents[5]] != nil)
+      #expect(cache[place] == nil, "it must be looked up, so that the cache knows that it is used")
+      #expect(cache[contents[0]] === file)
+      let next = try #require(cache.place(of: contents[0]))
+      #expect(cache[next] === file)
+    }
+  }
+
   @Test func `maps a file that is larger than the cache without keeping it`() throws {
     try Self.inFolder { folder in
       let cache = MappedFileCache(bytes: 500, files: 10)
       let large = try TestServer.content(TestServer.pattern, in: folder)
       #expect(cache[large] != nil)
       #expect(cache.files == 0)
+      #expect(cache.place(of: large) == nil)
     }
   }
 

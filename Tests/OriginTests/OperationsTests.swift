@@ -167,7 +167,7 @@ import Testing
         AccessRecord(
           request: try Request("GET", target, fields: ["User-Agent": "a \"b\""], peer: "10.0.0.9"),
           method: "GET", serial: 7, route: "/r", peer: "127.0.0.1", status: 404, bytes: 5,
-          nanoseconds: 1_500_000_000, isComplete: true))
+          nanoseconds: 1_500_000_000, isComplete: true, isCached: false))
       log.flush()
     }
     try note("/a")
@@ -190,7 +190,7 @@ import Testing
       metrics.count(
         AccessRecord(
           request: nil, method: "GET", serial: 1, route: "/r", peer: "", status: status, bytes: 10,
-          nanoseconds: nanoseconds, isComplete: true))
+          nanoseconds: nanoseconds, isComplete: true, isCached: false))
     }
     let route = metrics.routes.first { $0.name == "/r" }?.counts
     #expect(route?.buckets == [1, 0, 1, 0, 0, 0, 0, 1] && route?.bytes == 30)

@@ -14,7 +14,7 @@ import Testing
   private let noon = 1_800_000_000
   private let scratch: Scratch
   private let host: PluginHost
-  private let resolved = ResolvedMediaCache(capacity: 10)
+  private let resolved = ResolvedMediaCache(capacity: 10, countedBy: RouteCounter("/"))
 
   init() throws {
     scratch = try Scratch()
@@ -34,7 +34,7 @@ import Testing
       source: RenditionSource(richType: "coupon", message: "m", payload: "p", id: id),
       options: .none, plugin: plugin, user: "")
     return ResolvedMedia(
-      of: id, rendition, hasContent ? content(id) : nil, at: "/",
+      of: id, rendition, hasContent ? content(id) : nil, countedBy: resolved.counter,
       expires: expires.map { Date(timeIntervalSince1970: Double(noon) + $0) },
       readAfter: moment ?? resolved.changes.moment, changes: resolved.changes,
       versions: PluginVersionCache(host: host), counts: RenditionCounts())

@@ -93,6 +93,9 @@ extension Content: Hashable {
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(pathHash) }
+
+  /// What dictionaries call: the path's hash, which is a seeded one already.
+  package func _rawHashValue(seed: Int) -> Int { pathHash ^ seed }
 }
 
 extension Fields {

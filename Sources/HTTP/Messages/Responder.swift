@@ -62,8 +62,10 @@ package protocol CachedResponse: AnyObject, Sendable {
   var route: String { get }
   /// Whether it may still be sent, at this time in seconds since 1970; asked before each use.
   func isValid(at second: Int) -> Bool
-  /// Called each time the response is sent, on an event loop's thread.
+  /// Called each time the response is sent again, on an event loop's thread.
   func recordUse()
+  /// Called when the response that was sent again has ended; its values are those of ``AccessRecord``.
+  func recordEnd(status: Int, bytes: Int, nanoseconds: Int)
 }
 
 /// A request's body in a file of its own, deleted with this object.
@@ -83,20 +85,19 @@ package final class SavedBody: Sendable {
 
 /// Receives a record of every response when it has ended, on an event loop's thread.
 package struct AccessObserver: Sendable {
-  /// Whether records need the request, which is otherwise not parsed for cached responses.
-  let needsRequest: Bool
+  /// Whether cached responses have a record, too, for which their requests must be parsed.
+  let recordsCached: Bool
   let record: @Sendable (AccessRecord) -> Void
 
   /// An observer; the closure must not block.
-  package init(needsRequest: Bool, record: @escaping @Sendable (AccessRecord) -> Void) {
-    (self.needsRequest, self.record) = (needsRequest, record)
+  package init(recordsCached: Bool, record: @escaping @Sendable (AccessRecord) -> Void) {
+    (self.recordsCached, self.record) = (recordsCached, record)
   }
 }
 
 /// A request and its outcome, for access logs and metrics.
 package struct AccessRecord: Sendable {
-  /// The request; nil if its head was rejected, and for a cached response if the observer does not
-  /// need it.
+  /// The request; nil if its head was rejected.
   package let request: Request?
   /// The method; empty if the head was rejected.
   package let method: String
@@ -111,10 +112,12 @@ package struct AccessRecord: Sendable {
   package let status: Int
   /// The size of the body in bytes; 0 for a stream.
   package let bytes: Int
-  /// From the end of the head to the end of the response.
+  /// From the turn of the event loop that received the end of the head to the end of the response.
   package let nanoseconds: Int
   /// The same in seconds.
   package var seconds: Double { Double(nanoseconds) / 1e9 }
   /// Whether the whole response was passed to the kernel.
   package let isComplete: Bool
+  /// Whether a ``CachedResponse`` was sent again, which has recorded the end itself.
+  package let isCached: Bool
 }

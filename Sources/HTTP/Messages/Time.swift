@@ -54,24 +54,16 @@ enum HTTPDate {
   }
 }
 
-/// The monotonic clock, read as cheaply as each use allows.
+/// The monotonic clock.
 enum MonotonicClock {
-  /// Milliseconds, as precise as the kernel's tick (1 to 10 ms): for deadlines, read on every turn.
-  static var milliseconds: Int {
-    let time = read(CLOCK_MONOTONIC_COARSE)
-    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-  }
+  /// For deadlines.
+  static var milliseconds: Int { nanoseconds / 1_000_000 }
 
-  /// Nanoseconds, exactly: for measurements.
+  /// For measurements.
   static var nanoseconds: Int {
-    let time = read(CLOCK_MONOTONIC)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
-  }
-
-  private static func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
-    clock_gettime(clock, &time)
-    return time
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 }
 

@@ -6,8 +6,15 @@ import Primitives
 final class CachedResponses {
   typealias Key = KeyedHash.Value
 
+  struct Entry {
+    let response: any CachedResponse
+    /// Where the file of its content was found last.
+    var place: MappedFileCache.Place?
+  }
+
   private let hash = KeyedHash()
-  private var responses: GenerationalCache<Key, any CachedResponse>
+  // Only the loop's thread uses it.
+  @exclusivity(unchecked) private var responses: GenerationalCache<Key, Entry>
 
   /// Holds at most `capacity` responses.
   init(capacity: Int) { responses = GenerationalCache(capacity: capacity) }
@@ -18,17 +25,18 @@ final class CachedResponses {
   }
 
   /// The response, if it is valid at this time in seconds since 1970.
-  func find(_ key: Key, at second: Int) -> (any CachedResponse)? {
-    guard let response = responses.value(for: key) else { return nil }
-    guard response.isValid(at: second) else {
+  func find(_ key: Key, at second: Int) -> Entry? {
+    guard let entry = responses.value(for: key) else { return nil }
+    guard entry.response.isValid(at: second) else {
       responses.remove(key)
       return nil
     }
-    return response
+    return entry
   }
 
   /// Caches a response, in the place of an earlier one.
-  func insert(_ response: any CachedResponse, for key: Key) {
-    responses.insert(response, for: key)
+  func insert(_ response: any CachedResponse, for key: Key, at place: MappedFileCache.Place? = nil)
+  {
+    responses.insert(Entry(response: response, place: place), for: key)
   }
 }

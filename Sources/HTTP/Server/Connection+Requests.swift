@@ -109,8 +109,10 @@ extension Connection {
       context.browserPolicy?.accepts(simple) != false
     {
       let key = context.cachedResponses.key(simple.target, simple.authorization)
-      earlier = context.cachedResponses.find(key, at: context.second)
-      if let earlier, send(earlier, to: simple, head) { return }
+      if let entry = context.cachedResponses.find(key, at: context.second) {
+        if send(entry, of: key, to: simple, head) { return }
+        earlier = entry.response
+      }
       cacheKey = key
     }
     do throws(HTTPError) {
@@ -138,26 +140,37 @@ extension Connection {
   /// Resets the state of the previous request.
   private func beginRequest() {
     serial = context.nextSerial()
-    if context.observer != nil { startTime = MonotonicClock.nanoseconds }
+    startTime = context.turnStart
     (persistence, isHeadRequest, leavesBytesUnread) = (.keptOpen, false, false)
     cacheKey = nil
   }
 
   /// Sends a cached response again; false if it has no content.
   private func send(
-    _ cached: any CachedResponse, to simple: SimpleRequestHead, _ head: RequestHead
+    _ entry: CachedResponses.Entry, of key: CachedResponses.Key, to simple: SimpleRequestHead,
+    _ head: RequestHead
   ) -> Bool {
-    guard let content = cached.content, let file = context.files[content] else { return false }
+    guard let file = file(of: entry, key) else { return false }
     // Any other value of If-None-Match, such as a list, is evaluated by Preconditions.
     if let validator = simple.ifNoneMatch, !file.matches(validator) { return false }
-    if context.observer?.needsRequest == true || simple.hasRequestID {
+    if context.recordsCached || simple.hasRequestID {
       request = try? validatedRequest(head)
     }
     if simple.wantsClose { persistence = .closed }
-    cached.recordUse()
-    route = cached.route
+    entry.response.recordUse()
+    cached = entry.response
     send(file, simple.ifNoneMatch == nil ? 200 : 304)
     return true
+  }
+
+  /// The file of a cached response's content; nil if it has none, or the file is missing.
+  private func file(of entry: CachedResponses.Entry, _ key: CachedResponses.Key) -> MappedFile? {
+    if let place = entry.place, let file = context.files[place] { return file }
+    guard let content = entry.response.content, let file = context.files[content] else {
+      return nil
+    }
+    context.cachedResponses.insert(entry.response, for: key, at: context.files.place(of: content))
+    return file
   }
 
   private func validatedRequest(_ head: RequestHead) throws(HTTPError) -> Request {

@@ -136,36 +136,33 @@ extension Connection {
     let isWhole = status == 200
     let size = isWhole ? file.content.size : 0
     let head = isWhole ? file.okHead : file.notModifiedHead
-    let body = file.part(0..<size, streamed: context.streams(size))
     var end = headEnd()
     if let id = request?.clientRequestID { end = Array("X-Request-Id: \(id)\r\n".utf8) + end }
     response = (status, size)
-    guard let sent = trySending(head, end, body) else { return close() }
+    guard let sent = trySending(head, end, file, size) else { return close() }
     monitorTransfer(queued: head.count + end.count + size)
     guard sent < transferred else { return responseSent() }
-    output = OutputQueue(head + end, [body], sent: sent)
+    let body = file.part(0..<size, streamed: context.streams(size))
+    output = OutputQueue(Array(head) + end, [body], sent: sent)
     phase = .sending
   }
 
-  /// Sends what the socket takes now; nil if the connection failed.
-  private func trySending(_ head: [UInt8], _ end: [UInt8], _ body: OutputQueue.Piece) -> Int? {
-    var mapped = UnsafeRawBufferPointer.empty
-    if case .mapped(let mapping, let range) = body { mapped = mapping.bytes(range) }
-    let isFile = if case .file = body { true } else { false }
-    let first = head.withUnsafeBytes { head in
-      end.withUnsafeBytes { end in
-        if let all = context.joined(head, end, mapped) {
-          transport.send(all, hasMore: isFile)
-        } else {
-          transport.send(head, end, mapped, hasMore: isFile)
-        }
+  /// Sends what the socket takes now of a head and the first bytes of a file; nil if the connection failed.
+  private func trySending(
+    _ head: UnsafeRawBufferPointer, _ end: [UInt8], _ file: MappedFile, _ size: Int
+  ) -> Int? {
+    let streamed = context.streams(size) ? file.opened() : nil
+    let body = streamed == nil ? file.mapping.bytes(0..<size) : .empty
+    let first = end.withUnsafeBytes { end in
+      if let all = context.joined(head, end, body) {
+        transport.send(all, hasMore: streamed != nil)
+      } else {
+        transport.send(head, end, body, hasMore: streamed != nil)
       }
     }
     guard let sent = first.count else { return nil }
-    guard case .file(let file, let range) = body, sent == head.count + end.count else {
-      return sent
-    }
-    return transport.send(file: file.descriptor.number, range).count.map { sent + $0 }
+    guard let streamed, sent == head.count + end.count else { return sent }
+    return transport.send(file: streamed.descriptor.number, 0..<size).count.map { sent + $0 }
   }
 
   /// Sends a content: first preconditions, then ranges (RFC 9110, section 13.2.2).

@@ -37,9 +37,9 @@ final class Connection {
   var request: Request?
   /// Where its response may be cached; nil if the response depends on more than target and credentials.
   var cacheKey: CachedResponses.Key?
-  /// The route's name, if the response was cached.
-  var route: String?
-  /// When the head was complete, in nanoseconds.
+  /// The response that is sent again, if it was cached.
+  var cached: (any CachedResponse)?
+  /// When the turn began in which the head was complete, in nanoseconds.
   var startTime = 0
   /// Whether the response must have no body, but the fields as if it had one.
   var isHeadRequest = false
@@ -249,13 +249,17 @@ final class Connection {
   }
 
   private func report(isComplete: Bool) {
-    defer { (response, route) = (nil, nil) }
-    guard let observer = context.observer, let response else { return }
-    observer.record(
+    guard let (status, bytes) = response else { return }
+    let nanoseconds = MonotonicClock.nanoseconds - startTime
+    defer { (response, cached) = (nil, nil) }
+    if let cached {
+      cached.recordEnd(status: status, bytes: bytes, nanoseconds: nanoseconds)
+      guard context.recordsCached else { return }
+    }
+    context.observer?.record(
       AccessRecord(
-        request: request, method: route == nil ? request?.method ?? "" : "GET", serial: serial,
-        route: route ?? context.responder.route(of: request), peer: peer,
-        status: response.status, bytes: response.bytes,
-        nanoseconds: MonotonicClock.nanoseconds - startTime, isComplete: isComplete))
+        request: request, method: cached == nil ? request?.method ?? "" : "GET", serial: serial,
+        route: cached?.route ?? context.responder.route(of: request), peer: peer, status: status,
+        bytes: bytes, nanoseconds: nanoseconds, isComplete: isComplete, isCached: cached != nil))
   }
 }

@@ -15,10 +15,12 @@ final class EventLoopContext {
   let isListenerKept: Bool
   let trustedProxies: Set<String>
   let cors: CORSPolicy?
-  var browserPolicy: BrowserPolicy?
+  // Only this thread uses it.
+  @exclusivity(unchecked) var browserPolicy: BrowserPolicy?
   let limiter: ConnectionLimiter
   let log: Log
   let observer: AccessObserver?
+  let recordsCached: Bool
   let files: MappedFileCache
   let cachedResponses: CachedResponses
   let queue: EventLoopQueue
@@ -28,7 +30,9 @@ final class EventLoopContext {
     byteCount: 4 << 10, alignment: 16)
   /// The open connections of the loop.
   var openConnections = 0
-  /// The monotonic clock in milliseconds, as of the beginning of this turn.
+  /// The monotonic clock in nanoseconds, as of the beginning of this turn.
+  private(set) var turnStart = 0
+  /// The same in milliseconds.
   private(set) var now = 0
   /// Seconds since 1970, as of the beginning of this turn.
   private(set) var second = 0
@@ -51,6 +55,7 @@ final class EventLoopContext {
     self.limiter = limiter
     self.log = log
     self.observer = observer
+    recordsCached = observer?.recordsCached == true
     files = MappedFileCache(bytes: limits.mappedBytes, files: limits.mappedFiles, metrics: metrics)
     cachedResponses = CachedResponses(capacity: limits.cachedResponses / configuration.threads)
     queue = try EventLoopQueue()
@@ -64,7 +69,8 @@ final class EventLoopContext {
 
   /// Reads the clocks, once per turn.
   func beginTurn() {
-    now = MonotonicClock.milliseconds
+    turnStart = MonotonicClock.nanoseconds
+    now = turnStart / 1_000_000
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)
     guard time.tv_sec != second else { return }
@@ -88,13 +94,11 @@ final class EventLoopContext {
     _ head: UnsafeRawBufferPointer, _ end: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
   ) -> UnsafeRawBufferPointer? {
     let count = head.count + end.count + body.count
-    guard count <= shortResponse.count, var next = shortResponse.baseAddress else { return nil }
-    for piece in [head, end, body] {
-      guard let base = piece.baseAddress else { continue }
-      next.copyMemory(from: base, byteCount: piece.count)
-      next += piece.count
-    }
-    return UnsafeRawBufferPointer(rebasing: shortResponse[..<count])
+    guard count <= shortResponse.count, let base = shortResponse.baseAddress else { return nil }
+    base.copy(head)
+    (base + head.count).copy(end)
+    (base + head.count + end.count).copy(body)
+    return UnsafeRawBufferPointer(start: base, count: count)
   }
 
   /// Whether a file of this size should be sent by the kernel (sendfile).
@@ -108,6 +112,12 @@ final class EventLoopContext {
   func nextSerial() -> UInt64 {
     serial &+= Self.serialStep
     return serial
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  fileprivate func copy(_ bytes: UnsafeRawBufferPointer) {
+    if let base = bytes.baseAddress { copyMemory(from: base, byteCount: bytes.count) }
   }
 }
 

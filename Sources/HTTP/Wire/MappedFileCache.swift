@@ -55,8 +55,8 @@ final class MappedFile {
   let content: Content
   let mapping: FileMapping
   /// The heads of a 200 and a 304, without their ends.
-  let okHead: [UInt8]
-  let notModifiedHead: [UInt8]
+  let okHead: UnsafeRawBufferPointer
+  let notModifiedHead: UnsafeRawBufferPointer
   private let quotedETag: [UInt8]
   private let metrics: CacheMetrics
   private var file: SendfileDescriptor?
@@ -68,15 +68,26 @@ final class MappedFile {
     quotedETag = Array(content.quotedETag.utf8)
     var fields = content.representationFields
     fields["Content-Type"] = content.mediaType
-    okHead = ResponseHead.bytes(200, fields, .length(content.size))
+    okHead = .copy(of: ResponseHead.bytes(200, fields, .length(content.size)))
     // A 304 may have the Content-Length of the 200, though not its body (RFC 9110, section 8.6).
-    notModifiedHead = ResponseHead.bytes(304, content.validatorFields, .length(content.size))
+    notModifiedHead = .copy(
+      of: ResponseHead.bytes(304, content.validatorFields, .length(content.size)))
+  }
+
+  deinit {
+    okHead.deallocate()
+    notModifiedHead.deallocate()
+  }
+
+  /// The file, opened if it was not; nil if it is missing, or enough files are open already.
+  func opened() -> SendfileDescriptor? {
+    if file == nil { file = SendfileDescriptor(content.path, metrics: metrics) }
+    return file
   }
 
   /// A part of the file, sent from memory or, if wanted and possible, by sendfile(2).
   func part(_ range: Range<Int>, streamed: Bool) -> OutputQueue.Piece {
-    if streamed, file == nil { file = SendfileDescriptor(content.path, metrics: metrics) }
-    guard streamed, let file else { return .mapped(mapping, range) }
+    guard streamed, let file = opened() else { return .mapped(mapping, range) }
     return .file(file, range)
   }
 
@@ -86,18 +97,38 @@ final class MappedFile {
   }
 }
 
+extension UnsafeRawBufferPointer {
+  /// A copy in memory that its owner must deallocate.
+  // An array would be retained for each response.
+  static func copy(of bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    memory.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(memory)
+  }
+}
+
 /// The mapped files of one event loop, bounded by their bytes and their number.
 ///
 /// Like `GenerationalCache` of Primitives, which counts entries only: a file that is used moves to
 /// the young generation; when that has half of the limit, the old one is dropped.
 final class MappedFileCache {
   private struct Generation {
-    var entries: [Content: MappedFile] = [:]
+    var indexes: [Content: Int] = [:]
+    var files: [MappedFile] = []
     var bytes = 0
   }
 
-  private var young = Generation()
+  /// Where a file is found without a look-up, until the next generation.
+  struct Place {
+    fileprivate let generation: Int32
+    fileprivate let index: Int32
+  }
+
+  // Only the loop's thread uses it.
+  @exclusivity(unchecked) private var young = Generation()
   private var old = Generation()
+  /// The number of the young generation.
+  private var generation: Int32 = 0
   private let generationBytes: Int
   private let generationFiles: Int
   private let metrics: CacheMetrics
@@ -109,26 +140,38 @@ final class MappedFileCache {
   }
 
   var bytes: Int { young.bytes + old.bytes }
-  var files: Int { young.entries.count + old.entries.count }
+  var files: Int { young.indexes.count + old.indexes.count }
 
   /// The content's file, mapped if it was not; nil if the file is missing or its size differs.
   subscript(_ content: Content) -> MappedFile? {
-    if let hit = young.entries[content] { return hit }
-    let known = old.entries.removeValue(forKey: content)
+    if let index = young.indexes[content] { return young.files[index] }
+    let known = old.indexes.removeValue(forKey: content).map { old.files[$0] }
     if known != nil { old.bytes -= content.size }
     guard let file = known ?? MappedFile(content, metrics: metrics) else { return nil }
     insert(file, for: content, isNew: known == nil)
     return file
   }
 
+  /// The file at a place; nil if it must be looked up again.
+  subscript(_ place: Place) -> MappedFile? {
+    place.generation == generation ? young.files[Int(place.index)] : nil
+  }
+
+  /// The place of a content's file, which was just looked up; nil if it is too large to be kept.
+  func place(of content: Content) -> Place? {
+    young.indexes[content].map { Place(generation: generation, index: Int32($0)) }
+  }
+
   private func insert(_ file: MappedFile, for content: Content, isNew: Bool) {
     guard content.size <= generationBytes, generationFiles > 0 else { return }
-    if young.bytes + content.size > generationBytes || young.entries.count >= generationFiles {
-      metrics.evict(old.entries.count, old.bytes)
+    if young.bytes + content.size > generationBytes || young.files.count >= generationFiles {
+      metrics.evict(old.indexes.count, old.bytes)
       old = young
       young = Generation()
+      generation &+= 1
     }
-    young.entries[content] = file
+    young.indexes[content] = young.files.count
+    young.files.append(file)
     young.bytes += content.size
     if isNew { metrics.add(content.size) }
   }

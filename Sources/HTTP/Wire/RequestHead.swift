@@ -31,18 +31,19 @@ struct RequestHead {
     }
     guard lineEnd <= maximumRequestLineLength else { throw targetTooLong }
     guard let line = bytes.line(from: 0, to: lineEnd),
-      let space = line.first(of: UInt8(ascii: " ")),
-      let lastSpace = line.lastIndex(of: UInt8(ascii: " ")), space > 0, lastSpace > space + 1,
-      RequestValidator.isToken(line[..<space])
+      let space = line.first(of: UInt8(ascii: " ")), space > 0
+    else { throw malformed }
+    let method = line.part(0, space)
+    let lastSpace = line.count - versionLength - 1
+    guard lastSpace > space + 1, line[lastSpace] == UInt8(ascii: " "),
+      method.isEqual(to: "GET") || RequestValidator.isToken(method)
     else { throw malformed }
     guard lastSpace - space - 1 <= RequestTarget.maximumLength else { throw targetTooLong }
-    let version = try version(UnsafeRawBufferPointer(rebasing: line[(lastSpace + 1)...]))
+    let version = try version(line.part(lastSpace + 1, line.count))
     guard let fieldsEnd = try endOfFields(bytes, from: lineEnd + 1) else { return nil }
     return RequestHead(
-      method: UnsafeRawBufferPointer(rebasing: line[..<space]),
-      target: UnsafeRawBufferPointer(rebasing: line[(space + 1)..<lastSpace]), version: version,
-      size: fieldsEnd + 2, lines: UnsafeRawBufferPointer(rebasing: bytes[(lineEnd + 1)..<fieldsEnd])
-    )
+      method: method, target: line.part(space + 1, lastSpace), version: version,
+      size: fieldsEnd + 2, lines: bytes.part(lineEnd + 1, fieldsEnd))
   }
 
   /// Calls the closure for every field until it returns false.
@@ -56,8 +57,8 @@ struct RequestHead {
       guard let end = lines.newline(from: start), let line = lines.line(from: start, to: end),
         let colon = line.first(of: UInt8(ascii: ":")), colon > 0
       else { return false }
-      let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]).trimmed
-      guard body(UnsafeRawBufferPointer(rebasing: line[..<colon]), value) else { return false }
+      let value = line.part(colon + 1, line.count).trimmed
+      guard body(line.part(0, colon), value) else { return false }
       start = end + 1
     }
     return true
@@ -97,9 +98,12 @@ struct RequestHead {
     return nil
   }
 
+  private static let versionLength = 8
+
   private static func version(_ text: UnsafeRawBufferPointer) throws(HTTPError) -> Version {
-    guard text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/", 5) == 0,
-      text[6] == UInt8(ascii: "."), text[5].isDigit, text[7].isDigit
+    if text.isEqual(to: "HTTP/1.1") { return .http11 }
+    guard text.part(0, 5).isEqual(to: "HTTP/"), text[6] == UInt8(ascii: "."), text[5].isDigit,
+      text[7].isDigit
     else { throw malformed }
     guard text[5] == UInt8(ascii: "1") else {
       throw HTTPError(505, "This version of HTTP is not supported.")
@@ -187,12 +191,33 @@ extension UnsafeRawBufferPointer {
     return memcmp(base, text.utf8Start, count) == 0
   }
 
+  /// The bytes from one offset to another, which are within it.
+  fileprivate func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: self[start..<end])
+  }
+
   /// Whether there are control characters or tabs in it.
   fileprivate var hasControls: Bool {
-    // Without an exit from the loop the compiler checks many bytes at once.
-    var controls: UInt8 = 0
-    for byte in self { controls |= (byte < 0x20 ? 1 : 0) | (byte == 0x7F ? 1 : 0) }
-    return controls != 0
+    guard count >= 8 else { return contains { $0 < 0x20 || $0 == 0x7F } }
+    var found = Self.controls(in: word(at: count - 8))
+    var offset = 0
+    while offset < count - 8 {
+      found |= Self.controls(in: word(at: offset))
+      offset += 8
+    }
+    return found != 0
+  }
+
+  private func word(at offset: Int) -> UInt64 {
+    loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+
+  /// Not zero if one of eight bytes is less than 0x20, or 0x7F: "Determine if a word has a byte less than n" of
+  /// Anderson's Bit Twiddling Hacks.
+  private static func controls(in word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let other = word ^ (ones &* 0x7F)
+    return (((word &- ones &* 0x20) & ~word) | ((other &- ones) & ~other)) & (ones &* 0x80)
   }
 
   /// The offset of the next line feed.
@@ -206,7 +231,7 @@ extension UnsafeRawBufferPointer {
   /// The line that ends with the line feed at `end`; nil if no carriage return precedes it.
   fileprivate func line(from start: Int, to end: Int) -> UnsafeRawBufferPointer? {
     guard end > start, self[end - 1] == UInt8(ascii: "\r") else { return nil }
-    return UnsafeRawBufferPointer(rebasing: self[start..<(end - 1)])
+    return part(start, end - 1)
   }
 
   fileprivate func first(of byte: UInt8) -> Int? {
@@ -216,9 +241,9 @@ extension UnsafeRawBufferPointer {
 
   /// Without the spaces and tabs at both ends.
   fileprivate var trimmed: UnsafeRawBufferPointer {
-    var rest = self[...]
-    while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
-    while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
-    return UnsafeRawBufferPointer(rebasing: rest)
+    var (start, end) = (0, count)
+    while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }
+    while start < end, self[end - 1] == 0x20 || self[end - 1] == 0x09 { end -= 1 }
+    return part(start, end)
   }
 }

@@ -12,10 +12,7 @@ struct MediaRoutes: Sendable {
   let host: PluginHost
   let renderer: Renderer
   let versions: PluginVersionCache
-  let resolved = ResolvedMediaCache()
-
-  /// The route's name in metrics.
-  private static let route = "/api/notifications/{}"
+  let resolved: ResolvedMediaCache
 
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
@@ -76,7 +73,7 @@ struct MediaRoutes: Sendable {
         context.request.query.items, declaring: plugin.manifest.query,
         defaults: plugin.manifest.queryDefaults)
     }
-    let media = media(of: notification, rendition, nil, at: Self.route, readAfter: moment, resolved)
+    let media = media(of: notification, rendition, nil, readAfter: moment, resolved)
     // Media that is rendered for one user is nobody else's.
     if !rendition.plugin.manifest.perUser { resolved.insert(media, for: context.request.target) }
     return media
@@ -85,11 +82,10 @@ struct MediaRoutes: Sendable {
   /// What a target of the notification resolves to.
   func media(
     of notification: StoredNotification, _ rendition: RenditionRequest, _ content: Content?,
-    at route: String, expires: Date? = nil, readAfter moment: ChangeClock.Moment,
-    _ cache: ResolvedMediaCache
+    expires: Date? = nil, readAfter moment: ChangeClock.Moment, _ cache: ResolvedMediaCache
   ) -> ResolvedMedia {
     ResolvedMedia(
-      of: notification.id, rendition, content, at: route,
+      of: notification.id, rendition, content, countedBy: cache.counter,
       expires: expires ?? notification.expires, readAfter: moment, changes: cache.changes,
       versions: versions, counts: renderer.counts)
   }

@@ -11,10 +11,15 @@ import Synchronization
 final class ResolvedMediaCache: Sendable {
   /// When notifications were changed.
   let changes = ChangeClock()
+  /// Counts the responses that are sent again.
+  let counter: RouteCounter
   private let media: SharedCache<String, ResolvedMedia>
 
-  /// Holds at most `capacity` targets.
-  init(capacity: Int = 20_000) { media = SharedCache(capacity: capacity) }
+  /// Holds at most `capacity` targets of a route.
+  init(capacity: Int = 20_000, countedBy counter: RouteCounter) {
+    media = SharedCache(capacity: capacity)
+    self.counter = counter
+  }
 
   /// The number of targets.
   var count: Int { media.count }
@@ -53,7 +58,7 @@ final class ResolvedMedia: Sendable {
   let content: Content?
   /// Whether it must be rendered for each request.
   let isTransient: Bool
-  let route: String
+  private let counter: RouteCounter
   /// When it expires, in seconds since 1970.
   private let end: Int
   /// Since when it is known to be unchanged.
@@ -68,12 +73,13 @@ final class ResolvedMedia: Sendable {
 
   /// The media of a notification that was read after `moment`.
   init(
-    of notification: Int, _ rendition: RenditionRequest, _ content: Content?, at route: String,
-    expires: Date?, readAfter moment: ChangeClock.Moment, changes: ChangeClock,
+    of notification: Int, _ rendition: RenditionRequest, _ content: Content?,
+    countedBy counter: RouteCounter, expires: Date?, readAfter moment: ChangeClock.Moment,
+    changes: ChangeClock,
     versions: PluginVersionCache, counts: RenditionCounts
   ) {
     (self.notification, self.rendition, self.content) = (notification, rendition, content)
-    (self.route, isTransient) = (route, false)
+    (self.counter, isTransient) = (counter, false)
     end = expires.map { Int($0.timeIntervalSince1970) } ?? .max
     self.moment = Atomic(moment)
     self.changes = changes
@@ -83,7 +89,7 @@ final class ResolvedMedia: Sendable {
   /// The same media after it was rendered; `content` is nil if it is transient.
   init(_ media: ResolvedMedia, content: Content?) {
     (notification, rendition, self.content) = (media.notification, media.rendition, content)
-    (route, isTransient, end) = (media.route, content == nil, media.end)
+    (counter, isTransient, end) = (media.counter, content == nil, media.end)
     moment = Atomic(media.moment.load(ordering: .relaxed))
     changes = media.changes
     (versions, counts) = (media.versions, media.counts)
@@ -114,6 +120,12 @@ final class ResolvedMedia: Sendable {
   func renew(_ moment: ChangeClock.Moment) { self.moment.max(moment, ordering: .relaxed) }
 
   func recordUse() { counts.count(.hit) }
+
+  var route: String { counter.route }
+
+  func recordEnd(status: Int, bytes: Int, nanoseconds: Int) {
+    counter.count("GET", status, bytes: bytes, nanoseconds: nanoseconds)
+  }
 }
 
 /// Resolved media for one caller, or for everyone with a link, as event loops send it again.
@@ -139,6 +151,10 @@ final class CachedMedia: CachedResponse {
   }
 
   func recordUse() { media.recordUse() }
+
+  func recordEnd(status: Int, bytes: Int, nanoseconds: Int) {
+    media.recordEnd(status: status, bytes: bytes, nanoseconds: nanoseconds)
+  }
 }
 
 /// Caches the versions of the plugins for one epoch: a second in which the plugins' folder does not change.

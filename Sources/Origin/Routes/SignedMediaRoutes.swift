@@ -13,12 +13,10 @@ import Store
 struct SignedMediaRoutes: Sendable {
   let media: MediaRoutes
   let links: MediaLinks
-  let resolved = ResolvedMediaCache()
+  let resolved: ResolvedMediaCache
   /// How long caches may keep a response, in seconds, unless its link expires before: withdrawn
   /// content may be served from caches for that long.
   private static let freshness = 3600
-  /// The route's name in metrics.
-  private static let route = "/media/{}/{}"
 
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
@@ -37,7 +35,7 @@ struct SignedMediaRoutes: Sendable {
     }
     let (notification, rendition, left) = try await open(link, id, context)
     let pending = media.media(
-      of: notification, rendition, nil, at: Self.route,
+      of: notification, rendition, nil,
       expires: Date() + Double(left - Self.freshness), readAfter: moment, resolved)
     let rendered = try await media.render(pending)
     try await recordFetch(of: notification, context, addressee)

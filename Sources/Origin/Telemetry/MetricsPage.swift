@@ -66,11 +66,12 @@ struct MetricsReport: Sendable {
       "Time from the end of the request's head to the end of the response.")
     for (route, counts) in routes {
       var sum = 0
-      for (bound, count) in zip(RequestMetrics.bounds.map { "\($0)" } + ["+Inf"], counts.buckets) {
+      let bounds = RouteCounter.bounds.map { "\(Double($0) / 1e9)" } + ["+Inf"]
+      for (bound, count) in zip(bounds, counts.buckets) {
         sum += count
         page.sample(["route": route, "le": bound], sum, suffix: "_bucket")
       }
-      page.sample(["route": route], counts.seconds, suffix: "_sum")
+      page.sample(["route": route], Double(counts.nanoseconds) / 1e9, suffix: "_sum")
       page.sample(["route": route], sum, suffix: "_count")
     }
     page.family("richpush_http_connections", "gauge", "Open connections.")
