@@ -139,6 +139,15 @@ final class RawClient {
       descriptor, Int32(IPPROTO_TCP), TCP_CORK, &isHeld, socklen_t(MemoryLayout<Int32>.size))
   }
 
+  // poll.h, which Glibc's module map does not export.
+  private static let pollrdhup: Int16 = 0x2000
+
+  /// Whether the other side has closed, though what it sent may not be read yet.
+  var isHungUp: Bool {
+    var event = pollfd(fd: descriptor, events: Self.pollrdhup, revents: 0)
+    return poll(&event, 1, 0) == 1
+  }
+
   /// Whether the other side has closed, after everything it sent was read.
   func isClosed() -> Bool { received.isEmpty && !fill() && !isSilent }
 

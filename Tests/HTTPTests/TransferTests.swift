@@ -38,12 +38,35 @@ import Testing
   }
 
   /// Acts every few milliseconds until the server has closed the connection.
-  private static func waitForClose(_ served: TestServer, _ act: () -> Void = {}) async throws {
-    try await eventually("it is accepted") { served.server.openConnections > 0 }
+  private static func waitForClose(
+    _ served: TestServer, _ client: RawClient, _ act: () -> Void = {}
+  ) async throws {
     try await eventually("it is closed") {
       act()
-      return served.server.openConnections == 0
+      return client.isHungUp && served.server.openConnections == 0
     }
+  }
+
+  /// The steps of a client that pauses after each.
+  private struct Steps {
+    private(set) var longest = Duration.zero
+    private var last = ContinuousClock.now
+
+    mutating func pause() async throws {
+      try await Task.sleep(for: TransferTests.pause)
+      let now = ContinuousClock.now
+      (longest, last) = (max(longest, now - last), now)
+    }
+  }
+
+  /// Transfers until it succeeds; it may fail only if the machine was so busy that a step took too long.
+  private static func transfer(_ attempt: (inout Steps) async throws -> Bool) async throws {
+    for _ in 0..<20 {
+      var steps = Steps()
+      if try await attempt(&steps) { return }
+      if steps.longest < pause * 4 { break }
+    }
+    Issue.record("the connection was closed")
   }
 
   // MARK: - Bodies
@@ -62,7 +85,7 @@ import Testing
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\n\(field)\r\n\r\n")
-      try await Self.waitForClose(served) { client.send("1\r\nx\r\n") }
+      try await Self.waitForClose(served, client) { client.send("1\r\nx\r\n") }
     }
   }
 
@@ -79,14 +102,16 @@ import Testing
   @Test(arguments: [false, true])
   func `reads a slow body to its end`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure, Self.slowly) { served in
-      let client = try Self.client(served, isSecure: isSecure)
-      client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 600001\r\n\r\n")
-      for _ in 0..<60 {
-        #expect(client.send([UInt8](repeating: 7, count: 10_000)))
-        try await Task.sleep(for: Self.pause)
+      try await Self.transfer { steps in
+        let client = try Self.client(served, isSecure: isSecure)
+        client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 600001\r\n\r\n")
+        for _ in 0..<60 {
+          guard client.send([UInt8](repeating: 7, count: 10_000)) else { return false }
+          try await steps.pause()
+        }
+        client.send("x")
+        return client.reply().text == "600001"
       }
-      client.send("x")
-      #expect(client.reply().text == "600001")
     }
   }
 
@@ -125,7 +150,7 @@ import Testing
       for end in ["keep-alive", "close"] {
         let client = try Self.client(served, isSecure: isSecure, keeping: 8192)
         client.send("GET /\(size) HTTP/1.1\r\nHost: x\r\nConnection: \(end)\r\n\r\n")
-        try await Self.waitForClose(served)
+        try await Self.waitForClose(served, client)
         #expect(client.reply().body.count < size)
       }
     }
@@ -139,7 +164,7 @@ import Testing
       let client = try Self.client(served, isSecure: false, keeping: 8192)
       client.send("GET /\(size) HTTP/1.1\r\nHost: x\r\n\r\n")
       client.finish()
-      try await Self.waitForClose(served) { _ = client.read(1) }
+      try await Self.waitForClose(served, client) { _ = client.read(1) }
       #expect(client.rest().count < size)
     }
   }
@@ -147,18 +172,19 @@ import Testing
   @Test(arguments: [false, true], ["keep-alive", "close"])
   func `a slow reader receives the whole response`(isSecure: Bool, end: String) async throws {
     try await Self.served(isSecure: isSecure, Self.slowly) { served in
-      let client = try Self.client(served, isSecure: isSecure, keeping: 65_536)
-      client.send("GET /1000000 HTTP/1.1\r\nHost: x\r\nConnection: \(end)\r\n\r\n")
-      #expect(client.reply(hasBody: false).status == 200)
-      var count = 0
-      while count < 1_000_000 {
-        let read = client.read(min(60_000, 1_000_000 - count))
-        count += read
-        if read == 0 { break }
-        try await Task.sleep(for: Self.pause)
+      try await Self.transfer { steps in
+        let client = try Self.client(served, isSecure: isSecure, keeping: 65_536)
+        client.send("GET /1000000 HTTP/1.1\r\nHost: x\r\nConnection: \(end)\r\n\r\n")
+        #expect(client.reply(hasBody: false).status == 200)
+        var count = 0
+        while count < 1_000_000 {
+          let read = client.read(min(60_000, 1_000_000 - count))
+          count += read
+          if read == 0 { return false }
+          try await steps.pause()
+        }
+        return end == "keep-alive" || client.isClosed() && !client.wasReset
       }
-      #expect(count == 1_000_000)
-      if end == "close" { #expect(client.isClosed() && !client.wasReset) }
     }
   }
 

@@ -30,6 +30,33 @@ import Testing
     #expect(try await store.accounts.users().count == 60)
   }
 
+  @Test func `a query may run inside another of the same text`() throws {
+    let connection = try SQLiteConnection.open(scratch.folder + "/nested.db", for: .writing)
+    let query = "SELECT value FROM json_each(?)"
+    for _ in 0..<2 {
+      let rows = try connection.all(query, "[1,2]") { row in
+        [try row.next(Int.self)] + (try connection.column(query, "[3,4]", as: Int.self))
+      }
+      #expect(rows == [[1, 3, 4], [2, 3, 4]])
+    }
+  }
+
+  @Test func `a statement with many values tells which of them changed a row`() throws {
+    let connection = try SQLiteConnection.open(scratch.folder + "/changes.db", for: .writing)
+    try connection.script("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+    let insert = "INSERT INTO note VALUES (?, ?) ON CONFLICT DO NOTHING"
+    #expect(
+      try connection.changes(insert, [[1, "a"], [1, "b"], [2, ""]]) == [true, false, true])
+    #expect(throws: StoreError.self) {
+      try connection.changes(insert, [[3, "c"], [4, String?.none]])
+    }
+    #expect(try connection.changes(insert, [[3, "d"], [4, "e"]]) == [false, true])
+    #expect(
+      try connection.column("SELECT text FROM note ORDER BY id", as: String.self) == [
+        "a", "", "c", "e",
+      ])
+  }
+
   @Test(arguments: [false, true])
   func `a change that is not undoable fails alone, unless it has changed something`(
     _ hasChanged: Bool
