@@ -2,18 +2,18 @@ import Primitives
 
 /// The responses that one event loop may send again, by target and credentials.
 ///
-/// Bounded by their number, about 150 bytes each; those not used for long are dropped.
+/// Bounded by their number, about 160 bytes each; those not used for long are dropped.
 final class CachedResponses {
   typealias Key = KeyedHash.Value
 
   struct Entry {
     let response: any CachedResponse
     /// Where the file of its content was found last.
-    var place: MappedFileCache.Place?
+    let place: MappedFileCache.Place
   }
 
   private let hash = KeyedHash()
-  // Only the loop's thread uses it.
+  // Only the loop's thread uses it: to look for overlapping accesses would cost more than to find an entry.
   @exclusivity(unchecked) private var responses: GenerationalCache<Key, Entry>
 
   /// Holds at most `capacity` responses.
@@ -35,8 +35,9 @@ final class CachedResponses {
   }
 
   /// Caches a response, in the place of an earlier one.
-  func insert(_ response: any CachedResponse, for key: Key, at place: MappedFileCache.Place? = nil)
-  {
+  func insert(
+    _ response: any CachedResponse, for key: Key, at place: MappedFileCache.Place = .nowhere
+  ) {
     responses.insert(Entry(response: response, place: place), for: key)
   }
 }

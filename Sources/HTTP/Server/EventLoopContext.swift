@@ -15,7 +15,7 @@ final class EventLoopContext {
   let isListenerKept: Bool
   let trustedProxies: Set<String>
   let cors: CORSPolicy?
-  // Only this thread uses it.
+  // Only the loop's thread uses it: overlapping accesses need not be looked for.
   @exclusivity(unchecked) var browserPolicy: BrowserPolicy?
   let limiter: ConnectionLimiter
   let log: Log

@@ -122,9 +122,12 @@ final class MappedFileCache {
   struct Place {
     fileprivate let generation: Int32
     fileprivate let index: Int32
+
+    /// No file is here.
+    static let nowhere = Place(generation: -1, index: 0)
   }
 
-  // Only the loop's thread uses it.
+  // Only the loop's thread uses it: to look for overlapping accesses would cost more than to find an entry.
   @exclusivity(unchecked) private var young = Generation()
   private var old = Generation()
   /// The number of the young generation.
@@ -157,9 +160,9 @@ final class MappedFileCache {
     place.generation == generation ? young.files[Int(place.index)] : nil
   }
 
-  /// The place of a content's file, which was just looked up; nil if it is too large to be kept.
-  func place(of content: Content) -> Place? {
-    young.indexes[content].map { Place(generation: generation, index: Int32($0)) }
+  /// The place of a content's file, which was just looked up; nowhere if it is too large to be kept.
+  func place(of content: Content) -> Place {
+    young.indexes[content].map { Place(generation: generation, index: Int32($0)) } ?? .nowhere
   }
 
   private func insert(_ file: MappedFile, for content: Content, isNew: Bool) {
