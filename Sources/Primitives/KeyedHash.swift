@@ -63,9 +63,7 @@ package struct KeyedHash: Sendable {
         offset += 8
       }
       var last = UInt64(truncatingIfNeeded: count) << 56
-      if offset == count {
-        // No byte is left.
-      } else if count > 8 {
+      if offset < count, count > 8 {
         last |= bytes.word(at: count - 8) >> (64 - 8 * UInt64(count - offset))
       } else {
         for (index, byte) in bytes[offset...].enumerated() { last |= UInt64(byte) << (8 * index) }
@@ -110,7 +108,8 @@ package struct KeyedHash: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  fileprivate func word(at offset: Int) -> UInt64 {
+  /// The eight bytes at an offset, the first of which is the lowest.
+  package func word(at offset: Int) -> UInt64 {
     UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

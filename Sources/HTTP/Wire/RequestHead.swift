@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// The head of a request, split into its parts but not validated (RFC 9112, sections 3 and 5).
 ///
@@ -206,10 +207,6 @@ extension UnsafeRawBufferPointer {
       offset += 8
     }
     return found != 0
-  }
-
-  private func word(at offset: Int) -> UInt64 {
-    loadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
 
   /// Not zero if one of eight bytes is less than 0x20, or 0x7F: "Determine if a word has a byte less than n" of

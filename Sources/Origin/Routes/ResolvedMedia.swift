@@ -52,12 +52,8 @@ final class ResolvedMediaCache: Sendable {
 ///
 /// Valid until its notification expires or is changed, or its plugin is replaced.
 final class ResolvedMedia: Sendable {
+  // First what each request reads, on as few lines of the processor's cache as possible.
   let notification: Int
-  let rendition: RenditionRequest
-  /// The stored rendition; nil if it is not rendered yet, or transient.
-  let content: Content?
-  /// Whether it must be rendered for each request.
-  let isTransient: Bool
   private let counter: RouteCounter
   /// When it expires, in seconds since 1970.
   private let end: Int
@@ -68,6 +64,11 @@ final class ResolvedMedia: Sendable {
   private let counts: RenditionCounts
   /// The epoch in which its plugin was last checked.
   private let checkedEpoch = Atomic(-1)
+  let rendition: RenditionRequest
+  /// The stored rendition; nil if it is not rendered yet, or transient.
+  let content: Content?
+  /// Whether it must be rendered for each request.
+  let isTransient: Bool
   /// The second in which its file was last seen.
   private let seen = Atomic(-1)
 
