@@ -5,8 +5,8 @@
 
 1,000 notifications have 20 recipients each, and all renditions are stored. The server is started again before each
 round, so that it remembers nobody; then every device fetches its notification once, on 64 connections: with its token,
-or with name and password in demonstration mode, where no password is hashed. The time is that of all threads until the
-receipts are written. nginx serves as many files in the same way. ROUNDS (5) may be set in the environment. Exits with 1
+with a password that is remembered since an earlier request of the user ("remembered"), or with one that is not, in
+demonstration mode, where no password is hashed. The time is that of all threads until the receipts are written. nginx serves as many files in the same way. ROUNDS (5) may be set in the environment. Exits with 1
 if a request failed.
 """
 import base64, hashlib, json, os, random, shutil, sqlite3, statistics, subprocess, sys, time
@@ -53,8 +53,9 @@ def prepare():
     order = list(range(DEVICES))
     random.Random(1).shuffle(order)
     paths = {number: f"/api/notifications/{ids[number // GROUP]}" for number in order}
-    return {"tokens": [f"{paths[number]} {token(number)} -" for number in order],
-            "passwords": [f"{paths[number]} {key(f'u{number}')} -" for number in order]}
+    passwords = [f"{paths[number]} {key(f'u{number}')} -" for number in order]
+    return {"tokens": [f"{paths[number]} {token(number)} -" for number in order], "remembered": passwords,
+            "passwords": passwords, "logins": [f"/api/session {key(f'u{number}')} -" for number in order]}
 
 
 def forget():
@@ -99,15 +100,17 @@ def main():
     for name, requests in lines.items():
         with open(f"{FOLDER}/{name}.requests", "w") as file:
             file.write("\n".join(requests) + "\n")
-    runs, nginx = {name: [] for name in lines}, Nginx(False)
+    runs, nginx = {name: [] for name in lines if name != "logins"}, Nginx(False)
     try:
         for _ in range(ROUNDS):
             runs["nginx"].append(touch(nginx, FOLDER + "/nginx.requests"))
-            for name in ("tokens", "passwords"):
+            for name in ("tokens", "remembered", "passwords"):
                 forget()
                 server = Restarted(FOLDER + "/touch")
                 try:
                     time.sleep(1)  # what it does at its start
+                    if name == "remembered":
+                        touch(server, FOLDER + "/logins.requests")
                     runs[name].append(touch(server, f"{FOLDER}/{name}.requests", lambda: written() == DEVICES))
                 finally:
                     server.end()

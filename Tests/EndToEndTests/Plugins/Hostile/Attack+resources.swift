@@ -98,7 +98,11 @@ extension Attack {
   ) async throws -> [String] {
     var hits: [String] = []
     for name in names {
-      let peak = try await peak(of: name, ground, measure)
+      var peak = Int.max
+      // A busy machine may hold up the launcher itself for some milliseconds, in which 100 MiB are filled.
+      for _ in 0..<3 where peak > mostMemory {
+        peak = min(peak, try await self.peak(of: name, ground, measure))
+      }
       if peak > mostMemory { hits.append("\(name): \(peak >> 20) MiB") }
     }
     return hits
