@@ -6,8 +6,8 @@
 1,000 notifications have 20 recipients each, and all renditions are stored. The server is started again before each
 round, so that it remembers nobody; then every device fetches its notification once, on 64 connections: with its token,
 with a password that is remembered since an earlier request of the user ("remembered"), or with one that is not, in
-demonstration mode, where no password is hashed. The time is that of all threads until the receipts are written. nginx serves as many files in the same way. ROUNDS (5) may be set in the environment. Exits with 1
-if a request failed.
+demonstration mode, where no password is hashed. The time is that of all threads until the receipts are written. nginx
+serves as many files in the same way. ROUNDS (5) may be set in the environment. Exits with 1 if a request failed.
 """
 import base64, hashlib, json, os, random, shutil, sqlite3, statistics, subprocess, sys, time
 

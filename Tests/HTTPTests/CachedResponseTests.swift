@@ -259,7 +259,7 @@ import Primitives
   }
 
   @Test(arguments: [false, true])
-  func `it is told of its end, which is recorded if the observer records cached ones`(
+  func `its end is counted, and recorded if the observer records cached responses`(
     recordsCached: Bool
   ) async throws {
     try await Self.serve(recordsCached: recordsCached) { port, cached, seen in
