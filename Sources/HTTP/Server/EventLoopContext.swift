@@ -20,6 +20,7 @@ final class EventLoopContext {
   let limiter: ConnectionLimiter
   let log: Log
   let observer: AccessObserver?
+  // The observer's: to read it there would copy the observer, and count a reference, for each request.
   let recordsCached: Bool
   let files: MappedFileCache
   let cachedResponses: CachedResponses

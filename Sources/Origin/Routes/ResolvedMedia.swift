@@ -76,8 +76,7 @@ final class ResolvedMedia: Sendable {
   init(
     of notification: Int, _ rendition: RenditionRequest, _ content: Content?,
     countedBy counter: RouteCounter, expires: Date?, readAfter moment: ChangeClock.Moment,
-    changes: ChangeClock,
-    versions: PluginVersionCache, counts: RenditionCounts
+    changes: ChangeClock, versions: PluginVersionCache, counts: RenditionCounts
   ) {
     (self.notification, self.rendition, self.content) = (notification, rendition, content)
     (self.counter, isTransient) = (counter, false)
