@@ -129,6 +129,22 @@ import Testing
     #expect(devices.map(\.lane) == [nil])
   }
 
+  @Test func `keeps its two newest tokens, also of many from one moment`() async throws {
+    let store = try scratch.open()
+    let id = try await store.accounts.registration(forHandle: "AA", user: alice)
+    func isKnown(_ number: Int) async throws -> Bool {
+      try await store.accounts.device(withToken: Digest(of: "token \(number)")) != nil
+    }
+    for number in 0..<12 {
+      #expect(
+        try await store.accounts.addToken(Digest(of: "token \(number)"), to: id, user: alice))
+      var areKnown: [Bool] = []
+      for older in 0..<min(number + 1, 3) { areKnown.append(try await isKnown(number - older)) }
+      #expect(areKnown == Array([true, true, false].prefix(number + 1)), "\(number)")
+    }
+    #expect(try await !store.accounts.addToken(Digest(of: "foreign"), to: id, user: bob))
+  }
+
   @Test func `keeps the key of Web Push, of which each data folder has its own`() async throws {
     let secret = try await scratch.open().accounts.vapidSecret()
     #expect(secret.count == 64 && secret.allSatisfy(\.isHexDigit))

@@ -114,17 +114,19 @@ extension PostgresTables {
   func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool {
     let now = now()
     let (isAdded, hasReplaced) = try await database.write { transaction in
+      // Its time is later than that of every other, also of one from the same millisecond.
       let added = try transaction.run(
         """
         INSERT INTO device_token(hash, registration, created)
-        SELECT $1, id, $2 FROM registration WHERE id = $3 AND user_id = $4
+        SELECT $1, id, greatest($2::bigint, (
+          SELECT max(created) + 1 FROM device_token WHERE registration = $3))
+        FROM registration WHERE id = $3 AND user_id = $4
         """, hash, now, registration, user)
       let removed = try transaction.run(
         """
         DELETE FROM device_token WHERE registration = $1 AND hash NOT IN (
-          SELECT hash FROM device_token WHERE registration = $1
-          ORDER BY created DESC, hash = $2 DESC LIMIT 2)
-        """, registration, hash)
+          SELECT hash FROM device_token WHERE registration = $1 ORDER BY created DESC LIMIT 2)
+        """, registration)
       if removed > 0 { transaction.collected.messages.append(.credentialsEnded(user)) }
       return (added == 1, removed > 0)
     }

@@ -88,17 +88,19 @@ extension SQLiteTables {
   func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool {
     let now = now()
     let (isAdded, hasReplaced) = try await database.write { connection in
+      // Its time is later than that of every other, also of one from the same millisecond.
       let added = try connection.run(
         """
         INSERT INTO device_token(hash, registration, created)
-        SELECT ?, id, ? FROM registration WHERE id = ? AND user = ?
+        SELECT ?1, id, max(?2, coalesce(
+          (SELECT max(created) + 1 FROM device_token WHERE registration = ?3), 0))
+        FROM registration WHERE id = ?3 AND user = ?4
         """, hash, now, registration, user)
       let removed = try connection.run(
         """
         DELETE FROM device_token WHERE registration = ?1 AND hash NOT IN (
-          SELECT hash FROM device_token WHERE registration = ?1 ORDER BY created DESC, hash = ?2 DESC
-          LIMIT 2)
-        """, registration, hash)
+          SELECT hash FROM device_token WHERE registration = ?1 ORDER BY created DESC LIMIT 2)
+        """, registration)
       return (added == 1, removed > 0)
     }
     if hasReplaced { observers.onCredentialsEnded(user) }
