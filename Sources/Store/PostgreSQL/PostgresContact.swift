@@ -7,7 +7,7 @@ import Synchronization
 /// own time limit. The listener goes on trying, so one of its answers lets statements through again.
 final class PostgresContact: Sendable {
   /// Without a sign of life for so long, statements are not sent.
-  static let patience = Duration.seconds(5)
+  private static let patience = Duration.seconds(5)
   /// So much later than the listener, others have heard from the database if its connection is lost alone.
   private static let delay = Duration.seconds(3)
   private static let interval = DispatchTimeInterval.seconds(1)
@@ -16,15 +16,21 @@ final class PostgresContact: Sendable {
   /// Nanoseconds after `start`.
   private let life = Atomic<Int64>(0)
   private let heard = Atomic<Int64>(0)
+  /// What tells for how long this process could have heard from the database, and the last sign of life by it.
+  private let running: Mutex<(clock: RunningClock, life: Duration)>
   private let queue = DispatchQueue(label: "store.contact")
 
   /// Tells observers every second for how long the listener has not heard from the database.
   init(observers: CommitObservers) {
+    running = Mutex((RunningClock(start), .zero))
     tellEverySecond(observers)
   }
 
   /// Records that the server has answered, or has refused to.
-  func recordLife() { life.store(now, ordering: .relaxed) }
+  func recordLife() {
+    life.store(now, ordering: .relaxed)
+    running.withLock { $0.life = $0.clock.advance(to: .now) }
+  }
 
   /// Records that the listener has received all messages so far.
   func recordHearing() {
@@ -34,7 +40,7 @@ final class PostgresContact: Sendable {
 
   /// Throws if it is of no use to send a statement.
   func requireLife() throws {
-    let silence = Duration.nanoseconds(now - life.load(ordering: .relaxed))
+    let silence = running.withLock { $0.clock.advance(to: .now) - $0.life }
     guard silence < Self.patience else {
       throw StoreError.unavailable("it has not answered for \(silence.components.seconds) s")
     }
@@ -48,6 +54,7 @@ final class PostgresContact: Sendable {
   }
 
   private func tell(_ observers: CommitObservers) {
+    running.withLock { _ = $0.clock.advance(to: .now) }
     let (now, heard) = (now, heard.load(ordering: .relaxed))
     // The database is there, but does not tell of changes: whatever was read must be read again.
     if Duration.nanoseconds(life.load(ordering: .relaxed) - heard) > Self.delay {
@@ -59,5 +66,25 @@ final class PostgresContact: Sendable {
   private var now: Int64 {
     let (seconds, attoseconds) = (ContinuousClock.now - start).components
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}
+
+/// A clock that stands still while this process does: a virtual machine may be suspended for seconds, in which
+/// nothing is heard of a database that is there.
+struct RunningClock {
+  /// The longest time between two calls of a process that runs; there is one at least every second.
+  private static let longestStep = Duration.seconds(2)
+
+  private var last: ContinuousClock.Instant
+  private var elapsed = Duration.zero
+
+  /// Begins at a time.
+  init(_ start: ContinuousClock.Instant) { last = start }
+
+  /// The time since the beginning.
+  mutating func advance(to now: ContinuousClock.Instant) -> Duration {
+    elapsed += min(now - last, Self.longestStep)
+    last = now
+    return elapsed
   }
 }
