@@ -4,7 +4,8 @@
 A suite that crashes or hangs costs no other suite its result, and suites that wait for processes
 and timers overlap. Their temporary files are in memory where that is possible: fsync takes most of
 the time otherwise, and how often and when it is called is tested all the same. TMPDIR chooses another
-folder. Build first: swift build --build-tests
+folder. A suite that fails while the whole machine stands still, as a virtual machine does at times, runs
+again. Build first: swift build --build-tests
 
 usage: Tests/run.py [--workers N] [--filter REGEX] [--skip REGEX] [--slowest N]
 """
@@ -18,6 +19,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 BUNDLE = ".build/debug/richpushPackageTests.xctest"
@@ -39,6 +41,37 @@ ENDED = re.compile(
     r"(?:(?P<how>passed|failed) after (?P<seconds>[\d.]+) seconds(?: with .*)?\.|(?P<skip>skipped)\b.*)$",
     re.M)
 STARTED = re.compile(r"◇ +Test (?!run |case )(?P<name>.*) started\.$", re.M)
+
+
+class StandstillWatch(threading.Thread):
+    """Notices how long nothing runs on this machine, for which no deadline in a test allows."""
+
+    STEP = 0.1
+    # A busy machine keeps a process waiting for a tenth of this.
+    LIMIT = 1.0
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.noticed = []
+        self.start()
+
+    @staticmethod
+    def now():
+        # The tests' clock, which also goes on while a virtual machine is suspended.
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def run(self):
+        last = self.now()
+        while True:
+            time.sleep(self.STEP)
+            now = self.now()
+            if now - last > self.LIMIT:
+                self.noticed.append((now, now - last))
+            last = now
+
+    def longest(self, since):
+        """The seconds of the longest standstill that ended since then; 0 if there was none."""
+        return max((seconds for end, seconds in self.noticed if end > since), default=0)
 
 
 class Result:
@@ -69,7 +102,26 @@ def suites(arguments):
         and not (arguments.skip and re.search(arguments.skip, suite))]
 
 
-def run(suite):
+def run(suite, watch):
+    """Runs a suite; again if it fails while the machine stands still, twice at most."""
+    notes = ""
+    for attempt in range(3):
+        start = watch.now()
+        result = run_once(suite)
+        if not result.failures or attempt == 2:
+            break
+        time.sleep(2 * watch.STEP)  # in which one that has just ended is noticed
+        seconds = watch.longest(start)
+        if not seconds:
+            break
+        note = f"{suite} failed while the machine stood still for {seconds:.1f} s, and runs again:"
+        print(note, *(f"  {name}" for name in result.failures), sep="\n", flush=True)
+        notes += f"{result.output}\n{note}\n"
+    result.output = notes + result.output
+    return result
+
+
+def run_once(suite):
     start = time.monotonic()
     command = [
         BUNDLE, "--testing-library", "swift-testing", "--no-parallel",
@@ -120,9 +172,10 @@ def main():
     before, folder = remembered(), temporary_folder()
     chosen = sorted(suites(arguments), key=lambda suite: -before.get(
         suite, 60 if suite in LONGEST else 5 if suite.startswith("EndToEnd") else 0))
-    start, results = time.monotonic(), []
+    start, results, watch = time.monotonic(), [], StandstillWatch()
     with open(LOG, "w") as log, concurrent.futures.ThreadPoolExecutor(arguments.workers) as pool:
-        for result in concurrent.futures.as_completed(pool.submit(run, suite) for suite in chosen):
+        for result in concurrent.futures.as_completed(
+                pool.submit(run, suite, watch) for suite in chosen):
             result = result.result()
             results.append(result)
             log.write(result.output)
