@@ -55,12 +55,13 @@ package final class ObjectStandIn: Sendable {
           close(connection)
         }
       }
+      close(listener)
     }
   }
 
   deinit {
+    // Ends `accept`; its thread closes the descriptor, whose number could otherwise be another's by then.
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   /// The URL for `--objects`.

@@ -23,9 +23,7 @@ import Testing
       #expect(try await lease(store).count == 1)
     }
     // A SQLite database that is closing removes files.
-    while FileManager.default.fileExists(atPath: scratch.folder + "/richpush.db-shm") {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await scratch.databaseClosed()
     try FileManager.default.copyItem(atPath: scratch.folder, toPath: copy)
     // The copy has the leases of the first node, which may still be sending.
     let other = try Store(folder: copy, database: try scratch.database(), now: { scratch.now })

@@ -12,7 +12,7 @@ import Testing
 
   init() throws {
     objects = try ObjectStandIn()
-    store = try scratch.open(objects: try objects.configuration)
+    store = try scratch.open(objects: try objects.configuration())
   }
 
   /// Of all keys in these tests.
@@ -76,7 +76,10 @@ import Testing
   @Test func `content that is being removed is not stored until that is over`() async throws {
     let announcement = "removing/\(Digest(of: [1]))"
     objects.set(announcement, Data([1]), modified: Date())
-    let error = await #expect(throws: StoreError.self) { try await store.blobs.add(bytes: [1]) }
+    // It waits for the end of the removal, as long as two requests may take.
+    let impatient = try scratch.open(
+      .shared, objects: try objects.configuration(deadline: .milliseconds(1500)))
+    let error = await #expect(throws: StoreError.self) { try await impatient.blobs.add(bytes: [1]) }
     #expect(error?.code == .busy)
     objects.set(announcement, Data([1]), modified: Date(timeIntervalSinceNow: -130))
     let blob = try await store.blobs.add(bytes: [1])
@@ -145,7 +148,7 @@ import Testing
     }
     #expect(error?.code == .conflict && error?.reason.contains(objects.url) == true)
     let restored = try Store(
-      folder: scratch.folder + "/restored", objects: try objects.configuration)
+      folder: scratch.folder + "/restored", objects: try objects.configuration())
     try await restored.blobs.fetch(here.digest, size: 1)
     #expect(try await restored.collectObjects(Retention(), prefixes: Self.prefixes).uploaded == 1)
     #expect(try await restored.check().isSound)

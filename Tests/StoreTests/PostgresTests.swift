@@ -287,9 +287,9 @@ struct PostgresTests {
         for index in 0..<count {
           var new = push(to: ["phone"])
           new.idempotencyKey = key.map { IdempotencyKey($0 + "\(index)", request: []) }
-          group.addTask { [new] in _ = try await store.notifications.create(new) }
+          // Runs at once until it waits for the commit, so that all wait together.
+          group.addImmediateTask { [new] in _ = try await store.notifications.create(new) }
         }
-        try await Task.sleep(for: .milliseconds(100))
         gate.signal()
         try await group.waitForAll()
       }
@@ -303,7 +303,6 @@ struct PostgresTests {
     let keyed = try await costs(creating: 1, key: "second")
     #expect(one.messages <= 3 && one.statements <= 10, "\(one)")
     #expect(keyed.messages <= 4 && keyed.statements <= 11, "\(keyed)")
-    // In more than one transaction if they did not all come in time.
     #expect(many.messages <= 12 && many.statements <= 40, "\(many)")
     // A push is leased, and settled together with the lease of the next one.
     func exchange(_ outcomes: [(job: Int, outcome: JobOutcome)]) async throws -> (

@@ -60,6 +60,13 @@ final class Scratch: Sendable {
     return store
   }
 
+  /// Returns when a SQLite database that nobody uses any more is closed, which its writer may do last.
+  func databaseClosed() async throws {
+    while access("\(folder)/richpush.db-shm", F_OK) == 0 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
   // MARK: PostgreSQL
 
   /// The PostgreSQL server that all these tests use instead of SQLite; see `PostgresSystemTests`.
@@ -141,6 +148,16 @@ extension Store {
       return try await tables.database.read { try $0.value(sql) ?? 0 }
     }
     return try database.value(sql) ?? 0
+  }
+
+  /// Returns when the thread that writes has told the observers of all commits so far, which it does after those who
+  /// wait for them.
+  func observersAreTold() async {
+    await withCheckedContinuation { told in
+      let group = DispatchGroup()
+      turn(group)
+      group.notify(queue: .global()) { told.resume() }
+    }
   }
 
   /// Keeps the thread that writes until it is signalled.

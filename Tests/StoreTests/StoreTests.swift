@@ -29,6 +29,8 @@ import Testing
 
   @Test(.sqlite) func `says that a database is damaged`() async throws {
     try await scratch.open().accounts.addUser("bob", hash: "1", role: .admin)
+    // Else its log would be copied over the damage.
+    try await scratch.databaseClosed()
     scratch.write(String(repeating: "garbage ", count: 1000), to: "richpush.db")
     unlink("\(scratch.folder)/richpush.db-wal")
     #expect { try scratch.open() } throws: { ($0 as? StoreError)?.code == .damaged }

@@ -111,9 +111,9 @@ import Testing
     let connection = try SQLiteConnection.open(path, for: .writing)
     try connection.script("CREATE TABLE guest(name)")
     let checkpointer = try Checkpointer(path)
-    let start = ContinuousClock.now
+    // Without the third, it would wait until the test's time is over.
     let writer = Writer(
-      connection, checkpointer: checkpointer, onCommit: Callback(), batchTimeout: .seconds(15))
+      connection, checkpointer: checkpointer, onCommit: Callback(), batchTimeout: .seconds(3600))
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<3 {
         group.addTask {
@@ -125,7 +125,6 @@ import Testing
       let count = try await group.reduce(0, +)
       #expect(count == 3)
     }
-    #expect(.now - start < .seconds(10))
   }
 
   @Test func `what may wait is committed together with the next change`() async throws {
@@ -217,6 +216,7 @@ import Testing
     let names = Set((0..<2500).map { "user\($0)" })
     let users = try await store.accounts.userIDs(of: names, allowingPasswordless: true).values
     let commits = Mutex(0)
+    store.observers.onCommit.set { commits.withLock { $0 += 1 } }
     var needed: [Int] = []
     for recipients in [[alice], Array(users)] {
       var new = NotificationInsert.any(to: alice)
@@ -224,11 +224,11 @@ import Testing
       let id = try await store.notifications.create(new).notification.id
       try await store.notifications.completeAudience(of: id)
       scratch.pass(2)
-      commits.withLock { $0 = 0 }
-      store.observers.onCommit.set { commits.withLock { $0 += 1 } }
+      await store.observersAreTold()
+      let before = commits.withLock { $0 }
       #expect(try await store.collect(Retention()).notifications == 1)
-      store.observers.onCommit.set {}
-      needed.append(commits.withLock { $0 })
+      await store.observersAreTold()
+      needed.append(commits.withLock { $0 } - before)
       #expect(try await store.notifications.receipts(of: id).isEmpty)
     }
     // At least: changes that are made at the same time share a commit.
