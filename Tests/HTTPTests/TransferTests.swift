@@ -30,8 +30,6 @@ import Testing
     return try #require(RawClient(served.port, tls: "NORMAL", keeping: keeping))
   }
 
-  private static let pause = Duration.milliseconds(10)
-
   /// Limits that a peer keeps which transfers 10 kB in each pause, with room for a busy machine.
   private static func slowly(_ limits: inout ServerConfiguration.Limits) {
     (limits.transfer, limits.transferBytes) = (.milliseconds(150), 20_000)
@@ -45,28 +43,6 @@ import Testing
       act()
       return client.isHungUp && served.server.openConnections == 0
     }
-  }
-
-  /// The steps of a client that pauses after each.
-  private struct Steps {
-    private(set) var longest = Duration.zero
-    private var last = ContinuousClock.now
-
-    mutating func pause() async throws {
-      try await Task.sleep(for: TransferTests.pause)
-      let now = ContinuousClock.now
-      (longest, last) = (max(longest, now - last), now)
-    }
-  }
-
-  /// Transfers until it succeeds; it may fail only if the machine was so busy that a step took too long.
-  private static func transfer(_ attempt: (inout Steps) async throws -> Bool) async throws {
-    for _ in 0..<20 {
-      var steps = Steps()
-      if try await attempt(&steps) { return }
-      if steps.longest < pause * 4 { break }
-    }
-    Issue.record("the connection was closed")
   }
 
   // MARK: - Bodies
@@ -102,7 +78,7 @@ import Testing
   @Test(arguments: [false, true])
   func `reads a slow body to its end`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure, Self.slowly) { served in
-      try await Self.transfer { steps in
+      try await Steps.attempt { steps in
         let client = try Self.client(served, isSecure: isSecure)
         client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 600001\r\n\r\n")
         for _ in 0..<60 {
@@ -172,7 +148,7 @@ import Testing
   @Test(arguments: [false, true], ["keep-alive", "close"])
   func `a slow reader receives the whole response`(isSecure: Bool, end: String) async throws {
     try await Self.served(isSecure: isSecure, Self.slowly) { served in
-      try await Self.transfer { steps in
+      try await Steps.attempt { steps in
         let client = try Self.client(served, isSecure: isSecure, keeping: 65_536)
         client.send("GET /1000000 HTTP/1.1\r\nHost: x\r\nConnection: \(end)\r\n\r\n")
         #expect(client.reply(hasBody: false).status == 200)
