@@ -94,7 +94,7 @@ import Testing
     let name = String(repeating: "to", count: 500_000)
     let start = ContinuousClock.now
     let refusal = try #require(throws: ServiceError.self) { try draft(#"{"\#(name)":1}"#) }
-    #expect(refusal.reason.count < 300 && ContinuousClock.now - start < .seconds(5))
+    #expect(refusal.reason.count < 300 && ContinuousClock.now - start < .seconds(20))
   }
 
   @Test(arguments: [

@@ -162,15 +162,21 @@ import Testing
   }
 
   @Test func `what was sent stays sent after it has expired`() async throws {
-    let delivery = try await DeliveryFixture()
-    let soon = Date(timeIntervalSinceNow: 3)
-    let text = soon.formatted(.iso8601)
-    try drop(delivery, #"{"to":["username:alice"],"expires":"\#(text)"}"#)
-    _ = await publisher(delivery).publish("file", "big logo.v2.bin")
-    try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
-    try await eventually("it has expired") { Date() > soon }
-    _ = await publisher(delivery).publish("file", "big logo.v2.bin")
-    #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
+    // Sooner only if the machine is quick enough to send it before.
+    for seconds in [3.0, 10, 30] {
+      let delivery = try await DeliveryFixture()
+      let soon = Date(timeIntervalSinceNow: seconds)
+      let text = soon.formatted(.iso8601)
+      try drop(delivery, #"{"to":["username:alice"],"expires":"\#(text)"}"#)
+      _ = await publisher(delivery).publish("file", "big logo.v2.bin")
+      // The end is in whole seconds.
+      guard soon.timeIntervalSinceNow > 1 || seconds == 30 else { continue }
+      try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
+      try await eventually("it has expired") { Date() > soon }
+      _ = await publisher(delivery).publish("file", "big logo.v2.bin")
+      #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
+      break
+    }
   }
 
   // MARK: - The publish folder

@@ -228,13 +228,18 @@ import Testing
   @Test func `a name is examined when its writer has closed it, otherwise after a delay`()
     async throws
   {
-    let changes = PendingChanges()
     func location(_ name: String) -> PendingChanges.Location {
       PendingChanges.Location(richType: "note", entry: FolderEntry(Array(name.utf8)))
     }
-    changes.add([.created(location("a")), .created(location("b")), .complete(location("a"))])
-    await changes.signal.wait()
-    #expect(changes.take().names == [location("a"): true])
+    var (changes, early) = (PendingChanges(), [location("b"): false])
+    // Once more if the machine was too busy to look within the delay.
+    for _ in 0..<10 where early[location("b")] != nil {
+      changes = PendingChanges()
+      changes.add([.created(location("a")), .created(location("b")), .complete(location("a"))])
+      await changes.signal.wait()
+      early = changes.take().names
+    }
+    #expect(early == [location("a"): true])
     var late: [PendingChanges.Location: Bool] = [:]
     while late.isEmpty {
       await changes.signal.wait()

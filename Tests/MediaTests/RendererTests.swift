@@ -189,9 +189,14 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(900), "it yields for a second at most")
     try await gate.open()
     _ = try await device.value
-    let rest = ContinuousClock.now
-    _ = try await media.renderer.renditionInBackground(media.request("another"))
-    #expect(ContinuousClock.now - rest < .milliseconds(900))
+    // The shortest of some: a process may be slow to start on a busy machine.
+    var shortest = Duration.seconds(60)
+    for number in 0..<5 where shortest >= .milliseconds(900) {
+      let rest = ContinuousClock.now
+      _ = try await media.renderer.renditionInBackground(media.request("another \(number)"))
+      shortest = min(shortest, ContinuousClock.now - rest)
+    }
+    #expect(shortest < .milliseconds(900))
   }
 
   @Test func `a plugin with an idle process answers on the calling thread, once`() async throws {

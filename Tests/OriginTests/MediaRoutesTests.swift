@@ -250,15 +250,23 @@ import Testing
 
   @Test func `the answer in memory is not used in a link's last hour`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
-      let soon = Date(timeIntervalSinceNow: 3603).formatted(.iso8601)
-      try await server.publish(#","expires":"\#(soon)""#)
-      let link = try #require(try await links(server)["ios"])
-      func cacheControl() async throws -> String? {
-        try await server.execute("GET", link).content?.cacheControl
-      }
-      #expect(try await cacheControl() == "public, max-age=3600")
-      try await eventually("caches may keep it for less") {
-        try await cacheControl() == "public, max-age=3540"
+      // Sooner only if the machine is quick enough to ask for it before.
+      for (id, seconds) in [3.0, 10, 30].enumerated() {
+        let lastHour = Date(timeIntervalSinceNow: seconds)
+        let end = (lastHour + 3600).formatted(.iso8601)
+        try await server.publish(#","expires":"\#(end)""#)
+        let link = try #require(try await links(server, of: id)["ios"])
+        func cacheControl() async throws -> String? {
+          try await server.execute("GET", link).content?.cacheControl
+        }
+        let first = try await cacheControl()
+        // Its end is in whole seconds.
+        guard lastHour.timeIntervalSinceNow > 1 || seconds == 30 else { continue }
+        #expect(first == "public, max-age=3600")
+        try await eventually("caches may keep it for less") {
+          try await cacheControl() == "public, max-age=3540"
+        }
+        break
       }
     }
   }

@@ -71,11 +71,11 @@ private final class Flag: Sendable {
   func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Returns when the condition holds, for what nothing signals; records an issue if it does not in 5 s.
+/// Returns when the condition holds, for what nothing signals; records an issue if it does not in 30 s.
 func eventually(
   _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(5)
+  let end = ContinuousClock.now + .seconds(30)
   while !condition() {
     guard .now < end else {
       Issue.record(what, sourceLocation: sourceLocation)
@@ -149,7 +149,7 @@ private final class Load: Sendable {
           group.addTask(executorPreference: executor) {
             // Blocks its thread until all three are in here.
             load.enter()
-            let end = ContinuousClock.now + .seconds(5)
+            let end = ContinuousClock.now + .seconds(30)
             while load.most < 3, .now < end { usleep(100) }
           }
         }

@@ -24,7 +24,7 @@ import Primitives
     let lane = Lane(
       provider: provider, outbox: outbox, clock: HastyClock(), random: { 0.5 }, log: .silent)
     let task = Task { await lane.run() }
-    try await within(.seconds(30)) {
+    try await within {
       while lane.status.delivered < count, lane.status.failed == 0 {
         try await Task.sleep(for: .milliseconds(20))
       }

@@ -30,8 +30,9 @@ import Testing
 
   @Test func `an app with code gets texts, at once`() async throws {
     let service = try StandIn("fcm")
-    let push = OutgoingPush.android(json: Self.text, collapseID: "rich-7", expires: Date() + 90)
-    let outcome = try await provider(service).send(push)
+    let clock = TestClock.atSystemTime()
+    let push = OutgoingPush.android(json: Self.text, collapseID: "rich-7", expires: clock.now + 90)
+    let outcome = try await provider(service, clock: clock).send(push)
     guard case .delivered(let reference) = outcome else {
       Issue.record("\(outcome)")
       return
@@ -47,7 +48,7 @@ import Testing
     let android = try #require(message["android"] as? [String: Any])
     #expect(android["priority"] as? String == "HIGH")
     #expect(android["collapseKey"] as? String == "rich-7" && android["notification"] == nil)
-    #expect(["88s", "89s", "90s"].contains(android["ttl"] as? String))
+    #expect(android["ttl"] as? String == "90s")
   }
 
   @Test func `for an app without code, Android shows message and picture`() async throws {
@@ -259,16 +260,15 @@ import Testing
   @Test func `a cancelled push ends at once, also while it waits for a token`() async throws {
     let service = try StandIn("fcm")
     try service.answer(["/token": [["act": "silence"]]])
-    let provider = try provider(service)
+    let provider = try provider(service, timeout: .seconds(600))
     let task = Task { await provider.send(.android()) }
     try await Task.sleep(for: .milliseconds(200))
-    let start = ContinuousClock.now
     task.cancel()
-    guard case .unavailable = await task.value else {
-      Issue.record("not cancelled")
+    let outcome = try await within { await task.value }
+    guard case .unavailable = outcome else {
+      Issue.record("\(outcome)")
       return
     }
-    #expect(ContinuousClock.now - start < .seconds(5))
   }
 
   @Test func `sends to devices only`() async throws {

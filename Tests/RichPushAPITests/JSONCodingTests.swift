@@ -53,7 +53,7 @@ import Testing
     let text = "[" + repeatElement(deep, count: 170).joined(separator: ",") + "]"
     let start = ContinuousClock.now
     #expect(JSONValue(text.utf8) != nil && text.utf8.count > 250_000)
-    #expect(ContinuousClock.now - start < .seconds(5))
+    #expect(ContinuousClock.now - start < .seconds(20))
   }
 
   private func expectRejection(of text: [UInt8]) {

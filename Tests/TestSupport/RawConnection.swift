@@ -19,7 +19,7 @@ package final class RawConnection: Sendable {
   private let descriptor: Int32
   private let input = Mutex(Input())
   /// Longer than any answer takes on a busy machine.
-  private static let timeout = 15
+  private static let timeout = 30
 
   /// Connects from an address of loopback: 127.0.0.0 and so much.
   package init(port: Int, from address: UInt32) {

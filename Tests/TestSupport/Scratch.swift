@@ -163,16 +163,16 @@ package struct Unmet: Error, CustomStringConvertible {
 
 /// Waits until a condition holds that another task or process brings about.
 ///
-/// - Throws: ``Unmet`` after 20 seconds.
+/// - Throws: ``Unmet`` after 40 seconds.
 package func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
   _ = try await value(what) { try await condition() ? true : nil }
 }
 
 /// Waits for a value that another task or process brings about.
 ///
-/// - Throws: ``Unmet`` after 20 seconds.
+/// - Throws: ``Unmet`` after 40 seconds.
 package func value<R>(_ what: String, _ find: () async throws -> R?) async throws -> R {
-  let deadline = ContinuousClock.now + .seconds(20)
+  let deadline = ContinuousClock.now + .seconds(40)
   while ContinuousClock.now < deadline {
     if let found = try await find() { return found }
     try await Task.sleep(for: .milliseconds(5))

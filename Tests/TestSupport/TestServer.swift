@@ -217,9 +217,9 @@ package final class TestStream: Sendable {
 
   /// The next events, which were sent together; nil at the end of the stream.
   ///
-  /// - Throws: ``Unmet`` if the stream is silent for 5 seconds.
+  /// - Throws: ``Unmet`` if the stream is silent for 30 seconds.
   package func next() async throws -> [Event]? {
-    let deadline = ContinuousClock.now + .seconds(5)
+    let deadline = ContinuousClock.now + .seconds(30)
     while let bytes = sink.next() {
       if !bytes.isEmpty { return Self.events(in: String(decoding: bytes, as: UTF8.self)) }
       guard ContinuousClock.now < deadline else { throw Unmet("the stream is silent") }

@@ -23,6 +23,11 @@ final class TestClock: PushClock {
     state = Mutex(State(now: now))
   }
 
+  /// A clock that stands still now, at a whole second.
+  static func atSystemTime() -> TestClock {
+    TestClock(Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
+  }
+
   var now: Date { state.withLock { $0.now } }
 
   func sleep(until deadline: Date) async throws {

@@ -2,7 +2,7 @@
 ///
 /// What `body` waits for has to end when its task is cancelled.
 func within<R: Sendable>(
-  _ limit: Duration = .seconds(15), _ body: @escaping @Sendable () async throws -> R
+  _ limit: Duration = .seconds(40), _ body: @escaping @Sendable () async throws -> R
 ) async throws -> R {
   try await withThrowingTaskGroup(of: R.self) { group in
     group.addTask { try await body() }
