@@ -108,7 +108,9 @@ static struct outcome monitor(const struct launch_spec *spec, pid_t plugin, int 
     channel = -1;
     stop_requested = 0;
   }
-  if (is_forced && WIFSIGNALED(outcome.wait_status)) outcome.kind = cause, outcome.value = exceeded;
+  // Any other signal is the plugin's own, of which the kernel reports late when the machine is busy.
+  if (is_forced && WIFSIGNALED(outcome.wait_status) && WTERMSIG(outcome.wait_status) == SIGKILL)
+    outcome.kind = cause, outcome.value = exceeded;
   // bubblewrap, the plugin's parent, reports a signal as a shell does.
   if (spec->strict && strcmp(outcome.kind, "exited") == 0 && outcome.value > 128)
     outcome.kind = "killed", outcome.value -= 128;

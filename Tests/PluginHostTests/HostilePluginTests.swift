@@ -99,7 +99,7 @@ import Testing
         group.addTask { #expect(await fixture.code(name) == .timedOut, "\(name): \(fixture.log)") }
       }
     }
-    #expect((.seconds(1)...(.seconds(9))).contains(ContinuousClock.now - start))
+    #expect((.seconds(1)...(.seconds(30))).contains(ContinuousClock.now - start))
     for name in scripts.keys {
       #expect(fixture.log.contains("plugin \(name), render, notification 7: timedOut: killed"))
     }
@@ -125,11 +125,11 @@ import Testing
 
   @Test func `answers at once though a grandchild holds the pipe`() async throws {
     try fixture.script(
-      "pipe", manifest: #"{"limits":{"seconds":20}}"#,
+      "pipe", manifest: #"{"limits":{"seconds":30}}"#,
       "\(HostilePluginTests.head); echo hi; sleep 600 & exit 0")
     let start = ContinuousClock.now
     #expect(try await fixture.text("pipe") == "hi\n")
-    #expect(ContinuousClock.now - start < .seconds(10))
+    #expect(ContinuousClock.now - start < .seconds(25))
   }
 
   @Test func `says what is wrong with a plugin that cannot start`() async throws {

@@ -174,7 +174,7 @@ import Testing
         group.addTask { #expect(await fixture.code(name) == .timedOut, "\(name): \(fixture.log)") }
       }
     }
-    #expect((.seconds(1)...(.seconds(9))).contains(ContinuousClock.now - start))
+    #expect((.seconds(1)...(.seconds(30))).contains(ContinuousClock.now - start))
     #expect(fixture.log.contains("timedOut: killed at its deadline of 1 s"))
   }
 
@@ -198,8 +198,11 @@ import Testing
   @Test func `starts a plugin that always dies less and less often`() async throws {
     try fixture.resident("sick", before: "exit 4;", "")
     #expect(await fixture.code("sick") == .failed)
-    let error = await fixture.error(PluginCall(verb: .render, richType: "sick"))
-    #expect(error?.code == .busy && error?.retryAfter ?? 0 > 0)
+    // The first pauses are short: a call that comes later fails like the one before it.
+    try await fixture.eventually("it is not started now") {
+      let error = await fixture.error(PluginCall(verb: .render, richType: "sick"))
+      return error?.code == .busy && error?.retryAfter ?? 0 > 0
+    }
   }
 
   @Test func `leaves no process behind when the host is gone`() async throws {

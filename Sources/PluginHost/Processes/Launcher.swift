@@ -26,7 +26,8 @@ package final class PluginLauncher: Sendable {
 
   /// A launcher that ends at once is not started again before this time has passed.
   private static let restartPause = Duration.milliseconds(200)
-  private static let greetingTimeout = timeval(tv_sec: 5, tv_usec: 0)
+  /// On a machine that stands still for seconds it is late.
+  private static let greetingTimeout = timeval(tv_sec: 30, tv_usec: 0)
   /// Emptying a folder takes time; more than this means that the launcher hangs.
   private static let replyTimeout = Duration.seconds(30)
 
