@@ -85,6 +85,7 @@ final class Connection {
   private static let overflowLingerTimeout = 200
   // A peer usually acknowledges within a round trip.
   private static let firstLingerCheck = 100
+  private static let drainTime = 100
 
   /// Steps per turn, so that one busy connection cannot starve the others of its event loop.
   private static let stepsPerTurn = 32
@@ -94,6 +95,7 @@ final class Connection {
     (self.peer, self.isOverflow) = (peer, isOverflow)
     phase = transport.tls == nil ? .head : .tlsHandshake
     setTimeout(headTimeout)
+    startTime = context.turnStart
   }
 
   /// Identifies the current request for other threads.
@@ -192,7 +194,13 @@ final class Connection {
     }
     switch phase {
     case .tlsHandshake: close()
-    case .head where unparsed.isEmpty: close()
+    case .head where unparsed.isEmpty:
+      // A proxy that has just used it may be sending a request: it could not repeat a POST that is lost.
+      if context.turnStart - startTime < Self.drainTime * 1_000_000 {
+        setTimeout(Self.drainTime)
+      } else {
+        close()
+      }
     default: break
     }
   }

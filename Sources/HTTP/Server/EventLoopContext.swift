@@ -139,7 +139,7 @@ enum LoopMessage: Sendable {
   case events(RequestHandle)
   /// Stop accepting connections, then leave the group.
   case stopAccepting(DispatchGroup)
-  /// Close idle connections now, and the others after their response.
+  /// Close idle connections now or in a moment, and the others after their response.
   case drain
   /// Close all connections; requests that the application is working on get a 503.
   case closeAll
