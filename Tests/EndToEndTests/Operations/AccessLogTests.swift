@@ -44,10 +44,13 @@ import Testing
       let device = try await client.register(handle: "AB12")
       client.device = device
       _ = try await client.inbox()
-      let line = { Self.lines(of: log).first { $0.route.text == "/api/notifications" } }
-      try await eventually("the request is logged") { line() != nil }
-      #expect(line()?.user.text == "alice" && line()?.device.text == device)
-      let registration = Self.lines(of: log).first { $0.route.text == "/api/register" }
+      let line = { (route: String) in Self.lines(of: log).first { $0.route.text == route } }
+      // Each is logged after its answer, and so perhaps after the next request.
+      try await eventually("both requests are logged") {
+        line("/api/register") != nil && line("/api/notifications") != nil
+      }
+      let (inbox, registration) = (line("/api/notifications"), line("/api/register"))
+      #expect(inbox?.user.text == "alice" && inbox?.device.text == device)
       #expect(registration?.user.text == "alice" && registration?.device == .null)
       let token = try await client.deviceToken()
       #expect(!(try String(contentsOf: log, encoding: .utf8)).contains(token))

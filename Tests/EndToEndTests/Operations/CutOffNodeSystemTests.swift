@@ -19,6 +19,32 @@ struct CutOffNodeSystemTests {
     }
   }
 
+  /// When a request was sent and answered.
+  private struct Period {
+    var begin = ContinuousClock.now
+    var end = ContinuousClock.now
+  }
+
+  /// Expects that the node refuses a request, without waiting for the database.
+  ///
+  /// It is asked again where the answer is late: the machine may stand still for a moment.
+  @discardableResult
+  private static func expectRefusal(
+    _ what: String, _ ask: () throws -> RawConnection.Answer
+  ) throws -> RawConnection.Answer {
+    var time = Duration.seconds(60)
+    while true {
+      let start = ContinuousClock.now
+      let answer = try ask()
+      #expect(answer.status == 503 && answer.fields["retry-after"] != nil, "\(what) \(answer.text)")
+      let isLast = time < .seconds(60)
+      time = .now - start
+      if time >= .seconds(1), !isLast { continue }
+      #expect(time < .seconds(1), "\(what)")
+      return answer
+    }
+  }
+
   private static func link(_ message: String) -> NewNotification {
     NewNotification(
       message, richType: "url", payload: "https://example.org/\(message)", to: .users(["alice"]))
@@ -51,42 +77,47 @@ struct CutOffNodeSystemTests {
       let (old, new, unread, late) = (ids[0], ids[1], ids[2], ids[3])
       let reader = Reader(connection: try RawConnection(port: node.port))
       let clock = ContinuousClock()
+      var (oldRead, newRead) = (Period(), Period())
       #expect(try reader.get(old).status == 200)
-      let oldRead = clock.now
-      try await eventually("15 seconds pass") { clock.now - oldRead > .seconds(15) }
+      oldRead.end = clock.now
+      try await eventually("15 seconds pass") { clock.now - oldRead.end > .seconds(15) }
+      newRead.begin = clock.now
       #expect(try reader.get(new).status == 200)
-      let newRead = clock.now
+      newRead.end = clock.now
       relay.cut(true)
       let cut = clock.now
       try await shop.withdraw(old)
       try await shop.withdraw(new)
 
-      // Each answer comes at once, but for requests that are sent before it is known.
-      var ends: [Int: ContinuousClock.Instant] = [:]
-      while ends.count < 2, clock.now - cut < .seconds(90) {
-        for id in [old, new] where ends[id] == nil {
+      // When the last request was sent that was answered, and when the first refusal came: a machine that stands
+      // still between the two makes neither wrong.
+      var lastServed: [Int: ContinuousClock.Instant] = [:]
+      var refused: [Int: ContinuousClock.Instant] = [:]
+      while refused.count < 2, clock.now - cut < .seconds(120) {
+        for id in [old, new] where refused[id] == nil {
           let start = clock.now
-          let answer = try reader.get(id)
-          guard answer.status != 200 else { continue }
-          #expect(answer.status == 503 && answer.fields["retry-after"] != nil, "\(answer.text)")
-          #expect(clock.now - start < .seconds(1))
-          ends[id] = start
+          if try reader.get(id).status == 200 {
+            lastServed[id] = start
+          } else {
+            refused[id] = clock.now
+            try Self.expectRefusal("\(id)") { try reader.get(id) }
+          }
         }
         try await Task.sleep(for: .milliseconds(100))
       }
-      let (oldEnd, newEnd) = (try #require(ends[old]), try #require(ends[new]))
-      #expect(oldEnd - oldRead > .seconds(50) && oldEnd - oldRead < .seconds(63))
-      #expect(newEnd - newRead > .seconds(50) && newEnd - newRead < .seconds(63))
-      #expect(newEnd - oldEnd > .seconds(10))
+      for (id, read) in [(old, oldRead), (new, newRead)] {
+        #expect(try #require(lastServed[id]) - read.end < .seconds(63))
+        #expect(try #require(refused[id]) - read.begin > .seconds(50))
+      }
+      #expect(try #require(refused[new]) - (try #require(lastServed[old])) > .seconds(10))
 
       // It fails at once, and tells the balancer.
       for target in ["/readyz", "/api/notifications/\(unread)", "/api/notifications"] {
-        let start = clock.now
-        let answer = try RawConnection(port: node.port).exchange(
-          "GET \(target) HTTP/1.1\r\n\(RunningServer.credentials("alice"))\r\n")
-        #expect(answer.status == 503 && answer.fields["retry-after"] != nil, "\(target)")
+        let answer = try Self.expectRefusal(target) {
+          try RawConnection(port: node.port).exchange(
+            "GET \(target) HTTP/1.1\r\n\(RunningServer.credentials("alice"))\r\n")
+        }
         #expect(answer.text.contains("has not answered for"), "\(answer.text)")
-        #expect(clock.now - start < .seconds(1))
       }
       let wrong = try RawConnection(port: node.port).exchange(
         "GET /api/notifications HTTP/1.1\r\n\(RunningServer.credentials("nobody"))\r\n")
@@ -107,8 +138,10 @@ struct CutOffNodeSystemTests {
     try await RunningServer.lend(flags: ["--demo", "--database", database.url]) { node in
       try await RunningServer.lend(flags: ["--demo", "--database", database.url]) { other in
         let reader = Reader(connection: try RawConnection(port: node.port))
-        for number in 0..<10 {
-          let id = try await other.client("shop").create(Self.link("\(number)")).id
+        // A machine that stands still for a moment is no fault of the node; more than three are.
+        var times: [Duration] = []
+        while times.count(where: { $0 < .seconds(1) }) < 10, times.count < 13 {
+          let id = try await other.client("shop").create(Self.link("\(times.count)")).id
           #expect(try reader.get(id).status == 200)
           // Those of both nodes.
           try database.query(
@@ -119,8 +152,9 @@ struct CutOffNodeSystemTests {
           try await other.client("shop").withdraw(id)
           let withdrawn = ContinuousClock.now
           try await eventually("it is withdrawn") { try reader.get(id).status == 404 }
-          #expect(.now - withdrawn < .seconds(1))
+          times.append(.now - withdrawn)
         }
+        #expect(times.count(where: { $0 < .seconds(1) }) == 10, "\(times)")
       }
     }
   }

@@ -33,8 +33,11 @@ import Testing
       // Each takes two descriptors, a connection and a file. Idle connections take the last few.
       // Together they stay below the 120 connections that the server takes with so few descriptors.
       var uploads: [RawConnection] = []
-      // So that no upload waits for its password's turn.
-      #expect(try server.get("/api/assets", RunningServer.credentials("alice")).status == 200)
+      // What is prepared takes descriptors, too. After this no upload waits for its password's turn.
+      try await eventually("the samples are ready") {
+        let list = try server.get("/api/assets", RunningServer.credentials("alice")).body
+        return try JSONDecoder().decode(JSONValue.self, from: Data(list)).counts.ready.integer == 4
+      }
       for number in 0..<min((256 - (try open())) / 2 - 3, 105) {
         let upload = try RawConnection(port: server.port)
         upload.send(

@@ -5,6 +5,14 @@ import Testing
 /// Who may come in, and who has to wait.
 @Suite(.timeLimit(.minutes(5))) struct LoginTests {
   @Test func `who guesses passwords has to wait, and learns nothing about names`() async throws {
+    // Every six seconds a guess is forgotten: a machine that takes as long for all of them is given another try.
+    var attempts = 0
+    repeat { attempts += 1 } while try await !guess(isLast: attempts == 3)
+  }
+
+  /// False if it was not done in time, and is to be repeated.
+  private func guess(isLast: Bool) async throws -> Bool {
+    var wasInTime = false
     try await RunningServer.lend(flags: []) { scratch in
       let data = scratch.folder.path + "/var"
       let added = try await Child.run(
@@ -15,11 +23,14 @@ import Testing
         try server.get("/api/notifications", RunningServer.credentials(user, password))
       }
       #expect(try ask("alice", "a good secret").status == 200)
-      for number in 0..<10 {
-        let answer = try ask(number.isMultiple(of: 2) ? "alice" : "nobody", "guess\(number)")
-        #expect(answer.status == 401)
+      let start = ContinuousClock.now
+      let guesses = try (0..<10).map { number in
+        try ask(number.isMultiple(of: 2) ? "alice" : "nobody", "guess\(number)")
       }
       let (known, unknown) = (try ask("alice", "guess"), try ask("nobody", "guess"))
+      wasInTime = .now - start < .seconds(5)
+      guard wasInTime || isLast else { return }
+      #expect(guesses.allSatisfy { $0.status == 401 })
       for answer in [known, unknown] {
         #expect(answer.status == 429)
         #expect((answer.fields["retry-after"].flatMap(Int.init) ?? 0) > 0)
@@ -30,6 +41,7 @@ import Testing
       #expect(try server.measured(#"richpush_logins_refused_total{reason="wrong"}"#) == 10)
       #expect(try server.measured(#"richpush_logins_refused_total{reason="limit"}"#) == 2)
     }
+    return wasInTime || isLast
   }
 
   @Test func `warns of what an operator forgets`() async throws {

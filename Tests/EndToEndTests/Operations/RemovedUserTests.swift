@@ -21,8 +21,13 @@ import Testing
       #expect(try await stream.next()?.push.id == id)
       _ = try await old.media(id)
       #expect(try await old.inbox().notifications.count == 1)
+      // A fetch is recorded a moment after its answer.
+      try await eventually("the fetch is recorded") {
+        try await Self.receipts(of: id, on: server) == ["alice fetched", "bob queued"]
+      }
       let listening = try RawConnection(port: server.port)
       listening.send(Self.head("GET /api/push/stream", "alice:secret of alice"))
+      try await eventually("the stream is open") { listening.hasInput }
 
       try await Self.user(["remove", "alice"], in: server.scratch)
       try await Self.user(["add", "alice"], in: server.scratch, password: "another secret")

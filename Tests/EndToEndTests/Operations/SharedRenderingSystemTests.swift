@@ -17,7 +17,7 @@ struct SharedRenderingSystemTests {
       let nodes = [cluster.first, cluster.second]
       let alice = cluster.first.client("alice")
       let beach = Package.root.appending(path: "docs/beach.jpg")
-      _ = try await alice.upload(beach, name: "shore.jpg", richType: "img")
+      try await alice.upload(beach, as: "shore.jpg")
       let id = try await alice.create(
         NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
       ).id
@@ -26,29 +26,17 @@ struct SharedRenderingSystemTests {
         return counts.preparing == 0 && counts.ready > 0
       }
       let made = { try nodes.map { try $0.measured(Self.made) }.reduce(0, +) }
-      let before = try made()
-      // Few enough for a debug build to render them within the time that a node waits for another.
-      let places = 10..<18
-      let connections = try places.flatMap { place in
-        try (0..<6).map { number in
-          let connection = try RawConnection(port: nodes[number % 2].port)
-          connection.send(
-            Array(
-              ("GET /api/notifications/\(id)?width=96&height=240&fit=cover&focus=0.\(place),0.5 HTTP/1.1\r\n"
-                + "Host: localhost\r\n"
-                + RunningServer.credentials("alice") + "\r\n\r\n").utf8))
-          return (place, connection)
-        }
+      // Few enough for a debug build to render them within the ten seconds that a node waits for another. Others
+      // are asked for if this machine takes longer.
+      for attempt in 1...3 {
+        let (before, start) = (try made(), ContinuousClock.now)
+        let places = attempt * 10..<attempt * 10 + 8
+        try Self.fetch(places, of: id, from: nodes)
+        let rendered = try made() - before
+        if .now - start > .seconds(10), attempt < 3 { continue }
+        #expect(rendered == Double(places.count))
+        break
       }
-      var bodies: [Int: [UInt8]] = [:]
-      for (place, connection) in connections {
-        let answer = try connection.answer()
-        #expect(answer.status == 200)
-        #expect(bodies[place] == nil || bodies[place] == answer.body)
-        bodies[place] = answer.body
-      }
-      let rendered = try made() - before
-      #expect(rendered == Double(places.count))
       // Without their locks they render all the same.
       try cluster.database.query(
         """
@@ -60,6 +48,28 @@ struct SharedRenderingSystemTests {
           "/api/notifications/\(id)?width=500", RunningServer.credentials("alice"))
         #expect(answer.status == 200)
       }
+    }
+  }
+
+  /// Asks for each rendition at both nodes at once, three times each.
+  private static func fetch(_ places: Range<Int>, of id: Int, from nodes: [RunningServer]) throws {
+    let connections = try places.flatMap { place in
+      try (0..<6).map { number in
+        let connection = try RawConnection(port: nodes[number % 2].port)
+        connection.send(
+          Array(
+            ("GET /api/notifications/\(id)?width=96&height=240&fit=cover&focus=0.\(place),0.5 HTTP/1.1\r\n"
+              + "Host: localhost\r\n"
+              + RunningServer.credentials("alice") + "\r\n\r\n").utf8))
+        return (place, connection)
+      }
+    }
+    var bodies: [Int: [UInt8]] = [:]
+    for (place, connection) in connections {
+      let answer = try connection.answer()
+      #expect(answer.status == 200)
+      #expect(bodies[place] == nil || bodies[place] == answer.body)
+      bodies[place] = answer.body
     }
   }
 }

@@ -51,7 +51,7 @@ import Testing
     let seconds = Soak.amount(short: 2, long: 60)
     let attack = try Child(
       "/usr/bin/slowhttptest",
-      [mode, "-c", "\(count)", "-r", "300", "-i", "1", "-l", "\(seconds)", "-p", "5"]
+      [mode, "-c", "\(count)", "-r", "300", "-i", "1", "-l", "\(seconds)", "-p", "20"]
         + ["-u", "http://127.0.0.1:\(server.port)\(target)"])
     let over = Over()
     let asking = Task {

@@ -28,6 +28,7 @@ import Testing
         Array(
           "GET /api/push/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic \(account)\r\n\r\n"
             .utf8))
+      try await eventually("the stream is open") { listening.hasInput }
       let changed = try await Self.user(
         "password", "alice", in: server.scratch, password: "the second secret")
       #expect(changed.exitCode == 0 && changed.output == ["changed the password of alice"])

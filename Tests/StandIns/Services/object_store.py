@@ -120,14 +120,13 @@ use = egg:swift#{name}
 SERVERS = ["account", "container", "object", "proxy"]
 
 
-def free_ports(count):
+def reserved_ports(count):
+    """Sockets whose ports nobody else is given as long as they are open; Swift's servers may use them."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    return sockets
 
 
 def end_with_parent():
@@ -139,7 +138,8 @@ class Swift:
     def __init__(self, folder):
         self.folder = folder
         self.processes = []
-        self.ports = dict(zip(SERVERS, free_ports(len(SERVERS))))
+        self.reserved = reserved_ports(len(SERVERS))
+        self.ports = {name: one.getsockname()[1] for name, one in zip(SERVERS, self.reserved)}
         self.configure()
 
     def write(self, name, text):
