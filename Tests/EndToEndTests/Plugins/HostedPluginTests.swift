@@ -97,6 +97,7 @@ import Testing
       launcher: PluginRun.programs.appending(path: "richpush-exec").path,
       temporaryFolder: scratch.path)
     configuration.network = network
+    configuration.queueTimeout = .seconds(60)
     configuration.readablePaths = [PluginRun.repository.appending(path: "assets").path]
     return try PluginHost(configuration: configuration)
   }

@@ -23,9 +23,9 @@ final class LocalSite: Sendable {
     Thread.detachNewThread { [weak self] in
       while true {
         let peer = accept(listener, nil, nil)
-        guard peer >= 0 else { return }
-        guard let self else {
-          close(peer)
+        guard peer >= 0, let self else {
+          // Here, so that no other site's listener has its number as long as it is accepted from.
+          for descriptor in [peer, listener] { close(descriptor) }
           return
         }
         self.serve(peer, handler)
@@ -33,10 +33,7 @@ final class LocalSite: Sendable {
     }
   }
 
-  deinit {
-    shutdown(listener, CInt(SHUT_RDWR))
-    close(listener)
-  }
+  deinit { shutdown(listener, CInt(SHUT_RDWR)) }
 
   private func serve(_ peer: CInt, _ handler: Handler) {
     defer { close(peer) }

@@ -16,8 +16,9 @@ struct Misdeed: Sendable {
 
   var plugin: String { Self.plugin(script) }
 
-  /// A plugin that keeps a secret for as long as it may.
-  static let secretive = plugin("echo secret >$TMPDIR/note; hang")
+  /// A plugin that keeps a secret until there is a file `over` beside it.
+  static let secretive = plugin(
+    "echo secret >$TMPDIR/note; while [ ! -e $TMPDIR/over ]; do sleep 0.02; done; head")
 
   /// A plugin that runs the script when a device says so, and not while it is published.
   private static func plugin(_ script: String) -> String {

@@ -20,8 +20,12 @@ import Testing
     }
 
     """
-  private static let manifest =
-    #"{"mode":"fastcgi","query":["now"],"limits":{"seconds":2},"workers":{"max":1,"requests":100000}}"#
+  private static func manifest(seconds: Int) -> String {
+    """
+    {"mode":"fastcgi","query":["now"],"limits":{"seconds":\(seconds)},
+     "workers":{"max":1,"requests":100000}}
+    """
+  }
 
   @Test func `answers each caller with what it asked for, once`() async throws {
     try await Self.lend { server, connection in
@@ -53,7 +57,7 @@ import Testing
   }
 
   @Test func `holds up nobody when it suddenly hangs or dies`() async throws {
-    try await Self.lend { server, connection in
+    try await Self.lend(seconds: 2) { server, connection in
       let ids = try await Self.publish(["a", "hangs", "dies"], on: server)
       for _ in 0..<100 {
         connection.ask("GET", "/api/notifications/\(ids[0])")
@@ -63,7 +67,8 @@ import Testing
       let before = try bystander.median()
       connection.ask("GET", "/api/notifications/\(ids[1])?now=1")
       let meanwhile = try bystander.median { connection.hasInput }
-      #expect(meanwhile < before * 10, "\(meanwhile) instead of \(before)")
+      let otherwise = max(before, try bystander.median())  // the machine may have other work, too
+      #expect(meanwhile < otherwise * 10, "\(meanwhile) instead of \(otherwise)")
       #expect(try connection.answer().status == 504)
       #expect(server.log.contains("plugin quick, render, notification \(ids[1]): timedOut: "))
       connection.ask("GET", "/api/notifications/\(ids[2])?now=1")
@@ -87,10 +92,10 @@ import Testing
   }
 
   private static func lend(
-    to body: (RunningServer, RawConnection) async throws -> Void
+    seconds: Int = 20, to body: (RunningServer, RawConnection) async throws -> Void
   ) async throws {
     try await RunningServer.lend { scratch in
-      try scratch.drop(Array(manifest.utf8), as: "plugins/quick/plugin.json")
+      try scratch.drop(Array(manifest(seconds: seconds).utf8), as: "plugins/quick/plugin.json")
       try scratch.drop(Array(plugin.utf8), as: "plugins/quick/quick", executable: true)
       try scratch.drop(Array(Bystander.plugin.utf8), as: "plugins/good", executable: true)
     } to: { server in

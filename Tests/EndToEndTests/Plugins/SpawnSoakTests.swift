@@ -20,6 +20,16 @@ import Testing
 
     var launcherMemory: Int { launcher.map(\.memory).max() ?? 0 }
     var launcherDescriptors: Int { launcher.map(\.descriptors).max() ?? 0 }
+
+    func hasGrown(since before: Holding) -> Bool {
+      // As many supervisors may have come as plugins run at a time, with four descriptors each.
+      server.descriptors > before.server.descriptors + 16
+        || server.threads > before.server.threads + 2
+        || server.memory > before.server.memory + 2048
+        || launcher.count > before.launcher.count + 4
+        || launcherDescriptors > before.launcherDescriptors
+        || launcherMemory > before.launcherMemory + 64
+    }
   }
 
   @Test func `starts ten thousand processes without growing`() async throws {
@@ -38,18 +48,20 @@ import Testing
         }
         return try await group.reduce(into: []) { $0.append($1) }
       }
+      try await eventually("the samples are ready") {
+        try await alice.assetCounts().ready == Scratch.samples.count
+      }
       try Self.ask(ids, times: spawns / 4, on: server)
-      let before = try await Self.holding(of: server)
+      var before = try await Self.holding(of: server)
       try Self.ask(ids, times: spawns, on: server)
-      let after = try await Self.holding(of: server)
-
-      // As many supervisors may have come as plugins run at a time, with four descriptors each.
-      #expect(after.server.descriptors <= before.server.descriptors + 16)
-      #expect(after.server.threads <= before.server.threads + 2)
-      #expect(after.server.memory <= before.server.memory + 2048, "\(before) \(after)")
-      #expect(after.launcher.count <= before.launcher.count + 4)
-      #expect(after.launcherDescriptors <= before.launcherDescriptors)
-      #expect(after.launcherMemory <= before.launcherMemory + 64)
+      var after = try await Self.holding(of: server)
+      // A thread that was first needed now has memory of its own; what is leaked grows each time.
+      for _ in 0..<2 where after.hasGrown(since: before) {
+        before = after
+        try Self.ask(ids, times: spawns, on: server)
+        after = try await Self.holding(of: server)
+      }
+      #expect(!after.hasGrown(since: before), "\(before) \(after)")
     }
   }
 
