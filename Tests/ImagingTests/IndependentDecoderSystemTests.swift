@@ -3,7 +3,7 @@ import Testing
 
 /// About 200 pictures of every format, turned in every way, beside other decoders and libvips's thumbnails
 /// (`Independent/compare.py`).
-@Suite(.timeLimit(.minutes(10))) struct IndependentDecoderSystemTests {
+@Suite(.timeLimit(.minutes(30))) struct IndependentDecoderSystemTests {
   @Test func `renditions look like those of independent decoders, and no worse than libvips's`()
     throws
   {

@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import socket
 import subprocess
 import threading
 import time
@@ -33,9 +34,18 @@ class Load:
             file.write(CONFIGURATION.format(folder=folder, upstream=upstream, port=port))
         self.proxy = subprocess.Popen(["nginx", "-e", folder + "/error.log", "-c", folder + "/nginx.conf"])
         self.threads = [threading.Thread(target=self.work, args=(number,)) for number in range(clients)]
-        time.sleep(0.5)
+        self.await_proxy()
         for thread in self.threads:
             thread.start()
+
+    def await_proxy(self):
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return socket.create_connection(("127.0.0.1", self.port)).close()
+            except ConnectionRefusedError:
+                assert time.monotonic() < deadline and self.proxy.poll() is None, open(self.errors).read()
+                time.sleep(0.05)
 
     def work(self, number):
         fields = {"Authorization": "Basic " + base64.b64encode(b"alice:open sesame").decode()}
