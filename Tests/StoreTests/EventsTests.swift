@@ -36,6 +36,33 @@ import Testing
     #expect(try await store.events.events(after: 4, limit: 9) == events.suffix(1))
   }
 
+  @Test func `tell of each of many devices that fetch in the same moment`() async throws {
+    let store = try scratch.open()
+    let devices = (0..<120).map { "phone \"\($0)\"" }
+    for (number, device) in (devices + ["bob's"]).enumerated() {
+      _ = try await store.accounts.putRegistration(
+        device, user: device == "bob's" ? bob : alice, platform: "apns", handle: "\(number)",
+        tags: [])
+    }
+    var new = NotificationInsert.any(to: alice)
+    (new.sender, new.push) = (shop, nil)
+    for _ in 0..<2 { _ = try await store.notifications.create(new) }
+    for device in devices + ["bob's", devices[0]] {
+      store.notifications.recordFetched(1, user: alice, device: device)
+    }
+    for user in [bob, alice] { store.notifications.recordFetched(0, user: user, device: "bob's") }
+    try await store.probe()
+    let events = try await store.events.events(after: 0, for: shop, limit: 999)
+    let ofDevices = devices.indices.map {
+      #"{"notification":1,"user":"alice","device":"phone \"\#($0)\"","state":"fetched"}"#
+    }
+    #expect(
+      events.map(\.data).sorted()
+        == (ofDevices + [#"{"notification":0,"user":"alice","state":"fetched"}"#]).sorted())
+    #expect(Set(events.map(\.token)).count == 121 && events.allSatisfy { $0.time == scratch.now })
+    for id in 0...1 { #expect(try await store.sent.counts(of: id)?.fetched == 1) }
+  }
+
   @Test func `are for the notification's publisher, and those of nobody for all`() async throws {
     let store = try scratch.open()
     for sender in [shop, news] {

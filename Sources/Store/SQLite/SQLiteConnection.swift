@@ -20,6 +20,9 @@ struct SQLiteConnection: ~Copyable, Queryable {
   /// How long to wait for another process's lock, such as that of a command while the server runs.
   private static let busyTimeout: Int32 = 10_000  // ms
 
+  /// SQLite would count each allocation under one lock for all connections.
+  private static let countsNoMemory = csqlite_count_no_memory()
+
   /// The C handle, for the parts of SQLite that have no wrapper here.
   let handle: OpaquePointer
   private let statements = StatementCache()
@@ -29,6 +32,7 @@ struct SQLiteConnection: ~Copyable, Queryable {
     var opened: OpaquePointer?
     let creation = purpose == .writing ? SQLITE_OPEN_CREATE : 0
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | creation
+    _ = countsNoMemory
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError(opened, "open \(path)")
@@ -104,14 +108,31 @@ struct SQLiteConnection: ~Copyable, Queryable {
 
   /// Runs a statement with each of several lists of values; returns which of them changed a row.
   func changes(_ sql: String, _ lists: [[any Column]]) throws -> [Bool] {
-    let prepared = try statements.checkOut(sql, for: handle)
-    defer { prepared.checkIn() }
-    return try lists.map { values in
-      try bind(values, to: prepared.statement)
-      while try step(prepared.statement) {}
-      sqlite3_reset(prepared.statement)
+    try withStatement(sql, lists) { statement in
+      while try step(statement) {}
       return sqlite3_changes64(handle) > 0
     }
+  }
+
+  /// Runs a query with each of several lists of values; returns the first column of each first row, nil for a
+  /// list without one.
+  func values<T: Column>(
+    _ sql: String, _ lists: [[any Column]], as type: T.Type = T.self
+  ) throws -> [T?] {
+    try withStatement(sql, lists) { try step($0) ? T.read($0, at: 0) : nil }
+  }
+
+  /// Inserts rows; `sql` is the statement up to `VALUES`, and `row` what follows it for one row.
+  ///
+  /// Fifty share a statement: in a table with AUTOINCREMENT a statement costs as much as a row.
+  func insert(_ sql: String, _ row: String, _ rows: [[any Column]]) throws {
+    let number = 50
+    let whole = rows.count - rows.count % number
+    let many = sql + " " + repeatElement(row, count: number).joined(separator: ", ")
+    for start in stride(from: 0, to: whole, by: number) {
+      try run(many, values: Array(rows[start..<start + number].joined()))
+    }
+    _ = try changes(sql + " " + row, Array(rows[whole...]))
   }
 
   func rows<T>(
@@ -142,6 +163,19 @@ struct SQLiteConnection: ~Copyable, Queryable {
     defer { prepared.checkIn() }
     try bind(values, to: prepared.statement)
     return try body(prepared.statement)
+  }
+
+  /// Runs a statement with each of several lists of values.
+  private func withStatement<T>(
+    _ sql: String, _ lists: [[any Column]], _ body: (OpaquePointer) throws -> T
+  ) throws -> [T] {
+    let prepared = try statements.checkOut(sql, for: handle)
+    defer { prepared.checkIn() }
+    return try lists.map { values in
+      try bind(values, to: prepared.statement)
+      defer { sqlite3_reset(prepared.statement) }
+      return try body(prepared.statement)
+    }
   }
 
   private func bind(_ values: [any Column], to statement: OpaquePointer) throws(StoreError) {

@@ -110,28 +110,18 @@ extension SQLiteConnection {
       "UPDATE recipient SET fetched = ? WHERE user = ? AND notification = ? AND fetched IS NULL",
       fetches.map { [$0.time, $0.user, $0.id] })
     let areDevices = try firstsOfDevices(fetches, areUsers)
-    var events: [String] = []
+    var receipts: [PendingFetches.Fetch] = []
     var counts: [Int: (number: Int, time: Date)] = [:]
     for (fetch, (isUsers, isDevices)) in zip(fetches, zip(areUsers, areDevices)) {
       // A device's receipt is the user's, too.
       if isDevices {
-        events.append(fetch.json)
+        receipts.append(fetch)
       } else if isUsers {
-        events.append(fetch.withoutDevice.json)
+        receipts.append(fetch.withoutDevice)
       }
       if isUsers { counts[fetch.id, default: (0, fetch.time)].number += 1 }
     }
-    if events.isEmpty { return }
-    try run(
-      """
-      INSERT INTO event(type, publisher, user, data, created)
-      SELECT 'receipt', sender, given.value ->> 1, iif(given.value ->> 2 IS NULL,
-          json_object('notification', notification.id, 'user', NULL, 'state', 'fetched'),
-          json_object(
-            'notification', notification.id, 'user', NULL, 'device', given.value ->> 2, 'state', 'fetched')),
-        given.value ->> 3
-      FROM json_each(?) AS given CROSS JOIN notification ON notification.id = given.value ->> 0
-      """, "[\(events.joined(separator: ","))]")
+    try insertReceipts(of: receipts)
     try count("fetched", of: counts, first: "first_fetched")
   }
 
@@ -140,17 +130,14 @@ extension SQLiteConnection {
     _ fetches: [PendingFetches.Fetch], _ areUsers: [Bool]
   ) throws -> [Bool] {
     var areFirst = [Bool](repeating: false, count: fetches.count)
-    let devices = Set(fetches.compactMap(\.device))
-    if devices.isEmpty { return areFirst }
-    let owners: [String: UserID] = try dictionary(
-      "SELECT registration.id, user FROM json_each(?) CROSS JOIN registration ON registration.id = value",
-      StringList(Array(devices)))
-    let theirs = try fetches.indices.filter { index in
-      let fetch = fetches[index]
-      guard let device = fetch.device, owners[device] == fetch.user else { return false }
+    let given = fetches.indices.filter { fetches[$0].device != nil }
+    let owners: [UserID?] = try values(
+      "SELECT user FROM registration WHERE id = ?", given.map { [fetches[$0].device] })
+    let theirs = try zip(given, owners).filter { index, owner in
       // If it is not the user's first, it may be nobody's.
-      return try areUsers[index] || isRecipient(fetch.user, of: fetch.id)
-    }
+      let fetch = fetches[index]
+      return try owner == fetch.user && (areUsers[index] || isRecipient(fetch.user, of: fetch.id))
+    }.map(\.0)
     let changed = try changes(
       """
       INSERT INTO device_receipt AS receipt (notification, user, registration, fetched)
@@ -167,13 +154,34 @@ extension SQLiteConnection {
       "SELECT 1 FROM recipient WHERE user = ? AND notification = ?", user, id, as: Bool.self)
       == true
   }
+
+  /// Inserts the events that tell of first fetches.
+  private func insertReceipts(of fetches: [PendingFetches.Fetch]) throws {
+    let senders: [Int: UserID?] = try dictionary(
+      "SELECT notification.id, sender FROM json_each(?) CROSS JOIN notification ON notification.id = value",
+      Self.list(Array(Set(fetches.map(\.id)))))
+    try insert(
+      "INSERT INTO event(type, publisher, user, data, created) VALUES", "('receipt', ?, ?, ?, ?)",
+      fetches.compactMap { fetch in
+        senders[fetch.id].map { [$0, fetch.user, fetch.receipt, fetch.time] }
+      })
+  }
 }
 
 extension PendingFetches.Fetch {
-  /// `[notification, user, device, milliseconds]`, for json_each.
-  fileprivate var json: String {
-    let milliseconds = Int((time.timeIntervalSince1970 * 1000).rounded(.down))
-    return "[\(id),\(user.rawValue),\(device.map(JSONText.quoted) ?? "null"),\(milliseconds)]"
+  /// The data of the event.
+  fileprivate var receipt: String {
+    var json: [UInt8] = []
+    json.reserveCapacity(120)
+    json += "{\"notification\":".utf8
+    json += String(id).utf8
+    json += ",\"user\":null".utf8
+    if let device {
+      json += ",\"device\":".utf8
+      JSONText.append(device, to: &json)
+    }
+    json += ",\"state\":\"fetched\"}".utf8
+    return String(decoding: json, as: UTF8.self)
   }
 
   fileprivate var withoutDevice: Self { Self(id: id, user: user, device: nil, time: time) }

@@ -78,13 +78,11 @@ extension SQLiteConnection {
   func count(
     _ column: String, of notifications: [Int: (number: Int, time: Date)], first: String
   ) throws {
-    for (id, (number, time)) in notifications {
-      try run(
-        """
-        UPDATE notification_count SET \(column) = \(column) + ?, \(first) = coalesce(\(first), ?)
-        WHERE notification = ?
-        """, number, time, id)
-    }
+    _ = try changes(
+      """
+      UPDATE notification_count SET \(column) = \(column) + ?, \(first) = coalesce(\(first), ?)
+      WHERE notification = ?
+      """, notifications.map { [$1.number, $1.time, $0] })
   }
 
   /// Counts jobs in their new state instead of the old one, which is nil for new jobs.
