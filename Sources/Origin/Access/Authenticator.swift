@@ -16,7 +16,35 @@ final class Authenticator: Sendable {
     /// No well-formed credentials.
     case invalid
     /// Credentials that need ``verify(_:from:)``.
-    case unverified
+    case unverified(Unverified)
+  }
+
+  /// Well-formed credentials of an `Authorization` field.
+  struct Unverified: Sendable {
+    enum Secret: Sendable {
+      case token(DeviceToken)
+      case password(Credentials)
+    }
+
+    let authorization: String
+    let secret: Secret
+    /// Whose they were when they were verified before something of the user was changed.
+    let former: Caller?
+
+    /// Nil if they are not well-formed.
+    init?(_ authorization: String, _ known: LoginCache.Entry) {
+      if let token = DeviceToken(authorization) {
+        secret = .token(token)
+      } else if let credentials = Credentials(authorization) {
+        secret = .password(credentials)
+      } else {
+        return nil
+      }
+      self.authorization = authorization
+      former = if case .changed(let caller) = known { caller } else { nil }
+    }
+
+    var isToken: Bool { if case .token = secret { true } else { false } }
   }
 
   /// The result of verifying credentials.
@@ -56,9 +84,9 @@ final class Authenticator: Sendable {
 
   /// The caller, if the credentials were verified before.
   func find(_ authorization: String) -> Lookup {
-    if case .valid(let caller) = logins.find(authorization) { return .caller(caller) }
-    let isWellFormed = DeviceToken(authorization) != nil || Credentials(authorization) != nil
-    return isWellFormed ? .unverified : .invalid
+    let known = logins.find(authorization)
+    if case .valid(let caller) = known { return .caller(caller) }
+    return Unverified(authorization, known).map { .unverified($0) } ?? .invalid
   }
 
   /// Whose credentials a request has, as they were last verified, for logs.
@@ -77,27 +105,27 @@ final class Authenticator: Sendable {
   ///
   /// A password is hashed, unless the address or the name has failed too often. An unknown name takes as
   /// long as a wrong password.
-  func verify(_ authorization: String, from address: String) async -> Verification {
+  func verify(_ given: Unverified, from address: String) async -> Verification {
     let moment = logins.changes.moment
+    let authorization = given.authorization
     do {
-      if case .changed(let caller) = logins.find(authorization),
-        try await store.isCurrent(caller)
-      {
-        return .caller(remember(caller, authorization, moment))
+      if let former = given.former, try await store.isCurrent(former) {
+        return .caller(remember(former, authorization, moment))
       }
-      if let token = DeviceToken(authorization) {
+      switch given.secret {
+      case .token(let token):
         let hash = token.hash
         guard let device = try await accounts.device(withToken: hash) else { return .wrong }
         let caller = Caller(
           id: device.user, name: device.name, role: .device,
           proof: .token(hash, device: device.registration))
         return .caller(remember(caller, authorization, moment))
+      case .password(let credentials):
+        if isDemo, let guest = try await guest(credentials) {
+          return .caller(remember(guest, authorization, moment))
+        }
+        return try await inTurn(credentials, authorization, from: address)
       }
-      guard let credentials = Credentials(authorization) else { return .wrong }
-      if isDemo, let guest = try await guest(credentials) {
-        return .caller(remember(guest, authorization, moment))
-      }
-      return try await inTurn(credentials, authorization, from: address)
     } catch {
       switch error {
       case AdmissionQueue.Rejection.full(let wait): return .busy(wait: Int(wait / .seconds(1)))
@@ -107,12 +135,18 @@ final class Authenticator: Sendable {
     }
   }
 
+  /// Verifies the value of an `Authorization` field.
+  func verify(_ authorization: String, from address: String) async -> Verification {
+    guard let given = Unverified(authorization, logins.find(authorization)) else { return .wrong }
+    return await verify(given, from: address)
+  }
+
   /// The caller of a session, if its token was verified before.
-  func find(_ token: SessionToken) -> Lookup {
+  func find(_ token: SessionToken) -> Caller? {
     guard case .valid(let caller) = logins.find(token.loginKey), !caller.hasEnded(at: Date()) else {
-      return .unverified
+      return nil
     }
-    return .caller(caller)
+    return caller
   }
 
   /// Verifies the token of a session.

@@ -4,7 +4,7 @@ package import RichPushAPI
 import Primitives
 
 /// Finds the route and the caller of every request, and turns errors into responses.
-struct RequestDispatcher: Responder {
+final class RequestDispatcher: Responder {
   private let routes: [Route]
   private let router: Router
   let authenticator: Authenticator
@@ -34,7 +34,7 @@ struct RequestDispatcher: Responder {
         return .immediate(media.response)
       }
     } catch { return .immediate(response(to: request, error)) }
-    return .asynchronous(deadline: RouteTable.renderTime) {
+    return .asynchronous(deadline: RouteTable.renderTime) { [self] in
       do {
         return try await renderer.rendition(earlier.media.rendition).response
       } catch { return response(to: request, error) }
@@ -59,7 +59,7 @@ struct RequestDispatcher: Responder {
       return plan(RequestContext(request: request, caller: .anybody, parameters: parameters), route)
     }
     let moment = authenticator.changes.moment
-    let authorize = { @Sendable (caller: Caller) in
+    let authorize = { @Sendable [self] (caller: Caller) in
       let login = Login(user: caller.id, moment: moment, changes: authenticator.changes)
       return plan(
         RequestContext(request: request, caller: caller, login: login, parameters: parameters),
@@ -71,12 +71,11 @@ struct RequestDispatcher: Responder {
     switch authenticator.find(authorization) {
     case .invalid: return .immediate(Self.unauthorized)
     case .caller(let caller): return authorize(caller)
-    case .unverified:
-      return .deferred(deadline: Self.verificationTime) {
-        switch await authenticator.verify(authorization, from: request.peer) {
+    case .unverified(let given):
+      return .deferred(deadline: Self.verificationTime) { [self] in
+        switch await authenticator.verify(given, from: request.peer) {
         case .caller(let caller): authorize(caller)
-        case .wrong:
-          .immediate(DeviceToken(authorization) == nil ? Self.unauthorized : Self.invalidToken)
+        case .wrong: .immediate(given.isToken ? Self.invalidToken : Self.unauthorized)
         case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
         case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
         case .failed(let error): .immediate(response(to: request, error))
@@ -93,8 +92,8 @@ struct RequestDispatcher: Responder {
     guard route.admitsSessions, let token = SessionToken(in: request) else {
       return .immediate(SessionRoutes.signedOut)
     }
-    if case .caller(let caller) = authenticator.find(token) { return authorize(caller) }
-    return .deferred(deadline: Self.verificationTime) {
+    if let caller = authenticator.find(token) { return authorize(caller) }
+    return .deferred(deadline: Self.verificationTime) { [self] in
       switch await authenticator.verify(token) {
       case .caller(let caller): authorize(caller)
       case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
@@ -110,7 +109,7 @@ struct RequestDispatcher: Responder {
       try route.access.check(context.caller)
       if let response = try route.ready?(context) { return .immediate(response) }
     } catch { return .immediate(response(to: context.request, error)) }
-    let respond: @Sendable ([UInt8], SavedBody?) async -> Response = { body, file in
+    let respond: @Sendable ([UInt8], SavedBody?) async -> Response = { [self] body, file in
       var context = context
       (context.body, context.file) = (body, file)
       do {
