@@ -192,5 +192,5 @@ import Testing
 
 extension Authenticator.Verification {
   /// Who it is, if the password was right.
-  var caller: Caller? { if case .caller(let caller) = self { caller } else { nil } }
+  var caller: Caller? { if case .caller(let caller, _) = self { caller } else { nil } }
 }

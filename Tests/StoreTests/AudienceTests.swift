@@ -83,6 +83,13 @@ import Testing
     #expect(try await notifications.isFetchRecorded(0, user: last, device: nil) == false)
     #expect(try await notifications.isFetchRecorded(0, user: outsider, device: nil) == nil)
     #expect(try await notifications.isFetchRecorded(1, user: last, device: nil) == nil)
+    for (user, isRecorded) in [(last, false), (outsider, nil)] {
+      let token = Digest(of: "\(user.rawValue)")
+      #expect(
+        try await store.accounts.addToken(token, to: "device \(user.rawValue)", user: user))
+      let device = try await store.accounts.device(withToken: token, fetching: 0)
+      #expect(try #require(device).isFetchRecorded == isRecorded)
+    }
     notifications.recordFetched(0, user: last, device: "device \(last.rawValue)")
     notifications.recordFetched(0, user: outsider, device: nil)
     #expect(try await notifications.markRead(0, user: other, device: nil))

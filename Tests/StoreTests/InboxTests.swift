@@ -36,6 +36,32 @@ import Testing
       try await store.notifications.unreadCounts(of: [alice, bob, shop]) == [alice: 2, bob: 3])
   }
 
+  @Test func `tells by one read whose a token is, and whether its fetch is recorded`() async throws
+  {
+    let store = try scratch.open()
+    _ = try await store.notifications.create(.any(to: alice))
+    let devices = [("phone", alice), ("tablet", alice), ("other", bob)]
+    for (id, user) in devices {
+      _ = try await store.accounts.putRegistration(
+        id, user: user, platform: "apns", handle: id, tags: [])
+      #expect(try await store.accounts.addToken(Digest(of: id), to: id, user: user))
+    }
+    func recorded(_ device: String, _ notification: Int?) async throws -> Bool? {
+      let found = try #require(
+        try await store.accounts.device(withToken: Digest(of: device), fetching: notification))
+      #expect(found.registration == device && found.user == (device == "other" ? bob : alice))
+      return found.isFetchRecorded
+    }
+    for id in ["phone", "tablet"] { #expect(try await recorded(id, 0) == false) }
+    store.notifications.recordFetched(0, user: alice, device: "phone")
+    try await store.probe()
+    #expect(try await recorded("phone", 0) == true)
+    #expect(try await recorded("tablet", 0) == false)
+    #expect(try await recorded("other", 0) == nil)
+    for other in [1, nil] { #expect(try await recorded("phone", other) == nil) }
+    #expect(try await store.accounts.device(withToken: Digest(of: "?"), fetching: 0) == nil)
+  }
+
   @Test func `lets nobody touch a notification that is not theirs`() async throws {
     let store = try scratch.open()
     _ = try await store.notifications.create(.any(to: alice))

@@ -49,7 +49,8 @@ final class Authenticator: Sendable {
 
   /// The result of verifying credentials.
   enum Verification: Sendable {
-    case caller(Caller)
+    /// For a device that fetches a notification, also what the store told of the fetch, if it was asked.
+    case caller(Caller, FetchRecord? = nil)
     case wrong
     /// Not checked because of too many failures; try again after this number of seconds.
     case tooManyFailures(wait: Int)
@@ -104,8 +105,10 @@ final class Authenticator: Sendable {
   /// Verifies credentials.
   ///
   /// A password is hashed, unless the address or the name has failed too often. An unknown name takes as
-  /// long as a wrong password.
-  func verify(_ given: Unverified, from address: String) async -> Verification {
+  /// long as a wrong password. What a device with a token fetches is read together with the token.
+  func verify(
+    _ given: Unverified, from address: String, fetching fetch: Fetch? = nil
+  ) async -> Verification {
     let moment = logins.changes.moment
     let authorization = given.authorization
     do {
@@ -115,11 +118,15 @@ final class Authenticator: Sendable {
       switch given.secret {
       case .token(let token):
         let hash = token.hash
-        guard let device = try await accounts.device(withToken: hash) else { return .wrong }
+        guard
+          let device = try await accounts.device(withToken: hash, fetching: fetch?.notification)
+        else { return .wrong }
         let caller = Caller(
           id: device.user, name: device.name, role: .device,
           proof: .token(hash, device: device.registration))
-        return .caller(remember(caller, authorization, moment))
+        return .caller(
+          remember(caller, authorization, moment),
+          fetch.map { FetchRecord(fetch: $0, isRecorded: device.isFetchRecorded) })
       case .password(let credentials):
         if isDemo, let guest = try await guest(credentials) {
           return .caller(remember(guest, authorization, moment))

@@ -14,17 +14,25 @@ struct MediaRoutes: Sendable {
   let versions: PluginVersionCache
   let resolved: ResolvedMediaCache
 
+  /// What a request with these path parameters fetches, as of now.
+  func fetch(_ parameters: [String]) -> Fetch? {
+    RequestContext.notificationID(parameters).map {
+      Fetch(notification: $0, moment: resolved.changes.moment)
+    }
+  }
+
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
     let (request, user) = (context.request, context.caller.id)
-    let moment = resolved.changes.moment
+    let moment = context.fetch?.fetch.moment ?? resolved.changes.moment
     let second = Date().second
     let known = resolved.find(request.target, at: second)
     let id = try known?.notification ?? context.notificationID()
-    guard
-      let isRecorded = try await store.notifications.isFetchRecorded(
-        id, user: user, device: context.device)
-    else { throw ServiceError.noSuchNotification }
+    let isRecorded =
+      if let fetch = context.fetch { fetch.isRecorded } else {
+        try await store.notifications.isFetchRecorded(id, user: user, device: context.device)
+      }
+    guard let isRecorded else { throw ServiceError.noSuchNotification }
     known?.renew(moment)
     let media = if let known { known } else { try await resolve(id, context) }
     let response = try await response(with: media, to: context, at: second)

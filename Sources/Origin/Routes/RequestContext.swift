@@ -9,6 +9,8 @@ struct RequestContext: Sendable {
   var login: Login?
   /// The path's variable segments, in order.
   let parameters: [String]
+  /// What the store told of the fetch while the caller was verified.
+  var fetch: FetchRecord?
   /// The body; empty for routes without one.
   var body: [UInt8] = []
   /// The body of a route that receives a file.
@@ -32,10 +34,16 @@ struct RequestContext: Sendable {
     }
   }
 
-  /// The notification ID in the path: a decimal number that fits int32.
+  /// The notification ID in the path.
   func notificationID() throws(ServiceError) -> Int {
+    guard let id = Self.notificationID(parameters) else { throw ServiceError.noSuchNotification }
+    return id
+  }
+
+  /// The notification ID among a path's variable segments: a decimal number that fits int32.
+  static func notificationID(_ parameters: [String]) -> Int? {
     guard let text = parameters.first, let id = Int32(text), id >= 0, String(id) == text else {
-      throw ServiceError.noSuchNotification
+      return nil
     }
     return Int(id)
   }

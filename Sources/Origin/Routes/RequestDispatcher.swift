@@ -59,10 +59,11 @@ final class RequestDispatcher: Responder {
       return plan(RequestContext(request: request, caller: .anybody, parameters: parameters), route)
     }
     let moment = authenticator.changes.moment
-    let authorize = { @Sendable [self] (caller: Caller) in
+    let authorize = { @Sendable [self] (caller: Caller, fetch: FetchRecord?) in
       let login = Login(user: caller.id, moment: moment, changes: authenticator.changes)
       return plan(
-        RequestContext(request: request, caller: caller, login: login, parameters: parameters),
+        RequestContext(
+          request: request, caller: caller, login: login, parameters: parameters, fetch: fetch),
         route)
     }
     guard let authorization = request.fields["Authorization"] else {
@@ -70,11 +71,12 @@ final class RequestDispatcher: Responder {
     }
     switch authenticator.find(authorization) {
     case .invalid: return .immediate(Self.unauthorized)
-    case .caller(let caller): return authorize(caller)
+    case .caller(let caller): return authorize(caller, nil)
     case .unverified(let given):
       return .deferred(deadline: Self.verificationTime) { [self] in
-        switch await authenticator.verify(given, from: request.peer) {
-        case .caller(let caller): authorize(caller)
+        let fetch = route.fetch?(parameters)
+        return switch await authenticator.verify(given, from: request.peer, fetching: fetch) {
+        case .caller(let caller, let record): authorize(caller, record)
         case .wrong: .immediate(given.isToken ? Self.invalidToken : Self.unauthorized)
         case .tooManyFailures(let wait): .immediate(Self.tooManyFailures(wait: wait))
         case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
@@ -86,16 +88,17 @@ final class RequestDispatcher: Responder {
 
   /// Authenticates a caller without `Authorization`, by the cookie of a session.
   private func authenticate(
-    _ request: Request, _ route: Route, _ authorize: @escaping @Sendable (Caller) -> ResponsePlan
+    _ request: Request, _ route: Route,
+    _ authorize: @escaping @Sendable (Caller, FetchRecord?) -> ResponsePlan
   ) -> ResponsePlan {
     guard SessionToken.isFromOwnPage(request) else { return .immediate(Self.unauthorized) }
     guard route.admitsSessions, let token = SessionToken(in: request) else {
       return .immediate(SessionRoutes.signedOut)
     }
-    if let caller = authenticator.find(token) { return authorize(caller) }
+    if let caller = authenticator.find(token) { return authorize(caller, nil) }
     return .deferred(deadline: Self.verificationTime) { [self] in
       switch await authenticator.verify(token) {
-      case .caller(let caller): authorize(caller)
+      case .caller(let caller, let record): authorize(caller, record)
       case .busy(let wait): .immediate(Self.tooManyLogins(wait: wait))
       case .failed(let error): .immediate(response(to: request, error))
       default: .immediate(SessionRoutes.signedOut)

@@ -33,7 +33,7 @@ struct RouteTable: Sendable {
       Route("GET", "/api/openapi.json", for: .user, immediate: OpenAPIDocument.get),
       Route(
         "GET", "/api/notifications/{}", for: .user, admitsSessions: false,
-        deadline: Self.renderTime, media.get),
+        deadline: Self.renderTime, fetching: media.fetch, media.get),
       Route("GET", "/media/{}/{}", for: .anybody, deadline: Self.renderTime, signed.get),
       Route("GET", "/api/notifications", for: .user, notifications.inbox),
       Route(
@@ -117,6 +117,8 @@ struct Route: Sendable {
   ///
   /// Usually called on an event loop's thread, so it must not block.
   let ready: (@Sendable (RequestContext) throws -> Response?)?
+  /// What a request with these path parameters fetches.
+  let fetch: (@Sendable ([String]) -> Fetch?)?
   let handler: @Sendable (RequestContext) async throws -> Response
 
   /// A route; `access` has no default, so that no new route is public by oversight.
@@ -124,10 +126,11 @@ struct Route: Sendable {
     _ method: String, _ pattern: String, for access: Access, admitsSessions: Bool = true,
     body: Body = .none, deadline: Duration = .seconds(30),
     ready: (@Sendable (RequestContext) throws -> Response?)? = nil,
+    fetching fetch: (@Sendable ([String]) -> Fetch?)? = nil,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Response
   ) {
     (self.method, self.pattern, self.access) = (method, pattern, access)
-    self.admitsSessions = admitsSessions
+    (self.admitsSessions, self.fetch) = (admitsSessions, fetch)
     (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
   }
 

@@ -33,7 +33,7 @@ struct SessionRoutes: Sendable {
     case .tooManyFailures(let wait): return RequestDispatcher.tooManyFailures(wait: wait)
     case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
     case .failed(let error): throw error
-    case .caller(let caller):
+    case .caller(let caller, _):
       let token = SessionToken()
       let agent = String((request.fields["User-Agent"] ?? "").prefix(256))
       let isAdded = try await store.sessions.addSession(

@@ -137,15 +137,18 @@ extension PostgresTransaction {
     try send(
       """
       INSERT INTO recipient(user_id, notification)
-      SELECT $1, $2 WHERE EXISTS (\(Self.pendingRecipient)) ON CONFLICT DO NOTHING
+      SELECT $1, $2 WHERE EXISTS (\(Self.pendingRecipient("$1", of: "$2"))) ON CONFLICT DO NOTHING
       """, user, id)
   }
 
-  /// Selects false if the user `$1` is in a stored part of the notification `$2`.
-  static let pendingRecipient = """
-    SELECT false FROM audience_part
-    WHERE notification = $2 AND push IS NULL AND first <= $1 AND last >= $1 AND $1 = ANY(users)
+  /// Selects false if the user is in a stored part of the notification.
+  static func pendingRecipient(_ user: String, of id: String) -> String {
     """
+    SELECT false FROM audience_part AS part
+    WHERE part.notification = \(id) AND part.push IS NULL AND part.first <= \(user) AND part.last >= \(user)
+      AND \(user) = ANY(part.users)
+    """
+  }
 
   private func parts(
     of id: Int, sender: UserID?, _ users: [UserID], event: String?

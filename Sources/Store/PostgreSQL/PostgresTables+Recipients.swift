@@ -146,18 +146,26 @@ extension PostgresTransaction {
 
 extension PostgresTables {
   func isFetchRecorded(_ id: Int, user: UserID, device: String?) async throws -> Bool? {
-    // One statement, so that a part of an audience is not written between two.
     try await database.read { connection in
-      try connection.value(
-        """
-        (SELECT recipient.fetched IS NOT NULL AND ($3::text IS NULL OR EXISTS (
-          SELECT 1 FROM device_receipt AS receipt
-          WHERE receipt.notification = $2 AND receipt.user_id = $1 AND registration = $3
-            AND receipt.fetched IS NOT NULL))
-        FROM recipient WHERE user_id = $1 AND notification = $2)
-        UNION ALL (\(PostgresTransaction.pendingRecipient)) LIMIT 1
-        """, user, id, device)
+      try connection.value(Self.fetchIsRecorded, user, id, device)
     }
+  }
+
+  private static let fetchIsRecorded = isFetchRecorded("$2", user: "$1", device: "$3::text")
+
+  /// The query whether the fetch of a notification by a user, on a device if it is not null, is recorded; without a
+  /// row if the user is no recipient.
+  ///
+  /// One statement, so that a part of an audience is not written between two.
+  static func isFetchRecorded(_ id: String, user: String, device: String) -> String {
+    """
+    (SELECT recipient.fetched IS NOT NULL AND (\(device) IS NULL OR EXISTS (
+      SELECT 1 FROM device_receipt AS receipt
+      WHERE receipt.notification = \(id) AND receipt.user_id = \(user)
+        AND receipt.registration = \(device) AND receipt.fetched IS NOT NULL))
+    FROM recipient WHERE recipient.user_id = \(user) AND recipient.notification = \(id))
+    UNION ALL (\(PostgresTransaction.pendingRecipient(user, of: id))) LIMIT 1
+    """
   }
 
   func soleRecipient(of id: Int) async throws -> UserID? {

@@ -134,18 +134,21 @@ extension PostgresTables {
     return isAdded
   }
 
-  func device(withToken hash: Digest) async throws -> TokenDevice? {
+  func device(
+    withToken hash: Digest, fetching notification: Int?
+  ) async throws -> TokenDevice? {
     try await database.read { connection in
-      try connection.all(
-        """
-        SELECT registration.id, users.id, users.name
-        FROM device_token JOIN registration ON registration.id = device_token.registration
-          JOIN users ON users.id = registration.user_id
-        WHERE device_token.hash = $1
-        """, hash, as: TokenDevice.init
-      ).first
+      try connection.all(Self.deviceWithToken, hash, notification, as: TokenDevice.init).first
     }
   }
+
+  private static let deviceWithToken = """
+    SELECT registration.id, users.id, users.name, (
+      \(isFetchRecorded("$2::bigint", user: "registration.user_id", device: "registration.id")))
+    FROM device_token JOIN registration ON registration.id = device_token.registration
+      JOIN users ON users.id = registration.user_id
+    WHERE device_token.hash = $1
+    """
 
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
     let owner = try await database.write { transaction -> UserID? in

@@ -62,6 +62,8 @@ package struct TokenDevice: Sendable, Hashable {
   package let user: UserID
   /// The user's name.
   package let name: String
+  /// What `Notifications.isFetchRecorded` tells of the notification that was asked for.
+  package let isFetchRecorded: Bool?
 }
 
 /// A secret that signs links to media, which need no password.
@@ -145,8 +147,9 @@ package protocol Accounts: Sendable {
   ///
   /// A registration keeps its two newest tokens.
   func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool
-  /// Whose token has this hash, or nil.
-  func device(withToken hash: Digest) async throws -> TokenDevice?
+  /// Whose token has this hash, or nil; and with a notification, by the same read, whether the device's fetch of
+  /// it is recorded.
+  func device(withToken hash: Digest, fetching notification: Int?) async throws -> TokenDevice?
   /// Removes the tokens of a registration; false if there is none with this id, of this user if one is given.
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool
 
@@ -171,6 +174,13 @@ extension Accounts {
   ) async throws -> Bool {
     try await putRegistration(
       id, user: user, platform: platform, handle: handle, tags: tags, keys: nil, lane: nil)
+  }
+}
+
+extension Accounts {
+  /// Whose token has this hash, or nil.
+  package func device(withToken hash: Digest) async throws -> TokenDevice? {
+    try await device(withToken: hash, fetching: nil)
   }
 }
 

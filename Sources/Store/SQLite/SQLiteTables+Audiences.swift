@@ -136,15 +136,18 @@ extension SQLiteConnection {
     try run(
       """
       INSERT INTO recipient(user, notification)
-      SELECT ?1, ?2 WHERE EXISTS (\(Self.pendingRecipient)) ON CONFLICT DO NOTHING
+      SELECT ?1, ?2 WHERE EXISTS (\(Self.pendingRecipient("?1", of: "?2"))) ON CONFLICT DO NOTHING
       """, user, id)
   }
 
-  /// Selects 0 if the user `?1` is in a stored part of the notification `?2`.
-  static let pendingRecipient = """
-    SELECT 0 FROM audience_part, json_each(members)
-    WHERE notification = ?2 AND push IS NULL AND first <= ?1 AND last >= ?1 AND value = ?1
+  /// Selects 0 if the user is in a stored part of the notification.
+  static func pendingRecipient(_ user: String, of id: String) -> String {
     """
+    SELECT 0 FROM audience_part AS part, json_each(members)
+    WHERE part.notification = \(id) AND part.push IS NULL AND part.first <= \(user) AND part.last >= \(user)
+      AND value = \(user)
+    """
+  }
 
   /// Inserts recipients and their push event, or stores them for `writeNextParts`.
   private func add(_ audience: AudienceParts, of id: Int, event: String?, at now: Date) throws {

@@ -191,18 +191,25 @@ extension PendingFetches.Fetch {
 
 extension SQLiteTables {
   func isFetchRecorded(_ id: Int, user: UserID, device: String?) throws -> Bool? {
-    // One statement, so that a part of an audience is not written between two.
     try database.value(Self.fetchIsRecorded, user, id, device)
   }
 
-  private static let fetchIsRecorded = """
-    SELECT CASE WHEN recipient.fetched IS NULL THEN 0 WHEN ?3 IS NULL THEN 1 ELSE EXISTS (
-      SELECT 1 FROM device_receipt AS receipt
-      WHERE receipt.notification = ?2 AND receipt.user = ?1 AND registration = ?3
-        AND receipt.fetched IS NOT NULL) END
-    FROM recipient WHERE user = ?1 AND notification = ?2
-    UNION ALL \(SQLiteConnection.pendingRecipient) LIMIT 1
+  private static let fetchIsRecorded = isFetchRecorded("?2", user: "?1", device: "?3")
+
+  /// The query whether the fetch of a notification by a user, on a device if it is not null, is recorded; without a
+  /// row if the user is no recipient.
+  ///
+  /// One statement, so that a part of an audience is not written between two.
+  static func isFetchRecorded(_ id: String, user: String, device: String) -> String {
     """
+    SELECT CASE WHEN fetched IS NULL THEN 0 WHEN \(device) IS NULL THEN 1 ELSE EXISTS (
+      SELECT 1 FROM device_receipt AS receipt
+      WHERE receipt.notification = \(id) AND receipt.user = \(user) AND receipt.registration = \(device)
+        AND receipt.fetched IS NOT NULL) END
+    FROM recipient WHERE recipient.user = \(user) AND recipient.notification = \(id)
+    UNION ALL \(SQLiteConnection.pendingRecipient(user, of: id)) LIMIT 1
+    """
+  }
 
   func soleRecipient(of id: Int) throws -> UserID? {
     let users: [UserID] = try database.column(

@@ -107,16 +107,20 @@ extension SQLiteTables {
     return isAdded
   }
 
-  func device(withToken hash: Digest) throws -> TokenDevice? {
-    try database.all(
-      """
-      SELECT registration.id, user.id, user.name
-      FROM device_token JOIN registration ON registration.id = device_token.registration
-        JOIN user ON user.id = registration.user
-      WHERE device_token.hash = ?
-      """, hash, as: TokenDevice.init
-    ).first
+  func device(withToken hash: Digest, fetching notification: Int?) throws -> TokenDevice? {
+    try database.first(Self.deviceWithToken, hash, notification) { row in
+      try TokenDevice(
+        registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
+    }
   }
+
+  private static let deviceWithToken = """
+    SELECT registration.id, user.id, user.name, (
+      \(isFetchRecorded("?2", user: "registration.user", device: "registration.id")))
+    FROM device_token JOIN registration ON registration.id = device_token.registration
+      JOIN user ON user.id = registration.user
+    WHERE device_token.hash = ?1
+    """
 
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
     let owner = try await database.write { connection -> UserID? in
