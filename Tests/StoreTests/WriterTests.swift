@@ -44,17 +44,34 @@ import Testing
   @Test func `a statement with many values tells which of them changed a row`() throws {
     let connection = try SQLiteConnection.open(scratch.folder + "/changes.db", for: .writing)
     try connection.script("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
-    let insert = "INSERT INTO note VALUES (?, ?) ON CONFLICT DO NOTHING"
-    #expect(
-      try connection.changes(insert, [[1, "a"], [1, "b"], [2, ""]]) == [true, false, true])
-    #expect(throws: StoreError.self) {
-      try connection.changes(insert, [[3, "c"], [4, String?.none]])
+    func insert(_ notes: [(Int, String?)]) throws -> [Bool] {
+      try connection.changes("INSERT INTO note VALUES (?, ?) ON CONFLICT DO NOTHING", notes) { $0 }
     }
-    #expect(try connection.changes(insert, [[3, "d"], [4, "e"]]) == [false, true])
+    #expect(try insert([(1, "a"), (1, "b"), (2, "")]) == [true, false, true])
+    #expect(throws: StoreError.self) { try insert([(3, "c"), (4, nil)]) }
+    #expect(try insert([(3, "d"), (4, "e")]) == [false, true])
     #expect(
       try connection.column("SELECT text FROM note ORDER BY id", as: String.self) == [
         "a", "", "c", "e",
       ])
+  }
+
+  @Test func `many rows are inserted and looked up one by one`() throws {
+    let connection = try SQLiteConnection.open(scratch.folder + "/rows.db", for: .writing)
+    try connection.script("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT)")
+    for rows in [0..<0, 0..<1, 1..<50, 50..<100, 100..<207] {
+      try connection.insert("INSERT INTO note VALUES", "(?, ?)", Array(rows)) {
+        ($0, $0 == 3 ? nil : "\($0)")
+      }
+    }
+    let ids = Array(0...207)
+    let texts = try connection.values(
+      "SELECT text FROM note WHERE id = ?", ids, as: String?.self
+    ) { $0 }
+    #expect(texts == ids.map { $0 == 207 ? nil : $0 == 3 ? .some(nil) : "\($0)" })
+    #expect(throws: StoreError.self) {
+      try connection.insert("INSERT INTO note VALUES", "(?, ?)", [300, 0]) { ($0, "again") }
+    }
   }
 
   @Test(arguments: [false, true])

@@ -8,9 +8,7 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses a digest; nil unless the text is 64 lower-case hexadecimal digits.
   package init?(hex: some StringProtocol) {
-    guard hex.utf8.count == 64, hex.utf8.allSatisfy("0123456789abcdef".utf8.contains) else {
-      return nil
-    }
+    guard hex.utf8.count == 64, hex.utf8.allSatisfy(\.isLowercaseHexadecimal) else { return nil }
     self.hex = String(hex)
   }
 
@@ -48,6 +46,12 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
       }
       return 64
     }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isLowercaseHexadecimal: Bool {
+    UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
   }
 }
 

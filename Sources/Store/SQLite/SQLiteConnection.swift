@@ -106,33 +106,46 @@ struct SQLiteConnection: ~Copyable, Queryable {
     return Int(sqlite3_changes64(handle))
   }
 
-  /// Runs a statement with each of several lists of values; returns which of them changed a row.
-  func changes(_ sql: String, _ lists: [[any Column]]) throws -> [Bool] {
-    try withStatement(sql, lists) { statement in
+  /// Runs a statement for each of several elements, with the values that `values` returns; returns for which of
+  /// them it changed a row.
+  func changes<Element, each C: Column>(
+    _ sql: String, _ elements: [Element], _ values: (Element) -> (repeat each C)
+  ) throws -> [Bool] {
+    try withStatement(sql, elements, values) { statement in
       while try step(statement) {}
       return sqlite3_changes64(handle) > 0
     }
   }
 
-  /// Runs a query with each of several lists of values; returns the first column of each first row, nil for a
-  /// list without one.
-  func values<T: Column>(
-    _ sql: String, _ lists: [[any Column]], as type: T.Type = T.self
+  /// Runs a query for each of several elements; returns the first column of each first row, nil for one without.
+  func values<T: Column, Element, each C: Column>(
+    _ sql: String, _ elements: [Element], as type: T.Type = T.self,
+    _ values: (Element) -> (repeat each C)
   ) throws -> [T?] {
-    try withStatement(sql, lists) { try step($0) ? T.read($0, at: 0) : nil }
+    try withStatement(sql, elements, values) { try step($0) ? T.read($0, at: 0) : nil }
   }
 
-  /// Inserts rows; `sql` is the statement up to `VALUES`, and `row` what follows it for one row.
+  /// Inserts a row for each of several elements; `sql` is the statement up to `VALUES`, and `row` what follows it
+  /// for one row.
   ///
   /// Fifty share a statement: in a table with AUTOINCREMENT a statement costs as much as a row.
-  func insert(_ sql: String, _ row: String, _ rows: [[any Column]]) throws {
+  func insert<Element, each C: Column>(
+    _ sql: String, _ row: String, _ elements: [Element], _ values: (Element) -> (repeat each C)
+  ) throws {
     let number = 50
-    let whole = rows.count - rows.count % number
+    let whole = elements.count - elements.count % number
     let many = sql + " " + repeatElement(row, count: number).joined(separator: ", ")
     for start in stride(from: 0, to: whole, by: number) {
-      try run(many, values: Array(rows[start..<start + number].joined()))
+      let prepared = try statements.checkOut(many, for: handle)
+      defer { prepared.checkIn() }
+      var index: Int32 = 0
+      for element in elements[start..<start + number] {
+        let row = values(element)
+        try bind(repeat each row, to: prepared.statement, after: &index)
+      }
+      while try step(prepared.statement) {}
     }
-    _ = try changes(sql + " " + row, Array(rows[whole...]))
+    _ = try changes(sql + " " + row, Array(elements[whole...]), values)
   }
 
   func rows<T>(
@@ -165,16 +178,30 @@ struct SQLiteConnection: ~Copyable, Queryable {
     return try body(prepared.statement)
   }
 
-  /// Runs a statement with each of several lists of values.
-  private func withStatement<T>(
-    _ sql: String, _ lists: [[any Column]], _ body: (OpaquePointer) throws -> T
+  private func withStatement<T, Element, each C: Column>(
+    _ sql: String, _ elements: [Element], _ values: (Element) -> (repeat each C),
+    _ body: (OpaquePointer) throws -> T
   ) throws -> [T] {
     let prepared = try statements.checkOut(sql, for: handle)
     defer { prepared.checkIn() }
-    return try lists.map { values in
-      try bind(values, to: prepared.statement)
+    return try elements.map { element in
+      var index: Int32 = 0
+      let row = values(element)
+      try bind(repeat each row, to: prepared.statement, after: &index)
       defer { sqlite3_reset(prepared.statement) }
       return try body(prepared.statement)
+    }
+  }
+
+  /// Binds values to the parameters after one, which becomes the last of them.
+  private func bind<each C: Column>(
+    _ values: repeat each C, to statement: OpaquePointer, after index: inout Int32
+  ) throws(StoreError) {
+    for value in repeat each values {
+      index += 1
+      guard value.bind(to: statement, at: index) == SQLITE_OK else {
+        throw StoreError(handle, "bind a value")
+      }
     }
   }
 

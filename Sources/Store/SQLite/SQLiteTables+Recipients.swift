@@ -108,7 +108,8 @@ extension SQLiteConnection {
   fileprivate func record(_ fetches: [PendingFetches.Fetch]) throws {
     let areUsers = try changes(
       "UPDATE recipient SET fetched = ? WHERE user = ? AND notification = ? AND fetched IS NULL",
-      fetches.map { [$0.time, $0.user, $0.id] })
+      fetches
+    ) { ($0.time, $0.user, $0.id) }
     let areDevices = try firstsOfDevices(fetches, areUsers)
     var receipts: [PendingFetches.Fetch] = []
     var counts: [Int: (number: Int, time: Date)] = [:]
@@ -132,7 +133,8 @@ extension SQLiteConnection {
     var areFirst = [Bool](repeating: false, count: fetches.count)
     let given = fetches.indices.filter { fetches[$0].device != nil }
     let owners: [UserID?] = try values(
-      "SELECT user FROM registration WHERE id = ?", given.map { [fetches[$0].device] })
+      "SELECT user FROM registration WHERE id = ?", given
+    ) { fetches[$0].device }
     let theirs = try zip(given, owners).filter { index, owner in
       // If it is not the user's first, it may be nobody's.
       let fetch = fetches[index]
@@ -143,8 +145,8 @@ extension SQLiteConnection {
       INSERT INTO device_receipt AS receipt (notification, user, registration, fetched)
       VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET fetched = excluded.fetched WHERE receipt.fetched IS NULL
-      """,
-      theirs.map { [fetches[$0].id, fetches[$0].user, fetches[$0].device, fetches[$0].time] })
+      """, theirs
+    ) { (fetches[$0].id, fetches[$0].user, fetches[$0].device, fetches[$0].time) }
     for (index, isFirst) in zip(theirs, changed) { areFirst[index] = isFirst }
     return areFirst
   }
@@ -162,9 +164,8 @@ extension SQLiteConnection {
       Self.list(Array(Set(fetches.map(\.id)))))
     try insert(
       "INSERT INTO event(type, publisher, user, data, created) VALUES", "('receipt', ?, ?, ?, ?)",
-      fetches.compactMap { fetch in
-        senders[fetch.id].map { [$0, fetch.user, fetch.receipt, fetch.time] }
-      })
+      fetches.filter { senders[$0.id] != nil }
+    ) { (senders[$0.id] ?? nil, $0.user, $0.receipt, $0.time) }
   }
 }
 

@@ -82,7 +82,8 @@ extension SQLiteConnection {
       """
       UPDATE notification_count SET \(column) = \(column) + ?, \(first) = coalesce(\(first), ?)
       WHERE notification = ?
-      """, notifications.map { [$1.number, $1.time, $0] })
+      """, Array(notifications)
+    ) { ($0.value.number, $0.value.time, $0.key) }
   }
 
   /// Counts jobs in their new state instead of the old one, which is nil for new jobs.
