@@ -109,29 +109,17 @@ final class Authenticator: Sendable {
   func verify(
     _ given: Unverified, from address: String, fetching fetch: Fetch? = nil
   ) async -> Verification {
-    let moment = logins.changes.moment
-    let authorization = given.authorization
     do {
-      if let former = given.former, try await store.isCurrent(former) {
-        return .caller(remember(former, authorization, moment))
-      }
-      switch given.secret {
-      case .token(let token):
-        let hash = token.hash
-        guard
-          let device = try await accounts.device(withToken: hash, fetching: fetch?.notification)
-        else { return .wrong }
-        let caller = Caller(
-          id: device.user, name: device.name, role: .device,
-          proof: .token(hash, device: device.registration))
-        return .caller(
-          remember(caller, authorization, moment),
-          fetch.map { FetchRecord(fetch: $0, isRecorded: device.isFetchRecorded) })
-      case .password(let credentials):
-        if isDemo, let guest = try await guest(credentials) {
-          return .caller(remember(guest, authorization, moment))
+      if let former = given.former {
+        let moment = logins.changes.moment
+        if try await store.isCurrent(former) {
+          return .caller(remember(former, given.authorization, moment))
         }
-        return try await inTurn(credentials, authorization, from: address)
+      }
+      return switch given.secret {
+      case .token(let token): try await verify(token, given.authorization, fetching: fetch)
+      case .password(let credentials):
+        try await verify(credentials, given.authorization, from: address)
       }
     } catch {
       switch error {
@@ -140,6 +128,35 @@ final class Authenticator: Sendable {
       default: return .failed(ServiceError(any: error))
       }
     }
+  }
+
+  // Inlined, these would make one frame so large that allocating it costs a microsecond.
+
+  @inline(never)
+  private func verify(
+    _ token: DeviceToken, _ authorization: String, fetching fetch: Fetch?
+  ) async throws -> Verification {
+    let moment = logins.changes.moment
+    let hash = token.hash
+    guard let device = try await accounts.device(withToken: hash, fetching: fetch?.notification)
+    else { return .wrong }
+    let caller = Caller(
+      id: device.user, name: device.name, role: .device,
+      proof: .token(hash, device: device.registration))
+    return .caller(
+      remember(caller, authorization, moment),
+      fetch.map { FetchRecord(fetch: $0, isRecorded: device.isFetchRecorded) })
+  }
+
+  @inline(never)
+  private func verify(
+    _ credentials: Credentials, _ authorization: String, from address: String
+  ) async throws -> Verification {
+    let moment = logins.changes.moment
+    if isDemo, let guest = try await guest(credentials) {
+      return .caller(remember(guest, authorization, moment))
+    }
+    return try await inTurn(credentials, authorization, from: address)
   }
 
   /// Verifies the value of an `Authorization` field.

@@ -35,29 +35,35 @@ struct MediaRoutes: Sendable {
     guard let isRecorded else { throw ServiceError.noSuchNotification }
     known?.renew(moment)
     let media = if let known { known } else { try await resolve(id, context) }
-    let response = try await response(with: media, to: context, at: second)
+    let response =
+      if let content = media.storedContent(at: second) {
+        stored(content, of: media, for: context, at: second)
+      } else { try await rendered(media, for: context, at: second) }
     if request.method == "GET", !isRecorded {
       store.notifications.recordFetched(id, user: user, device: context.device)
     }
     return response
   }
 
-  private func response(
-    with media: ResolvedMedia, to context: RequestContext, at second: Int
+  private func stored(
+    _ content: Content, of media: ResolvedMedia, for context: RequestContext, at second: Int
+  ) -> Response {
+    media.recordUse()
+    var response = Response.content(content)
+    response.cached = context.login.map { CachedMedia(media, for: $0, at: second) }
+    return response
+  }
+
+  // Inlined, it would make the frame of each request so large that allocating it costs a microsecond.
+  @inline(never)
+  private func rendered(
+    _ media: ResolvedMedia, for context: RequestContext, at second: Int
   ) async throws(ServiceError) -> Response {
-    let current: ResolvedMedia
-    var response: Response
-    if let content = media.storedContent(at: second) {
-      media.recordUse()
-      current = media
-      response = .content(content)
-    } else {
-      let rendered = try await render(media)
-      guard !media.rendition.plugin.manifest.perUser else { return rendered.response }
-      current = resolved.setContent(
-        rendered.stored.map { Content($0) }, of: media, for: context.request.target)
-      response = current.content.map { .content($0) } ?? rendered.response
-    }
+    let rendered = try await render(media)
+    guard !media.rendition.plugin.manifest.perUser else { return rendered.response }
+    let current = resolved.setContent(
+      rendered.stored.map { Content($0) }, of: media, for: context.request.target)
+    var response = current.content.map { .content($0) } ?? rendered.response
     response.cached = context.login.map { CachedMedia(current, for: $0, at: second) }
     return response
   }
