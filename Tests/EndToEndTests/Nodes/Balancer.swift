@@ -8,13 +8,15 @@ final class Balancer: Sendable {
 
   static let haproxy = "/usr/sbin/haproxy"
   let endpoint: URL
-  let port: Int
+  var port: Int { reservedPort.number }
+  private let reservedPort: ReservedPort
   private let child: Child
   private let scratch: Scratch
 
   init(_ program: Program, for nodes: [RunningServer]) async throws {
     scratch = try Scratch()
-    port = try freePort()
+    reservedPort = try ReservedPort()
+    let port = reservedPort.number
     endpoint = try #require(URL(string: "http://127.0.0.1:\(port)"))
     switch program {
     case .haproxy: child = try Self.startHAProxy(scratch, port, nodes)

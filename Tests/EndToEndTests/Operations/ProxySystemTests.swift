@@ -95,13 +95,14 @@ private final class Restarts: Sendable {
 private final class Proxy: Sendable {
   private let child: Child
   private let scratch: Scratch
-  private let port: Int
+  private let reservedPort: ReservedPort
+  private var port: Int { reservedPort.number }
 
   init(for server: RunningServer) async throws {
-    scratch = try Scratch()
+    (scratch, reservedPort) = (try Scratch(), try ReservedPort())
     let authority = try StandIn("hub")
     let folder = scratch.folder.path
-    let port = try freePort()
+    let port = reservedPort.number
     let guide = String(decoding: try Package.bytes("docs/OPERATIONS.md"), as: UTF8.self)
     let block = try #require(guide.firstMatch(of: /(?s)```nginx\n(.*?)```/)?.1)
     let site = String(block)
@@ -110,7 +111,6 @@ private final class Proxy: Sendable {
       .replacing("/etc/ssl/push.example.pem", with: authority.folder + "/leaf.pem")
       .replacing("/etc/ssl/push.example.key", with: authority.folder + "/leaf.key")
       .replacing("/var/cache/nginx/richpush", with: folder + "/cache")
-    self.port = port
     child = try startNginx(site, in: scratch)
     try await eventually("nginx listens: \(child.errors)") {
       try await curl("/healthz").hasPrefix("HTTP/2 200 ")
