@@ -42,7 +42,7 @@ import Testing
     } to: { server in
       let (shop, alice) = (server.client("shop"), server.client("alice"))
       var coupon = NewNotification("m", richType: "coupon", payload: "x", to: .users(["alice"]))
-      coupon.expires = Date(timeIntervalSinceNow: 8)
+      coupon.expires = Date(timeIntervalSinceNow: 20)
       let id = try await shop.create(coupon).id
       #expect(try await alice.media(id).bytes == Data("old\n".utf8))
       try server.scratch.drop(Self.script("new"), as: "plugins/coupon", executable: true)

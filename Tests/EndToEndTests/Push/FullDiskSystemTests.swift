@@ -92,12 +92,13 @@ struct FullDiskSystemTests {
   {
     try await lend { server, services, ballast in
       try await server.client("alice").register(handle: "AB12")
-      try services.apns.answer(["*": [["status": 200, "delay": 0.5]]])
+      try services.apns.answer(["*": [["status": 200, "isHeld": true]]])
       #expect(try post(server, "a").status == 201)
       try await eventually("it is under way") {
         try (services.apns.tell(["do": "requests"])["requests"] as? [Any])?.isEmpty == false
       }
       fill(ballast)
+      try services.apns.tell(["do": "release"])
       try await eventually("it was taken") { try services.apns.delivered().count >= 1 }
       try await eventually("the receipt is refused") {
         server.log.contains("the outbox is unavailable")

@@ -12,7 +12,8 @@ Standard input: one command per line:
                                        makes that share of all calls fail, in every way but those
   {"do": "delivered"}                  answers with [id, device token, text] of every push taken
   {"do": "requests"}                   answers with everything that came since the last time
-A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds,
+  {"do": "release"}                    answers what is held, and holds nothing any more
+A step: {"status": 410, "reason": "Unregistered", "timestamp": ms, "delay": seconds, "isHeld": true,
 "headers": {…}, "act": "answer|reset|goaway|drop|silence|garbage|endless", "raw": text, "times": n}:
 raw is sent so many times instead of the reason; garbage is no HTTP, and endless a body without an end.
 """
@@ -72,6 +73,7 @@ class Service:
         self.rules, self.requests, self.delivered = {}, [], []
         self.opened, self.most_streams = 0, 0
         self.streams, self.chaos, self.faults = 100, 0, FAULTS
+        self.released = asyncio.Event()
 
     def check_token(self, authorization, connection):
         if not authorization.startswith("bearer "):
@@ -195,6 +197,8 @@ class Connection(asyncio.Protocol):
         request["step"] = step
         if "delay" in step:
             await asyncio.sleep(step["delay"])
+        if step.get("isHeld"):
+            await self.service.released.wait()
         self.underway -= 1
         if self.transport.is_closing():
             return
@@ -273,6 +277,8 @@ def obey(service, command):
         service.faults = [
             fault for fault in FAULTS
             if not {fault.get("act"), fault.get("reason")} & set(command.get("without", []))]
+    elif command["do"] == "release":
+        service.released.set()
     elif command["do"] == "delivered":
         return {"pushes": service.delivered, "opened": service.opened}
     elif command["do"] == "requests":
