@@ -10,14 +10,20 @@ import Testing
     try #require(
       FileManager.default.isExecutableFile(atPath: program), "make test-system installs chromium")
     let profile = try Scratch()
-    // A frame that became a download keeps it from ending after it has printed the document.
-    let result = try await Child.run(
-      "/usr/bin/timeout",
+    let browser = try Child(
+      program,
       [
-        "45", program, "--headless", "--no-sandbox", "--disable-gpu", "--timeout=10000",
+        "--headless", "--no-sandbox", "--disable-gpu", "--timeout=100000",
         "--user-data-dir=\(profile.folder.path)", "--dump-dom", address,
       ], environment: ["HOME": profile.folder.path])
-    return result.output.joined(separator: "\n")
+    // A frame that became a download keeps it from ending after it has printed the document.
+    defer { browser.killAll() }
+    var lines: [String] = []
+    for await line in browser.lines {
+      lines.append(line)
+      if line.contains("</html>") { break }
+    }
+    return lines.joined(separator: "\n")
   }
 
   /// A rich type that serves the sample picture, or a page with a script, as the type in the payload.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The console in Debian's Chromium: Console/console.py, which one browser runs from beginning to end.
-@Suite(.timeLimit(.minutes(4))) struct ConsoleSystemTests {
+@Suite(.timeLimit(.minutes(10))) struct ConsoleSystemTests {
   @Test func `people upload, compose, send, follow and withdraw, by mouse and keyboard`()
     async throws
   {
@@ -35,7 +35,8 @@ import Testing
         server.endpoint.absoluteString, try Package.program("richpush").path,
         server.scratch.folder.path + "/assets", Package.root.path + "/assets",
       ] + (screenshots.map { [$0] } ?? []),
-      environment: ["HOME": server.scratch.folder.path, "ONLY": only])
+      environment: ["HOME": server.scratch.folder.path, "ONLY": only],
+      limit: .seconds(550))
     let output = result.output.joined(separator: "\n")
     #expect(result.exitCode == 0, "\(output)\n\(result.errors)")
   }

@@ -17,6 +17,9 @@ class Catalogue extends Screen {
   /** Every card by its asset's key. */
   cards = new Map();
   next = null;
+  /** How many events came, and the number of each asset's last: a page of the list may be older. */
+  events = 0;
+  lastEvents = new Map();
 
   async load() {
     this.search = h("input", {
@@ -66,11 +69,14 @@ class Catalogue extends Screen {
   }
 
   async loadPage(before) {
+    const { events } = this;
+    const isNewer = (name) => this.lastEvents.get(name) > events;
     const page = await get(`/api/assets${query({ limit: 500, after: this.next })}`);
     for (const asset of page.assets) {
       before?.delete(key(asset));
-      this.put(asset);
+      if (!isNewer(key(asset))) this.put(asset);
     }
+    for (const name of before ?? []) if (isNewer(name)) before.delete(name);
     this.next = page.next;
     this.counts = page.counts ?? this.counts;
     this.filter();
@@ -82,6 +88,7 @@ class Catalogue extends Screen {
   }
 
   update(asset) {
+    this.lastEvents.set(key(asset), ++this.events);
     if (asset.state === "removed") return this.drop(key(asset));
     this.put(asset);
     this.filter();

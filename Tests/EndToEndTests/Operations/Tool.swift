@@ -7,11 +7,12 @@ enum Tool {
   /// Runs it to its end.
   static func run(
     _ name: String, _ arguments: [String], environment: [String: String] = [:],
-    input: [UInt8] = []
+    input: [UInt8] = [], limit: Duration = .seconds(200)
   ) async throws -> Child.Result {
     let path = Package.root.appending(path: ".build/tools/bin/\(name)").path
     try #require(FileManager.default.isExecutableFile(atPath: path), "make tools installs \(name)")
-    return try await Child.run(path, arguments, environment: environment, inputBytes: input)
+    return try await Child.run(
+      path, arguments, environment: environment, inputBytes: input, limit: limit)
   }
 }
 

@@ -179,7 +179,7 @@ async def main(folder):
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         try:
-            answer = await asyncio.wait_for(service.obey(json.loads(line)), 60)
+            answer = await asyncio.wait_for(service.obey(json.loads(line)), 200)
         except (RuntimeError, OSError, asyncio.TimeoutError) as error:
             answer = {"error": f"{type(error).__name__} {error}"}
         print(json.dumps(answer), flush=True)
