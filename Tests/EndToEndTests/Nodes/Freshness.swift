@@ -20,6 +20,16 @@ final class Freshness: Sendable {
     var lastStale: ContinuousClock.Instant?
     /// When the last request was sent.
     var lastAsked: ContinuousClock.Instant?
+    /// How long the slowest answer took since the change.
+    var slowest = Duration.zero
+  }
+
+  /// What a node has answered after a change.
+  struct Result {
+    /// How long as before it.
+    let stale: Duration
+    /// How long the slowest answer took.
+    let slowest: Duration
   }
 
   private let watched = Mutex((subjects: [Int: Watched](), isOver: false))
@@ -67,13 +77,13 @@ final class Freshness: Sendable {
     }
   }
 
-  /// Asks for it no more; returns how long it was answered as before after its change.
-  func stop(_ number: Int) -> Duration? {
+  /// Asks for it no more.
+  func stop(_ number: Int) -> Result? {
     watched.withLock { state in
       guard let watched = state.subjects.removeValue(forKey: number), let changed = watched.changed,
         let last = watched.lastStale
       else { return nil }
-      return last - changed
+      return Result(stale: last - changed, slowest: watched.slowest)
     }
   }
 
@@ -81,6 +91,7 @@ final class Freshness: Sendable {
     watched.withLock { state in
       guard var watched = state.subjects[number] else { return }
       watched.lastAsked = start
+      if watched.changed != nil { watched.slowest = max(watched.slowest, .now - start) }
       if watched.subject.staleStatuses.contains(status) { watched.lastStale = start }
       state.subjects[number] = watched
     }

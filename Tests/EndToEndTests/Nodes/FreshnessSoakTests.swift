@@ -29,7 +29,16 @@ struct FreshnessSoakTests {
             var times: [(Change, Duration)] = []
             for number in stride(from: lane, to: Self.tries, by: Self.lanes) {
               let change = Change.allCases[number / Self.lanes % Change.allCases.count]
-              times.append((change, try await Self.attempt(change, number, cluster, probes)))
+              var attempts = 0
+              let result = try await repeatedly(until: { (result: Freshness.Result) in
+                result.stale < Self.limit || !result.isHeldUp
+              }) {
+                attempts += 1
+                return try await Self.attempt(
+                  change, number + attempts * 1_000_000, cluster, probes)
+              }
+              #expect(result.stale < Self.limit, "\(change): \(result)")
+              times.append((change, result.stale))
               progress.add("tries")
             }
             return times
@@ -51,27 +60,23 @@ struct FreshnessSoakTests {
     }
   }
 
-  /// Changes what all nodes have answered; returns how long the last of them answered as before.
+  /// Changes what all nodes have answered; returns the longest times of any of them.
   private static func attempt(
     _ change: Change, _ number: Int, _ cluster: Cluster, _ probes: [Freshness]
-  ) async throws -> Duration {
+  ) async throws -> Freshness.Result {
     let (subject, end) = try await prepare(change, number, cluster)
     for probe in probes { probe.watch(number, subject) }
     try await eventually("all nodes have answered \(change)") {
       probes.allSatisfy { $0.hasAsked(number) }
     }
-    try await end()
+    try await Cluster.patiently(end)
     for probe in probes { probe.noteChange(of: number) }
     try await eventually("all nodes were asked later than that") {
       probes.allSatisfy { $0.hasAsked(number, later: limit) }
     }
-    var longest = Duration.zero
-    for (node, probe) in probes.enumerated() {
-      let stale = try #require(probe.stop(number))
-      #expect(stale < limit, "\(change): node \(node) answered for \(stale)")
-      longest = max(longest, stale)
-    }
-    return longest
+    let results = try probes.map { try #require($0.stop(number)) }
+    return Freshness.Result(
+      stale: results.map(\.stale).max() ?? .zero, slowest: results.map(\.slowest).max() ?? .zero)
   }
 
   /// What the nodes are asked, and what changes the answer.
@@ -85,17 +90,19 @@ struct FreshnessSoakTests {
     let new =
       change == .amended
       ? NewNotification("m", richType: "url", payload: link, to: .users([name])) : .logo(to: name)
-    let id = try await shop.create(new).id
+    let id = try await Cluster.patiently { try await shop.create(new).id }
     func head(_ method: String, _ authorization: String) -> String {
       "\(method) /api/notifications/\(id) HTTP/1.1\r\nAuthorization: \(authorization)\r\n"
     }
     let basic = "Basic " + Data("\(name):\(name)".utf8).base64EncodedString()
     switch change {
     case .tokenRevoked, .userRemoved:
-      var phone = user
-      let device = try await phone.register(handle: "\(0xABC0_0000 + number)")
-      phone.device = device
-      let token = "Bearer " + (try await phone.deviceToken())
+      let (device, token) = try await Cluster.patiently {
+        var phone = user
+        let device = try await phone.register(handle: "\(0xABC0_0000 + number)")
+        phone.device = device
+        return (device, "Bearer " + (try await phone.deviceToken()))
+      }
       return (
         Freshness.Subject(head: head("GET", token), staleStatuses: [200]),
         {
@@ -137,4 +144,9 @@ struct FreshnessSoakTests {
       return try await group.reduce(0, +)
     }
   }
+}
+
+extension Freshness.Result {
+  /// Whether a node, or the whole machine, stood still meanwhile.
+  fileprivate var isHeldUp: Bool { slowest > .milliseconds(200) }
 }

@@ -22,7 +22,11 @@ struct NodesChaosSoakTests {
       flags: ["--push", "embedded,apns"], environment: apns.environment,
       prepare: { try $0.addKeepingType() }
     ) { cluster in
-      for (user, handle) in Self.users { try await cluster.client(user).register(handle: handle) }
+      for (user, handle) in Self.users {
+        try await Cluster.patiently {
+          _ = try await cluster.client(user).register(handle: handle)
+        }
+      }
       let progress = SoakProgress("nodes")
       let faults = Faults(cluster, progress)
       let follower = Task { try await Self.follow(cluster, progress) }
@@ -129,7 +133,9 @@ struct NodesChaosSoakTests {
             // The uploaded media, from all of them.
             let nodes = sent.medium == nil ? [cluster.nodes[id % 3]] : cluster.nodes
             for node in nodes {
-              let bytes = try await node.client("alice").media(id).bytes
+              let bytes = try await Cluster.patiently {
+                try await node.client("alice").media(id).bytes
+              }
               #expect(bytes == sent.medium ?? logo, "\(id): \(bytes.count) bytes")
               progress.add("media")
             }
@@ -164,7 +170,9 @@ extension NodesChaosSoakTests {
   private static func end(
     _ follower: Task<[Int: String], any Error>, _ cluster: Cluster
   ) async throws -> [Int: String] {
-    _ = try await cluster.client("shop").create(.logo(to: "alice", "the end"))
+    var new = NewNotification.logo(to: "alice", "the end")
+    new.idempotencyKey = "the end"
+    _ = try await Cluster.patiently { [new] in try await cluster.client("shop").create(new) }
     return try await follower.value
   }
 }

@@ -44,7 +44,9 @@ struct StreamMovesSoakTests {
           let shop = cluster.client("shop")
           var ids: [Int] = []
           for number in stride(from: publisher, to: notifications, by: publishers) {
-            ids.append(try await shop.create(.logo(to: "alice", "\(number)")).id)
+            var new = NewNotification.logo(to: "alice", "\(number)")
+            new.idempotencyKey = "\(number)"
+            ids.append(try await Cluster.patiently { [new] in try await shop.create(new).id })
             progress.add("published")
           }
           return ids
