@@ -193,8 +193,10 @@ import Testing
       let alice = server.client("alice")
       let bytes = Data(try Package.bytes("assets/img/beach.jpg"))
       let path = server.scratch.folder.path + "/assets/img/slow.jpg"
-      try Data().write(to: URL(filePath: path))
-      let writer = try #require(FileHandle(forWritingAtPath: path))
+      // Never closed before it is whole: an empty file would be refused, and what comes then not looked at soon.
+      let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+      try #require(file >= 0)
+      let writer = FileHandle(fileDescriptor: file, closeOnDealloc: true)
       try writer.write(contentsOf: bytes.prefix(1000))
       try await eventually("it is shown as coming") {
         try await alice.assets(richType: "img").contains {
