@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// `docs/API.md`: its commands work as they are written, and its answers look like the real ones.
-@Suite(.timeLimit(.minutes(2))) struct APIDocumentTests {
+@Suite(.timeLimit(.minutes(5))) struct APIDocumentTests {
   @Test func `every command of the document works, on every route, and gives the answer shown`()
     async throws
   {

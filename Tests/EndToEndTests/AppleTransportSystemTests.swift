@@ -5,7 +5,7 @@ import Testing
 ///
 /// This is no substitute for Apple's compiler, but finds what is wrong with types and with the requests. A
 /// wrong password is left out: Foundation for Linux answers the 401 by trying again for ever.
-@Suite(.timeLimit(.minutes(10))) struct AppleTransportSystemTests {
+@Suite(.timeLimit(.minutes(14))) struct AppleTransportSystemTests {
   @Test func `the transport by URLSession uploads, creates, fetches, downloads and streams`()
     async throws
   {
@@ -20,7 +20,7 @@ import Testing
           + ["http://127.0.0.1:\(server.port)", beach.path],
         environment: ProcessInfo.processInfo.environment
           .filter { ["PATH", "HOME", "LANG"].contains($0.key) },
-        limit: .seconds(500))
+        limit: .seconds(800))
       #expect(
         result.exitCode == 0,
         "\((result.output + [result.errors]).suffix(40).joined(separator: "\n"))")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// How the programs that tests start come to an end.
-@Suite(.timeLimit(.minutes(1))) struct ChildTests {
+@Suite(.timeLimit(.minutes(5))) struct ChildTests {
   @Test func `a program is killed with the tests that started it`() async throws {
     let said = try await Child.run("/usr/bin/setpriv", ["--dump"])
     #expect(said.output.contains { $0.hasPrefix("Parent death signal: ") && $0.contains("KILL") })

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Another package that depends on this one by a tag, as an app and a plugin do.
-@Suite(.timeLimit(.minutes(10))) struct DependencySystemTests {
+@Suite(.timeLimit(.minutes(14))) struct DependencySystemTests {
   @Test
   func `another package builds with both products, and so do the examples of their functions`()
     async throws
@@ -23,7 +23,7 @@ import Testing
       .filter { ["PATH", "HOME", "LANG"].contains($0.key) }
     let result = try await Child.run(
       "/bin/bash", ["-ec", Self.script, "bash", Package.root.path, scratch.folder.path],
-      environment: environment, limit: .seconds(580))
+      environment: environment, limit: .seconds(800))
     #expect(
       result.exitCode == 0,
       "\((result.output + [result.errors]).suffix(40).joined(separator: "\n"))")

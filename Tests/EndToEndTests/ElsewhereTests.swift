@@ -3,7 +3,7 @@ import RichPushClient
 import Testing
 
 /// The program where it is started outside the repository, with nothing beside it in the current folder.
-@Suite(.timeLimit(.minutes(2))) struct ElsewhereTests {
+@Suite(.timeLimit(.minutes(5))) struct ElsewhereTests {
   private let scratch: Scratch
 
   init() throws { scratch = try Scratch() }

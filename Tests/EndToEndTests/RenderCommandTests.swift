@@ -3,7 +3,7 @@ import MediaTypes
 import Testing
 
 /// `richpush render`, by hand.
-@Suite(.timeLimit(.minutes(1))) struct RenderCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct RenderCommandTests {
   private static func render(_ words: [String]) async throws -> Child.Result {
     try await Child.run(
       "richpush", ["render", "--plugins", Package.root.appending(path: "plugins").path] + words)
