@@ -21,6 +21,11 @@ import Testing
         "PUT /api/assets/img/mine.png HTTP/1.1\r\nContent-Length: \(picture.count)\r\n"
           + "Authorization: Basic YWxpY2U6YWxpY2U=\r\n", body: picture)
       #expect((200..<300).contains(upload.status))
+      // Meanwhile plugins write to their folders.
+      try await eventually("all assets are prepared") {
+        let counts = try await alice.assetCounts()
+        return counts.preparing == 0 && counts.ready == Scratch.samples.count + 1
+      }
       let backup = try await Child.run(
         "richpush", ["store", "backup", root + "/backup", "--data", root + "/var"])
       #expect(backup.exitCode == 0, "\(backup.errors)")
