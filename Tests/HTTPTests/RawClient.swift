@@ -172,9 +172,13 @@ final class RawClient {
 
   private func fill(_ most: Int = 65_536) -> Bool {
     var piece = [UInt8](repeating: 0, count: most)
-    let count = piece.withUnsafeMutableBytes {
-      tls?.receive(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0)
-    }
+    var count: Int
+    // It is interrupted if the process is stopped and continued meanwhile.
+    repeat {
+      count = piece.withUnsafeMutableBytes {
+        tls?.receive(into: $0) ?? recv(descriptor, $0.baseAddress, $0.count, 0)
+      }
+    } while tls == nil ? count < 0 && errno == EINTR : count == TLSChannel.interruption
     if count < 0, errno == ECONNRESET { wasReset = true }
     isSilent = tls == nil ? count < 0 && errno == EAGAIN : count == TLSChannel.silence
     guard count > 0 else { return false }

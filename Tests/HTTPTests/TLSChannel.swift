@@ -4,6 +4,8 @@ import CGnuTLS
 final class TLSChannel {
   /// The result of receiving when nothing arrived in time.
   static let silence = Int(GNUTLS_E_AGAIN)
+  /// The result of receiving that is to be repeated.
+  static let interruption = Int(GNUTLS_E_INTERRUPTED)
 
   private var session: gnutls_session_t?
   private var credentials: gnutls_certificate_credentials_t?

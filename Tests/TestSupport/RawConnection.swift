@@ -96,7 +96,9 @@ package final class RawConnection: Sendable {
 
   private func receive(into input: inout Input) -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
-    let count = recv(descriptor, &piece, piece.count, 0)
+    var count: Int
+    // It is interrupted if the process is stopped and continued meanwhile.
+    repeat { count = recv(descriptor, &piece, piece.count, 0) } while count < 0 && errno == EINTR
     input.isSilent = count < 0
     guard count > 0 else { return false }
     input.bytes += piece.prefix(count)
