@@ -51,6 +51,10 @@ export class Uploads extends HTMLElement {
     return async () => {
       words.textContent = texts.uploads.sending;
       let asset;
+      // If the stream brings an event meanwhile, the response may be older, and the stream brings the rest.
+      let hasEvent = false;
+      const note = ({ detail }) => (hasEvent ||= detail.richType === richType && detail.name === name);
+      addEventListener("live:asset", note);
       try {
         asset = await upload(file, richType, name, (part) => {
           bar.value = part;
@@ -58,11 +62,12 @@ export class Uploads extends HTMLElement {
         });
         row.className = "good";
         fill(words, icon("ready"), texts.uploads.done);
-        dispatchEvent(new CustomEvent("live:asset", { detail: asset }));
+        if (!hasEvent) dispatchEvent(new CustomEvent("live:asset", { detail: asset }));
       } catch (problem) {
         row.className = "bad";
         fill(words, icon("refused"), problem.message);
       }
+      removeEventListener("live:asset", note);
       bar.remove();
       resolve(asset);
     };

@@ -142,6 +142,21 @@ def check_files_are_uploaded_judged_and_seen_without_a_reload(console):
         expect(card(page, "refused.png").locator(".reason")).to_contain_text("PDF")
 
 
+def check_a_late_response_to_an_upload_hides_no_newer_state(console):
+    with console.page("shop") as page:
+        shown(page, "beach.jpg")
+
+        def answer_late(route):
+            response = route.fetch()
+            shown(page, "late.png")
+            route.fulfill(response=response, json=response.json() | {"state": "preparing"})
+
+        page.route("**/api/assets/img/late.png", answer_late)
+        drop(page, ("late.png", sample("img/logo.png"), "image/png"))
+        expect(page.locator("upload-list li").filter(has_text="late.png")).to_contain_text("Accepted")
+        expect(card(page, "late.png")).not_to_contain_text("Preparing", timeout=1)
+
+
 def check_the_catalogue_is_used_by_keyboard_and_a_file_replaced_and_removed(console):
     with console.page("shop") as page:
         shown(page, "good.png")
