@@ -1,4 +1,5 @@
 import Glibc
+import StandIns
 import Testing
 
 /// A socket that is connected to a port of this machine and waits a minute for what it reads.
@@ -30,29 +31,12 @@ func connectedSocket(port: Int) -> Int32? {
 
 /// A port of this machine that no other program is given while this exists, and on which nobody listens.
 ///
-/// A program that is told its number can listen on it, if it sets SO_REUSEADDR as servers do, also after one
-/// before it has ended.
+/// A program can listen on it if it sets SO_REUSEADDR, as servers do, also after one before it has ended.
 final class ReservedPort: Sendable {
   let number: Int
   private let descriptor: Int32
 
-  init() throws {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var isReused: Int32 = 1
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
-      }
-    }
-    (number, self.descriptor) = (Int(UInt16(bigEndian: address.sin_port)), descriptor)
-    try #require(isBound, "no free port: \(String(cString: strerror(errno)))")
-  }
+  init() throws { (descriptor, number) = try loopbackSocket(isShared: true) }
 
   deinit { close(descriptor) }
 }

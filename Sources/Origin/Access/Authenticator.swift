@@ -15,7 +15,7 @@ final class Authenticator: Sendable {
     case caller(Caller)
     /// No well-formed credentials.
     case invalid
-    /// Credentials that need ``verify(_:from:)``.
+    /// Credentials that need ``verify(_:from:fetching:)``.
     case unverified(Unverified)
   }
 

@@ -25,7 +25,7 @@ import Testing
       #expect(try server.get("/healthz").status == 200)
       #expect(try await alice.media(0).contentType == "image/png")
       #expect(try server.measured(#"richpush_plugin_calls{type="slow",state="running"}"#) == 1)
-      try await eventually("those that wait are refused") {
+      try await eventually("the waiting ones are refused") {
         try server.measured(#"richpush_plugin_refused_total{type="slow"}"#) == 2
       }
 
