@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(.sqlite)
-  func `lists and counts use indexes, and take less than 50 ms with a hundred thousand rows`()
+  func `lists and counts use indexes, and take no time in proportion to a hundred thousand rows`()
     async throws
   {
     let store = try scratch.open()
@@ -255,9 +255,15 @@ import Testing
           .count
       },
     ]
+    let scan = try await seconds {
+      try store.database.value("SELECT count(*) FROM job WHERE id || state || lane = ''") ?? 0
+    }
+    // These count all rows by an index.
+    let counts = ["assets", "lanes"]
     for (what, figure) in figures.sorted(by: { $0.key < $1.key }) {
-      print("SentTests: \(what): \(figure.seconds * 1000) ms")
-      #expect(figure.seconds < 0.05 && figure.rows == 50, "\(what): \(figure)")
+      print("SentTests: \(what): \(figure.seconds / scan.seconds) of a scan")
+      let limit = counts.contains(what) ? 5 * scan.seconds : scan.seconds / 2
+      #expect(figure.seconds < limit && figure.rows == 50, "\(what): \(figure), scan: \(scan)")
     }
     for query in [
       "SELECT id FROM notification WHERE sender = 4 AND id < 50000 ORDER BY id DESC LIMIT 50",

@@ -154,7 +154,7 @@ import Testing
     onCommit.set { commits.withLock { $0 += 1 } }
     let writer = Writer(
       connection, checkpointer: checkpointer, onCommit: onCommit, batchTimeout: .seconds(3600))
-    writer.writeSoon(expectedBatch: .max) { connection in
+    writer.writeSoon(within: .seconds(3600)) { connection in
       try connection.run("INSERT INTO guest VALUES ('patient')")
     } onFailure: {
       Issue.record($0)
@@ -163,6 +163,38 @@ import Testing
       (try it.value("SELECT count(*) FROM guest", as: Int.self), commits.withLock { $0 })
     }
     #expect(guests == 1 && earlier == 0)
+  }
+
+  @Test func `what may wait for long does not delay what waits for a moment`() async throws {
+    let path = "\(scratch.folder)/patient.db"
+    let connection = try SQLiteConnection.open(path, for: .writing)
+    try connection.script("CREATE TABLE guest(name)")
+    let writer = Writer(connection, checkpointer: try Checkpointer(path), onCommit: Callback())
+    writer.writeSoon(within: .seconds(3600)) { connection in
+      try connection.run("INSERT INTO guest VALUES ('patient')")
+    } onFailure: {
+      Issue.record($0)
+    }
+    // One of a hundred that do not come.
+    let guests = try await writer.write(expectedBatch: 100, usesSavepoint: true) { connection in
+      try connection.value("SELECT count(*) FROM guest", as: Int.self)
+    }
+    #expect(guests == 1)
+  }
+
+  @Test func `fetches are committed at once when there are as many as a commit takes`() {
+    let pending = PendingFetches()
+    let fetch = PendingFetches.Fetch(id: 1, user: alice, device: nil, time: scratch.now)
+    var urgencies = (0..<2500).map { _ in pending.add(fetch) }
+    #expect(urgencies[0] == .soon && urgencies[1999] == .now)
+    urgencies.remove(at: 1999)
+    #expect(urgencies.dropFirst().allSatisfy { $0 == nil })
+    for left in [500, 0] {
+      var asked: [PendingFetches.Urgency] = []
+      let taken = pending.take(for: .init()) { asked.append($0) }
+      #expect(taken.count == (left > 0 ? 2000 : 500) && asked == (left > 0 ? [.soon] : []))
+    }
+    #expect(pending.add(fetch) == .soon)
   }
 
   @Test func `the log is copied into the database by another thread`() async throws {

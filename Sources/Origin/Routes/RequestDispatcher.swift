@@ -112,21 +112,25 @@ final class RequestDispatcher: Responder {
       try route.access.check(context.caller)
       if let response = try route.ready?(context) { return .immediate(response) }
     } catch { return .immediate(response(to: context.request, error)) }
-    let respond: @Sendable ([UInt8], SavedBody?) async -> Response = { [self] body, file in
-      var context = context
-      (context.body, context.file) = (body, file)
+    let respond: @Sendable (RequestContext) async -> Response = { [self] context in
       do {
         return try await route.handler(context)
       } catch { return response(to: context.request, error) }
     }
     let deadline = route.deadline
     return switch route.body {
-    case .none: .asynchronous(deadline: deadline) { await respond([], nil) }
+    case .none: .asynchronous(deadline: deadline) { await respond(context) }
     case .memory(let limit):
-      .collectingBody(limit: limit, deadline: deadline) { await respond($0, nil) }
+      .collectingBody(limit: limit, deadline: deadline) { body in
+        var context = context
+        context.body = body
+        return await respond(context)
+      }
     case .file(let limit):
-      .savingBody(limit: limit, folder: temporaryFolder, deadline: deadline) {
-        await respond([], $0)
+      .savingBody(limit: limit, folder: temporaryFolder, deadline: deadline) { file in
+        var context = context
+        context.file = file
+        return await respond(context)
       }
     }
   }

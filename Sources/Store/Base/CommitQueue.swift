@@ -14,7 +14,8 @@ final class CommitQueue<Change: Sendable>: Sendable {
     var committing = 0
     /// Whether the thread is about to commit what waits: at once, or after the timeout.
     var isScheduled = false
-    var isTimerSet = false
+    /// When the thread will look for what waits.
+    var timer: DispatchTime?
   }
 
   init(batchTimeout: DispatchTimeInterval) { self.batchTimeout = batchTimeout }
@@ -22,24 +23,27 @@ final class CommitQueue<Change: Sendable>: Sendable {
   /// Adds a change, which `commit` is given on the thread, in order and with others that wait.
   ///
   /// `expectedBatch` is the number of changes, with this one, that are about to be added together: if more
-  /// than 1, waits a moment for them.
+  /// than 1, waits for them, at most for `timeout` (by default that of the queue).
   func add(
-    _ change: Change, expectedBatch: Int = 1, commit: @escaping @Sendable ([Change]) -> Void
+    _ change: Change, expectedBatch: Int = 1, timeout: DispatchTimeInterval? = nil,
+    commit: @escaping @Sendable ([Change]) -> Void
   ) {
-    let (mustSchedule, mustSetTimer) = state.withLock { state in
+    let (mustSchedule, timer) = state.withLock { state -> (Bool, DispatchTime?) in
       state.waiting.append(change)
       let isComplete =
         state.waiting.count >= min(expectedBatch - state.committing, CommitLimits.batch)
-      let mustSchedule = !state.isScheduled && isComplete
-      let mustSetTimer = !state.isScheduled && !state.isTimerSet && !mustSchedule
-      if mustSchedule { state.isScheduled = true }
-      if mustSetTimer { state.isTimerSet = true }
-      return (mustSchedule, mustSetTimer)
+      if state.isScheduled { return (false, nil) }
+      if isComplete {
+        state.isScheduled = true
+        return (true, nil)
+      }
+      let deadline = DispatchTime.now() + (timeout ?? batchTimeout)
+      if let earlier = state.timer, earlier <= deadline { return (false, nil) }
+      state.timer = deadline
+      return (false, deadline)
     }
     if mustSchedule { thread.async { self.commitWaiting(commit) } }
-    if mustSetTimer {
-      thread.asyncAfter(deadline: .now() + batchTimeout) { self.commitWaiting(commit) }
-    }
+    if let timer { thread.asyncAfter(deadline: timer) { self.commitWaiting(commit) } }
   }
 
   /// Enters the group until the thread has done what it does now.
@@ -50,7 +54,7 @@ final class CommitQueue<Change: Sendable>: Sendable {
       let changes = Array(state.waiting.prefix(CommitLimits.changes))
       state.waiting.removeFirst(changes.count)
       state.isScheduled = !state.waiting.isEmpty
-      state.isTimerSet = false
+      state.timer = nil
       state.committing = changes.count
       return (changes, state.isScheduled)
     }

@@ -35,7 +35,7 @@ extension PostgresTables {
 
   func recordFetched(_ id: Int, user: UserID, device: String?) {
     let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
-    if pendingFetches.add(fetch) { writePendingFetches() }
+    if pendingFetches.add(fetch) != nil { writePendingFetches() }
   }
 
   private func writePendingFetches(_ batch: PendingFetches.Batch = .init()) {
@@ -56,7 +56,7 @@ extension PostgresTables {
   }
 
   private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
-    pendingFetches.take(for: batch) { writePendingFetches() }
+    pendingFetches.take(for: batch) { _ in writePendingFetches() }
   }
 }
 

@@ -22,32 +22,43 @@ final class PendingFetches: Sendable {
     var isScheduled = false
   }
 
+  /// When a commit is needed.
+  enum Urgency {
+    /// It may wait for other fetches.
+    case soon
+    /// It has as many fetches as it may.
+    case now
+  }
+
   private let queue = Mutex(Queue())
   /// The most in one commit, so that other changes need not wait for long.
-  private static let limit = 1000
+  private static let limit = 2000
 
-  /// Adds a fetch; true if the caller must ask for a commit that takes it.
-  func add(_ fetch: Fetch) -> Bool {
+  /// Adds a fetch; if the result is not nil, the caller must ask for a commit that takes it.
+  func add(_ fetch: Fetch) -> Urgency? {
     queue.withLock { queue in
       queue.fetches.append(fetch)
-      defer { queue.isScheduled = true }
-      return !queue.isScheduled
+      if queue.fetches.count - queue.taken == Self.limit { return .now }
+      if queue.isScheduled { return nil }
+      queue.isScheduled = true
+      return .soon
     }
   }
 
   /// Takes the oldest for one commit; calls `askForCommit` if others are left.
-  func take(for batch: Batch, askForCommit: () -> Void) -> [Fetch] {
-    let (fetches, hasMore) = batch.taken.withLock { taken -> ([Fetch], Bool) in
-      if let taken { return (taken, false) }
+  func take(for batch: Batch, askForCommit: (Urgency) -> Void) -> [Fetch] {
+    let (fetches, left) = batch.taken.withLock { taken -> ([Fetch], Int) in
+      if let taken { return (taken, 0) }
       return queue.withLock { queue in
         let fetches = Array(queue.fetches[queue.taken...].prefix(Self.limit))
         queue.taken += fetches.count
-        if queue.taken == queue.fetches.count { queue = Queue() }
+        let left = queue.fetches.count - queue.taken
+        if left == 0 { queue = Queue() }
         taken = fetches
-        return (fetches, queue.isScheduled)
+        return (fetches, left)
       }
     }
-    if hasMore { askForCommit() }
+    if left > 0 { askForCommit(left < Self.limit ? .soon : .now) }
     return fetches
   }
 }

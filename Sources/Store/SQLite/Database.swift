@@ -6,6 +6,7 @@ final class Database: Queryable, Sendable {
   let path: String
   private let writer: Writer
   private let idleReaders = Mutex<[Reader]>([])
+  private let sharedReads = SharedReads()
 
   /// More threads may read at once; their connections are then closed after use.
   private static let idleReaderLimit = 8
@@ -41,6 +42,13 @@ final class Database: Queryable, Sendable {
     return try reader.connection.withLock { try body($0) }
   }
 
+  /// Reads together with others that read at the same time, which costs each of them less.
+  func readTogether<R: Sendable>(
+    _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> R
+  ) async throws -> R {
+    try await sharedReads.read(self, body)
+  }
+
   func rows<T: Sendable>(
     _ sql: String, values: [any Column], limit: Int, read: (inout Row) throws -> T
   ) throws -> [T] {
@@ -71,13 +79,13 @@ final class Database: Queryable, Sendable {
 
   /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
   ///
-  /// `expectedBatch` is as for ``write(expectedBatch:usesSavepoint:_:)``.
+  /// It is committed with the next change, or after `timeout`.
   func writeSoon(
-    expectedBatch: Int = 1,
+    within timeout: DispatchTimeInterval? = nil,
     _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void,
     onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
-    writer.writeSoon(expectedBatch: expectedBatch, body, onFailure: onFailure)
+    writer.writeSoon(within: timeout, body, onFailure: onFailure)
   }
 
   /// Enters the group until the writer's thread has done what it does now.
@@ -125,7 +133,7 @@ final class Writer: Sendable {
   }
 
   func writeSoon(
-    expectedBatch: Int,
+    within timeout: DispatchTimeInterval?,
     _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> Void,
     onFailure: @escaping @Sendable (any Error) -> Void
   ) {
@@ -133,8 +141,12 @@ final class Writer: Sendable {
       try body(connection)
       return { @Sendable in }
     }
-    queue.add(
-      Change(perform: perform, fail: onFailure), expectedBatch: expectedBatch, commit: commit)
+    let change = Change(perform: perform, fail: onFailure)
+    if let timeout {
+      queue.add(change, expectedBatch: .max, timeout: timeout, commit: commit)
+    } else {
+      queue.add(change, commit: commit)
+    }
   }
 
   func turn(_ group: DispatchGroup) { queue.turn(group) }

@@ -43,7 +43,8 @@ struct SQLiteConnection: ~Copyable, Queryable {
     sqlite3_busy_timeout(opened, busyTimeout)
     switch purpose {
     case .reading:
-      try connection.script("PRAGMA query_only = ON")
+      // What is read between two commits, after each of which SQLite forgets it, when a million phones come at once.
+      try connection.script("PRAGMA query_only = ON; PRAGMA cache_size = -8192")
     case .writing:
       // Savepoints journal to a temporary file by default; memory is faster. The limit returns a WAL that
       // grew during a long read to 64 MB. At 16 MB the writer itself copies what is left to copy, since the log

@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Primitives
 
@@ -44,15 +45,17 @@ extension SQLiteTables {
 
   func recordFetched(_ id: Int, user: UserID, device: String?) {
     let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
-    // Each commit writes many pages, so it waits a moment for further fetches, unless another change comes.
-    if pendingFetches.add(fetch) { writePendingFetches(expectedBatch: .max) }
+    if let urgency = pendingFetches.add(fetch) { writePendingFetches(urgency) }
   }
 
   private func writePendingFetches(
-    _ batch: PendingFetches.Batch = .init(), expectedBatch: Int = 1
+    _ urgency: PendingFetches.Urgency, _ batch: PendingFetches.Batch = .init()
   ) {
-    database.writeSoon(expectedBatch: expectedBatch) { [self] connection in
+    // Each commit writes many pages, so it waits for further fetches, unless another change comes.
+    let timeout: DispatchTimeInterval? = urgency == .soon ? .milliseconds(100) : nil
+    database.writeSoon(within: timeout) { [self] connection in
       let fetches = take(batch)
+      if fetches.isEmpty { return }
       let hasParts = try connection.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
       if hasParts == true {
@@ -61,13 +64,13 @@ extension SQLiteTables {
       try connection.record(fetches)
     } onFailure: { [weak self, unwritten] error in
       unwritten.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
-        self?.writePendingFetches(batch)
+        self?.writePendingFetches(.now, batch)
       }
     }
   }
 
   private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
-    pendingFetches.take(for: batch) { writePendingFetches() }
+    pendingFetches.take(for: batch) { writePendingFetches($0) }
   }
 }
 
@@ -133,7 +136,7 @@ extension SQLiteConnection {
     var areFirst = [Bool](repeating: false, count: fetches.count)
     let given = fetches.indices.filter { fetches[$0].device != nil }
     let owners: [UserID?] = try values(
-      "SELECT user FROM registration WHERE id = ?", given
+      "SELECT user FROM registration INDEXED BY registration_in_order WHERE id = ?", given
     ) { fetches[$0].device }
     let theirs = try zip(given, owners).filter { index, owner in
       // If it is not the user's first, it may be nobody's.
@@ -191,8 +194,8 @@ extension PendingFetches.Fetch {
 // MARK: - The inbox
 
 extension SQLiteTables {
-  func isFetchRecorded(_ id: Int, user: UserID, device: String?) throws -> Bool? {
-    try database.value(Self.fetchIsRecorded, user, id, device)
+  func isFetchRecorded(_ id: Int, user: UserID, device: String?) async throws -> Bool? {
+    try await database.readTogether { try $0.value(Self.fetchIsRecorded, user, id, device) }
   }
 
   private static let fetchIsRecorded = isFetchRecorded("?2", user: "?1", device: "?3")

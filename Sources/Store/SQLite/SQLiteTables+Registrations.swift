@@ -107,10 +107,12 @@ extension SQLiteTables {
     return isAdded
   }
 
-  func device(withToken hash: Digest, fetching notification: Int?) throws -> TokenDevice? {
-    try database.first(Self.deviceWithToken, hash, notification) { row in
-      try TokenDevice(
-        registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
+  func device(withToken hash: Digest, fetching notification: Int?) async throws -> TokenDevice? {
+    try await database.readTogether { connection in
+      try connection.first(Self.deviceWithToken, hash, notification) { row in
+        try TokenDevice(
+          registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
+      }
     }
   }
 
