@@ -4,16 +4,8 @@ import Testing
 @testable import HTTP
 
 @Suite(.timeLimit(.minutes(1))) struct MappedFileCacheTests {
-  private static func inFolder(_ test: (String) throws -> Void) throws {
-    let folder =
-      "\(FileManager.default.temporaryDirectory.path)/cache-\(UInt64.random(in: 0 ... .max))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try test(folder)
-  }
-
   @Test func `stays within its limits and keeps recently used files`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let contents = try (0..<40).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
@@ -33,7 +25,7 @@ import Testing
   }
 
   @Test func `counts its files and evicts the least recently used first`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let metrics = CacheMetrics()
       let cache = MappedFileCache(bytes: 10_000, files: 1000, metrics: metrics)
       let contents = try (0..<40).map {
@@ -53,7 +45,7 @@ import Testing
   }
 
   @Test func `finds a file at its place until its generation is dropped`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let contents = try (0..<11).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
@@ -72,7 +64,7 @@ import Testing
   }
 
   @Test func `maps a file that is larger than the cache without keeping it`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let cache = MappedFileCache(bytes: 500, files: 10)
       let large = try TestServer.content(TestServer.pattern, in: folder)
       #expect(cache[large] != nil)
@@ -82,7 +74,7 @@ import Testing
   }
 
   @Test func `finds nothing if the file is missing, has another size, or is a link`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let cache = MappedFileCache(bytes: 10_000, files: 10)
       let good = try TestServer.content(TestServer.pattern, in: folder)
       func content(_ path: String, _ size: Int) -> Content {
@@ -99,7 +91,7 @@ import Testing
   }
 
   @Test func `opens a file only for sendfile, and closes it when it is no longer used`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let metrics = CacheMetrics()
       var prepared = MappedFile(
         try TestServer.content(TestServer.pattern, in: folder), metrics: metrics)
@@ -113,7 +105,7 @@ import Testing
   }
 
   @Test func `sends from memory when the limit of open files is reached`() throws {
-    try Self.inFolder { folder in
+    try TestServer.inFolder { folder in
       let metrics = CacheMetrics(descriptorLimit: 1)
       let files = try ["a", "b"].map { name in
         try #require(

@@ -38,6 +38,15 @@ struct TestServer {
     }
   }
 
+  /// Runs a test with an empty folder.
+  static func inFolder(_ test: (String) throws -> Void) throws {
+    let folder =
+      "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try test(folder)
+  }
+
   /// Writes a file and describes it as a content.
   static func content(_ bytes: [UInt8], in folder: String, name: String = "file") throws -> Content
   {

@@ -137,9 +137,18 @@ extension Connection {
     let size = isWhole ? file.content.size : 0
     let head = isWhole ? file.okHead : file.notModifiedHead
     var end = headEnd()
-    if let id = request?.clientRequestID { end = Array("X-Request-Id: \(id)\r\n".utf8) + end }
+    var whole: SendfileDescriptor?
+    if let id = request?.clientRequestID {
+      end = Array("X-Request-Id: \(id)\r\n".utf8) + end
+    } else if isWhole, persistence == .keptOpen, !context.isSecure {
+      whole = file.response(endingHeadWith: end, at: context.second)
+    }
     response = (status, size)
-    guard let sent = trySending(head, end, file, size) else { return close() }
+    let progress =
+      if let whole {
+        transport.send(file: whole.descriptor.number, 0..<head.count + end.count + size).count
+      } else { trySending(head, end, file, size) }
+    guard let sent = progress else { return close() }
     monitorTransfer(queued: head.count + end.count + size)
     guard sent < transferred else { return responseSent() }
     let body = file.part(0..<size, streamed: context.streams(size))

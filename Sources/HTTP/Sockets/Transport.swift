@@ -102,7 +102,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension iovec {
-  fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+  init(_ bytes: UnsafeRawBufferPointer) {
     self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
   }
 }

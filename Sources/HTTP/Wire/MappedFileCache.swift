@@ -38,12 +38,16 @@ final class SendfileDescriptor {
   let descriptor: FileDescriptor
   private let metrics: CacheMetrics
 
-  /// Opens the file; nil if it is missing, or enough files are open already.
-  init?(_ path: String, metrics: CacheMetrics) {
-    guard let descriptor = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW),
-      metrics.openDescriptor()
-    else { return nil }
+  /// Nil if enough files are open already.
+  init?(_ descriptor: FileDescriptor, metrics: CacheMetrics) {
+    guard metrics.openDescriptor() else { return nil }
     (self.descriptor, self.metrics) = (descriptor, metrics)
+  }
+
+  /// Opens the file; nil if it is missing, or enough files are open already.
+  convenience init?(_ path: String, metrics: CacheMetrics) {
+    guard let descriptor = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW) else { return nil }
+    self.init(descriptor, metrics: metrics)
   }
 
   deinit { metrics.closeDescriptor() }
@@ -60,12 +64,14 @@ final class MappedFile {
   private let quotedETag: [UInt8]
   private let metrics: CacheMetrics
   private var file: SendfileDescriptor?
+  private let response: ResponseFile?
 
   /// Maps the file; nil if it is missing or not of the content's size.
   init?(_ content: Content, metrics: CacheMetrics) {
     guard let mapping = FileMapping(path: content.path, size: content.size) else { return nil }
     (self.content, self.mapping, self.metrics) = (content, mapping, metrics)
     quotedETag = Array(content.quotedETag.utf8)
+    response = ResponseFile.sizes.contains(content.size) ? ResponseFile() : nil
     var fields = content.representationFields
     fields["Content-Type"] = content.mediaType
     okHead = .copy(of: ResponseHead.bytes(200, fields, .length(content.size)))
@@ -83,6 +89,11 @@ final class MappedFile {
   func opened() -> SendfileDescriptor? {
     if file == nil { file = SendfileDescriptor(content.path, metrics: metrics) }
     return file
+  }
+
+  /// A whole 200 with this end of its head, in a file; nil unless that is cheaper to send.
+  func response(endingHeadWith end: [UInt8], at second: Int) -> SendfileDescriptor? {
+    response?.file(at: second, okHead, end, mapping, path: content.path, metrics: metrics)
   }
 
   /// A part of the file, sent from memory or, if wanted and possible, by sendfile(2).

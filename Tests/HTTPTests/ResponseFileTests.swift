@@ -1,0 +1,128 @@
+import Dispatch
+import Glibc
+import Primitives
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+private let bytes = TestServer.longPattern(20_000)
+
+@Suite(.timeLimit(.minutes(1))) struct ResponseFileTests {
+  private let body: FileMapping
+
+  init() throws {
+    var mapping: FileMapping?
+    try TestServer.inFolder { folder in
+      let content = try TestServer.content(bytes, in: folder)
+      mapping = FileMapping(path: content.path, size: content.size)
+    }
+    body = try #require(mapping)
+  }
+
+  @Test func `a frequent response is sent from a file, and is the same as before`() async throws {
+    try await served { served in
+      let client = RawClient(served.port)
+      var dates: Set<String> = []
+      // Until it was sent from the file in two seconds at least.
+      while dates.count < 3 {
+        let reply = client.ask("GET", "/")
+        let date = try #require(reply.fields["date"])
+        dates.insert(date)
+        #expect(reply.status == 200 && reply.body == bytes)
+        #expect(reply.head.hasSuffix("nosniff\r\nDate: \(date)\r\n\r\n"), "\(reply.head)")
+      }
+      // The content's file, and the response's.
+      #expect(served.server.cacheMetrics.descriptors == 2)
+      // What differs from the most frequent response.
+      let traced = client.ask("GET", "/", "X-Request-Id: abc")
+      #expect(traced.fields["x-request-id"] == "abc" && traced.body == bytes)
+      #expect(client.ask("GET", "/", "Range: bytes=5-9").body == Array(bytes[5...9]))
+      #expect(client.ask("HEAD", "/").fields["content-length"] == "20000")
+      let last = client.ask("GET", "/", "Connection: close")
+      #expect(last.fields["connection"] == "close" && last.body == bytes)
+    }
+  }
+
+  @Test func `a client that reads slowly gets all of many responses`() async throws {
+    try await served { served in
+      let client = RawClient(served.port, keeping: 4096)
+      let count = 500
+      client.send(String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: count))
+      for _ in 0..<count { #expect(client.reply().body == bytes) }
+    }
+  }
+
+  @Test func `bytes that are being sent stay as they were when the file is written again`() throws {
+    try TestServer.inFolder { folder in
+      let response = ResponseFile()
+      var ends: [Int32] = [0, 0]
+      try #require(pipe(&ends) == 0)
+      let output = try #require(FileDescriptor(owning: ends[0]))
+      let input = try #require(FileDescriptor(owning: ends[1]))
+      for second in 1...2 {
+        #expect(ask(response, second == 1 ? 32 : 1, at: second, in: folder) == nil)
+        let file = try #require(ask(response, 1, at: second, in: folder))
+        // The pipe gets the pages of the file, as a socket does.
+        var start = 0
+        #expect(sendfile(input.number, file.descriptor.number, &start, 20_000) == 20_000)
+      }
+      for second in 1...2 {
+        let sent = try output.readAll(limit: 20_000)
+        #expect(sent == Array(("head\(second)".utf8 + bytes).prefix(20_000)))
+      }
+    }
+  }
+
+  @Test func `only a response that is frequent in its second has a file`() throws {
+    try TestServer.inFolder { folder in
+      let response = ResponseFile()
+      for second in 1...2 {
+        #expect(ask(response, 31, at: second, in: folder) == nil)
+        #expect(ask(response, 1, at: second, in: folder) == nil)
+      }
+      #expect(ask(response, 1, at: 2, in: folder) != nil)
+      // The clock was set back.
+      #expect(ask(response, 1, at: 1, in: folder) == nil)
+    }
+  }
+
+  @Test func `a response without space for it is sent without a file`() throws {
+    try TestServer.inFolder { folder in
+      for (folder, limit) in [(folder + "/none", 1), (folder, 0)] {
+        let (response, metrics) = (ResponseFile(), CacheMetrics(descriptorLimit: limit))
+        for second in 1...2 {
+          for _ in 0..<2 {
+            #expect(ask(response, 32, at: second, in: folder, metrics: metrics) == nil)
+          }
+        }
+        #expect(metrics.snapshot.descriptors == 0)
+      }
+    }
+  }
+
+  /// What the last of several requests gets; what it leads to has been done afterwards.
+  private func ask(
+    _ response: ResponseFile, _ count: Int, at second: Int, in folder: String,
+    metrics: CacheMetrics = CacheMetrics()
+  ) -> SendfileDescriptor? {
+    defer { ResponseFile.writer.sync {} }
+    return Array("head".utf8).withUnsafeBytes { head in
+      (0..<count).map { _ in
+        response.file(
+          at: second, head, Array("\(second)".utf8), body, path: folder + "/file", metrics: metrics)
+      }.last ?? nil
+    }
+  }
+
+  private func served(_ test: (TestServer) async throws -> Void) async throws {
+    let file = Mutex<Content?>(nil)
+    try await TestServer.with(
+      { _ in .immediate(file.withLock { $0 }.map { .content($0) } ?? .empty(404)) }, threads: 1
+    ) { served in
+      let content = try TestServer.content(bytes, in: served.folder)
+      file.withLock { $0 = content }
+      try await test(served)
+    }
+  }
+}
