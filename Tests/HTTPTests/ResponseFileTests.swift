@@ -77,13 +77,13 @@ private let bytes = TestServer.longPattern(20_000)
   @Test func `only a response that is frequent in its second has a file`() throws {
     try TestServer.inFolder { folder in
       let response = ResponseFile()
-      for second in 1...2 {
+      for second in [1, 3] {
         #expect(ask(response, 31, at: second, in: folder) == nil)
         #expect(ask(response, 1, at: second, in: folder) == nil)
+        #expect(ask(response, 1, at: second, in: folder) != nil)
       }
-      #expect(ask(response, 1, at: 2, in: folder) != nil)
       // The clock was set back.
-      #expect(ask(response, 1, at: 1, in: folder) == nil)
+      #expect(ask(response, 1, at: 2, in: folder) == nil)
     }
   }
 
