@@ -56,7 +56,11 @@ package final class BlockingExecutor: TaskExecutor {
   }
 
   /// Runs `body` on these threads; it and what it calls may block.
-  package func run<R, E>(_ body: () async throws(E) -> R) async throws(E) -> R {
+  ///
+  /// It is `@concurrent` because it would else stay on the caller's thread until it first waits.
+  package func run<R: Sendable, E>(
+    _ body: @concurrent () async throws(E) -> R
+  ) async throws(E) -> R {
     let result = await withTaskExecutorPreference(self) { () async -> Result<R, E> in
       do throws(E) { return .success(try await body()) } catch { return .failure(error) }
     }

@@ -173,6 +173,19 @@ private final class Load: Sendable {
     #expect(order.values == [1, 2, 3, 4, 5])
   }
 
+  @Test func `runs what may block on its threads, not on the caller's`() async {
+    let executor = BlockingExecutor(threads: 1)
+    @Sendable func thread() -> UInt { UInt(pthread_self()) }
+    let own = await Task(executorPreference: executor) { thread() }.value
+    #expect(thread() != own)
+    #expect(await executor.run { thread() } == own)
+    #expect(
+      await executor.run {
+        await Task.yield(); return thread()
+      } == own)
+    #expect(thread() != own)
+  }
+
   @Test func `gives the result, or throws the error, of the work`() async throws {
     struct Failure: Error {}
     let executor = BlockingExecutor(threads: 1)
