@@ -86,13 +86,13 @@ private func together<R: Sendable>(
   _ count: Int, _ body: @escaping @Sendable (Int) async throws -> R
 ) async -> [Result<R, any Error>] {
   // The thread is busy with this until all are queued.
-  let tasks = await threads.run {
+  let tasks = await Task(executorPreference: threads) {
     (0..<count).map { index in
       Task(executorPreference: threads) { () async -> Result<R, any Error> in
         do { return .success(try await body(index)) } catch { return .failure(error) }
       }
     }
-  }
+  }.value
   var results: [Result<R, any Error>] = []
   for task in tasks { results.append(await task.value) }
   return results

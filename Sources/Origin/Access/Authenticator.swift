@@ -26,13 +26,14 @@ final class Authenticator: Sendable {
       case password(Credentials)
     }
 
-    let authorization: String
+    /// By which they are remembered.
+    let key: LoginCache.Key
     let secret: Secret
     /// Whose they were when they were verified before something of the user was changed.
     let former: Caller?
 
     /// Nil if they are not well-formed.
-    init?(_ authorization: String, _ known: LoginCache.Entry) {
+    init?(_ authorization: String, _ key: LoginCache.Key, _ known: LoginCache.Entry) {
       if let token = DeviceToken(authorization) {
         secret = .token(token)
       } else if let credentials = Credentials(authorization) {
@@ -40,7 +41,7 @@ final class Authenticator: Sendable {
       } else {
         return nil
       }
-      self.authorization = authorization
+      self.key = key
       former = if case .changed(let caller) = known { caller } else { nil }
     }
 
@@ -85,9 +86,10 @@ final class Authenticator: Sendable {
 
   /// The caller, if the credentials were verified before.
   func find(_ authorization: String) -> Lookup {
-    let known = logins.find(authorization)
+    let key = logins.key(authorization)
+    let known = logins.find(key)
     if case .valid(let caller) = known { return .caller(caller) }
-    return Unverified(authorization, known).map { .unverified($0) } ?? .invalid
+    return Unverified(authorization, key, known).map { .unverified($0) } ?? .invalid
   }
 
   /// Whose credentials a request has, as they were last verified, for logs.
@@ -96,7 +98,7 @@ final class Authenticator: Sendable {
       SessionToken.isFromOwnPage(request) ? SessionToken(in: request)?.loginKey : nil
     }
     guard let credentials = request.fields["Authorization"] ?? session() else { return nil }
-    switch logins.find(credentials) {
+    switch logins.find(logins.key(credentials)) {
     case .valid(let caller), .changed(let caller): return caller
     case .unknown: return nil
     }
@@ -113,13 +115,13 @@ final class Authenticator: Sendable {
       if let former = given.former {
         let moment = logins.changes.moment
         if try await store.isCurrent(former) {
-          return .caller(remember(former, given.authorization, moment))
+          return .caller(remember(former, given.key, moment))
         }
       }
       return switch given.secret {
-      case .token(let token): try await verify(token, given.authorization, fetching: fetch)
+      case .token(let token): try await verify(token, given.key, fetching: fetch)
       case .password(let credentials):
-        try await verify(credentials, given.authorization, from: address)
+        try await verify(credentials, given.key, from: address)
       }
     } catch {
       switch error {
@@ -134,7 +136,7 @@ final class Authenticator: Sendable {
 
   @inline(never)
   private func verify(
-    _ token: DeviceToken, _ authorization: String, fetching fetch: Fetch?
+    _ token: DeviceToken, _ key: LoginCache.Key, fetching fetch: Fetch?
   ) async throws -> Verification {
     let moment = logins.changes.moment
     let hash = token.hash
@@ -144,32 +146,33 @@ final class Authenticator: Sendable {
       id: device.user, name: device.name, role: .device,
       proof: .token(hash, device: device.registration))
     return .caller(
-      remember(caller, authorization, moment),
+      remember(caller, key, moment),
       fetch.map { FetchRecord(fetch: $0, isRecorded: device.isFetchRecorded) })
   }
 
   @inline(never)
   private func verify(
-    _ credentials: Credentials, _ authorization: String, from address: String
+    _ credentials: Credentials, _ key: LoginCache.Key, from address: String
   ) async throws -> Verification {
     let moment = logins.changes.moment
     if isDemo, let guest = try await guest(credentials) {
-      return .caller(remember(guest, authorization, moment))
+      return .caller(remember(guest, key, moment))
     }
-    return try await inTurn(credentials, authorization, from: address)
+    return try await inTurn(credentials, key, from: address)
   }
 
   /// Verifies the value of an `Authorization` field.
   func verify(_ authorization: String, from address: String) async -> Verification {
-    guard let given = Unverified(authorization, logins.find(authorization)) else { return .wrong }
+    let key = logins.key(authorization)
+    guard let given = Unverified(authorization, key, logins.find(key)) else { return .wrong }
     return await verify(given, from: address)
   }
 
   /// The caller of a session, if its token was verified before.
   func find(_ token: SessionToken) -> Caller? {
-    guard case .valid(let caller) = logins.find(token.loginKey), !caller.hasEnded(at: Date()) else {
-      return nil
-    }
+    guard case .valid(let caller) = logins.find(logins.key(token.loginKey)),
+      !caller.hasEnded(at: Date())
+    else { return nil }
     return caller
   }
 
@@ -180,7 +183,7 @@ final class Authenticator: Sendable {
       guard let user = try await store.sessions.sessionUser(withToken: token.hash),
         isDemo || !user.isPasswordless
       else { return .wrong }
-      return .caller(remember(Caller(user, hash: token.hash), token.loginKey, moment))
+      return .caller(remember(Caller(user, hash: token.hash), logins.key(token.loginKey), moment))
     } catch { return .failed(ServiceError(any: error)) }
   }
 
@@ -209,7 +212,7 @@ final class Authenticator: Sendable {
 
   /// Hashes the password when it is the login's turn, or says when that is.
   private func inTurn(
-    _ credentials: Credentials, _ authorization: String, from address: String
+    _ credentials: Credentials, _ key: LoginCache.Key, from address: String
   ) async throws(AdmissionQueue.Rejection) -> Verification {
     let isSuspect = failures.hasFailed(from: address)
     let login = reservations.login(credentials.name, from: address)
@@ -224,7 +227,7 @@ final class Authenticator: Sendable {
     case .now:
       defer { reservations.end(login) }
       return try await limiter.run(isSuspect: isSuspect) {
-        await compare(credentials, authorization, from: address)
+        await compare(credentials, key, from: address)
       }
     case .reserved(let wait), .distant(let wait):
       return .busy(wait: max(1, Int((wait / .seconds(1)).rounded(.up))))
@@ -232,10 +235,10 @@ final class Authenticator: Sendable {
   }
 
   private func compare(
-    _ credentials: Credentials, _ authorization: String, from address: String
+    _ credentials: Credentials, _ key: LoginCache.Key, from address: String
   ) async -> Verification {
     // Of many requests from one phone at once, only the first is hashed.
-    if case .caller(let caller) = find(authorization) { return .caller(caller) }
+    if case .valid(let caller) = logins.find(key) { return .caller(caller) }
     if let wait = failures.wait(credentials.name, from: address) {
       return .tooManyFailures(wait: wait)
     }
@@ -260,7 +263,7 @@ final class Authenticator: Sendable {
     failures.succeeded(credentials.name, from: address)
     let caller = Caller(
       id: user.id, name: user.name, role: user.role, proof: .password(user.hash))
-    return .caller(remember(caller, authorization, moment))
+    return .caller(remember(caller, key, moment))
   }
 
   /// The guest of demo mode with these credentials; nil if the password is not the name.
@@ -273,9 +276,9 @@ final class Authenticator: Sendable {
   }
 
   private func remember(
-    _ caller: Caller, _ authorization: String, _ moment: ChangeClock.Moment
+    _ caller: Caller, _ key: LoginCache.Key, _ moment: ChangeClock.Moment
   ) -> Caller {
-    logins.add(caller, as: authorization, verified: moment)
+    logins.add(caller, as: key, verified: moment)
     return caller
   }
 

@@ -7,7 +7,10 @@ import Store
 /// An entry ends after a day, when it was not used for long and there are too many, or when its user is changed;
 /// then its credentials must be checked again, which needs no password hash if only something else was changed.
 final class LoginCache: Sendable {
-  /// What is known of an `Authorization` field.
+  /// A keyed hash of credentials.
+  typealias Key = KeyedHash.Value
+
+  /// What is known of credentials.
   enum Entry: Sendable {
     case valid(Caller)
     /// The user, a registration or a token of the user was changed since.
@@ -24,7 +27,7 @@ final class LoginCache: Sendable {
 
   /// When users were changed.
   let changes = ChangeClock()
-  private let logins: SharedCache<KeyedHash.Value, Known>
+  private let logins: SharedCache<Key, Known>
   private let hash = KeyedHash()
   private let start = ContinuousClock.now
   private let lifetime: UInt32
@@ -38,24 +41,24 @@ final class LoginCache: Sendable {
   /// The number of logins.
   var count: Int { logins.count }
 
-  /// What is known of the value of an `Authorization` field.
-  func find(_ authorization: String) -> Entry {
-    let (key, now) = (hash(authorization), seconds)
-    guard let login = logins.value(for: key), login.expires > now else {
-      return .unknown
-    }
+  /// The key of the value of an `Authorization` field, or of another text that only its owner knows.
+  func key(_ credentials: String) -> Key { hash(credentials) }
+
+  /// What is known of credentials.
+  func find(_ key: Key) -> Entry {
+    guard let login = logins.value(for: key), login.expires > seconds else { return .unknown }
     return changes.hasChanged(login.caller.id.rawValue, since: login.verified)
       ? .changed(login.caller) : .valid(login.caller)
   }
 
   /// Remembers a caller whose credentials were verified; `moment` was asked for before.
-  func add(_ caller: Caller, as authorization: String, verified moment: ChangeClock.Moment) {
+  func add(_ caller: Caller, as key: Key, verified moment: ChangeClock.Moment) {
     guard !changes.hasChanged(caller.id.rawValue, since: moment) else { return }
     let login = Known(caller: caller, expires: seconds + lifetime, verified: moment)
-    logins.insert(login, for: hash(authorization))
+    logins.insert(login, for: key)
   }
 
-  private var seconds: UInt32 { UInt32((ContinuousClock.now - start) / .seconds(1)) }
+  private var seconds: UInt32 { UInt32((ContinuousClock.now - start).components.seconds) }
 }
 
 /// A user's login as of a moment.

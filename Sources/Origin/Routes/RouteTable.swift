@@ -93,7 +93,7 @@ struct RouteTable: Sendable {
 }
 
 /// A method, a path pattern, who may use them, and what handles them.
-struct Route: Sendable {
+final class Route: Sendable {
   /// How a request's body is read, after its caller was authorized.
   enum Body: Sendable {
     case none
@@ -135,7 +135,7 @@ struct Route: Sendable {
   }
 
   /// A route that always responds from the head alone, on an event loop's thread.
-  init(
+  convenience init(
     _ method: String, _ pattern: String, for access: Access,
     immediate: @escaping @Sendable (RequestContext) throws -> Response
   ) {
