@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import HTTP
@@ -7,12 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LargeFileTests {
   @Test func `a large file is sent unchanged to many clients at once by sendfile`() async throws {
     let bytes = TestServer.longPattern(4 << 20)
-    let file = Mutex<Content?>(nil)
-    try await TestServer.with(
-      { _ in .immediate(file.withLock { $0 }.map { .content($0) } ?? .empty(404)) }, threads: 1
-    ) { served in
-      let content = try TestServer.content(bytes, in: served.folder)
-      file.withLock { $0 = content }
+    try await TestServer.with(bytes) { served in
       let clients = (0..<8).map { _ in RawClient(served.port) }
       // Nobody reads yet, so that all are under way when the last one asks.
       for client in clients { client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }

@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import Primitives
-import Synchronization
 import Testing
 
 @testable import HTTP
@@ -21,7 +20,7 @@ private let bytes = TestServer.longPattern(20_000)
   }
 
   @Test func `a frequent response is sent from a file, and is the same as before`() async throws {
-    try await served { served in
+    try await TestServer.with(bytes) { served in
       let client = RawClient(served.port)
       var dates: Set<String> = []
       // Until it was sent from the file in two seconds at least.
@@ -45,7 +44,7 @@ private let bytes = TestServer.longPattern(20_000)
   }
 
   @Test func `a client that reads slowly gets all of many responses`() async throws {
-    try await served { served in
+    try await TestServer.with(bytes) { served in
       let client = RawClient(served.port, keeping: 4096)
       let count = 500
       client.send(String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: count))
@@ -112,17 +111,6 @@ private let bytes = TestServer.longPattern(20_000)
         response.file(
           at: second, head, Array("\(second)".utf8), body, path: folder + "/file", metrics: metrics)
       }.last ?? nil
-    }
-  }
-
-  private func served(_ test: (TestServer) async throws -> Void) async throws {
-    let file = Mutex<Content?>(nil)
-    try await TestServer.with(
-      { _ in .immediate(file.withLock { $0 }.map { .content($0) } ?? .empty(404)) }, threads: 1
-    ) { served in
-      let content = try TestServer.content(bytes, in: served.folder)
-      file.withLock { $0 = content }
-      try await test(served)
     }
   }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 import Primitives
+import Synchronization
 
 @testable import HTTP
 
@@ -35,6 +36,18 @@ struct TestServer {
     } catch {
       await server.stop(grace: .zero)
       throw error
+    }
+  }
+
+  /// Starts a server with one thread that responds with a file that has these bytes.
+  static func with(_ bytes: [UInt8], test: (TestServer) async throws -> Void) async throws {
+    let file = Mutex<Content?>(nil)
+    try await with(
+      { _ in .immediate(file.withLock { $0 }.map { .content($0) } ?? .empty(404)) }, threads: 1
+    ) { served in
+      let content = try content(bytes, in: served.folder)
+      file.withLock { $0 = content }
+      try await test(served)
     }
   }
 

@@ -141,12 +141,9 @@ final class Writer: Sendable {
       try body(connection)
       return { @Sendable in }
     }
-    let change = Change(perform: perform, fail: onFailure)
-    if let timeout {
-      queue.add(change, expectedBatch: .max, timeout: timeout, commit: commit)
-    } else {
-      queue.add(change, commit: commit)
-    }
+    queue.add(
+      Change(perform: perform, fail: onFailure), expectedBatch: timeout == nil ? 1 : .max,
+      timeout: timeout, commit: commit)
   }
 
   func turn(_ group: DispatchGroup) { queue.turn(group) }

@@ -10,7 +10,7 @@ final class SharedReads: Sendable {
     let fail: @Sendable (any Error) -> Void
   }
 
-  /// Those that wait for a transaction that is about to begin; nil if none is.
+  /// The reads that wait for a transaction that is about to begin; nil if none is.
   private let waiting = Mutex<[Read]?>(nil)
 
   /// Reads from `database`; what was committed before the call is seen.
