@@ -35,6 +35,7 @@ package enum ConsoleFiles {
     "services.js": PackageResources.services_js,
     "plugins.js": PackageResources.plugins_js,
     "people.js": PackageResources.people_js,
+    "device-table.js": PackageResources.device_table_js,
     "account.js": PackageResources.account_js,
   ]
 }

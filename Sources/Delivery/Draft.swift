@@ -169,9 +169,11 @@ extension RichNotification {
   package init(_ stored: StoredNotification, isRead: Bool) {
     self.init(
       id: stored.id, message: stored.message, richType: stored.richType, payload: stored.payload,
-      to: stored.to, isRead: isRead, created: stored.created, notBefore: stored.notBefore,
+      to: stored.to, isRead: isRead, created: stored.created,
+      notBefore: stored.held ?? stored.notBefore,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
       details: stored.details.flatMap { JSONValue($0.utf8) } ?? .object([:]))
+    held = stored.held.map { _ in true }
   }
 }
 

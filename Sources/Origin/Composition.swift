@@ -147,11 +147,6 @@ struct RouteServices: Sendable {
       [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
       for clock in [own, shared] { clock.record(id) }
     }
-    store.observers.onCredentialsEnded.set {
-      [authenticator, streams = [delivery.pushes, delivery.events]] user in
-      authenticator.invalidate(user)
-      Task { for streams in streams { await streams.closeInvalid(of: user) } }
-    }
     let metrics = MetricsReport(
       version: configuration.version, requests: requests, renditions: media.counts,
       queues: media.queues, host: media.host,
@@ -165,8 +160,9 @@ struct RouteServices: Sendable {
         store: store, access: configuration.metricsAccess, report: metrics,
         unreached: delivery.unreached),
       registrations: RegistrationRoutes(
-        store: store, lanes: configuration.push.lanes, allowsPlain: configuration.isDemo,
-        unreached: delivery.unreached),
+        store: store, announcement: delivery.publisher.announcement,
+        lanes: configuration.push.lanes, allowsPlain: configuration.isDemo,
+        unreached: delivery.unreached, log: log),
       notifications: NotificationRoutes(
         store: store, publisher: delivery.publisher, sentRoutes: sent,
         standard: configuration.standard),
@@ -182,7 +178,15 @@ struct RouteServices: Sendable {
       pushes: delivery.pushes, events: delivery.events,
       pages: (configuration.hasConsole ? ConsoleRoutes().routes : [])
         + (configuration.hasPushPage ? PushPageRoutes().routes : []))
-    dispatcher = RequestDispatcher(
-      table, authenticator: authenticator, temporaryFolder: store.temporaryFolder, log: log)
+    dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
+    store.observers.onCredentialsEnded.set {
+      [authenticator, bodies = dispatcher.bodies, streams = [delivery.pushes, delivery.events]]
+      user in
+      authenticator.invalidate(user)
+      Task {
+        await bodies.endInvalid(of: user)
+        for streams in streams { await streams.closeInvalid(of: user) }
+      }
+    }
   }
 }

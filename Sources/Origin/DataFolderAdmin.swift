@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Media
 import PluginHost
 import Push
-import RichPushAPI
+package import RichPushAPI
 package import Store
 
 /// Manages a data folder for the command line, with or without a running server.
@@ -133,12 +133,17 @@ package struct DataFolderAdmin: Sendable {
     }
   }
 
-  /// Changes a user's password; within seconds, a running server ends sessions with the old one.
+  /// Changes a user's password, and ends the registrations of the user's devices if asked to.
   ///
   /// - Throws: `OperatorError` for an invalid password, or if there is no such user.
-  package func setPassword(of name: String, to password: String) async throws {
+  package func setPassword(
+    of name: String, to password: String, endingRegistrations: Bool = false
+  ) async throws {
     let hash = try NewPassword(password, of: name).hash
-    guard try await store.accounts.setPassword(of: name, hash: hash) else {
+    guard
+      try await store.accounts.setPassword(
+        of: name, hash: hash, endingRegistrations: endingRegistrations)
+    else {
       throw OperatorError("there is no user \(name.quoted)")
     }
   }
@@ -148,7 +153,30 @@ package struct DataFolderAdmin: Sendable {
     try await store.accounts.users().map { ($0.name, $0.role.rawValue) }
   }
 
-  /// Removes a user with all registrations.
+  /// The devices of a user, without their push tokens, the last registered first.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func devices(of name: String) async throws -> [DeviceList.Device] {
+    try await store.accounts.registrations(ofUser: user(name)).map(DeviceList.Device.init)
+  }
+
+  /// Ends a registration of a user.
+  ///
+  /// - Throws: `OperatorError` if the user has no such registration.
+  package func endRegistration(_ id: String, of name: String) async throws {
+    guard try await store.accounts.removeRegistration(id, user: user(name)) else {
+      throw OperatorError("\(name) has no registration \(id.quoted)")
+    }
+  }
+
+  private func user(_ name: String) async throws -> UserID {
+    guard let user = try await store.accounts.userID(of: name, allowingPasswordless: true) else {
+      throw OperatorError("there is no user \(name.quoted)")
+    }
+    return user
+  }
+
+  /// Removes a user with all registrations; what the user has scheduled is held.
   package func removeUser(_ name: String) async throws {
     guard try await store.accounts.removeUser(name) else {
       throw OperatorError("there is no user \(name.quoted)")

@@ -10,6 +10,7 @@ struct Housekeeping: Sendable {
   let retention: Retention
   let authenticator: Authenticator
   let streams: [EventStreams]
+  let bodies: OpenBodies
   let links: MediaLinks
   let signed: SignedMediaRoutes
   let lanes: PushLanes
@@ -32,11 +33,12 @@ struct Housekeeping: Sendable {
     }
   }
 
-  /// Applies changes by other processes: closes the streams of users who were removed or have a new
+  /// Applies changes by other processes: ends the uploads and streams of users who were removed or have a new
   /// password, signs with new keys, invalidates the links of removed ones, and looks for pushes that
   /// are due again.
   func reload() async throws {
     authenticator.invalidate(nil)
+    await bodies.endInvalid()
     for streams in streams { await streams.closeInvalid() }
     if try await links.reload() { signed.resolved.changes.record(nil) }
     lanes.wake()

@@ -131,13 +131,18 @@ package struct UserChange: Sendable, Codable {
   package let role: String
   /// The new password; required for a new user.
   package let password: String?
+  /// Whether a new password ends the registrations of the user's devices, too.
+  package let endRegistrations: Bool?
 
   /// Creates a change.
-  package init(role: String, password: String? = nil) {
+  package init(role: String, password: String? = nil, endRegistrations: Bool? = nil) {
     (self.role, self.password) = (role, password)
+    self.endRegistrations = endRegistrations
   }
 
-  private enum CodingKeys: String, CodingKey, CaseIterable { case role, password }
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case role, password, endRegistrations
+  }
 }
 
 extension UserChange: RequestMessage {
@@ -146,10 +151,12 @@ extension UserChange: RequestMessage {
   }
 }
 
-/// A user's devices: the response of `GET /api/users/<name>/devices`.
+/// A user's devices: the response of `GET /api/registrations` and `GET /api/users/<name>/devices`.
 public struct DeviceList: Sendable, Equatable, Codable {
   /// The devices, the last registered first.
   public let devices: [Device]
+  /// For a device with its token, which sees only itself, the names of the user's other devices.
+  public var others: [String]?
 
   /// Creates the list.
   package init(devices: [Device]) { self.devices = devices }
@@ -158,12 +165,22 @@ public struct DeviceList: Sendable, Equatable, Codable {
   public struct Device: Sendable, Equatable, Codable {
     /// The ID of its registration.
     public let registration: String
+    /// What it calls itself.
+    @Nullable public var name: String?
     /// The push service; nil until the device has named it.
     @Nullable public var platform: String?
     /// Its tags.
     public let tags: [String]
+    /// When it first registered; nil if that was before version 0.2.
+    @Nullable public var created: Date?
+    /// What it showed then: `password`, or `name` in demo mode.
+    @Nullable public var credential: String?
+    /// The program that registered it, as it named itself.
+    @Nullable public var userAgent: String?
     /// When it last registered.
     public let updated: Date
+    /// When it last registered or showed its token, to a day.
+    @Nullable public var lastContact: Date?
 
     /// Describes a device.
     package init(registration: String, platform: String?, tags: [String], updated: Date) {

@@ -8,6 +8,8 @@ package struct Registration: Sendable, Encodable {
   package let tags: [String]
   /// The keys of a Web Push subscription.
   package let keys: Keys?
+  /// What the device calls itself, for lists of devices.
+  package let name: String?
 
   /// The keys of a Web Push subscription (RFC 8291), in base64url.
   package struct Keys: Sendable, Codable {
@@ -21,8 +23,11 @@ package struct Registration: Sendable, Encodable {
   }
 
   /// Creates a registration.
-  package init(platform: String, handle: String, tags: [String], keys: Keys? = nil) {
+  package init(
+    platform: String, handle: String, tags: [String], keys: Keys? = nil, name: String? = nil
+  ) {
     (self.platform, self.handle, self.tags, self.keys) = (platform, handle, tags, keys)
+    self.name = name
   }
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
@@ -30,6 +35,7 @@ package struct Registration: Sendable, Encodable {
     case handle = "Handle"
     case tags = "Tags"
     case keys = "Keys"
+    case name = "Name"
   }
 }
 
@@ -45,6 +51,7 @@ extension Registration: RequestMessage {
     handle = try value("handle") ?? ""
     tags = try value("tags") ?? []
     keys = try value("keys")
+    name = try value("name")
   }
 
   package static func check(members: [String]) throws(ServiceError) {

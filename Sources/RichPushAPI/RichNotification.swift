@@ -20,8 +20,11 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   public let isRead: Bool
   /// When it was created.
   public let created: Date
-  /// When it becomes visible to its recipients; nil if it was immediately.
+  /// When it becomes visible to its recipients, or was to; nil if it was immediately.
   @Nullable public var notBefore: Date?
+  /// Whether it waits until an admin names another time, because its sender was removed or may not publish any
+  /// more; only then.
+  public var held: Bool?
   /// When its media is removed, if ever.
   @Nullable public var expires: Date?
   /// The path of its media on the server.
@@ -48,7 +51,7 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   private enum CodingKeys: String, CodingKey {
     case id, message, richType, payload, to
     case isRead = "read"
-    case created, notBefore, expires, media, details, reach
+    case created, notBefore, held, expires, media, details, reach
     case receipts, deliveries, counts, first, renditions, links
   }
 

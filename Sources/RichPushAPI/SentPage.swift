@@ -45,6 +45,9 @@ public struct SentPage: Sendable, Equatable, Codable {
     public enum State: String, Sendable, Codable {
       /// Its time has not come.
       case scheduled
+      /// Its time had not come when its sender was removed or lost the right to publish; an admin can name
+      /// another time or withdraw it.
+      case held
       /// Its recipients can fetch it.
       case sent
       /// Its sender has withdrawn it.
@@ -69,7 +72,7 @@ public struct SentPage: Sendable, Equatable, Codable {
     public let audience: [String]
     /// What has become of it.
     public let state: State
-    /// When it becomes visible; nil if it was at once.
+    /// When it becomes visible, or was to; nil if it was at once.
     @Nullable public var notBefore: Date?
     /// When it ends, or ended; nil for never.
     @Nullable public var expires: Date?

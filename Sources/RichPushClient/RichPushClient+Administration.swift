@@ -77,13 +77,17 @@ extension RichPushClient {
   /// Adds a user with a role (`device`, `publisher` or `admin`) and a password, or changes the role and, unless
   /// nil, the password.
   ///
-  /// A new password ends the user's sessions and the tokens of the user's devices.
+  /// A new password ends the user's sessions and the tokens of the user's devices and, with `endRegistrations`,
+  /// the registrations of the devices.
   ///
   /// ```swift
   /// try await client.putUser("dora", role: "publisher", password: "correct horse")
   /// ```
-  public func putUser(_ name: String, role: String, password: String? = nil) async throws {
-    let change = UserChange(role: role, password: password)
+  public func putUser(
+    _ name: String, role: String, password: String? = nil, endRegistrations: Bool = false
+  ) async throws {
+    let change = UserChange(
+      role: role, password: password, endRegistrations: endRegistrations ? true : nil)
     try await send(request("PUT", ["api", "users", name], json: change))
   }
 
@@ -106,13 +110,15 @@ extension RichPushClient {
     return list.devices
   }
 
-  /// Ends a user's sessions and the tokens of the user's devices.
+  /// Ends a user's sessions and the tokens of the user's devices and, with `endRegistrations`, the registrations
+  /// of the devices, which then get no pushes.
   ///
   /// ```swift
-  /// try await client.endCredentials(of: "alice")
+  /// try await client.endCredentials(of: "alice", endRegistrations: true)
   /// ```
-  public func endCredentials(of name: String) async throws {
-    try await send(request("DELETE", ["api", "users", name, "tokens"]))
+  public func endCredentials(of name: String, endRegistrations: Bool = false) async throws {
+    let query = endRegistrations ? [(name: "registrations", value: "")] : []
+    try await send(request("DELETE", ["api", "users", name, "tokens"], query: query))
   }
 
   /// The addresses and names whose passwords are not checked now, because too many were wrong.

@@ -10,18 +10,20 @@ public import RichPushAPI
 extension RichPushClient {
   /// Registers this device in the tutorial's two steps, and returns the registration's ID.
   ///
-  /// The same handle always gets the same ID, so an app can call this at every start.
+  /// The same handle always gets the same ID, so an app can call this at every start. The user sees the `name`
+  /// in lists of devices.
   ///
   /// ```swift
   /// client.device = try await client.register(handle: deviceToken, tags: ["news"])
   /// ```
   @discardableResult
   public func register(
-    handle: String, platform: String = "apns", tags: [String] = []
+    handle: String, platform: String = "apns", tags: [String] = [], name: String? = nil
   ) async throws -> String {
     let query = [(name: "handle", value: handle)]
     let id: String = try await value(request("POST", ["api", "register"], query: query))
-    let registration = Registration(platform: platform, handle: handle, tags: tags)
+    let registration = Registration(
+      platform: platform, handle: handle, tags: tags, name: name)
     try await send(request("PUT", ["api", "register", id], json: registration))
     return id
   }
@@ -35,11 +37,12 @@ extension RichPushClient {
   /// try await client.register("desktop-1", endpoint: endpoint, p256dh: publicKey, auth: secret)
   /// ```
   public func register(
-    _ id: String, endpoint: String, p256dh: String, auth: String, tags: [String] = []
+    _ id: String, endpoint: String, p256dh: String, auth: String, tags: [String] = [],
+    name: String? = nil
   ) async throws {
     let registration = Registration(
       platform: "webpush", handle: endpoint, tags: tags,
-      keys: Registration.Keys(p256dh: p256dh, auth: auth))
+      keys: Registration.Keys(p256dh: p256dh, auth: auth), name: name)
     try await send(request("PUT", ["api", "register", id], json: registration))
   }
 
@@ -57,7 +60,16 @@ extension RichPushClient {
     return try await token(of: device)
   }
 
-  /// Removes a registration of this user.
+  /// This user's devices; for a client with a device's token that device, and the names of the others.
+  ///
+  /// ```swift
+  /// for device in try await client.registrations().devices { print(device.name ?? device.registration) }
+  /// ```
+  public func registrations() async throws -> DeviceList {
+    try await value(request("GET", ["api", "registrations"]))
+  }
+
+  /// Removes a registration of this user; for an admin, of any user.
   ///
   /// ```swift
   /// if let device = client.device { try await client.unregister(device) }

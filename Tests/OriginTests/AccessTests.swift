@@ -31,8 +31,11 @@ import Testing
   private struct Expectation {
     let access: Access
     let status: Int
+    let admission: Admission
 
-    init(_ access: Access, _ status: Int) { (self.access, self.status) = (access, status) }
+    init(_ access: Access, _ status: Int, by admission: Admission = .all) {
+      (self.access, self.status, self.admission) = (access, status, admission)
+    }
   }
 
   private static let expectations: [String: Expectation] = [
@@ -43,7 +46,7 @@ import Testing
     "GET /api/openapi.json": Expectation(.user, 200),
     "GET /api/notifications": Expectation(.user, 200),
     "POST /api/notifications": Expectation(.user, 422),  // the tutorial's picture is not there
-    "GET /api/notifications/{}": Expectation(.user, 404),
+    "GET /api/notifications/{}": Expectation(.user, 404, by: .token),
     "PATCH /api/notifications/{}": Expectation(.user, 404),
     "DELETE /api/notifications/{}": Expectation(.user, 404),
     "GET /api/notifications/{}/details": Expectation(.user, 404),
@@ -52,11 +55,12 @@ import Testing
     "PUT /api/notifications/{}/read": Expectation(.user, 404),
     "GET /api/push/stream": Expectation(.user, 200),
     "GET /api/push/vapid": Expectation(.user, 200),
-    "POST /api/register": Expectation(.user, 400),
-    "PUT /api/register/{}": Expectation(.user, 400),
-    "DELETE /api/register/{}": Expectation(.user, 200),
-    "POST /api/register/{}/token": Expectation(.user, 404),
-    "DELETE /api/register/{}/token": Expectation(.user, 404),
+    "POST /api/register": Expectation(.user, 400, by: .token),
+    "PUT /api/register/{}": Expectation(.user, 400, by: .ownToken),
+    "DELETE /api/register/{}": Expectation(.user, 200, by: [.session, .ownToken]),
+    "POST /api/register/{}/token": Expectation(.user, 404, by: .password),
+    "DELETE /api/register/{}/token": Expectation(.user, 404, by: [.session, .ownToken]),
+    "GET /api/registrations": Expectation(.user, 200),
     "GET /api/events/stream": Expectation(.publisher, 200),
     "GET /api/audience": Expectation(.publisher, 400),
     "GET /api/assets/{}/{}/media": Expectation(.publisher, 404),
@@ -79,9 +83,9 @@ import Testing
     "GET /api/failed-logins": Expectation(.admin, 200),
     "GET /api/storage": Expectation(.admin, 200),
     "POST /api/session": Expectation(.anybody, 400),
-    "GET /api/session": Expectation(.user, 200),
-    "DELETE /api/session": Expectation(.user, 404),  // a password is no session
-    "DELETE /api/session/{}": Expectation(.user, 404),
+    "GET /api/session": Expectation(.user, 200, by: .session),
+    "DELETE /api/session": Expectation(.user, 404, by: .session),  // a password is no session
+    "DELETE /api/session/{}": Expectation(.user, 404, by: .session),
   ]
 
   /// Who asks: somebody with that role, or a stranger.
@@ -161,7 +165,10 @@ import Testing
         let expected: [[String: [String]]] =
           switch route.access {
           case .anybody: []
-          case .user: [["basic": []], ["token": []]]
+          case .user where route.admission.contains(.token): [["basic": []], ["token": []]]
+          case .user where route.admission.contains(.ownToken):
+            [["basic": []], ["token": ["own registration"]]]
+          case .user: [["basic": []]]
           case .publisher: [["basic": ["publisher"]]]
           case .admin: [["basic": ["admin"]]]
           }
@@ -182,6 +189,64 @@ import Testing
         let other = server.connect(from: one.number + 1)
         other.send(one.head("HEAD", request: 1))
         #expect(await other.answer(hasBody: false).status == answer.status, one.what)
+      }
+    }
+  }
+
+  /// How a user shows who that is.
+  private enum Shown: CaseIterable {
+    case session, ownToken, otherToken
+
+    /// The fields of a request with a new session or token of a user, whose device `own` the path names.
+    func fields(of user: String, at server: TestServer) async throws -> Fields {
+      let id = try await server.id(of: user)
+      if self == .session {
+        let cookie = SessionToken()
+        _ = try await server.store.sessions.addSession(cookie.hash, user: id, userAgent: "")
+        return ["Cookie": "richpush=\(cookie.text)", "Sec-Fetch-Site": "same-origin"]
+      }
+      let (token, device) = (DeviceToken(), self == .ownToken ? "own" : "other")
+      _ = try await server.store.accounts.putRegistration(
+        device + user, user: id, platform: "apns", handle: user + device)
+      _ = try await server.store.accounts.addToken(token.hash, to: device + user, user: id)
+      return ["Authorization": "Bearer \(token.text)"]
+    }
+
+    func isAdmitted(by admission: Admission) -> Bool {
+      switch self {
+      case .session: admission.contains(.session)
+      case .ownToken: admission.contains(.ownToken)
+      case .otherToken: admission.contains(.token)
+      }
+    }
+
+    func hasRole(_ role: Role, for access: Access) -> Bool {
+      switch access {
+      case .anybody, .user: true
+      case .publisher: self == .session && role != .device
+      case .admin: self == .session && role == .admin
+      }
+    }
+  }
+
+  @Test func `a session and a device's token count only where the table says so`() async throws {
+    try await TestServer.test { server in
+      for role in Role.allCases {
+        for route in server.origin.routes.table.routes where route.access != .anybody {
+          let (user, name) = (role.rawValue, "\(route.method) \(route.pattern)")
+          let admission = try #require(Self.expectations[name]).admission
+          let path = route.pattern.replacing("{}", with: "own" + user)
+          for shown in Shown.allCases {
+            let what: Comment = "\(name) by \(shown) of \(user)"
+            let fields = try await shown.fields(of: user, at: server)
+            let answer = try await server.execute(route.method, path, fields: fields)
+            answer.stream?.close()
+            let isAllowed =
+              shown.isAdmitted(by: admission) && shown.hasRole(role, for: route.access)
+            #expect((answer.status == 403) == !isAllowed, what)
+            #expect(answer.status != 401, what)
+          }
+        }
       }
     }
   }

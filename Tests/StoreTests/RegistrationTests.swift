@@ -21,12 +21,78 @@ import Testing
     let id = try await store.accounts.registration(forHandle: "AA", user: alice)
     let moved = try await store.accounts.registration(forHandle: "AA", user: bob)
     #expect(moved != id)
+    #expect(try await store.accounts.registrations(ofUser: alice).map(\.id) == [id])
+    let change = RegistrationChange(platform: "apns", handle: "AA")
+    #expect(
+      try await store.accounts.putRegistration(moved, user: bob, change)
+        == .stored(endedOf: FormerOwner(user: alice, name: "alice", registration: id)))
     #expect(try await store.accounts.registrations(ofUser: alice).isEmpty)
+    let events = try await store.events.events(after: 0, for: alice, limit: 9)
+    #expect(events.map(\.type) == ["device"])
+    #expect(events.map(\.data) == [#"{"registration":"\#(id)","state":"taken over"}"#])
 
-    let back = try await store.accounts.putRegistration(
-      id, user: alice, platform: "apns", handle: "AA", tags: [])
-    #expect(back)
+    #expect(
+      try await store.accounts.putRegistration(id, user: alice, change)
+        == .stored(endedOf: FormerOwner(user: bob, name: "bob", registration: moved)))
     #expect(try await store.accounts.registrations(ofUser: bob).isEmpty)
+  }
+
+  @Test func `leaves a handle to another user's device of another platform`() async throws {
+    let store = try scratch.open()
+    #expect(
+      try await store.accounts.putRegistration(
+        "phone", user: alice, platform: "apns", handle: "AA"))
+    #expect(
+      try await store.accounts.putRegistration(
+        "other", user: bob, RegistrationChange(platform: "fcm", handle: "AA")) == .handleTaken)
+    #expect(try await store.accounts.registrations(ofUser: alice).map(\.id) == ["phone"])
+    #expect(try await store.accounts.registrations(ofUser: bob).isEmpty)
+    #expect(try await store.events.events(after: 0, limit: 9).isEmpty)
+  }
+
+  @Test func `a renewal changes the handle, and neither adds a device nor changes its platform`()
+    async throws
+  {
+    let store = try scratch.open()
+    _ = try await store.accounts.putRegistration(
+      "phone", user: alice, platform: "apns", handle: "AA")
+    func renew(_ id: String, _ platform: String) async throws -> RegistrationResult {
+      var change = RegistrationChange(platform: platform, handle: "BB")
+      change.isRenewal = true
+      return try await store.accounts.putRegistration(id, user: alice, change)
+    }
+    #expect(try await renew("other", "apns") == .notRenewable)
+    #expect(try await renew("phone", "fcm") == .notRenewable)
+    #expect(try await renew("phone", "apns") == .stored(endedOf: nil))
+    let found = try await store.accounts.registrations(ofUser: alice)
+    #expect(found.map(\.id) == ["phone"] && found.map(\.handle) == ["BB"])
+  }
+
+  @Test func `keeps how a device came to be, its name, and when it was last there`() async throws {
+    let store = try scratch.open()
+    let start = scratch.now
+    var change = RegistrationChange(platform: "apns", handle: "AA")
+    change.name = "Anna's phone"
+    change.origin = RegistrationOrigin(credential: "password", userAgent: "app/1")
+    _ = try await store.accounts.putRegistration("phone", user: alice, change)
+    scratch.pass(3600)
+    (change.name, change.origin.userAgent) = (nil, "app/2")
+    _ = try await store.accounts.putRegistration("phone", user: alice, change)
+    let hash = Digest(of: "token")
+    #expect(try await store.accounts.addToken(hash, to: "phone", user: alice))
+    let phone = try #require(try await store.accounts.registrations(ofUser: alice).first)
+    #expect(phone.name == "Anna's phone" && phone.updated == scratch.now)
+    #expect(
+      phone.origin
+        == RegistrationOrigin(created: start, credential: "password", userAgent: "app/1"))
+    #expect(phone.lastContact == scratch.now)
+    for (seconds, isNew) in [(86_000, false), (600, true)] {
+      scratch.pass(TimeInterval(seconds))
+      _ = try await store.accounts.device(withToken: hash)
+      try await store.probe()
+      let contact = try await store.accounts.registrations(ofUser: alice).first?.lastContact
+      #expect((contact == scratch.now) == isNew)
+    }
   }
 
   @Test func `replaces platform, handle and tags of a registration`() async throws {
@@ -40,7 +106,8 @@ import Testing
       try await store.accounts.registrations(ofUser: alice) == [
         DeviceRegistration(
           id: "own-id", user: alice, platform: "apns", handle: "BB", updated: scratch.now,
-          tags: ["c"])
+          tags: ["c"], name: nil, origin: RegistrationOrigin(created: scratch.now),
+          lastContact: scratch.now)
       ])
   }
 

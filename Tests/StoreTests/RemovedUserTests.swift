@@ -100,6 +100,58 @@ import Testing
     #expect(try await store.notifications.inbox(of: bob, limit: 9).count == 2)
   }
 
+  enum Loss: CaseIterable { case removed, removedByAdmin, demoted }
+
+  @Test(arguments: Loss.allCases)
+  func `what a former publisher has scheduled is held until it gets another time`(_ loss: Loss)
+    async throws
+  {
+    let store = try scratch.open()
+    let press = try await add("press", to: store)
+    _ = try await store.accounts.putRegistration(
+      "phone", user: bob, platform: "apns", handle: "AA", tags: ["username:bob"])
+    var new = NotificationInsert.any(to: bob)
+    new.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" }]
+    new.push = { "push \($0)" }
+    new.sender = press
+    _ = try await store.notifications.create(new)
+    let due = scratch.now + 60
+    new.notBefore = due
+    _ = try await store.notifications.create(new)
+    new.sender = shop
+    _ = try await store.notifications.create(new)
+
+    switch loss {
+    case .removed: #expect(try await store.accounts.removeUser("press"))
+    case .removedByAdmin:
+      #expect(try await store.administration.removeUserUnlessLastAdmin("press"))
+    case .demoted: _ = try await store.administration.putUser("press", role: .device, hash: nil)
+    }
+    scratch.pass(3600)
+    while try await store.events.releaseHeldEvents().map({ $0 <= scratch.now }) == true {}
+    let seen = try await store.notifications.inbox(of: bob, limit: 9).map(\.notification.id)
+    #expect(seen.sorted() == [0, 2])
+    let pushes = try await store.events.pushEvents(for: bob, after: 0, limit: 9)
+    #expect(pushes.map(\.notificationID) == [0, 2])
+    #expect(
+      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).map(\.text)
+        == ["0", "2"])
+    let held = try await store.sent.sent(by: nil, before: nil, limit: 9).filter {
+      $0.notification.held != nil
+    }
+    #expect(held.map(\.notification.id) == [1])
+    #expect(held.first?.notification.held == due)
+
+    new.sender = press
+    new.notBefore = nil
+    let released = try #require(try await store.notifications.amend(1, with: new))
+    #expect(released.held == nil && released.notBefore == nil)
+    #expect(
+      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).map(\.text)
+        == ["1"])
+    #expect(try await store.notifications.inbox(of: bob, limit: 9).count == 3)
+  }
+
   @Test func `what was for a guest is not for the user who is added with the name`() async throws {
     let store = try scratch.open()
     #expect(try await store.accounts.userIDs(of: ["eve"], allowingPasswordless: false).isEmpty)

@@ -133,10 +133,10 @@ package struct TestServer: Sendable {
     case .deferred(_, let work): return try await run(work(), body)
     case .immediate(let response): return response
     case .asynchronous(_, let work): return await work()
-    case .collectingBody(let limit, _, let work):
+    case .collectingBody(let limit, _, _, let work):
       if body.utf8.count > limit { return .problem(413, "") }
       return await work(Array(body.utf8))
-    case .savingBody(let limit, let folder, _, let work):
+    case .savingBody(let limit, let folder, _, _, let work):
       if body.utf8.count > limit { return .problem(413, "") }
       let path = folder + "/upload-" + UUID().uuidString
       try Data(body.utf8).write(to: URL(filePath: path))

@@ -1,5 +1,6 @@
-// The browsers in which one is signed in.
+// The browsers in which one is signed in, and one's devices.
 import { get, remove } from "./api.js";
+import { deviceTable } from "./device-table.js";
 import { h } from "./dom.js";
 import { time } from "./format.js";
 import { Screen, table } from "./screen.js";
@@ -9,14 +10,14 @@ const t = texts.account;
 
 class Account extends Screen {
   async load() {
-    const { current, sessions } = await get("/api/session");
+    const [{ current, sessions }, { devices }] = await Promise.all([get("/api/session"), get("/api/registrations")]);
     this.frame(texts.screens.account, [], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();
       }) } }, t.end);
       return [session.userAgent || "–", time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
-    }), t.nobody));
+    }), t.nobody), h("h2", {}, t.devices), deviceTable(this, t.devices, devices, () => this.load()));
   }
 }
 

@@ -37,7 +37,9 @@ class Notification extends Screen {
     });
     const amend = h("button", { on: { click: () => this.amend() } }, t.amend);
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
-    this.frame(details.message || texts.sent.noMessage, [amend, withdraw],
+    const release = details.held && this.session.role === "admin" && h("button", { class: "main", on: { click: () => this.release(release) } }, t.release);
+    this.frame(details.message || texts.sent.noMessage, [release, amend, withdraw],
+      details.held && h("p", { class: "problem" }, t.held),
       h("div", { class: "panel" }, this.bar, this.tiles),
       h("div", { class: "columns" },
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details)),
@@ -133,6 +135,14 @@ class Notification extends Screen {
         h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel))));
     document.body.append(dialog);
     dialog.showModal();
+  }
+
+  async release(button) {
+    if (!(await confirmed(t.releaseQuestion, t.release))) return;
+    await this.attempt(button, async () => {
+      await patch(this.path, { notBefore: null });
+      await this.load();
+    });
   }
 
   async withdraw(button) {

@@ -1,5 +1,6 @@
 // For administrators: who may use the server, with which devices, and whose log-ins were refused.
 import { get, put, query, remove } from "./api.js";
+import { deviceTable } from "./device-table.js";
 import { fill, h } from "./dom.js";
 import { number, time } from "./format.js";
 import { pagedTable } from "./paged-table.js";
@@ -41,11 +42,12 @@ class People extends Screen {
     const name = h("input", { value: user?.username ?? "", readOnly: Boolean(user), required: true, autocapitalize: "none", autocomplete: "off" });
     const role = h("select", {}, Object.keys(texts.roles).map((key) => h("option", { value: key, selected: key === (user?.role ?? "device") }, texts.roles[key])));
     const password = h("input", { type: "password", autocomplete: "new-password", required: !user });
+    const endRegistrations = h("input", { type: "checkbox" });
     const problem = h("p", { class: "problem", role: "alert" });
     const submit = async (event) => {
       event.preventDefault();
       try {
-        await put(path(name.value), { role: role.value, ...(password.value && { password: password.value }) });
+        await put(path(name.value), { role: role.value, ...(password.value && { password: password.value, endRegistrations: endRegistrations.checked }) });
         dialog.close();
         await this.users.show();
         this.say(t.saved(name.value));
@@ -56,7 +58,8 @@ class People extends Screen {
     const dialog = h("dialog", { class: "small", "aria-labelledby": "user-title", on: { close: () => dialog.remove() } },
       h("form", { on: { submit } }, h("h2", { id: "user-title" }, user ? t.change : t.add),
         h("label", {}, t.name, name), h("label", {}, t.role, role),
-        h("label", {}, user ? t.newPassword : texts.signIn.password, password), problem,
+        h("label", {}, user ? t.newPassword : texts.signIn.password, password),
+        user?.devices > 0 && h("label", { class: "check" }, endRegistrations, t.endRegistrations), problem,
         h("div", { class: "actions" }, h("button", { class: "main" }, t.save),
           h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel))));
     document.body.append(dialog);
@@ -64,17 +67,22 @@ class People extends Screen {
   }
 
   async showDevices(user) {
-    const { devices } = await get(path(user.username, "/devices"));
+    const devices = h("div");
+    const show = async () => {
+      const list = await get(path(user.username, "/devices"));
+      fill(devices, deviceTable(this, t.devices, list.devices, show));
+    };
+    const endRegistrations = h("input", { type: "checkbox" });
     const dialog = h("dialog", { class: "wide", "aria-labelledby": "devices-title", on: { close: () => dialog.remove() } },
-      h("form", { method: "dialog" }, h("h2", { id: "devices-title" }, t.devicesOf(user.username)),
-        table(t.devices, [t.device, t.platform, t.tags, t.lastSeen], devices.map((device) => [
-          device.registration, texts.platforms[device.platform] ?? device.platform, (device.tags ?? []).join(", ") || "–",
-          time(device.updated)]), t.nobody),
+      h("form", { method: "dialog" }, h("h2", { id: "devices-title" }, t.devicesOf(user.username)), devices,
+        h("label", { class: "check" }, endRegistrations, t.endRegistrations),
         h("div", { class: "actions" }, h("button", { class: "main" }, texts.close),
           h("button", { type: "button", class: "danger", on: { click: (event) => this.attempt(event.currentTarget, async () => {
-            await remove(path(user.username, "/tokens"));
+            await remove(path(user.username, `/tokens${endRegistrations.checked ? "?registrations" : ""}`));
             this.say(t.tokensEnded(user.username));
+            await show();
           }) } }, t.endTokens))));
+    await show();
     document.body.append(dialog);
     dialog.showModal();
   }

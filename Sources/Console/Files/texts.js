@@ -21,7 +21,7 @@ export const texts = {
   },
   states: {
     ready: "Ready", preparing: "Preparing", refused: "Refused", queued: "Queued", sent: "Sent", fetched: "Fetched", read: "Read",
-    failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", running: "Running",
+    failed: "Failed", expired: "Expired", cancelled: "Cancelled", withdrawn: "Withdrawn", scheduled: "Scheduled", held: "Held", running: "Running",
     paused: "Paused", off: "Off", due: "Due", leased: "Being sent", problem: "Problem",
   },
   signIn: {
@@ -88,7 +88,8 @@ export const texts = {
   notification: {
     amend: "Change the message", amendHint: "Possible until the first device has fetched it.", amended: "The message was changed.",
     withdraw: "Withdraw", withdrawQuestion: "Withdraw this notification? It disappears from every inbox, and pushes that wait are cancelled.",
-    withdrawn: "The notification was withdrawn.", progress: "Progress", about: "Notification", timeline: "Timeline",
+    held: "Its sender was removed or may not publish any more. It is not sent until an administrator sends it.",
+    release: "Send now", releaseQuestion: "Send this notification now?", withdrawn: "The notification was withdrawn.", progress: "Progress", about: "Notification", timeline: "Timeline",
     renditions: "What devices get", recipients: "Recipients", created: "Created", due: "Due", firstSent: "First sent",
     firstFetched: "First fetched", firstRead: "First read", expires: "Expires", people: "People", person: "Name", state: "State",
     fetched: "Fetched", devices: "Devices", nobody: "It has no recipients.", deliveries: "Pushes", service: "Push service",
@@ -116,10 +117,13 @@ export const texts = {
     removeQuestion: (name) => `Remove ${name}, with all devices and notifications of this account?`,
     refused: "Refused log-ins", address: "Address", failures: "Failures", until: "Refused until", noneRefused: "No log-in is refused.",
     devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",
-    endTokens: "End all tokens", tokensEnded: (name) => `The tokens of ${name}’s devices have ended.`,
+    endTokens: "Sign out everywhere", tokensEnded: (name) => `${name} is signed out everywhere.`,
+    endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
   },
   account: {
     sessions: "Where you are signed in", browser: "Browser", begun: "Since", used: "Last used", actions: "Actions",
     end: "Sign out there", thisOne: "This browser", nobody: "You are signed in nowhere.",
+    devices: "Your devices", device: "Device", platform: "Platform", registered: "Registered", program: "Program", lastContact: "Last contact",
+    endDevice: "End", endQuestion: (name) => `End ${name}? It gets no pushes until it registers again.`, noDevices: "No device is registered.",
   },
 };

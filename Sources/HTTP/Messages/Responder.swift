@@ -47,11 +47,23 @@ package enum ResponsePlan: Sendable {
   case asynchronous(deadline: Duration, @Sendable () async -> Response)
   /// The closure produces the response from the body in memory; a body longer than the limit, in
   /// bytes, gets a 413.
-  case collectingBody(limit: Int, deadline: Duration, @Sendable ([UInt8]) async -> Response)
+  case collectingBody(
+    limit: Int, deadline: Duration, interruption: BodyInterruption? = nil,
+    @Sendable ([UInt8]) async -> Response)
   /// The closure produces the response from the body in a new file in the folder, which is deleted
   /// unless the closure takes it.
   case savingBody(
-    limit: Int, folder: String, deadline: Duration, @Sendable (SavedBody) async -> Response)
+    limit: Int, folder: String, deadline: Duration, interruption: BodyInterruption? = nil,
+    @Sendable (SavedBody) async -> Response)
+
+  /// By which the application can end the receipt of the request's body.
+  var interruption: BodyInterruption? {
+    switch self {
+    case .collectingBody(_, _, let interruption, _), .savingBody(_, _, _, let interruption, _):
+      interruption
+    case .deferred, .immediate, .asynchronous: nil
+    }
+  }
 }
 
 /// A response that may be sent again to a GET of the same target with the same Authorization field.

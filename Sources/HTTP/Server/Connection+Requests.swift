@@ -235,6 +235,9 @@ extension Connection {
       let body = try IncomingBody(request.body, for: plan)
       if body.isComplete { return received(body) }
       phase = .body(body)
+      body.plan.interruption?.onInterrupt { [handle, queue = context.queue] response in
+        queue.post(.interruption(handle, response))
+      }
       monitorTransfer()
       if request.fields["Expect"] != nil { sendContinue() }
     }
@@ -259,15 +262,21 @@ extension Connection {
     }
   }
 
+  /// Ends the receipt of a body, unless it is complete.
+  func interruptBody(_ handle: RequestHandle, with response: Response) {
+    guard case .body = phase, handle.serial == serial else { return }
+    reject(with: response)
+  }
+
   /// Executes the rest of a plan when its request's body is complete.
   private func received(_ body: IncomingBody) {
     switch body.plan {
     case .immediate(let response): send(response)
     case .asynchronous(let deadline, let work): run(work, deadline)
-    case .collectingBody(_, let deadline, let work):
+    case .collectingBody(_, let deadline, _, let work):
       let bytes = body.bytes
       run({ await work(bytes) }, deadline)
-    case .savingBody(_, _, let deadline, let work):
+    case .savingBody(_, _, let deadline, _, let work):
       guard let file = body.finishFile() else { return close() }
       run({ await work(file) }, deadline)
     case .deferred: close()  // it has no body: see execute(_:for:)

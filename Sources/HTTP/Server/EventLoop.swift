@@ -190,6 +190,8 @@ final class EventLoop {
     case .plan(let handle, let plan): resume(handle) { $0.resume(handle, with: plan) }
     case .response(let handle, let response):
       resume(handle) { $0.resume(handle, with: response) }
+    case .interruption(let handle, let response):
+      resume(handle) { $0.interruptBody(handle, with: response) }
     case .events(let handle): resume(handle) { _ in }
     case .stopAccepting(let group):
       // The backlog's connections would be reset: accept them now, and answer while draining. If the

@@ -135,6 +135,8 @@ enum LoopMessage: Sendable {
   case plan(RequestHandle, ResponsePlan)
   /// The response that the application has produced.
   case response(RequestHandle, Response)
+  /// The response with which the application ends the receipt of a body.
+  case interruption(RequestHandle, Response)
   /// A stream has events to send.
   case events(RequestHandle)
   /// Stop accepting connections, then leave the group.

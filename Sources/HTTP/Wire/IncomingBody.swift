@@ -33,8 +33,8 @@ final class IncomingBody {
   init(_ body: Request.Body, for plan: ResponsePlan) throws(HTTPError) {
     self.plan = plan
     switch plan {
-    case .collectingBody(let limit, _, _): (self.limit, path) = (limit, nil)
-    case .savingBody(let limit, let folder, _, _):
+    case .collectingBody(let limit, _, _, _): (self.limit, path) = (limit, nil)
+    case .savingBody(let limit, let folder, _, _, _):
       (self.limit, path) = (limit, "\(folder)/upload-\(UInt64.random(in: .min ... .max))")
     case .immediate, .asynchronous, .deferred: (limit, path) = (Self.discardLimit, nil)
     }

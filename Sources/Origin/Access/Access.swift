@@ -33,6 +33,42 @@ enum Access: Sendable, Equatable {
   }
 }
 
+/// Which credentials a route admits, besides the role that it requires; a password always counts.
+struct Admission: OptionSet {
+  let rawValue: Int
+
+  /// The cookie of a session.
+  static let session = Admission(rawValue: 1)
+  /// The token of a device, only for the registration in the path.
+  static let ownToken = Admission(rawValue: 2)
+  /// The token of any device of the user.
+  static let token = Admission(rawValue: 6)
+  /// The password alone: it was entered for this.
+  static let password: Admission = []
+  /// Whatever shows who the caller is.
+  static let all: Admission = [.session, .token]
+
+  /// Checks what the caller has shown.
+  ///
+  /// - Throws: `forbidden`, with a sentence that says what is admitted.
+  func check(_ caller: Caller, _ parameters: [String]) throws(ServiceError) {
+    let reason: String
+    switch caller.proof {
+    case .name, .password: return
+    case .session:
+      if contains(.session) { return }
+      reason = "This needs the password, entered again: send it with this request."
+    case .token(_, let device):
+      if contains(.token) || contains(.ownToken) && parameters.first == device { return }
+      reason =
+        contains(.ownToken)
+        ? "A device's token counts only for its own registration, \(device)."
+        : "A device's token does not allow this; send name and password."
+    }
+    throw ServiceError(.forbidden, reason)
+  }
+}
+
 /// The user, or the user's device, whose credentials a request carries.
 package struct Caller: Sendable, Hashable {
   /// What the caller has shown.
@@ -87,6 +123,12 @@ extension Caller {
   private static func role(ofGuest name: String) -> Role { name == "admin" ? .admin : .publisher }
 }
 
+extension ServiceError {
+  /// For a request whose user was removed, signed out or changed before it had an effect.
+  static let callerChanged = ServiceError(
+    .unauthorized, "The account was removed or changed while the request was received.")
+}
+
 extension Caller.Proof {
   private static let keyed = KeyedHash()
 
@@ -95,6 +137,15 @@ extension Caller.Proof {
 }
 
 extension Store {
+  /// Checks again, before a request has an effect, what was checked when it began: its body may have taken
+  /// hours, and its user may have been removed meanwhile.
+  ///
+  /// - Throws: `unauthorized` if the credentials or the role are not what they were.
+  func requireCurrent(_ context: RequestContext) async throws {
+    guard let login = context.login, !login.isCurrent else { return }
+    guard try await isCurrent(context.caller) else { throw ServiceError.callerChanged }
+  }
+
   /// Whether a caller whose credentials were verified before is still that user, with that password, token or
   /// session and that role.
   func isCurrent(_ caller: Caller) async throws -> Bool {

@@ -25,7 +25,7 @@ struct NotificationDetails: Sendable {
       throw ServiceError.noSuchNotification
     }
     let own = try await store.notifications.receipts(of: id, users: [caller.id])
-    let seesAll = caller.sees(notification)
+    let seesAll = caller.controls(notification)
     guard seesAll || !own.isEmpty && !notification.isHeld(at: Date()) else {
       throw ServiceError.noSuchNotification
     }

@@ -100,7 +100,7 @@ struct NotificationRoutes: Sendable {
     var draft = try Draft(context.body, now: Date())
     try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
     let caller = context.caller
-    try Self.check(caller, notifiesItself: draft.to == ["username:" + caller.name])
+    try Self.check(caller, notifiesItself: draft.to == [caller.ownTag])
     return draft
   }
 
@@ -122,9 +122,8 @@ struct NotificationRoutes: Sendable {
 
   /// The notification in the path, if the caller may change it.
   private func sent(_ context: RequestContext) async throws -> StoredNotification {
-    let caller = context.caller
     guard let notification = try await store.notifications.notification(context.notificationID()),
-      notification.sender == caller.id || caller.role == .admin
+      context.caller.controls(notification)
     else { throw ServiceError.noSuchNotification }
     return notification
   }

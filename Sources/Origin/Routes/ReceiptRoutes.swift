@@ -51,17 +51,23 @@ struct ReceiptRoutes: Sendable {
   /// The notification of a request whose caller may know what became of it with others.
   private func notification(_ context: RequestContext) async throws -> Int {
     let id = try context.notificationID()
-    guard let found = try await store.notifications.notification(id), context.caller.sees(found)
+    guard let found = try await store.notifications.notification(id), context.caller.controls(found)
     else { throw ServiceError.noSuchNotification }
     return id
   }
 }
 
 extension Caller {
-  /// Whether the caller may know all receipts of a notification.
-  func sees(_ notification: StoredNotification) -> Bool {
-    role == .admin || notification.sender == id
+  /// Whether the caller may know all of a notification and change it: an admin, or its sender.
+  ///
+  /// Who may notify only itself, as a device's token and a former publisher, sees only what it sent to itself.
+  func controls(_ notification: StoredNotification) -> Bool {
+    role == .admin
+      || notification.sender == id && (mayPublish || notification.to == [ownTag])
   }
+
+  /// The audience that is the caller alone.
+  var ownTag: String { "username:" + name }
 }
 
 extension ReceiptState {

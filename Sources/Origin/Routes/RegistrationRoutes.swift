@@ -1,30 +1,38 @@
 import Delivery
-import RichPushAPI
+import FoundationEssentials
 import HTTP
+import Media
+import Primitives
 import Push
+import RichPushAPI
 import Store
 
-/// The tutorial's `/api/register`: a user's devices.
+/// The tutorial's `/api/register`, and `/api/registrations`: a user's devices.
 struct RegistrationRoutes: Sendable {
   let store: Store
+  let announcement: Announcement
   let lanes: PlatformLanes
   /// Whether Web Push endpoints on this machine may be plain http.
   let allowsPlain: Bool
   let unreached: UnreachedDevices
+  let log: Log
 
   /// `POST /api/register?handle=<HEX>`: the ID of the caller's device with that push token.
   ///
   /// The tutorial's client removes the first and the last character of the body: hence the quotes,
-  /// and no newline.
+  /// and no newline. For a device with its token it is that device's ID.
   func register(_ context: RequestContext) async throws -> Response {
     guard let handle = try context.query("handle")["handle"] else {
       throw ServiceError(
         .invalidRequest, "The query parameter handle is missing: the device token in hexadecimal.")
     }
     try Self.check(handle: handle)
-    let id = try await store.accounts.registration(
-      forHandle: handle.uppercased(), user: context.caller.id)
-    return .bytes(200, Array("\"\(id)\"".utf8), type: "application/json")
+    var id = context.caller.device
+    if id == nil {
+      id = try await store.accounts.registration(
+        forHandle: handle.uppercased(), user: context.caller.id, origin: Self.origin(context))
+    }
+    return .bytes(200, Array("\"\(id ?? "")\"".utf8), type: "application/json")
   }
 
   /// `PUT /api/register/<id>`: an upsert, since the tutorial's client would repeat a 410 for ever.
@@ -52,19 +60,66 @@ struct RegistrationRoutes: Sendable {
       throw ServiceError(
         .invalidRequest, "Handle is missing, has more than 4096 characters or a NUL character.")
     }
-    let user = context.caller
-    let isOwn = try await store.accounts.putRegistration(
-      id, user: user.id, platform: platform,
-      handle: platform == "apns" ? handle.uppercased() : handle,
-      tags: try Self.check(tags: registration.tags, of: user.name), keys: subscription?.keys,
-      lane: subscription?.lane)
-    guard isOwn else {
-      throw ServiceError(
-        .forbidden, "The registration \(id) belongs to another user. Register again.")
-    }
+    var change = RegistrationChange(
+      platform: platform, handle: platform == "apns" ? handle.uppercased() : handle)
+    change.tags = try Self.check(tags: registration.tags, of: context.caller.name)
+    (change.keys, change.lane) = (subscription?.keys, subscription?.lane)
+    change.name = try Self.check(name: registration.name)
+    change.origin = Self.origin(context)
+    change.isRenewal = context.caller.device != nil
+    try await store(change, as: id, of: context.caller)
     unreached.registered(platform)
     return context.acceptsJSON
       ? .json(200, deliverability(of: platform)) : .empty(200)
+  }
+
+  private func store(
+    _ change: RegistrationChange, as id: String, of caller: Caller
+  ) async throws {
+    switch try await store.accounts.putRegistration(id, user: caller.id, change) {
+    case .stored(endedOf: nil): return
+    case .stored(endedOf: let former?):
+      log(
+        .notice, "register",
+        "the registration \(former.registration) of \(former.name) ended: \(caller.name) has registered "
+          + "a device with its handle")
+      do {
+        try await announcement.announce(
+          "Your device \(former.registration) was registered by another account.", to: former.name)
+      } catch {
+        log(.warning, "register", "\(former.name) was not told: \(error.logDescription)")
+      }
+    case .notOwn:
+      throw ServiceError(
+        .forbidden, "The registration \(id) belongs to another user. Register again.")
+    case .notRenewable:
+      throw ServiceError(
+        .conflict, "With a device's token its handle can be changed, but not its platform.")
+    case .handleTaken:
+      throw ServiceError(
+        .conflict, "A device of another user and another platform is registered with this handle.")
+    }
+  }
+
+  /// How a new registration came to be.
+  private static func origin(_ context: RequestContext) -> RegistrationOrigin {
+    RegistrationOrigin(
+      credential: context.caller.proof == .name ? "name" : "password",
+      userAgent: context.request.fields["User-Agent"].map { String($0.prefix(256)) })
+  }
+
+  /// `GET /api/registrations`: the caller's devices; for a device with its token that one, and the names of the
+  /// others.
+  func list(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let found = try await store.accounts.registrations(ofUser: context.caller.id)
+    guard let device = context.caller.device else {
+      return .json(200, DeviceList(devices: found.map(DeviceList.Device.init)))
+    }
+    var list = DeviceList(
+      devices: found.filter { $0.id == device }.map(DeviceList.Device.init))
+    list.others = found.filter { $0.id != device }.map { $0.name ?? $0.id }
+    return .json(200, list)
   }
 
   /// The keys and the lane of a Web Push subscription.
@@ -97,9 +152,10 @@ struct RegistrationRoutes: Sendable {
       platform: platform, service: service, reason: service == nil ? lanes.gap(of: platform) : nil)
   }
 
-  /// `DELETE /api/register/<id>`: 200, also for one that does not exist.
+  /// `DELETE /api/register/<id>`: ends a registration, for its user and admins; 200, also for one that does not
+  /// exist.
   func delete(_ context: RequestContext) async throws -> Response {
-    _ = try await store.accounts.removeRegistration(Self.id(context), user: context.caller.id)
+    _ = try await store.accounts.removeRegistration(Self.id(context), user: Self.owner(context))
     return .empty(200)
   }
 
@@ -114,11 +170,15 @@ struct RegistrationRoutes: Sendable {
 
   /// `DELETE /api/register/<id>/token`: ends the tokens of a device, for its user and admins.
   func removeTokens(_ context: RequestContext) async throws -> Response {
-    let caller = context.caller
     let isFound = try await store.accounts.removeTokens(
-      of: Self.id(context), user: caller.role == .admin ? nil : caller.id)
+      of: Self.id(context), user: Self.owner(context))
     guard isFound else { throw Self.noSuchRegistration }
     return .empty(204)
+  }
+
+  /// Whose registrations the caller may end; nil for anybody's.
+  private static func owner(_ context: RequestContext) -> UserID? {
+    context.caller.role == .admin ? nil : context.caller.id
   }
 
   private static let noSuchRegistration = ServiceError(
@@ -148,6 +208,17 @@ struct RegistrationRoutes: Sendable {
     }
   }
 
+  private static func check(name: String?) throws(ServiceError) -> String? {
+    guard let name, !name.isEmpty else { return nil }
+    guard name.unicodeScalars.count <= 100,
+      !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    else {
+      throw ServiceError(
+        .invalidRequest, "Name has at most 100 characters, and no control characters.")
+    }
+    return name
+  }
+
   private static func check(tags: [String], of user: String) throws(ServiceError) -> [String] {
     let own = "username:" + user
     guard tags.count <= 60 else {
@@ -163,5 +234,18 @@ struct RegistrationRoutes: Sendable {
       if !result.contains(text) { result.append(text) }
     }
     return result
+  }
+}
+
+extension DeviceList.Device {
+  /// A device without its push token.
+  init(_ registration: DeviceRegistration) {
+    self.init(
+      registration: registration.id, platform: registration.platform, tags: registration.tags,
+      updated: registration.updated)
+    name = registration.name
+    (created, credential) = (registration.origin.created, registration.origin.credential)
+    userAgent = registration.origin.userAgent
+    lastContact = registration.lastContact
   }
 }

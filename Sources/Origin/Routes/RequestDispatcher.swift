@@ -2,22 +2,24 @@ package import HTTP
 import Media
 package import RichPushAPI
 import Primitives
+import Store
 
 /// Finds the route and the caller of every request, and turns errors into responses.
 final class RequestDispatcher: Responder {
   private let routes: [Route]
   private let router: Router
   let authenticator: Authenticator
-  let temporaryFolder: String
+  let store: Store
   let renderer: Renderer
+  /// Bodies that are being received.
+  let bodies: OpenBodies
   let log: Log
 
-  init(
-    _ table: RouteTable, authenticator: Authenticator, temporaryFolder: String, log: Log
-  ) {
+  init(_ table: RouteTable, authenticator: Authenticator, store: Store, log: Log) {
     (routes, renderer) = (table.routes, table.media.renderer)
     router = Router(routes.map { ($0.method, $0.pattern) })
-    (self.authenticator, self.temporaryFolder, self.log) = (authenticator, temporaryFolder, log)
+    (self.authenticator, self.store, self.log) = (authenticator, store, log)
+    bodies = OpenBodies(store)
   }
 
   func plan(for request: Request) -> ResponsePlan {
@@ -92,7 +94,7 @@ final class RequestDispatcher: Responder {
     _ authorize: @escaping @Sendable (Caller, FetchRecord?) -> ResponsePlan
   ) -> ResponsePlan {
     guard SessionToken.isFromOwnPage(request) else { return .immediate(Self.unauthorized) }
-    guard route.admitsSessions, let token = SessionToken(in: request) else {
+    guard let token = SessionToken(in: request) else {
       return .immediate(SessionRoutes.signedOut)
     }
     if let caller = authenticator.find(token) { return authorize(caller, nil) }
@@ -106,28 +108,40 @@ final class RequestDispatcher: Responder {
     }
   }
 
-  /// The plan of the route, if the caller's role is sufficient.
+  /// The plan of the route, if the caller's credentials and role are sufficient.
   private func plan(_ context: RequestContext, _ route: Route) -> ResponsePlan {
     do {
-      try route.access.check(context.caller)
+      if route.access != .anybody {
+        try route.admission.check(context.caller, context.parameters)
+        try route.access.check(context.caller)
+      }
       if let response = try route.ready?(context) { return .immediate(response) }
     } catch { return .immediate(response(to: context.request, error)) }
     let respond: @Sendable (RequestContext) async -> Response = { [self] context in
       do {
+        if case .none = route.body {} else { try await store.requireCurrent(context) }
         return try await route.handler(context)
+      } catch let error as ServiceError where error.code == .unauthorized {
+        return context.caller.unauthorized
       } catch { return response(to: context.request, error) }
     }
     let deadline = route.deadline
+    let interruption = { [bodies] in
+      context.login == nil ? nil : bodies.add(context.caller)
+    }
     return switch route.body {
     case .none: .asynchronous(deadline: deadline) { await respond(context) }
     case .memory(let limit):
-      .collectingBody(limit: limit, deadline: deadline) { body in
+      .collectingBody(limit: limit, deadline: deadline, interruption: interruption()) { body in
         var context = context
         context.body = body
         return await respond(context)
       }
     case .file(let limit):
-      .savingBody(limit: limit, folder: temporaryFolder, deadline: deadline) { file in
+      .savingBody(
+        limit: limit, folder: store.temporaryFolder, deadline: deadline,
+        interruption: interruption()
+      ) { file in
         var context = context
         context.file = file
         return await respond(context)
@@ -154,12 +168,12 @@ final class RequestDispatcher: Responder {
   /// request without a body.
   private static let verificationTime = Duration.seconds(90)
 
-  private static let unauthorized = Response.problem(
+  fileprivate static let unauthorized = Response.problem(
     401, "Name and password are missing or wrong (Basic authentication).",
     fields: ["WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""])
 
   /// Does not offer Basic: a client with a token knows how it got it.
-  private static let invalidToken = Response.problem(
+  fileprivate static let invalidToken = Response.problem(
     401, "The token has ended; get another with POST /api/register/<id>/token.",
     fields: ["WWW-Authenticate": "Bearer realm=\"richpush\", error=\"invalid_token\""])
 
@@ -176,6 +190,17 @@ final class RequestDispatcher: Responder {
   private static func tryAgain(_ status: Int, _ reason: String, in seconds: Int) -> Response {
     .problem(
       status, "\(reason); try again in \(seconds) s.", fields: ["Retry-After": "\(seconds)"])
+  }
+}
+
+extension Caller {
+  /// To a request whose credentials count no longer.
+  var unauthorized: Response {
+    switch proof {
+    case .name, .password: RequestDispatcher.unauthorized
+    case .token: RequestDispatcher.invalidToken
+    case .session: SessionRoutes.signedOut
+    }
   }
 }
 

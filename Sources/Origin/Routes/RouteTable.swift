@@ -32,7 +32,7 @@ struct RouteTable: Sendable {
       Route("GET", "/metrics", for: .anybody, health.metrics),
       Route("GET", "/api/openapi.json", for: .user, immediate: OpenAPIDocument.get),
       Route(
-        "GET", "/api/notifications/{}", for: .user, admitsSessions: false,
+        "GET", "/api/notifications/{}", for: .user, by: .token,
         deadline: Self.renderTime, fetching: media.fetch, media.get),
       Route("GET", "/media/{}/{}", for: .anybody, deadline: Self.renderTime, signed.get),
       Route("GET", "/api/notifications", for: .user, notifications.inbox),
@@ -54,18 +54,25 @@ struct RouteTable: Sendable {
       Route("GET", "/api/push/vapid", for: .user, registrations.vapid),
       Route("GET", "/api/events/stream", for: .publisher, events.get),
       Route(
-        "POST", "/api/register", for: .user, body: .memory(limit: 1024), registrations.register),
+        "POST", "/api/register", for: .user, by: .token, body: .memory(limit: 1024),
+        registrations.register),
       Route(
-        "PUT", "/api/register/{}", for: .user, body: .memory(limit: 64 << 10), registrations.put),
-      Route("DELETE", "/api/register/{}", for: .user, registrations.delete),
-      Route("POST", "/api/register/{}/token", for: .user, registrations.addToken),
-      Route("DELETE", "/api/register/{}/token", for: .user, registrations.removeTokens),
+        "PUT", "/api/register/{}", for: .user, by: .ownToken, body: .memory(limit: 64 << 10),
+        registrations.put),
+      Route(
+        "DELETE", "/api/register/{}", for: .user, by: [.session, .ownToken], registrations.delete),
+      Route(
+        "POST", "/api/register/{}/token", for: .user, by: .password, registrations.addToken),
+      Route(
+        "DELETE", "/api/register/{}/token", for: .user, by: [.session, .ownToken],
+        registrations.removeTokens),
+      Route("GET", "/api/registrations", for: .user, registrations.list),
       Route(
         "POST", "/api/session", for: .anybody, body: .memory(limit: 4096), ready: sessions.mayPost,
         sessions.post),
-      Route("GET", "/api/session", for: .user, sessions.get),
-      Route("DELETE", "/api/session", for: .user, sessions.delete),
-      Route("DELETE", "/api/session/{}", for: .user, sessions.deleteOne),
+      Route("GET", "/api/session", for: .user, by: .session, sessions.get),
+      Route("DELETE", "/api/session", for: .user, by: .session, sessions.delete),
+      Route("DELETE", "/api/session/{}", for: .user, by: .session, sessions.deleteOne),
       Route("GET", "/api/outbox", for: .admin, outbox.list),
       Route("POST", "/api/outbox/{}/replay", for: .admin, outbox.replay),
       Route("POST", "/api/outbox/replay", for: .admin, outbox.replayAll),
@@ -108,8 +115,8 @@ final class Route: Sendable {
   let pattern: String
   /// Who may use the route; checked before a byte of the body is read.
   let access: Access
-  /// Whether the cookie of a session counts here.
-  let admitsSessions: Bool
+  /// Which credentials count here; checked together with `access`.
+  let admission: Admission
   let body: Body
   /// How long the handler may take, from the end of the body.
   let deadline: Duration
@@ -123,14 +130,14 @@ final class Route: Sendable {
 
   /// A route; `access` has no default, so that no new route is public by oversight.
   init(
-    _ method: String, _ pattern: String, for access: Access, admitsSessions: Bool = true,
+    _ method: String, _ pattern: String, for access: Access, by admission: Admission = .all,
     body: Body = .none, deadline: Duration = .seconds(30),
     ready: (@Sendable (RequestContext) throws -> Response?)? = nil,
     fetching fetch: (@Sendable ([String]) -> Fetch?)? = nil,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Response
   ) {
     (self.method, self.pattern, self.access) = (method, pattern, access)
-    (self.admitsSessions, self.fetch) = (admitsSessions, fetch)
+    (self.admission, self.fetch) = (admission, fetch)
     (self.body, self.deadline, self.ready, self.handler) = (body, deadline, ready, handler)
   }
 

@@ -21,7 +21,8 @@ struct SentRoutes: Sendable {
       try Access.admin.check(caller)
     }
     let found = try await store.sent.sent(
-      by: query["sender"] == nil ? caller.id : nil, before: before, limit: limit + 1)
+      by: query["sender"] == nil ? caller.id : nil, to: caller.mayPublish ? nil : [caller.ownTag],
+      before: before, limit: limit + 1)
     let page = found.prefix(limit)
     let now = Date()
     return .json(
@@ -53,6 +54,8 @@ extension SentPage.Entry {
         .withdrawn
       } else if notification.expires.map({ $0 <= now }) == true {
         .expired
+      } else if notification.held != nil {
+        .held
       } else {
         notification.isHeld(at: now) ? .scheduled : .sent
       }
@@ -60,6 +63,7 @@ extension SentPage.Entry {
       id: notification.id, message: notification.message, richType: notification.richType,
       payload: notification.payload, created: notification.created, audience: notification.to,
       state: state, counts: DeliveryCounts(sent.counts))
-    (sender, notBefore, expires) = (sent.sender, notification.notBefore, notification.expires)
+    (sender, expires) = (sent.sender, notification.expires)
+    notBefore = notification.held ?? notification.notBefore
   }
 }

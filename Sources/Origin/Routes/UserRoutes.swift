@@ -35,10 +35,13 @@ struct UserRoutes: Sendable {
     var hash: String?
     if let password = change.password {
       hash = try await authenticator.makeHash(of: password, for: name)
+      // It may have waited for others.
+      try await store.requireCurrent(context)
     } else if try await store.accounts.user(named: name) == nil {
       throw ServiceError(.rejected, "A new user needs a password.")
     }
-    let isNew = try await store.administration.putUser(name, role: role, hash: hash)
+    let isNew = try await store.administration.putUser(
+      name, role: role, hash: hash, endingRegistrations: change.endRegistrations ?? false)
     return .empty(isNew ? 201 : 204)
   }
 
@@ -51,23 +54,22 @@ struct UserRoutes: Sendable {
     return .empty(204)
   }
 
-  /// `DELETE /api/users/<name>/tokens`: ends the user's sessions and the tokens of its devices.
+  /// `DELETE /api/users/<name>/tokens`: ends the user's sessions and the tokens of its devices; with
+  /// `?registrations` the registrations, too.
   func endCredentials(_ context: RequestContext) async throws -> Response {
-    let user = try await user(context)
-    guard try await store.administration.endCredentials(of: user) else { throw Self.noSuchUser }
+    let query = try context.query("registrations")
+    guard
+      try await store.administration.endCredentials(
+        of: user(context), endingRegistrations: query["registrations"] != nil)
+    else { throw Self.noSuchUser }
     return .empty(204)
   }
 
   /// `GET /api/users/<name>/devices`: the user's devices, without their push tokens.
   func devices(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
     let found = try await store.accounts.registrations(ofUser: user(context))
-    return .json(
-      200,
-      DeviceList(
-        devices: found.map {
-          DeviceList.Device(
-            registration: $0.id, platform: $0.platform, tags: $0.tags, updated: $0.updated)
-        }))
+    return .json(200, DeviceList(devices: found.map(DeviceList.Device.init)))
   }
 
   /// `GET /api/failed-logins`: the addresses and names that have to wait after wrong passwords.
@@ -85,7 +87,6 @@ struct UserRoutes: Sendable {
   }
 
   private func user(_ context: RequestContext) async throws -> UserID {
-    _ = try context.query()
     guard let name = context.parameters.first,
       let id = try await store.accounts.userID(
         of: name, allowingPasswordless: authenticator.isDemo)

@@ -238,6 +238,11 @@ enum PostgresSchema {
     """,
     // As an integer it ends at two thousand million.
     "ALTER SEQUENCE notification_id AS bigint",
+    """
+    ALTER TABLE registration ADD COLUMN name text, ADD COLUMN created bigint,
+      ADD COLUMN credential text, ADD COLUMN user_agent text, ADD COLUMN contact bigint;
+    ALTER TABLE notification ADD COLUMN held bigint;
+    """,
   ]
 
   /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.

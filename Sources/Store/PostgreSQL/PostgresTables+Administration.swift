@@ -15,7 +15,9 @@ extension PostgresTables {
     }
   }
 
-  func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool {
+  func putUser(
+    _ name: String, role: Role, hash: String?, endingRegistrations: Bool
+  ) async throws -> Bool {
     if try await user(named: name) == nil {
       guard let hash else {
         throw StoreError(.missing, "a new user needs a password")
@@ -23,6 +25,7 @@ extension PostgresTables {
       try await addUser(name, hash: hash, role: role)
       return true
     }
+    let now = now()
     let user = try await database.write { transaction -> UserID? in
       if role != .admin { try transaction.checkAdmins(without: name) }
       let user = try transaction.value(
@@ -30,10 +33,12 @@ extension PostgresTables {
         UPDATE users SET role = $1, hash = coalesce($2, hash)
         WHERE name = $3 AND hash IS NOT NULL RETURNING id
         """, role, hash, name, as: UserID.self)
-      if let user {
-        if hash != nil { try transaction.endCredentials(of: user) }
-        transaction.collected.messages.append(.credentialsEnded(user))
+      guard let user else { return nil }
+      if hash != nil {
+        try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       }
+      if role == .device { try transaction.holdScheduled(of: user, at: now) }
+      transaction.collected.messages.append(.credentialsEnded(user))
       return user
     }
     guard let user else { throw StoreError(.missing, "the user was removed meanwhile") }
@@ -51,10 +56,10 @@ extension PostgresTables {
     return user != nil
   }
 
-  func endCredentials(of user: UserID) async throws -> Bool {
+  func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool {
     let isUser = try await database.write { transaction in
       guard try transaction.isUser(user) else { return false }
-      try transaction.endCredentials(of: user)
+      try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       return true
     }
     if isUser { observers.onCredentialsEnded(user) }
@@ -76,6 +81,25 @@ extension PostgresTables {
 }
 
 extension PostgresTransaction {
+  /// Holds what a user has scheduled, until an admin names another time for it.
+  func holdScheduled(of user: UserID, at now: Date) throws {
+    let far = StoredNotification.untilReleased
+    let held = try column(
+      """
+      UPDATE notification SET held = not_before, not_before = $1
+      WHERE sender = $2 AND not_before > $3 AND held IS NULL AND withdrawn IS NULL RETURNING id
+      """, far, user, now, as: Int.self)
+    try run("UPDATE held_event SET due = $1 WHERE notification = ANY($2)", far, held)
+    try run(
+      "UPDATE audience_part SET due = $1 WHERE due IS NOT NULL AND notification = ANY($2)", far, held
+    )
+    try run(
+      """
+      UPDATE job SET due = $1 WHERE state = 'queued'
+        AND push IN (SELECT id FROM push WHERE notification = ANY($2))
+      """, far, held)
+  }
+
   /// Throws `conflict` if this user is the only admin; admins are locked, so that two nodes do not remove the
   /// last two at once.
   fileprivate func checkAdmins(without name: String) throws {

@@ -129,7 +129,8 @@ extension PostgresTransaction {
     try first(
       """
       UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
-        blob_size = $6, blob_type = $7, not_before = $8, expires = $9, form = $10
+        blob_size = $6, blob_type = $7,
+        held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10
       WHERE id = $11 AND (expires IS NULL OR expires > $12) AND NOT EXISTS (
         SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
       RETURNING \(StoredNotification.postgresColumns)
@@ -155,14 +156,14 @@ extension StoredNotification {
   /// The columns that `init(postgres:)` reads, in its order.
   static let postgresColumns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-    notification.created, not_before, expires, form, audience
+    notification.created, not_before, held, expires, form, audience
     """
 
   /// What a new row has.
   fileprivate init(_ new: NotificationInsert, id: Int, created: Date) {
     (self.id, message, richType, payload) = (id, new.message, new.richType, new.payload)
     (sender, details, blob, blobType) = (new.sender, new.details, new.blob, new.blobType)
-    (self.created, notBefore) = (created.stored, new.notBefore?.stored)
+    (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, nil)
     (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
   }
 
@@ -172,6 +173,7 @@ extension StoredNotification {
     let (digest, size): (Digest?, Int?) = (try row.next(), try row.next())
     blob = digest.map { Blob(digest: $0, size: size ?? 0) }
     (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
-    (expires, form, audience) = (try row.next(), try row.next(), try row.next())
+    (held, expires) = (try row.next(), try row.next())
+    (form, audience) = (try row.next(), try row.next())
   }
 }

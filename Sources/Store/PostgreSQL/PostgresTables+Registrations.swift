@@ -1,79 +1,51 @@
 import FoundationEssentials
 
 extension PostgresTables {
-  func registration(forHandle handle: String, user: UserID) async throws -> String {
+  func registration(
+    forHandle handle: String, user: UserID, origin: RegistrationOrigin
+  ) async throws -> String {
     let newID = String(UInt128.random(in: .min ... .max), radix: 16)
     let now = now()
-    let (id, former) = try await database.write { transaction in
-      let former = try transaction.removeRegistrations(withHandle: handle, exceptOf: user)
+    return try await database.write { transaction in
       try transaction.run(
         """
-        INSERT INTO registration(id, user_id, handle, updated) SELECT $1, id, $2, $3 FROM users
-        WHERE id = $4 ON CONFLICT (md5(handle)) DO NOTHING
-        """, newID, handle, now, user)
-      let id = try transaction.value(
-        "SELECT id FROM registration WHERE md5(handle) = md5($1) AND handle = $1", handle,
-        as: String.self)
-      return (id ?? newID, former)
+        INSERT INTO registration(id, user_id, handle, updated, created, credential, user_agent)
+        SELECT $1, id, $2, $4, $4, $5, $6 FROM users WHERE id = $3 ON CONFLICT (md5(handle)) DO NOTHING
+        """, newID, handle, user, now, origin.credential, origin.userAgent)
+      return try transaction.value(
+        """
+        SELECT id FROM registration
+        WHERE md5(handle) = md5($1) AND handle = $1 AND user_id = $2
+        """, handle, user, as: String.self) ?? newID
     }
-    for user in former { observers.onCredentialsEnded(user) }
-    return id
   }
 
   func putRegistration(
-    _ id: String, user: UserID, platform: String, handle: String, tags: [String],
-    keys: String?, lane: String?
-  ) async throws -> Bool {
+    _ id: String, user: UserID, _ change: RegistrationChange
+  ) async throws -> RegistrationResult {
     let now = now()
-    let former = try await database.write { transaction -> [UserID]? in
-      let owner = try transaction.value(
-        "SELECT user_id FROM registration WHERE id = $1 FOR UPDATE", id, as: UserID.self)
-      // A user who was removed meanwhile must not leave a registration tagged with the name.
-      let isUser = try transaction.value(
-        "SELECT true FROM users WHERE id = $1 FOR KEY SHARE", user, as: Bool.self)
-      guard owner == nil || owner == user, isUser == true else { return nil }
-      let former = try transaction.removeRegistrations(withHandle: handle, except: id)
-      if let lane {
-        try transaction.run(
-          """
-          UPDATE job SET lane = $2
-          WHERE lane = (SELECT lane FROM registration WHERE id = $1) AND line = $1
-            AND state = 'queued' AND lane <> $2
-          """, id, lane)
-        transaction.collected.messages.append(.jobs(lane: lane))
-      }
-      try transaction.run(
-        """
-        INSERT INTO registration(id, user_id, platform, handle, updated, keys, lane)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
-          updated = excluded.updated, keys = excluded.keys, lane = excluded.lane
-        """, id, user, platform, handle, now, keys, lane)
-      try transaction.run(
-        "DELETE FROM registration_tag WHERE registration = $1 AND tag <> ALL ($2)", id, tags)
-      try transaction.run(
-        """
-        INSERT INTO registration_tag SELECT tag, $1 FROM unnest($2::text[]) AS tag
-        ON CONFLICT DO NOTHING
-        """, id, tags)
-      return former
+    let result = try await database.write { transaction in
+      try transaction.putRegistration(id, user: user, change, at: now)
     }
-    for user in former ?? [] { observers.onCredentialsEnded(user) }
-    if former != nil, let lane { observers.onJobs([lane]) }
-    return former != nil
+    if case .stored(let former) = result {
+      if let former { observers.onCredentialsEnded(former.user) }
+      if let lane = change.lane { observers.onJobs([lane]) }
+    }
+    return result
   }
 
-  func removeRegistration(_ id: String, user: UserID) async throws -> Bool {
-    let isRemoved = try await database.write { transaction in
-      guard
-        try transaction.run(
-          "DELETE FROM registration WHERE id = $1 AND user_id = $2", id, user) == 1
-      else { return false }
-      transaction.collected.messages.append(.credentialsEnded(user))
-      return true
+  func removeRegistration(_ id: String, user: UserID?) async throws -> Bool {
+    let owner = try await database.write { transaction in
+      let owner = try transaction.value(
+        """
+        DELETE FROM registration WHERE id = $1 AND ($2::bigint IS NULL OR user_id = $2)
+        RETURNING user_id
+        """, id, user, as: UserID.self)
+      if let owner { transaction.collected.messages.append(.credentialsEnded(owner)) }
+      return owner
     }
-    if isRemoved { observers.onCredentialsEnded(user) }
-    return isRemoved
+    if let owner { observers.onCredentialsEnded(owner) }
+    return owner != nil
   }
 
   func registrations(ofUser user: UserID) async throws -> [DeviceRegistration] {
@@ -81,30 +53,88 @@ extension PostgresTables {
       try connection.all(
         """
         SELECT id, user_id, platform, handle, updated, coalesce((
-          SELECT json_agg(tag ORDER BY tag) FROM registration_tag WHERE registration = id), '[]')
+            SELECT json_agg(tag ORDER BY tag) FROM registration_tag WHERE registration = id), '[]'),
+          name, created, credential, user_agent, contact
         FROM registration WHERE user_id = $1 ORDER BY updated DESC, id
         """, user
       ) { row in
         try DeviceRegistration(
           id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
-          updated: row.next(), tags: row.next(StringList.self).items)
+          updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
+          origin: RegistrationOrigin(
+            created: row.next(), credential: row.next(), userAgent: row.next()),
+          lastContact: row.next())
       }
     }
   }
 }
 
 extension PostgresTransaction {
-  /// Removes the registrations with a handle, except those of a user or with an id; returns their users.
-  fileprivate func removeRegistrations(
-    withHandle handle: String, exceptOf user: UserID? = nil, except id: String? = nil
-  ) throws -> [UserID] {
-    let former = try column(
+  fileprivate func putRegistration(
+    _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
+  ) throws -> RegistrationResult {
+    let known = try first(
+      "SELECT user_id, platform FROM registration WHERE id = $1 FOR UPDATE", id
+    ) { row in (owner: try row.next(UserID.self), platform: try row.next(String?.self)) }
+    // A user who was removed meanwhile must not leave a registration tagged with the name.
+    let isUser = try value(
+      "SELECT true FROM users WHERE id = $1 FOR KEY SHARE", user, as: Bool.self)
+    guard known == nil || known?.owner == user, isUser == true else { return .notOwn }
+    if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
+      return .notRenewable
+    }
+    let former = try first(
       """
-      DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1
-        AND user_id IS DISTINCT FROM $2 AND id IS DISTINCT FROM $3 RETURNING user_id
-      """, handle, user, id, as: UserID.self)
-    collected.messages += former.map(NodeMessage.credentialsEnded)
-    return former
+      SELECT registration.id, users.id, users.name, platform
+      FROM registration JOIN users ON users.id = registration.user_id
+      WHERE md5(handle) = md5($1) AND handle = $1 AND users.id <> $2 FOR UPDATE OF registration
+      """, change.handle, user
+    ) { row in
+      let registration = try row.next(String.self)
+      return (
+        owner: FormerOwner(
+          user: try row.next(), name: try row.next(), registration: registration),
+        platform: try row.next(String?.self)
+      )
+    }
+    if let former, former.platform ?? change.platform != change.platform { return .handleTaken }
+    try run(
+      "DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1 AND id <> $2",
+      change.handle, id)
+    if let former {
+      collected.messages.append(.credentialsEnded(former.owner.user))
+      collected.events.append(
+        CollectedChanges.Event(
+          type: "device", publisher: former.owner.user, user: nil, notification: nil,
+          data: former.owner.event, time: now))
+    }
+    if let lane = change.lane {
+      try run(
+        """
+        UPDATE job SET lane = $2
+        WHERE lane = (SELECT lane FROM registration WHERE id = $1) AND line = $1
+          AND state = 'queued' AND lane <> $2
+        """, id, lane)
+      collected.messages.append(.jobs(lane: lane))
+    }
+    try run(
+      """
+      INSERT INTO registration(id, user_id, platform, handle, updated, keys, lane, name, created,
+        credential, user_agent, contact)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $5, $9, $10, $5)
+      ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
+        updated = excluded.updated, keys = excluded.keys, lane = excluded.lane,
+        name = coalesce(excluded.name, registration.name), contact = excluded.contact
+      """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
+      change.origin.credential, change.origin.userAgent)
+    try run(
+      "DELETE FROM registration_tag WHERE registration = $1 AND tag <> ALL ($2)", id, change.tags)
+    try run(
+      """
+      INSERT INTO registration_tag SELECT tag, $1 FROM unnest($2::text[]) AS tag
+      ON CONFLICT DO NOTHING
+      """, id, change.tags)
+    return .stored(endedOf: former?.owner)
   }
 }
 
@@ -137,14 +167,30 @@ extension PostgresTables {
   func device(
     withToken hash: Digest, fetching notification: Int?
   ) async throws -> TokenDevice? {
-    try await database.read { connection in
-      try connection.all(Self.deviceWithToken, hash, notification, as: TokenDevice.init).first
+    let found = try await database.read { connection in
+      try connection.first(Self.deviceWithToken, hash, notification) { row in
+        let device = try TokenDevice(
+          registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
+        return (device: device, contact: try row.next(Date?.self))
+      }
+    }
+    guard let found else { return nil }
+    recordContact(of: found.device.registration, after: found.contact)
+    return found.device
+  }
+
+  private func recordContact(of registration: String, after last: Date?) {
+    let now = now()
+    if let last, now.timeIntervalSince(last) < DeviceRegistration.contactPrecision { return }
+    database.writeSoon { transaction in
+      try transaction.run(
+        "UPDATE registration SET contact = $1 WHERE id = $2", now, registration)
     }
   }
 
   private static let deviceWithToken = """
     SELECT registration.id, users.id, users.name, (
-      \(isFetchRecorded("$2::bigint", user: "registration.user_id", device: "registration.id")))
+      \(isFetchRecorded("$2::bigint", user: "registration.user_id", device: "registration.id"))), contact
     FROM device_token JOIN registration ON registration.id = device_token.registration
       JOIN users ON users.id = registration.user_id
     WHERE device_token.hash = $1

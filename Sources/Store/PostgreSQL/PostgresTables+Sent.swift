@@ -1,7 +1,9 @@
 import FoundationEssentials
 
 extension PostgresTables {
-  func sent(by sender: UserID?, before: Int?, limit: Int) async throws -> [SentNotification] {
+  func sent(
+    by sender: UserID?, to audience: [String]?, before: Int?, limit: Int
+  ) async throws -> [SentNotification] {
     let condition = sender == nil ? "$1::bigint IS NULL" : "sender = $1"
     return try await database.read { connection in
       try connection.all(
@@ -11,8 +13,9 @@ extension PostgresTables {
           \(NotificationCounts.postgresColumns)
         FROM notification LEFT JOIN notification_count AS total
           ON total.notification = notification.id
-        WHERE \(condition) AND notification.id < $2 ORDER BY notification.id DESC LIMIT $3
-        """, sender, before ?? .max, max(0, limit)
+        WHERE \(condition) AND notification.id < $2 AND ($4::text IS NULL OR audience = $4)
+        ORDER BY notification.id DESC LIMIT $3
+        """, sender, before ?? .max, max(0, limit), audience.map(StringList.init)
       ) { row in
         SentNotification(
           notification: try StoredNotification(postgres: &row), sender: try row.next(),

@@ -15,12 +15,16 @@ extension PostgresTables {
     }
   }
 
-  func setPassword(of name: String, hash: String) async throws -> Bool {
+  func setPassword(
+    of name: String, hash: String, endingRegistrations: Bool
+  ) async throws -> Bool {
     let user = try await database.write { transaction in
       let user = try transaction.value(
         "UPDATE users SET hash = $1 WHERE name = $2 AND hash IS NOT NULL RETURNING id", hash, name,
         as: UserID.self)
-      if let user { try transaction.endCredentials(of: user) }
+      if let user {
+        try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      }
       return user
     }
     if let user { observers.onCredentialsEnded(user) }
@@ -118,6 +122,7 @@ extension PostgresTransaction {
       """
       UPDATE job SET state = 'cancelled', updated = $1 WHERE state = 'queued' AND user_id = $2
       """, now, user)
+    try holdScheduled(of: user, at: now)
     try run(
       """
       DELETE FROM device_receipt WHERE user_id = $1
@@ -132,14 +137,15 @@ extension PostgresTransaction {
     collected.messages.append(.credentialsEnded(user))
   }
 
-  /// Ends a user's sessions and the tokens of the user's devices.
-  func endCredentials(of user: UserID) throws {
+  /// Ends a user's sessions, the tokens of the user's devices and, if asked to, the registrations.
+  func endCredentials(of user: UserID, endingRegistrations: Bool) throws {
     try run(
       """
       DELETE FROM device_token
       WHERE registration IN (SELECT id FROM registration WHERE user_id = $1)
       """, user)
     try run("DELETE FROM session WHERE user_id = $1", user)
+    if endingRegistrations { try run("DELETE FROM registration WHERE user_id = $1", user) }
     collected.messages.append(.credentialsEnded(user))
   }
 }

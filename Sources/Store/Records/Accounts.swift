@@ -24,22 +24,6 @@ package struct User: Sendable, Equatable {
   package let created: Date
 }
 
-/// A row of the registration table: how to reach a user's device, and its tags.
-package struct DeviceRegistration: Sendable, Equatable {
-  /// The id that the server assigned or the device chose.
-  package let id: String
-  /// The user the device belongs to.
-  package let user: UserID
-  /// The push service (`apns` …), or nil until the device has named it.
-  package let platform: String?
-  /// The push token, unique among the registrations.
-  package let handle: String
-  /// When the device last registered.
-  package let updated: Date
-  /// The tags, sorted.
-  package let tags: [String]
-}
-
 /// Matches registrations that have every tag of `with` and none of `without`.
 package struct TagClause: Sendable, Hashable {
   /// The tags a registration must have.
@@ -84,11 +68,15 @@ package protocol Accounts: Sendable {
   ///
   /// Removes a passwordless user of that name first.
   func addUser(_ name: String, hash: String, role: Role) async throws
-  /// Replaces a user's password hash and ends the user's sessions and the tokens of its devices; false if there is no such user.
-  func setPassword(of name: String, hash: String) async throws -> Bool
+  /// Replaces a user's password hash and ends the user's sessions and the tokens of its devices and, if asked
+  /// to, the registrations; false if there is no such user.
+  func setPassword(
+    of name: String, hash: String, endingRegistrations: Bool
+  ) async throws -> Bool
   /// Removes a user with everything that belongs to it; false if there is no such user.
   ///
-  /// The receipts of the user's notifications stay, without a name, because publishers have counted them.
+  /// The receipts of the user's notifications stay, without a name, because publishers have counted them. What
+  /// the user has scheduled is held.
   func removeUser(_ name: String) async throws -> Bool
   /// The user of that name, or nil.
   func user(named name: String) async throws -> User?
@@ -115,18 +103,19 @@ package protocol Accounts: Sendable {
 
   /// The id of the user's registration with this handle; adds one if there is none.
   ///
-  /// A handle belongs to one user at a time: another user's registration with it is removed.
-  func registration(forHandle handle: String, user: UserID) async throws -> String
-  /// Inserts or replaces a registration; false if the id is another user's, or the user was removed.
+  /// If the handle is another user's, the id is a new one, of no registration yet.
+  func registration(
+    forHandle handle: String, user: UserID, origin: RegistrationOrigin
+  ) async throws -> String
+  /// Inserts or replaces a registration.
   ///
-  /// Any other registration with this handle is removed. The device's pushes are encrypted with `keys` and
-  /// sent by `lane`, or else by the platform's lane; unsent pushes move to it.
+  /// A handle belongs to one device at a time: the user's other registration with it is removed, and another
+  /// user's if it is of the same platform, which is an event of that user. Unsent pushes move to the lane.
   func putRegistration(
-    _ id: String, user: UserID, platform: String, handle: String, tags: [String],
-    keys: String?, lane: String?
-  ) async throws -> Bool
-  /// Removes the user's registration; false if the user has none with this id.
-  func removeRegistration(_ id: String, user: UserID) async throws -> Bool
+    _ id: String, user: UserID, _ change: RegistrationChange
+  ) async throws -> RegistrationResult
+  /// Removes a registration; false if there is none with this id, of this user if one is given.
+  func removeRegistration(_ id: String, user: UserID?) async throws -> Bool
   /// The user's registrations, the last updated first.
   func registrations(ofUser user: UserID) async throws -> [DeviceRegistration]
   /// The devices that match at least one of the clauses, each once, by registration id.
@@ -168,16 +157,16 @@ package protocol Accounts: Sendable {
 }
 
 extension Accounts {
-  /// Inserts or replaces a registration without keys, whose lane is that of its platform.
-  package func putRegistration(
-    _ id: String, user: UserID, platform: String, handle: String, tags: [String]
-  ) async throws -> Bool {
-    try await putRegistration(
-      id, user: user, platform: platform, handle: handle, tags: tags, keys: nil, lane: nil)
+  /// The id of the user's registration with this handle; adds one, of unknown origin, if there is none.
+  package func registration(forHandle handle: String, user: UserID) async throws -> String {
+    try await registration(forHandle: handle, user: user, origin: RegistrationOrigin())
   }
-}
 
-extension Accounts {
+  /// Replaces a user's password hash; the registrations stay.
+  package func setPassword(of name: String, hash: String) async throws -> Bool {
+    try await setPassword(of: name, hash: hash, endingRegistrations: false)
+  }
+
   /// Whose token has this hash, or nil.
   package func device(withToken hash: Digest) async throws -> TokenDevice? {
     try await device(withToken: hash, fetching: nil)

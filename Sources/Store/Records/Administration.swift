@@ -38,12 +38,17 @@ package protocol Administration: Sendable {
   /// Adds a user with this password hash, or changes the role and, unless nil, the password hash; returns
   /// whether the user is new.
   ///
-  /// Throws `missing` if a new user has no hash, `conflict` if no admin would be left.
-  func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool
+  /// Another password ends the user's sessions and the tokens of its devices; the registrations, too, only if
+  /// asked to. What a user has scheduled who may not publish any more is held. Throws `missing` if a new user
+  /// has no hash, `conflict` if no admin would be left.
+  func putUser(
+    _ name: String, role: Role, hash: String?, endingRegistrations: Bool
+  ) async throws -> Bool
   /// Removes a user; false if there is none. Throws `conflict` if no admin would be left.
   func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool
-  /// Ends the sessions and the tokens of the user's devices; false if there is no such user.
-  func endCredentials(of user: UserID) async throws -> Bool
+  /// Ends the user's sessions, the tokens of its devices and, if asked to, the registrations; false if there is
+  /// no such user.
+  func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool
 
   /// Jobs in a state and a lane, or in any, newest first, with numbers below `before`, at most `limit`.
   func jobs(in state: JobState?, lane: String?, before: Int?, limit: Int) async throws
@@ -55,4 +60,16 @@ package protocol Administration: Sendable {
 
   /// The bytes of all content to which notifications and assets refer.
   func contentSize() async throws -> Int
+}
+
+extension Administration {
+  /// Adds or changes a user; the registrations stay.
+  package func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool {
+    try await putUser(name, role: role, hash: hash, endingRegistrations: false)
+  }
+
+  /// Ends the user's sessions and the tokens of its devices; the registrations stay.
+  package func endCredentials(of user: UserID) async throws -> Bool {
+    try await endCredentials(of: user, endingRegistrations: false)
+  }
 }

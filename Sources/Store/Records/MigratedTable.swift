@@ -34,13 +34,15 @@ struct MigratedTable: Sendable {
   static let all = [
     MigratedTable("user", as: "users", key: "id", columns: "id name hash role created"),
     MigratedTable("session", key: "id", columns: "id hash user created used user_agent"),
-    MigratedTable("registration", key: "id", columns: "id user platform handle updated keys lane"),
+    MigratedTable(
+      "registration", key: "id",
+      columns: "id user platform handle updated keys lane name created credential user_agent contact"),
     MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
     MigratedTable("device_token", key: "hash", columns: "hash created registration"),
     MigratedTable(
       "notification", key: "id",
       columns: "id message rich_type payload sender audience details blob blob_size blob_type "
-        + "created not_before expires form withdrawn"),
+        + "created not_before expires form withdrawn held"),
     MigratedTable(
       "idempotency", key: "sender", "key", columns: "sender key request notification"),
     MigratedTable(

@@ -74,6 +74,9 @@ package struct StoredNotification: Sendable, Equatable {
   package let created: Date
   /// When its recipients first learn of it, or nil if that was at once.
   package let notBefore: Date?
+  /// When they were to learn of it, if it waits until an admin names another time, because its sender was removed
+  /// or may not publish any more.
+  package let held: Date?
   /// When it expires, or nil.
   package let expires: Date?
   /// The form of its pushes, as the publisher wrote it.
@@ -82,6 +85,9 @@ package struct StoredNotification: Sendable, Equatable {
 
   /// The audience as the publisher wrote it.
   package var to: [String] { audience.items }
+
+  /// The `notBefore` of one that waits until an admin names another time: 1 January 9999.
+  static let untilReleased = Date(timeIntervalSince1970: 253_370_764_800)
 
   /// Whether its recipients may not know of it yet.
   package func isHeld(at time: Date) -> Bool { notBefore.map { $0 > time } ?? false }

@@ -56,8 +56,11 @@ package struct SentNotification: Sendable, Equatable {
 package protocol SentNotifications: Sendable {
   /// The notifications of a sender, or of all, newest first, with IDs below `before`, at most `limit`.
   ///
-  /// Those that have expired are included until they are removed.
-  func sent(by sender: UserID?, before: Int?, limit: Int) async throws -> [SentNotification]
+  /// With an audience only those that were sent to it. Those that have expired are included until they are
+  /// removed.
+  func sent(
+    by sender: UserID?, to audience: [String]?, before: Int?, limit: Int
+  ) async throws -> [SentNotification]
   /// How far a notification has come; nil if there is none.
   func counts(of notification: Int) async throws -> NotificationCounts?
   /// What has changed after the event with a sequence number, for a publisher or, with nil, for all.
@@ -72,4 +75,13 @@ package struct NotificationChanges: Sendable, Equatable {
   package let counts: [Int: NotificationCounts]
   /// The events that are no receipts.
   package let others: [StoredEvent]
+}
+
+extension SentNotifications {
+  /// The notifications of a sender, or of all, to any audience.
+  package func sent(by sender: UserID?, before: Int?, limit: Int) async throws
+    -> [SentNotification]
+  {
+    try await sent(by: sender, to: nil, before: before, limit: limit)
+  }
 }

@@ -14,7 +14,9 @@ extension SQLiteTables {
       includingPasswordless, max(0, limit), as: UserSummary.init)
   }
 
-  func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool {
+  func putUser(
+    _ name: String, role: Role, hash: String?, endingRegistrations: Bool
+  ) async throws -> Bool {
     if try user(named: name) == nil {
       guard let hash else {
         throw StoreError(.missing, "a new user needs a password")
@@ -22,6 +24,7 @@ extension SQLiteTables {
       try await addUser(name, hash: hash, role: role)
       return true
     }
+    let now = now()
     let user = try await database.write { connection -> UserID? in
       if role != .admin { try connection.checkAdmins(without: name) }
       let user = try connection.value(
@@ -29,7 +32,11 @@ extension SQLiteTables {
         UPDATE user SET role = ?, hash = coalesce(?, hash)
         WHERE name = ? AND hash IS NOT NULL RETURNING id
         """, role, hash, name, as: UserID.self)
-      if let user, hash != nil { try connection.endCredentials(of: user) }
+      guard let user else { return nil }
+      if hash != nil {
+        try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      }
+      if role == .device { try connection.holdScheduled(of: user, at: now) }
       return user
     }
     guard let user else { throw StoreError(.missing, "the user was removed meanwhile") }
@@ -47,10 +54,10 @@ extension SQLiteTables {
     return user != nil
   }
 
-  func endCredentials(of user: UserID) async throws -> Bool {
+  func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool {
     let isUser = try await database.write { connection in
       guard try connection.isUser(user) else { return false }
-      try connection.endCredentials(of: user)
+      try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
       return true
     }
     if isUser { observers.onCredentialsEnded(user) }
@@ -70,13 +77,34 @@ extension SQLiteTables {
 }
 
 extension SQLiteConnection {
-  /// Ends a user's sessions and the tokens of the user's devices.
-  func endCredentials(of user: UserID) throws {
+  /// Ends a user's sessions, the tokens of the user's devices and, if asked to, the registrations.
+  func endCredentials(of user: UserID, endingRegistrations: Bool) throws {
     try run(
       """
       DELETE FROM device_token WHERE registration IN (SELECT id FROM registration WHERE user = ?)
       """, user)
     try run("DELETE FROM session WHERE user = ?", user)
+    if endingRegistrations { try run("DELETE FROM registration WHERE user = ?", user) }
+  }
+
+  /// Holds what a user has scheduled, until an admin names another time for it.
+  func holdScheduled(of user: UserID, at now: Date) throws {
+    let far = StoredNotification.untilReleased
+    let held = Self.list(
+      try column(
+        """
+        UPDATE notification SET held = not_before, not_before = ?
+        WHERE sender = ? AND not_before > ? AND held IS NULL AND withdrawn IS NULL RETURNING id
+        """, far, user, now))
+    let among = "IN (SELECT value FROM json_each(?2))"
+    try run("UPDATE held_event SET due = ?1 WHERE notification \(among)", far, held)
+    try run("UPDATE audience_part SET due = ?1 WHERE due IS NOT NULL AND notification \(among)", far,
+      held)
+    try run(
+      """
+      UPDATE job SET due = ?1 WHERE state = 'queued'
+        AND push IN (SELECT id FROM push WHERE notification \(among))
+      """, far, held)
   }
 
   /// Throws `conflict` if this user is the only admin.

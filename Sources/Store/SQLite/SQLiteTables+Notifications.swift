@@ -138,7 +138,8 @@ extension SQLiteConnection {
     try first(
       """
       UPDATE notification SET message = ?, rich_type = ?, payload = ?, details = ?, blob = ?,
-        blob_size = ?, blob_type = ?, not_before = ?, expires = ?, form = ?
+        blob_size = ?, blob_type = ?, held = CASE WHEN not_before = ?8 THEN held END, not_before = ?8,
+        expires = ?, form = ?
       WHERE id = ? AND (expires IS NULL OR expires > ?) AND NOT EXISTS (
         SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
       RETURNING \(StoredNotification.columns)
@@ -151,7 +152,7 @@ extension StoredNotification {
   /// The columns that `init(_:)` reads, in its order.
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-    created, not_before, expires, form, audience
+    created, not_before, held, expires, form, audience
     """
 
   init(_ row: inout Row) throws {
@@ -160,6 +161,7 @@ extension StoredNotification {
     let (digest, size): (Digest?, Int?) = (try row.next(), try row.next())
     blob = digest.map { Blob(digest: $0, size: size ?? 0) }
     (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
-    (expires, form, audience) = (try row.next(), try row.next(), try row.next())
+    (held, expires) = (try row.next(), try row.next())
+    (form, audience) = (try row.next(), try row.next())
   }
 }

@@ -1,84 +1,123 @@
 import FoundationEssentials
 
 extension SQLiteTables {
-  func registration(forHandle handle: String, user: UserID) async throws -> String {
+  func registration(
+    forHandle handle: String, user: UserID, origin: RegistrationOrigin
+  ) async throws -> String {
     let newID = String(UInt128.random(in: .min ... .max), radix: 16)
     let now = now()
-    let (id, former) = try await database.write { connection in
-      let former = try connection.column(
-        "DELETE FROM registration WHERE handle = ? AND user <> ? RETURNING user", handle, user,
-        as: UserID.self)
+    return try await database.write { connection in
       try connection.run(
         """
-        INSERT INTO registration(id, user, handle, updated) SELECT ?, user.id, ?, ? FROM user
-        WHERE user.id = ? ON CONFLICT (handle) DO NOTHING
-        """, newID, handle, now, user)
-      let id = try connection.value(
-        "SELECT id FROM registration WHERE handle = ?", handle, as: String.self)
-      return (id ?? newID, former)
+        INSERT INTO registration(id, user, handle, updated, created, credential, user_agent)
+        SELECT ?, user.id, ?, ?4, ?4, ?, ? FROM user WHERE user.id = ?3
+        ON CONFLICT (handle) DO NOTHING
+        """, newID, handle, user, now, origin.credential, origin.userAgent)
+      return try connection.value(
+        "SELECT id FROM registration WHERE handle = ? AND user = ?", handle, user, as: String.self)
+        ?? newID
     }
-    for user in former { observers.onCredentialsEnded(user) }
-    return id
   }
 
   func putRegistration(
-    _ id: String, user: UserID, platform: String, handle: String, tags: [String],
-    keys: String?, lane: String?
-  ) async throws -> Bool {
+    _ id: String, user: UserID, _ change: RegistrationChange
+  ) async throws -> RegistrationResult {
     let now = now()
-    let former = try await database.write { connection -> [UserID]? in
-      let owner = try connection.value(
-        "SELECT user FROM registration WHERE id = ?", id, as: UserID.self)
-      // A user who was removed meanwhile must not leave a registration tagged with the name.
-      guard owner == nil || owner == user, try connection.isUser(user) else { return nil }
-      let former = try connection.column(
-        "DELETE FROM registration WHERE handle = ? AND id <> ? RETURNING user", handle, id,
-        as: UserID.self)
-      if let lane {
-        try connection.run(
-          """
-          UPDATE job SET lane = ?2 WHERE registration = ?1 AND state = 'queued' AND lane <> ?2
-            AND lane = (SELECT lane FROM registration WHERE id = ?1)
-          """, id, lane)
-      }
-      try connection.run(
-        """
-        INSERT INTO registration(id, user, platform, handle, updated, keys, lane)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
-          updated = excluded.updated, keys = excluded.keys, lane = excluded.lane
-        """, id, user, platform, handle, now, keys, lane)
-      try connection.run("DELETE FROM registration_tag WHERE registration = ?", id)
-      for tag in tags {
-        try connection.run(
-          "INSERT INTO registration_tag VALUES (?, ?) ON CONFLICT DO NOTHING", tag, id)
-      }
-      return former
+    let result = try await database.write { connection in
+      try connection.putRegistration(id, user: user, change, at: now)
     }
-    for user in former ?? [] { observers.onCredentialsEnded(user) }
-    if former != nil, let lane { observers.onJobs([lane]) }
-    return former != nil
+    if case .stored(let former) = result {
+      if let former { observers.onCredentialsEnded(former.user) }
+      if let lane = change.lane { observers.onJobs([lane]) }
+    }
+    return result
   }
 
-  func removeRegistration(_ id: String, user: UserID) async throws -> Bool {
-    let isRemoved =
-      try await database.run("DELETE FROM registration WHERE id = ? AND user = ?", id, user) == 1
-    if isRemoved { observers.onCredentialsEnded(user) }
-    return isRemoved
+  func removeRegistration(_ id: String, user: UserID?) async throws -> Bool {
+    let owner = try await database.write { connection in
+      try connection.column(
+        "DELETE FROM registration WHERE id = ?1 AND (user = ?2 OR ?2 IS NULL) RETURNING user", id,
+        user, as: UserID.self
+      ).first
+    }
+    if let owner { observers.onCredentialsEnded(owner) }
+    return owner != nil
   }
 
   func registrations(ofUser user: UserID) throws -> [DeviceRegistration] {
     try database.all(
       """
       SELECT id, user, platform, handle, updated, (SELECT json_group_array(tag) FROM (
-        SELECT tag FROM registration_tag WHERE registration = id ORDER BY tag))
+          SELECT tag FROM registration_tag WHERE registration = id ORDER BY tag)),
+        name, created, credential, user_agent, contact
       FROM registration WHERE user = ? ORDER BY updated DESC, id
       """, user
     ) { row in
       try DeviceRegistration(
         id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
-        updated: row.next(), tags: row.next(StringList.self).items)
+        updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
+        origin: RegistrationOrigin(
+          created: row.next(), credential: row.next(), userAgent: row.next()),
+        lastContact: row.next())
     }
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func putRegistration(
+    _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
+  ) throws -> RegistrationResult {
+    let known = try first("SELECT user, platform FROM registration WHERE id = ?", id) { row in
+      (owner: try row.next(UserID.self), platform: try row.next(String?.self))
+    }
+    // A user who was removed meanwhile must not leave a registration tagged with the name.
+    guard known == nil || known?.owner == user, try isUser(user) else { return .notOwn }
+    if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
+      return .notRenewable
+    }
+    let former = try first(
+      """
+      SELECT registration.id, user.id, user.name, platform
+      FROM registration JOIN user ON user.id = registration.user
+      WHERE handle = ? AND user.id <> ?
+      """, change.handle, user
+    ) { row in
+      let registration = try row.next(String.self)
+      return (
+        owner: FormerOwner(
+          user: try row.next(), name: try row.next(), registration: registration),
+        platform: try row.next(String?.self)
+      )
+    }
+    if let former, former.platform ?? change.platform != change.platform { return .handleTaken }
+    try run("DELETE FROM registration WHERE handle = ? AND id <> ?", change.handle, id)
+    if let former {
+      try run(
+        "INSERT INTO event(type, publisher, data, created) VALUES ('device', ?, ?, ?)",
+        former.owner.user, former.owner.event, now)
+    }
+    if let lane = change.lane {
+      try run(
+        """
+        UPDATE job SET lane = ?2 WHERE registration = ?1 AND state = 'queued' AND lane <> ?2
+          AND lane = (SELECT lane FROM registration WHERE id = ?1)
+        """, id, lane)
+    }
+    try run(
+      """
+      INSERT INTO registration(
+        id, user, platform, handle, updated, keys, lane, name, created, credential, user_agent, contact)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?5, ?9, ?10, ?5)
+      ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
+        updated = excluded.updated, keys = excluded.keys, lane = excluded.lane,
+        name = coalesce(excluded.name, name), contact = excluded.contact
+      """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
+      change.origin.credential, change.origin.userAgent)
+    try run("DELETE FROM registration_tag WHERE registration = ?", id)
+    for tag in change.tags {
+      try run("INSERT INTO registration_tag VALUES (?, ?) ON CONFLICT DO NOTHING", tag, id)
+    }
+    return .stored(endedOf: former?.owner)
   }
 }
 
@@ -108,17 +147,30 @@ extension SQLiteTables {
   }
 
   func device(withToken hash: Digest, fetching notification: Int?) async throws -> TokenDevice? {
-    try await database.readTogether { connection in
+    let found = try await database.readTogether { connection in
       try connection.first(Self.deviceWithToken, hash, notification) { row in
-        try TokenDevice(
+        let device = try TokenDevice(
           registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
+        return (device: device, contact: try row.next(Date?.self))
       }
+    }
+    guard let found else { return nil }
+    recordContact(of: found.device.registration, after: found.contact)
+    return found.device
+  }
+
+  private func recordContact(of registration: String, after last: Date?) {
+    let now = now()
+    if let last, now.timeIntervalSince(last) < DeviceRegistration.contactPrecision { return }
+    database.writeSoon { connection in
+      try connection.run(
+        "UPDATE registration SET contact = ? WHERE id = ?", now, registration)
     }
   }
 
   private static let deviceWithToken = """
     SELECT registration.id, user.id, user.name, (
-      \(isFetchRecorded("?2", user: "registration.user", device: "registration.id")))
+      \(isFetchRecorded("?2", user: "registration.user", device: "registration.id"))), contact
     FROM device_token JOIN registration ON registration.id = device_token.registration
       JOIN user ON user.id = registration.user
     WHERE device_token.hash = ?1

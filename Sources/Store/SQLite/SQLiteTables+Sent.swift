@@ -1,14 +1,18 @@
 import FoundationEssentials
 
 extension SQLiteTables {
-  func sent(by sender: UserID?, before: Int?, limit: Int) throws -> [SentNotification] {
+  func sent(
+    by sender: UserID?, to audience: [String]?, before: Int?, limit: Int
+  ) throws -> [SentNotification] {
     let condition = sender == nil ? "?1 IS NULL" : "sender = ?1"
     return try database.all(
       """
-      SELECT \(StoredNotification.columns), (SELECT name FROM user WHERE user.id = sender), withdrawn, \(NotificationCounts.columns)
+      SELECT \(StoredNotification.columns), (SELECT name FROM user WHERE user.id = sender), withdrawn,
+        \(NotificationCounts.columns)
       FROM notification LEFT JOIN notification_count AS total ON total.notification = notification.id
-      WHERE \(condition) AND notification.id < ?2 ORDER BY notification.id DESC LIMIT ?3
-      """, sender, before ?? .max, max(0, limit)
+      WHERE \(condition) AND notification.id < ?2 AND (?4 IS NULL OR audience = ?4)
+      ORDER BY notification.id DESC LIMIT ?3
+      """, sender, before ?? .max, max(0, limit), audience.map(StringList.init)
     ) { row in
       SentNotification(
         notification: try StoredNotification(&row), sender: try row.next(),

@@ -16,12 +16,16 @@ extension SQLiteTables {
     }
   }
 
-  func setPassword(of name: String, hash: String) async throws -> Bool {
+  func setPassword(
+    of name: String, hash: String, endingRegistrations: Bool
+  ) async throws -> Bool {
     let user = try await database.write { connection in
       let user = try connection.value(
         "UPDATE user SET hash = ? WHERE name = ? AND hash IS NOT NULL RETURNING id", hash, name,
         as: UserID.self)
-      if let user { try connection.endCredentials(of: user) }
+      if let user {
+        try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      }
       return user
     }
     if let user { observers.onCredentialsEnded(user) }
@@ -116,6 +120,7 @@ extension SQLiteConnection {
       from: .queued, to: .cancelled,
       "UPDATE job SET state = 'cancelled', updated = ? WHERE state = 'queued' AND user = ?", now,
       user)
+    try holdScheduled(of: user, at: now)
     try run(
       """
       DELETE FROM device_receipt

@@ -239,6 +239,14 @@ enum Schema {
     -- What an audience needs of a registration, in the order of the IDs: its row is at a random place.
     CREATE INDEX registration_in_order ON registration(id, user, platform, lane);
     """,
+    """
+    ALTER TABLE registration ADD COLUMN name TEXT;
+    ALTER TABLE registration ADD COLUMN created INTEGER;
+    ALTER TABLE registration ADD COLUMN credential TEXT;
+    ALTER TABLE registration ADD COLUMN user_agent TEXT;
+    ALTER TABLE registration ADD COLUMN contact INTEGER;
+    ALTER TABLE notification ADD COLUMN held INTEGER;
+    """,
   ]
 }
 

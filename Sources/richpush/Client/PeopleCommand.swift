@@ -11,17 +11,22 @@ enum PeopleCommand: Command {
       richpush people role dora --role admin      changes the role
       richpush people password dora               changes the password; ends sessions and tokens
       richpush people devices dora                the devices, without their push tokens
+      richpush people devices dora --end phone-1  ends the registration of a device
       richpush people sign-out dora               ends dora's sessions and the devices' tokens
       richpush people remove dora                 with all devices; never the last admin
       richpush people refused                     addresses and names that have to wait
 
     For admins. 'richpush user' does the same on the server's machine, without a password. The new
     password is prompted for, or read from standard input: one line, after that of --password -.
+    With --end-registrations, password and sign-out also end the registrations of all devices,
+    which get no pushes then until they register again.
     --json prints one JSON object per line.
     """
   static let options: [Option] =
     [
       .value("role", "ROLE", "add, role: device, publisher or admin"),
+      .value("end", "REGISTRATION", "devices: end this registration"),
+      .flag("end-registrations", "password, sign-out: end the devices' registrations, too"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")
   static let operands = ["list|add|role|password|devices|sign-out|remove|refused", "[NAME]"]
@@ -29,6 +34,7 @@ enum PeopleCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
     let role = try arguments.string("role", among: ["device", "publisher", "admin"])
+    let endsRegistrations = arguments.flag("end-registrations")
     let client = { () throws(CommandLineError) in try Account(arguments).client }
     switch (arguments.operands[0], arguments.subject) {
     case ("list", nil):
@@ -48,13 +54,23 @@ enum PeopleCommand: Command {
       guard let user = try await users(client).first(where: { $0.username == name }) else {
         throw CommandLineError.failed("the server has no user \(name)", exitCode: 66)
       }
-      try await client.putUser(name, role: user.role, password: Terminal.readNewPassword())
+      try await client.putUser(
+        name, role: user.role, password: Terminal.readNewPassword(),
+        endRegistrations: endsRegistrations)
       report.note("changed the password of \(name)")
     case ("devices", let name?):
-      report.list(
-        ["REGISTRATION", "PLATFORM", "LAST SEEN", "TAGS"], try await client().devices(of: name))
+      let client = try client()
+      let devices = try await client.devices(of: name)
+      guard let end = arguments.string("end") else {
+        return report.list(DeviceList.Device.heads, devices)
+      }
+      guard devices.contains(where: { $0.registration == end }) else {
+        throw CommandLineError.failed("\(name) has no registration \(end)", exitCode: 66)
+      }
+      try await client.unregister(end)
+      report.note("ended \(end) of \(name)")
     case ("sign-out", let name?):
-      try await client().endCredentials(of: name)
+      try await client().endCredentials(of: name, endRegistrations: endsRegistrations)
       report.note("\(name) is signed out")
     case ("remove", let name?):
       try await client().removeUser(name)
@@ -81,8 +97,15 @@ extension UserPage.User: Reported {
 }
 
 extension DeviceList.Device: Reported {
+  static let heads = [
+    "REGISTRATION", "NAME", "PLATFORM", "REGISTERED", "LAST CONTACT", "PROGRAM", "TAGS",
+  ]
+
   var cells: [String] {
-    [registration, platform ?? "-", Optional(updated).cell, tags.joined(separator: ", ")]
+    [
+      registration, name ?? "-", platform ?? "-", created.cell, Optional(lastContact ?? updated).cell,
+      userAgent ?? "-", tags.joined(separator: ", "),
+    ]
   }
 }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Origin
+import RichPushAPI
 import Primitives
 
 // Commands that change the data folder, also while a server is running.
@@ -7,22 +8,28 @@ import Primitives
 /// `richpush user`: manages users.
 enum UserCommand: Command {
   static let name = "user"
-  static let summary = "adds, lists and removes users, and changes passwords"
+  static let summary = "adds, lists and removes users and their devices, and changes passwords"
   static let help = """
       richpush user add alice --role publisher
       richpush user password alice        the old password stops working
       richpush user list
+      richpush user devices alice         the devices, without their push tokens
+      richpush user devices alice --end phone-1
       richpush user remove alice
 
     The password is prompted for, or read from standard input: one line, at least 8 characters. A
     role is device (its own notifications), publisher (can notify others and manage assets) or
-    admin. When the command ends, a running server has applied the change. Root acts as the owner of
+    admin. A new password ends the user's sessions and the devices' tokens; with
+    --end-registrations also the registrations, so that no device gets pushes until it registers
+    again. What a removed publisher has scheduled is held for an admin. When the command ends, a running server has applied the change. Root acts as the owner of
     the folder --data.
     """
   static let options: [Option] = [
     .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),
+    .value("end", "REGISTRATION", "devices: end this registration"),
+    .flag("end-registrations", "password: end the registrations of all devices, too"),
   ]
-  static let operands = ["add|password|list|remove", "[NAME]"]
+  static let operands = ["add|password|list|devices|remove", "[NAME]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
@@ -37,18 +44,34 @@ enum UserCommand: Command {
       Terminal.print("added \(name)")
       try await arguments.notifyServer()
     case ("password", let name?):
-      try await users().setPassword(of: name, to: Terminal.readNewPassword())
+      let users = try users()
+      let endsRegistrations = arguments.flag("end-registrations")
+      try await users.setPassword(
+        of: name, to: Terminal.readNewPassword(), endingRegistrations: endsRegistrations)
       Terminal.print("changed the password of \(name)")
+      let devices = try await users.devices(of: name).count
+      if devices > 0 {
+        Terminal.print(
+          "\(devices) devices stay registered: 'richpush user devices \(name)' lists them")
+      }
       try await arguments.notifyServer()
     case ("list", nil):
       for user in try await users().users() { Terminal.print("\(user.name)\t\(user.role)") }
+    case ("devices", let name?):
+      guard let registration = arguments.string("end") else {
+        return Report(isJSON: false).list(
+          DeviceList.Device.heads, try await users().devices(of: name))
+      }
+      try await users().endRegistration(registration, of: name)
+      Terminal.print("ended \(registration) of \(name)")
+      try await arguments.notifyServer()
     case ("remove", let name?):
       try await users().removeUser(name)
       Terminal.print("removed \(name)")
       try await arguments.notifyServer()
     default:
       throw CommandLineError.usage(
-        "usage: user add NAME, user password NAME, user list or user remove NAME")
+        "usage: user list, or add, password, devices or remove NAME")
     }
   }
 }
