@@ -60,7 +60,8 @@ package final class Origin: Sendable {
     monitors = try await intake.monitors(configuration, delivery.publisher, log: log)
     housekeeping = Housekeeping(
       store: store, retention: configuration.retention, authenticator: routes.authenticator,
-      streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies, links: media.links, signed: routes.table.signed,
+      streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies,
+      links: media.links, signed: routes.table.signed,
       lanes: delivery.lanes, counts: media.counts, log: log)
     control = try ControlSocket(in: configuration.data) { [housekeeping] in
       try await housekeeping.reload()

@@ -176,7 +176,7 @@ import Testing
       let gcm = try await put(#"{"platform":"gcm","handle":"t","tags":[]}"#, as: "device")
       #expect(gcm.json["deliverable"] as? Bool == false && gcm.json["reason"] as? String != nil)
       #expect(server.log.contain("a device has registered for gcm"))
-      #expect(try await server.status("DELETE", "/api/register/" + id, as: "admin") == 200)
+      #expect(try await server.status("DELETE", "/api/register/" + id, as: "publisher") == 200)
       #expect(
         try await server.store.accounts.registrations(ofUser: server.id(of: "device")).count == 1)
       #expect(try await server.status("DELETE", "/api/register/" + id, as: "device") == 200)

@@ -33,7 +33,8 @@ import Testing
   @Test func `a stolen token opens only its own device`() async throws {
     try await TestServer.test { server in
       for device in ["phone", "tablet"] {
-        #expect(try await put(device, device == "phone" ? "AA" : "BB", as: "admin", server).status == 200)
+        #expect(
+          try await put(device, device == "phone" ? "AA" : "BB", as: "admin", server).status == 200)
       }
       let stolen = try await token("phone", of: "admin", server)
       func status(_ method: String, _ path: String, _ body: String = "") async throws -> Int {

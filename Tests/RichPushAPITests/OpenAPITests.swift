@@ -24,7 +24,10 @@ import Testing
       ("AudienceSize", audience, audience), ("DryRun", dryRun(true), dryRun(false)),
       ("OutboxPage", outbox(true), outbox(false)), ("Replayed", replayed, replayed),
       ("LaneReport", lanes(true), lanes(false)), ("UserPage", users(true), users(false)),
-      ("UserChange", UserChange(role: "admin", password: "p"), UserChange(role: "admin")),
+      (
+        "UserChange", UserChange(role: "admin", password: "p", endRegistrations: true),
+        UserChange(role: "admin")
+      ),
       ("DeviceList", devices(true), devices(false)),
       ("FailedLoginReport", refusals(true), refusals(false)),
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
@@ -87,6 +90,7 @@ import Testing
     if isFull {
       notification.reach = RichNotification.Reach(
         users: 1, devices: 2, unknown: ["b"], devicesWithoutLane: 1)
+      notification.held = true
     }
     return notification
   }
@@ -174,7 +178,7 @@ import Testing
 
   private static let registration = Registration(
     platform: "webpush", handle: "AB", tags: ["news"],
-    keys: Registration.Keys(p256dh: "AB", auth: "AB"))
+    keys: Registration.Keys(p256dh: "AB", auth: "AB"), name: "n")
 
   private static func deliverability(_ isFull: Bool) -> Deliverability {
     Deliverability(
@@ -232,9 +236,15 @@ import Testing
   }
 
   private static func devices(_ isFull: Bool) -> DeviceList {
-    DeviceList(devices: [
-      .init(registration: "r", platform: isFull ? "apns" : nil, tags: ["t"], updated: date)
-    ])
+    var device = DeviceList.Device(
+      registration: "r", platform: isFull ? "apns" : nil, tags: ["t"], updated: date)
+    if isFull {
+      (device.name, device.created, device.lastContact) = ("n", date, date)
+      (device.credential, device.userAgent) = ("password", "app/1")
+    }
+    var list = DeviceList(devices: [device])
+    list.others = isFull ? ["o"] : nil
+    return list
   }
 
   private static func refusals(_ isFull: Bool) -> FailedLoginReport {

@@ -11,7 +11,7 @@ const t = texts.account;
 export function deviceTable(screen, caption, devices, ended) {
   const row = (device) => {
     const name = device.name ?? device.registration;
-    const end = h("button", { "aria-label": `${t.endDevice}: ${name}`, on: { click: async () => {
+    const end = h("button", { type: "button", "aria-label": `${t.endDevice}: ${name}`, on: { click: async () => {
       if (!(await confirmed(t.endQuestion(name), t.endDevice))) return;
       await screen.attempt(end, async () => {
         await remove(`/api/register/${encodeURIComponent(device.registration)}`);

@@ -50,22 +50,22 @@ struct Admission: OptionSet {
 
   /// Checks what the caller has shown.
   ///
-  /// - Throws: `forbidden`, with a sentence that says what is admitted.
+  /// - Throws: `unauthorized` for a session, `forbidden` for a token, with a sentence that says what is admitted.
   func check(_ caller: Caller, _ parameters: [String]) throws(ServiceError) {
-    let reason: String
     switch caller.proof {
     case .name, .password: return
     case .session:
       if contains(.session) { return }
-      reason = "This needs the password, entered again: send it with this request."
+      throw ServiceError(
+        .unauthorized, "A session does not count here: send name and password with this request.")
     case .token(_, let device):
       if contains(.token) || contains(.ownToken) && parameters.first == device { return }
-      reason =
+      throw ServiceError(
+        .forbidden,
         contains(.ownToken)
-        ? "A device's token counts only for its own registration, \(device)."
-        : "A device's token does not allow this; send name and password."
+          ? "A device's token counts only for its own registration, \(device)."
+          : "A device's token does not allow this; send name and password.")
     }
-    throw ServiceError(.forbidden, reason)
   }
 }
 
@@ -141,9 +141,9 @@ extension Store {
   /// hours, and its user may have been removed meanwhile.
   ///
   /// - Throws: `unauthorized` if the credentials or the role are not what they were.
-  func requireCurrent(_ context: RequestContext) async throws {
-    guard let login = context.login, !login.isCurrent else { return }
-    guard try await isCurrent(context.caller) else { throw ServiceError.callerChanged }
+  func requireCurrent(_ caller: Caller, _ login: Login?) async throws {
+    guard let login, !login.isCurrent else { return }
+    guard try await isCurrent(caller) else { throw ServiceError.callerChanged }
   }
 
   /// Whether a caller whose credentials were verified before is still that user, with that password, token or

@@ -42,7 +42,7 @@ final class OpenBodies: Sendable {
     for body in bodies {
       // What cannot be read now is checked again when the body is complete.
       guard let isCurrent = try? await store.isCurrent(body.caller), !isCurrent else { continue }
-      body.interruption?.interrupt(with: body.caller.unauthorized)
+      body.interruption?.interrupt(with: body.caller.response(to: .callerChanged))
     }
   }
 

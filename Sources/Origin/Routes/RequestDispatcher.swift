@@ -116,14 +116,12 @@ final class RequestDispatcher: Responder {
         try route.access.check(context.caller)
       }
       if let response = try route.ready?(context) { return .immediate(response) }
-    } catch { return .immediate(response(to: context.request, error)) }
+    } catch { return .immediate(response(to: context, error)) }
     let respond: @Sendable (RequestContext) async -> Response = { [self] context in
       do {
-        if case .none = route.body {} else { try await store.requireCurrent(context) }
+        if route.hasBody { try await store.requireCurrent(context.caller, context.login) }
         return try await route.handler(context)
-      } catch let error as ServiceError where error.code == .unauthorized {
-        return context.caller.unauthorized
-      } catch { return response(to: context.request, error) }
+      } catch { return response(to: context, error) }
     }
     let deadline = route.deadline
     let interruption = { [bodies] in
@@ -149,6 +147,14 @@ final class RequestDispatcher: Responder {
     }
   }
 
+  /// The response for an error, with the credentials that are wanted instead of the caller's.
+  private func response(to context: RequestContext, _ error: any Error) -> Response {
+    if let error = error as? ServiceError, error.code == .unauthorized {
+      return context.caller.response(to: error)
+    }
+    return response(to: context.request, error)
+  }
+
   /// The response for an error; logs what only the operator should see.
   private func response(to request: Request, _ error: any Error) -> Response {
     let shown = ServiceError(any: error)
@@ -168,14 +174,21 @@ final class RequestDispatcher: Responder {
   /// request without a body.
   private static let verificationTime = Duration.seconds(90)
 
-  fileprivate static let unauthorized = Response.problem(
-    401, "Name and password are missing or wrong (Basic authentication).",
-    fields: ["WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""])
+  private static let unauthorized = Response.problem(
+    401, "Name and password are missing or wrong (Basic authentication).", fields: passwordWanted)
+
+  fileprivate static let passwordWanted: Fields = [
+    "WWW-Authenticate": "Basic realm=\"richpush\", charset=\"UTF-8\""
+  ]
 
   /// Does not offer Basic: a client with a token knows how it got it.
-  fileprivate static let invalidToken = Response.problem(
+  private static let invalidToken = Response.problem(
     401, "The token has ended; get another with POST /api/register/<id>/token.",
-    fields: ["WWW-Authenticate": "Bearer realm=\"richpush\", error=\"invalid_token\""])
+    fields: tokenWanted)
+
+  fileprivate static let tokenWanted: Fields = [
+    "WWW-Authenticate": "Bearer realm=\"richpush\", error=\"invalid_token\""
+  ]
 
   /// After too many wrong passwords.
   static func tooManyFailures(wait seconds: Int) -> Response {
@@ -194,13 +207,15 @@ final class RequestDispatcher: Responder {
 }
 
 extension Caller {
-  /// To a request whose credentials count no longer.
-  var unauthorized: Response {
-    switch proof {
-    case .name, .password: RequestDispatcher.unauthorized
-    case .token: RequestDispatcher.invalidToken
-    case .session: SessionRoutes.signedOut
-    }
+  /// To a request whose credentials do not count, or no longer.
+  func response(to error: ServiceError) -> Response {
+    let wanted =
+      switch proof {
+      case .name, .password: RequestDispatcher.passwordWanted
+      case .token: RequestDispatcher.tokenWanted
+      case .session: SessionRoutes.signInWanted
+      }
+    return .problem(401, error.reason, code: error.code.rawValue, fields: wanted)
   }
 }
 

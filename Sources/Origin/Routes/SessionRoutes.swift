@@ -103,11 +103,12 @@ struct SessionRoutes: Sendable {
     return name
   }
 
-  /// To a page whose session has ended; does not offer Basic, for which browsers ask in a box of their own.
-  static let signedOut = Response.problem(401, "Sign in first.", fields: challenge)
+  /// To a page whose session has ended.
+  static let signedOut = Response.problem(401, "Sign in first.", fields: signInWanted)
 
   private static let wrongPassword = Response.problem(
-    401, "Name or password is wrong.", fields: challenge)
+    401, "Name or password is wrong.", fields: signInWanted)
 
-  private static let challenge: Fields = ["WWW-Authenticate": "Cookie realm=\"richpush\""]
+  /// Does not offer Basic, for which browsers ask in a box of their own.
+  static let signInWanted: Fields = ["WWW-Authenticate": "Cookie realm=\"richpush\""]
 }

@@ -36,7 +36,7 @@ struct UserRoutes: Sendable {
     if let password = change.password {
       hash = try await authenticator.makeHash(of: password, for: name)
       // It may have waited for others.
-      try await store.requireCurrent(context)
+      try await store.requireCurrent(context.caller, context.login)
     } else if try await store.accounts.user(named: name) == nil {
       throw ServiceError(.rejected, "A new user needs a password.")
     }

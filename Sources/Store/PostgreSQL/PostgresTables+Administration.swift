@@ -91,7 +91,8 @@ extension PostgresTransaction {
       """, far, user, now, as: Int.self)
     try run("UPDATE held_event SET due = $1 WHERE notification = ANY($2)", far, held)
     try run(
-      "UPDATE audience_part SET due = $1 WHERE due IS NOT NULL AND notification = ANY($2)", far, held
+      "UPDATE audience_part SET due = $1 WHERE due IS NOT NULL AND notification = ANY($2)", far,
+      held
     )
     try run(
       """

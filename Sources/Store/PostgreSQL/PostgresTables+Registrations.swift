@@ -24,13 +24,11 @@ extension PostgresTables {
     _ id: String, user: UserID, _ change: RegistrationChange
   ) async throws -> RegistrationResult {
     let now = now()
-    let result = try await database.write { transaction in
+    let (result, ended) = try await database.write { transaction in
       try transaction.putRegistration(id, user: user, change, at: now)
     }
-    if case .stored(let former) = result {
-      if let former { observers.onCredentialsEnded(former.user) }
-      if let lane = change.lane { observers.onJobs([lane]) }
-    }
+    for user in ended { observers.onCredentialsEnded(user) }
+    if case .stored = result, let lane = change.lane { observers.onJobs([lane]) }
     return result
   }
 
@@ -70,18 +68,21 @@ extension PostgresTables {
 }
 
 extension PostgresTransaction {
+  /// Also returns the users of other registrations that have ended.
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
-  ) throws -> RegistrationResult {
+  ) throws -> (RegistrationResult, ended: [UserID]) {
     let known = try first(
       "SELECT user_id, platform FROM registration WHERE id = $1 FOR UPDATE", id
     ) { row in (owner: try row.next(UserID.self), platform: try row.next(String?.self)) }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
     let isUser = try value(
       "SELECT true FROM users WHERE id = $1 FOR KEY SHARE", user, as: Bool.self)
-    guard known == nil || known?.owner == user, isUser == true else { return .notOwn }
+    guard known == nil || known?.owner == user, isUser == true else {
+      return (.notOwn, [])
+    }
     if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
-      return .notRenewable
+      return (.notRenewable, [])
     }
     let former = try first(
       """
@@ -97,12 +98,16 @@ extension PostgresTransaction {
         platform: try row.next(String?.self)
       )
     }
-    if let former, former.platform ?? change.platform != change.platform { return .handleTaken }
-    try run(
-      "DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1 AND id <> $2",
-      change.handle, id)
+    if let former, former.platform ?? change.platform != change.platform {
+      return (.handleTaken, [])
+    }
+    let ended: [UserID] = try column(
+      """
+      DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1 AND id <> $2
+      RETURNING user_id
+      """, change.handle, id)
+    collected.messages += ended.map(NodeMessage.credentialsEnded)
     if let former {
-      collected.messages.append(.credentialsEnded(former.owner.user))
       collected.events.append(
         CollectedChanges.Event(
           type: "device", publisher: former.owner.user, user: nil, notification: nil,
@@ -134,7 +139,7 @@ extension PostgresTransaction {
       INSERT INTO registration_tag SELECT tag, $1 FROM unnest($2::text[]) AS tag
       ON CONFLICT DO NOTHING
       """, id, change.tags)
-    return .stored(endedOf: former?.owner)
+    return (.stored(endedOf: former?.owner), ended)
   }
 }
 

@@ -36,7 +36,8 @@ struct MigratedTable: Sendable {
     MigratedTable("session", key: "id", columns: "id hash user created used user_agent"),
     MigratedTable(
       "registration", key: "id",
-      columns: "id user platform handle updated keys lane name created credential user_agent contact"),
+      columns: "id user platform handle updated keys lane name created credential user_agent "
+        + "contact"),
     MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
     MigratedTable("device_token", key: "hash", columns: "hash created registration"),
     MigratedTable(

@@ -98,8 +98,9 @@ extension SQLiteConnection {
         """, far, user, now))
     let among = "IN (SELECT value FROM json_each(?2))"
     try run("UPDATE held_event SET due = ?1 WHERE notification \(among)", far, held)
-    try run("UPDATE audience_part SET due = ?1 WHERE due IS NOT NULL AND notification \(among)", far,
-      held)
+    try run(
+      "UPDATE audience_part SET due = ?1 WHERE due IS NOT NULL AND notification \(among)", far, held
+    )
     try run(
       """
       UPDATE job SET due = ?1 WHERE state = 'queued'

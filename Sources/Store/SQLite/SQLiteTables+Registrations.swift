@@ -23,13 +23,11 @@ extension SQLiteTables {
     _ id: String, user: UserID, _ change: RegistrationChange
   ) async throws -> RegistrationResult {
     let now = now()
-    let result = try await database.write { connection in
+    let (result, ended) = try await database.write { connection in
       try connection.putRegistration(id, user: user, change, at: now)
     }
-    if case .stored(let former) = result {
-      if let former { observers.onCredentialsEnded(former.user) }
-      if let lane = change.lane { observers.onJobs([lane]) }
-    }
+    for user in ended { observers.onCredentialsEnded(user) }
+    if case .stored = result, let lane = change.lane { observers.onJobs([lane]) }
     return result
   }
 
@@ -64,16 +62,17 @@ extension SQLiteTables {
 }
 
 extension SQLiteConnection {
+  /// Also returns the users of other registrations that have ended.
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
-  ) throws -> RegistrationResult {
+  ) throws -> (RegistrationResult, ended: [UserID]) {
     let known = try first("SELECT user, platform FROM registration WHERE id = ?", id) { row in
       (owner: try row.next(UserID.self), platform: try row.next(String?.self))
     }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
-    guard known == nil || known?.owner == user, try isUser(user) else { return .notOwn }
+    guard known == nil || known?.owner == user, try isUser(user) else { return (.notOwn, []) }
     if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
-      return .notRenewable
+      return (.notRenewable, [])
     }
     let former = try first(
       """
@@ -89,8 +88,11 @@ extension SQLiteConnection {
         platform: try row.next(String?.self)
       )
     }
-    if let former, former.platform ?? change.platform != change.platform { return .handleTaken }
-    try run("DELETE FROM registration WHERE handle = ? AND id <> ?", change.handle, id)
+    if let former, former.platform ?? change.platform != change.platform {
+      return (.handleTaken, [])
+    }
+    let ended: [UserID] = try column(
+      "DELETE FROM registration WHERE handle = ? AND id <> ? RETURNING user", change.handle, id)
     if let former {
       try run(
         "INSERT INTO event(type, publisher, data, created) VALUES ('device', ?, ?, ?)",
@@ -117,7 +119,7 @@ extension SQLiteConnection {
     for tag in change.tags {
       try run("INSERT INTO registration_tag VALUES (?, ?) ON CONFLICT DO NOTHING", tag, id)
     }
-    return .stored(endedOf: former?.owner)
+    return (.stored(endedOf: former?.owner), ended)
   }
 }
 

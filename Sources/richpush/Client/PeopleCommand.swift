@@ -103,7 +103,8 @@ extension DeviceList.Device: Reported {
 
   var cells: [String] {
     [
-      registration, name ?? "-", platform ?? "-", created.cell, Optional(lastContact ?? updated).cell,
+      registration, name ?? "-", platform ?? "-", created.cell,
+      Optional(lastContact ?? updated).cell,
       userAgent ?? "-", tags.joined(separator: ", "),
     ]
   }

@@ -71,7 +71,8 @@ enum UserCommand: Command {
       try await arguments.notifyServer()
     default:
       throw CommandLineError.usage(
-        "usage: user list, or add, password, devices or remove NAME")
+        "usage: user list, user add NAME, user password NAME, user devices NAME or user remove NAME"
+      )
     }
   }
 }

@@ -279,6 +279,38 @@ def check_receipts_are_filtered_and_searched(console):
         expect(people.locator("tbody")).to_contain_text("carla")
 
 
+def check_devices_are_listed_and_ended_by_their_user_and_by_an_administrator(console):
+    def register(user, *devices):
+        for device in devices:
+            answer = page.request.put(
+                f"{SERVER}/api/register/{device}", headers=basic(user), data=json.dumps(
+                    {"Platform": "apns", "Handle": device.encode().hex(), "Name": f"{device} of {user}"}))
+            assert answer.ok, answer.text()
+
+    with console.page("ilse") as page:
+        register("ilse", "phone-1", "planted-1")
+        show(page, "account")
+        rows = page.get_by_role("region", name="Your devices").locator("tbody tr")
+        expect(rows).to_have_count(2)
+        page.get_by_role("button", name="End: planted-1 of ilse").click()
+        page.get_by_role("dialog").get_by_role("button", name="End").click()
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text("phone-1 of ilse")
+    with console.page("admin") as page:
+        register("jule", "phone-2", "planted-2")
+        show(page, "people")
+        page.get_by_role("button", name="Devices: jule").click()
+        dialog = page.get_by_role("dialog", name="Devices of jule")
+        rows = dialog.locator("tbody tr")
+        expect(rows).to_have_count(2)
+        dialog.get_by_role("button", name="End: planted-2 of jule").click()
+        page.get_by_role("dialog", name="End planted-2").get_by_role("button", name="End").click()
+        expect(rows).to_have_count(1)
+        dialog.get_by_role("checkbox").check()
+        dialog.get_by_role("button", name="Sign out everywhere").click()
+        expect(rows).to_have_count(0)
+
+
 def check_more_people_are_added_below_and_the_focus_stays(console):
     with console.page("admin") as page:
         for number in range(165):

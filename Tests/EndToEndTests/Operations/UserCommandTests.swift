@@ -73,6 +73,47 @@ import Testing
     }
   }
 
+  @Test func `devices are listed and ended beside a running server, and with a new password`()
+    async throws
+  {
+    try await RunningServer.lend(flags: []) { scratch in
+      let words = try await Self.user(
+        "add", "alice", in: scratch, password: "the first secret")
+      #expect(words.exitCode == 0, "\(words.errors)")
+    } to: { server in
+      var client = server.client("alice", password: "the first secret")
+      client.device = try await client.register(handle: "AA", name: "Alice's phone")
+      let tablet = try await client.register(handle: "BB")
+      _ = try await client.inbox()
+      let phone = try #require(client.device)
+      func devices(_ more: String...) async throws -> Child.Result {
+        try await Child.run(
+          "richpush",
+          ["user", "devices", "alice"] + more + ["--data", server.scratch.folder.path + "/var"])
+      }
+      let listed = try await devices()
+      #expect(listed.exitCode == 0 && listed.output.count == 3, "\(listed)")
+      #expect(listed.output.contains { $0.contains(phone) && $0.contains("Alice's phone") })
+      let ended = try await devices("--end", phone)
+      #expect(ended.exitCode == 0 && ended.errors.isEmpty, "\(ended)")
+      let registrations = try await server.client("alice", password: "the first secret")
+        .registrations()
+      #expect(registrations.devices.map(\.registration) == [tablet])
+      #expect(try await devices("--end", phone).exitCode == 1, "it is gone")
+
+      let kept = try await Self.user(
+        "password", "alice", in: server.scratch, password: "the second secret")
+      #expect(kept.output.last?.contains("1 devices stay registered") == true, "\(kept)")
+      let changed = try await Self.user(
+        "password", "alice", "--end-registrations", in: server.scratch,
+        password: "the third secret")
+      #expect(changed.exitCode == 0 && changed.output.count == 1, "\(changed)")
+      #expect(
+        try await server.client("alice", password: "the third secret").registrations().devices
+          .isEmpty)
+    }
+  }
+
   @Test func `nobody's password cannot be changed`() async throws {
     let scratch = try Scratch()
     let result = try await Self.user("password", "bob", in: scratch, password: "a good secret")
