@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "bubblewrap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -57,7 +58,7 @@ char **bubblewrap_arguments(const struct launch_spec *spec) {
   if (spec->uid > 0) add_pair("uid", "1");  // Any one: the process has that user already.
   for (int i = 0; i < spec->read_count; i++) add_pair("read", spec->read[i]);
   for (int i = 0; i < spec->write_count; i++) add_pair("write", spec->write[i]);
-  if (count > most_arguments) return NULL;
+  if (count > most_arguments) return errno = E2BIG, NULL;
   arguments[count] = NULL;
   return arguments;
 }

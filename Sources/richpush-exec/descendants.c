@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,44 +17,127 @@ enum { most_rounds = 5000 };
 
 void kill_group(pid_t plugin) { kill(-plugin, SIGKILL); }
 
-ssize_t read_proc(const char *path, char *text, size_t size) {
+bool is_gone(void) { return errno == ENOENT || errno == ESRCH; }
+
+struct proc_folder folder_of_process(const char *pid) {
+  struct proc_folder folder;
+  snprintf(folder.path, sizeof folder.path, "/proc/%.20s", pid);
+  return folder;
+}
+
+static struct proc_folder folder_of_thread(const char *pid, const char *thread) {
+  struct proc_folder folder;
+  snprintf(folder.path, sizeof folder.path, "/proc/%.16s/task/%.16s", pid, thread);
+  return folder;
+}
+
+ssize_t read_proc(struct proc_folder folder, const char *name, char *text, size_t size) {
+  char path[96];
+  snprintf(path, sizeof path, "%s/%s", folder.path, name);
+  text[0] = 0;
   int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return -1;
   ssize_t count = read(file, text, size - 1);
+  int error = errno;
   close(file);
   text[count > 0 ? count : 0] = 0;
+  errno = error;
   return count;
 }
 
-static bool each_below(const char *pid, bool (*visit)(const char *pid, void *context), void *context) {
-  char path[64], list[4096];
-  snprintf(path, sizeof path, "/proc/%s/task", pid);
-  DIR *threads = opendir(path);
-  bool goes_on = true;
-  for (struct dirent *thread; threads && goes_on && (thread = readdir(threads));) {
-    if (thread->d_name[0] == '.') continue;
-    snprintf(path, sizeof path, "/proc/%s/task/%.16s/children", pid, thread->d_name);
-    if (read_proc(path, list, sizeof list) <= 0) continue;
-    char *rest = list, child[24];
-    for (long number; goes_on && (number = strtol(rest, &rest, 10)) > 0;) {
-      snprintf(child, sizeof child, "%ld", number);
-      goes_on = visit(child, context) && each_below(child, visit, context);
-    }
+static DIR *open_threads(const char *pid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%.20s/task", pid);
+  return opendir(path);
+}
+
+/* The next thread; NULL at the end. */
+static const char *next_thread(DIR *threads) {
+  struct dirent *thread;
+  do thread = readdir(threads);
+  while (thread && thread->d_name[0] == '.');
+  return thread ? thread->d_name : NULL;
+}
+
+/* Whether a thread has not begun to exit (PF_EXITING of linux/sched.h in field 9 of proc_pid_stat(5)). One
+ * whose state cannot be read counts as living. */
+static bool is_living(struct proc_folder folder) {
+  enum { is_exiting = 4 };
+  char text[1024];
+  if (read_proc(folder, "stat", text, sizeof text) < 0) return !is_gone();
+  const char *name_end = strrchr(text, ')');
+  unsigned flags;
+  return !name_end || sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 || !(flags & is_exiting);
+}
+
+bool find_living_thread(const char *pid, struct proc_folder *folder) {
+  *folder = folder_of_process(pid);
+  if (is_living(*folder)) return true;
+  DIR *threads = open_threads(pid);
+  if (!threads) return !is_gone();
+  bool is_found = false;
+  for (const char *thread; !is_found && (thread = next_thread(threads));) {
+    *folder = folder_of_thread(pid, thread);
+    is_found = is_living(*folder);
   }
-  if (threads) closedir(threads);
+  closedir(threads);
+  return is_found;
+}
+
+static FILE *open_children(struct proc_folder thread) {
+  char path[96];
+  snprintf(path, sizeof path, "%s/children", thread.path);
+  return fopen(path, "re");
+}
+
+/* What is still to do with the descendants. */
+struct visit {
+  bool (*visit)(const char *pid, void *context);
+  void *context;
+  bool is_complete;
+};
+
+static bool each_below(const char *pid, struct visit *visit);
+
+static bool each_child(struct proc_folder thread, struct visit *visit) {
+  FILE *children = open_children(thread);
+  if (!children) return visit->is_complete &= is_gone(), true;
+  bool goes_on = true;
+  char child[24];
+  while (goes_on && fscanf(children, "%20s", child) == 1)
+    goes_on = visit->visit(child, visit->context) && each_below(child, visit);
+  fclose(children);
   return goes_on;
 }
 
-void each_descendant(bool (*visit)(const char *pid, void *context), void *context) {
-  each_below("self", visit, context);
+/* Children have the thread that made them as their parent. */
+static bool each_below(const char *pid, struct visit *visit) {
+  DIR *threads = open_threads(pid);
+  if (!threads) return visit->is_complete &= is_gone(), true;
+  bool goes_on = true;
+  for (const char *thread; goes_on && (thread = next_thread(threads));)
+    goes_on = each_child(folder_of_thread(pid, thread), visit);
+  closedir(threads);
+  return goes_on;
+}
+
+bool each_descendant(bool (*visit)(const char *pid, void *context), void *context) {
+  struct visit whole = {visit, context, true};
+  each_below("self", &whole);
+  return whole.is_complete;
+}
+
+bool descendants_are_listed(void) {
+  FILE *children = open_children(folder_of_process("thread-self"));
+  if (children) fclose(children);
+  return children;
 }
 
 static void kill_children(void) {
-  char path[64], list[4096];
-  snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-  if (read_proc(path, list, sizeof list) <= 0) return;
-  char *rest = list;
-  for (long pid; (pid = strtol(rest, &rest, 10)) > 0;) kill((pid_t)pid, SIGKILL);
+  FILE *children = open_children(folder_of_process("thread-self"));
+  if (!children) return;
+  for (int pid; fscanf(children, "%d", &pid) == 1;) kill(pid, SIGKILL);
+  fclose(children);
 }
 
 /* False when no child is left. */

@@ -11,6 +11,7 @@
 
 #include "bubblewrap.h"
 #include "credentials.h"
+#include "seccomp.h"
 
 /* Landlock as of Linux 6.12 (landlock(7)); the headers of older systems have less of it. */
 enum { create_ruleset = 444, add_rule = 445, restrict_self = 446 };
@@ -47,17 +48,21 @@ int landlock_version(void) {
   return version < 0 ? 0 : (int)version;
 }
 
-/* Adds a rule for a path, if it exists. */
-static void allow(int ruleset, const char *path, uint64_t rights) {
+/* Adds a rule for a path, if it exists. False when that fails. */
+static bool allow(int ruleset, const char *path, uint64_t rights) {
   int file = open(path, O_PATH | O_CLOEXEC);
+  if (file < 0) return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
   struct stat status;
-  if (file < 0) return;
-  if (fstat(file, &status) == 0) {
+  bool is_added = fstat(file, &status) == 0;
+  if (is_added) {
     if (!S_ISDIR(status.st_mode)) rights &= execute | write_file | read_file | truncate_file;
     struct path_beneath rule = {rights, file};
-    syscall(add_rule, ruleset, rule_path_beneath, &rule, 0);
+    is_added = syscall(add_rule, ruleset, rule_path_beneath, &rule, 0) == 0;
   }
+  int error = errno;
   close(file);
+  errno = error;
+  return is_added;
 }
 
 bool landlock_prepare(const struct launch_spec *spec, int *ruleset) {
@@ -74,13 +79,17 @@ bool landlock_prepare(const struct launch_spec *spec, int *ruleset) {
   *ruleset = (int)syscall(create_ruleset, &rules, size, 0);
   if (*ruleset < 0) return false;
   const uint64_t reading = execute | read_file | read_folder;
-  for (int i = 0; readable_paths[i]; i++) allow(*ruleset, readable_paths[i], reading);
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-    allow(*ruleset, devices[i], i == 0 ? read_file : read_file | write_file);
-  allow(*ruleset, spec->program, reading);
-  for (int i = 0; i < spec->read_count; i++) allow(*ruleset, spec->read[i], reading);
-  for (int i = 0; i < spec->write_count; i++) allow(*ruleset, spec->write[i], all);
-  return true;
+  bool are_added = true;
+  for (int i = 0; are_added && readable_paths[i]; i++)
+    are_added = allow(*ruleset, readable_paths[i], reading);
+  for (size_t i = 0; are_added && i < sizeof devices / sizeof *devices; i++)
+    are_added = allow(*ruleset, devices[i], i == 0 ? read_file : read_file | write_file);
+  are_added = are_added && allow(*ruleset, spec->program, reading);
+  for (int i = 0; are_added && i < spec->read_count; i++)
+    are_added = allow(*ruleset, spec->read[i], reading);
+  for (int i = 0; are_added && i < spec->write_count; i++)
+    are_added = allow(*ruleset, spec->write[i], all);
+  return are_added;
 }
 
 bool landlock_enter(int ruleset) {
@@ -89,8 +98,7 @@ bool landlock_enter(int ruleset) {
 
 int sandbox_describe(char *line, size_t size, bool strict, bool namespaces, long first_uid,
                      long last_uid) {
-  // SECCOMP_SET_MODE_FILTER without a filter fails with EFAULT where there is seccomp, else with EINVAL.
-  bool seccomp = syscall(SYS_seccomp, 1, 0, NULL) == -1 && errno == EFAULT;
+  bool seccomp = !seccomp_is_missing();
   bool uids = can_become_users(first_uid, last_uid);
   // Where only root may create namespaces, bubblewrap protects better than a user ID.
   bool bubblewrap = strict && bubblewrap_works(uids ? first_uid : 0);

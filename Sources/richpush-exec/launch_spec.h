@@ -29,6 +29,9 @@
  */
 enum { most_paths = 32 };
 
+/* How many descendants are visited where the spec sets no limit. */
+enum { most_descendants = 4096 };
+
 struct launch_spec {
   const char *program, *folder, *open, *assets;
   long deadline, grace;

@@ -69,7 +69,7 @@ int launcher_run(int socket, char **options) {
   char line[longest_description];
   int count = sandbox_describe(line, sizeof line, launcher.is_strict, launcher.has_namespaces,
                                launcher.first_uid, launcher.last_uid);
-  if (send(socket, line, (size_t)count, MSG_NOSIGNAL) != count) return 70;
+  if (count >= longest_description || send(socket, line, (size_t)count, MSG_NOSIGNAL) != count) return 70;
   // Not earlier: bubblewrap, tried above, would inherit it and wait for its child forever.
   signal(SIGCHLD, SIG_IGN);
   for (;;) {

@@ -17,6 +17,7 @@ ssize_t packet_receive(int socket, char *packet, int *files, int most) {
   do length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   while (length < 0 && errno == EINTR);
   for (int i = 0; i < most; i++) files[i] = -1;
+  if (length > 0 && message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return errno = EMSGSIZE, -1;
   struct cmsghdr *header = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
   if (header && header->cmsg_type == SCM_RIGHTS)
     memcpy(files, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));

@@ -22,13 +22,13 @@ const int supervisor_signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, 0};
 // for each process that one call may have.
 enum { threads_per_process = 12 };
 
-static void record(struct failure *failure, const char *step) {
+void failure_record(struct failure *failure, const char *step) {
   failure->error = errno;
   strncpy(failure->step, step, sizeof failure->step - 1);
 }
 
 static _Noreturn void fail(struct failure *failure, const char *step) {
-  record(failure, step);
+  failure_record(failure, step);
   _exit(127);
 }
 
@@ -43,11 +43,20 @@ static void reset_signals(void) {
 }
 
 // A limit is never raised: a plugin gets no more than the server has.
-static void limit(int resource, long value) {
+static bool limit(int resource, long value) {
   struct rlimit now;
-  if (value < 0 || getrlimit((__rlimit_resource_t)resource, &now) != 0) return;
+  if (value < 0) return true;
+  if (getrlimit((__rlimit_resource_t)resource, &now) != 0) return false;
   rlim_t wanted = (rlim_t)value < now.rlim_max ? (rlim_t)value : now.rlim_max;
-  setrlimit((__rlimit_resource_t)resource, &(struct rlimit){wanted, wanted});
+  return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){wanted, wanted}) == 0;
+}
+
+static bool set_limits(const struct launch_spec *spec) {
+  bool is_counted_by_user = (spec->uid > 0 || spec->own_namespace) && spec->processes >= 0;
+  // Not 0, with which the kernel still gives a core dump to a program that core_pattern names (core(5)).
+  return limit(RLIMIT_CORE, 1) && limit(RLIMIT_DATA, spec->data) && limit(RLIMIT_CPU, spec->cpu) &&
+         limit(RLIMIT_NOFILE, spec->files) && limit(RLIMIT_FSIZE, spec->file_size) &&
+         limit(RLIMIT_NPROC, is_counted_by_user ? threads_per_process * spec->processes : -1);
 }
 
 // When memory runs out, the kernel kills a plugin before it kills the server.
@@ -61,37 +70,31 @@ static void raise_oom_score(void) {
 struct isolation isolation_prepare(const struct launch_spec *spec, struct failure *failure) {
   struct isolation isolation = {.ruleset = -1};
   const char *step = NULL;
+  if (failure->error) return isolation;
   raise_oom_score();
   if (!make_plugin_folders(spec)) step = "mkdir";
   else if (spec->own_namespace && !namespace_enter()) step = "user namespace";
   else if (spec->strict) {
     isolation.arguments = bubblewrap_arguments(spec);
-    if (!isolation.arguments) errno = E2BIG, step = "bubblewrap";
+    if (!isolation.arguments) step = "bubblewrap";
   } else if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) step = "no_new_privs";
   else if (spec->sandboxed && !landlock_prepare(spec, &isolation.ruleset)) step = "landlock";
   else if (spec->sandboxed && !seccomp_enter(spec)) step = "seccomp";
-  if (step) record(failure, step);
+  if (step) failure_record(failure, step);
   return isolation;
 }
 
 _Noreturn void exec_plugin(const struct launch_spec *spec, const struct isolation *isolation,
                            const int streams[3], pid_t supervisor, struct failure *failure) {
-  setsid();
+  if (setsid() < 0) fail(failure, "setsid");
   reset_signals();
   for (int i = 0; i < 3; i++)
     if (dup2(streams[i], i) < 0) fail(failure, "dup2");
   if (spec->folder && chdir(spec->folder) != 0) fail(failure, "chdir");
-  // Not 0, with which the kernel still gives a core dump to a program that core_pattern names (core(5)).
-  limit(RLIMIT_CORE, 1);
-  limit(RLIMIT_DATA, spec->data);
-  limit(RLIMIT_CPU, spec->cpu);
-  limit(RLIMIT_NOFILE, spec->files);
-  limit(RLIMIT_FSIZE, spec->file_size);
-  if ((spec->uid > 0 || spec->own_namespace) && spec->processes >= 0)
-    limit(RLIMIT_NPROC, threads_per_process * spec->processes);
+  if (!set_limits(spec)) fail(failure, "setrlimit");
   if (!become_plugin_user(spec->uid)) fail(failure, "setuid");
   // Not earlier: a change of the user clears it.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail(failure, "pdeathsig");
   if (getppid() != supervisor) _exit(127);
   bool is_standard = spec->sandboxed && !spec->strict;
   if ((is_standard || spec->uid > 0) && !drop_capabilities()) fail(failure, "capset");

@@ -9,6 +9,9 @@ struct failure {
   char step[32];
 };
 
+/* Records the step that failed, with errno. */
+void failure_record(struct failure *failure, const char *step);
+
 /* What is prepared once for all plugins that a supervisor starts. */
 struct isolation {
   int ruleset;       /* Landlock's, or -1 */
@@ -18,8 +21,8 @@ struct isolation {
 /* The signals that a supervisor handles, terminated by 0; a plugin gets their default action. */
 extern const int supervisor_signals[];
 
-/* Prepares the sandbox, and enters the parts that do not hinder a supervisor: the user namespace and the
- * filter of system calls, which is costly to set up and which children inherit. */
+/* Prepares the sandbox, unless something has failed before, and enters the parts that do not hinder a supervisor:
+ * the user namespace and the filter of system calls, which is costly to set up and which children inherit. */
 struct isolation isolation_prepare(const struct launch_spec *spec, struct failure *failure);
 
 /* Turns this freshly vforked process into the plugin. Returns only by _exit, with `failure` filled. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
@@ -30,9 +31,12 @@ enum { native_architecture = (int)AUDIT_ARCH_AARCH64 };
 /* The program of the filter (seccomp(2)). Between two rules the accumulator has the number of the call. */
 static struct sock_filter program[1024];
 static unsigned short program_length;
+/* Whether an instruction, or a rule's length, had no room: the filter would let through what it should deny. */
+static bool has_overflowed;
 
 static void add(struct sock_filter instruction) {
   if (program_length < sizeof program / sizeof *program) program[program_length++] = instruction;
+  else has_overflowed = true;
 }
 
 static void load(size_t offset) {
@@ -47,6 +51,7 @@ static void jump_if_equal(unsigned value, unsigned char equal, unsigned char oth
 
 static void begin_filter(void) {
   program_length = 0;
+  has_overflowed = false;
   load(offsetof(struct seccomp_data, arch));
   jump_if_equal((unsigned)native_architecture, 1, 0);
   result(SECCOMP_RET_KILL_PROCESS);
@@ -74,7 +79,9 @@ static unsigned short begin_rule(int call) {
 
 static void end_rule(unsigned short rule) {
   load(offsetof(struct seccomp_data, nr));
-  program[rule].jf = (unsigned char)(program_length - rule - 1);
+  int length = program_length - rule - 1;
+  if (length > UCHAR_MAX) has_overflowed = true;
+  program[rule].jf = (unsigned char)length;
 }
 
 /* Loads the lower half of an argument, masked. */
@@ -107,7 +114,8 @@ static void deny_if(int call, int argument, const unsigned *values, size_t count
 /* Numbers that the headers of older systems lack. */
 enum {
   sys_pidfd_getfd = 438, sys_clone3 = 435, sys_openat2 = 437, sys_memfd_secret = 447,
-  sys_fchmodat2 = 452, sys_setxattrat = 463, sys_removexattrat = 466, sys_file_setattr = 469,
+  sys_close_range = 436, sys_fchmodat2 = 452, sys_setxattrat = 463, sys_removexattrat = 466,
+  sys_file_setattr = 469,
 };
 enum { set_encryption = 0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */ };
 enum { io_priority_of_user = 3 /* IOPRIO_WHO_USER */, special_bits = S_ISUID | S_ISGID };
@@ -135,12 +143,12 @@ static const int forbidden[] = {
 #endif
 };
 
-/* Calls with arguments behind a pointer, which a filter cannot read, memory that no limit counts (also the
- * kernel's own, for rules of Landlock and asynchronous I/O), and inotify, which reports names in folders that
- * cannot be read. Libraries have a fallback for ENOSYS. */
+/* Calls with arguments behind a pointer, which a filter cannot read, memory that no limit counts (pages that are
+ * in pipes only, and the kernel's own, for rules of Landlock and asynchronous I/O), and inotify, which reports
+ * names in folders that cannot be read. Libraries have a fallback for ENOSYS. */
 static const int missing[] = {
     sys_clone3, sys_openat2, SYS_memfd_create, sys_memfd_secret, SYS_inotify_init1,
-    444 /* landlock_create_ruleset */, SYS_io_setup,
+    444 /* landlock_create_ruleset */, SYS_io_setup, SYS_vmsplice,
 #ifdef SYS_inotify_init
     SYS_inotify_init,
 #endif
@@ -198,6 +206,20 @@ static const unsigned char file_system_requests[] = {'f', 'v', 'X', 0x94, 0xbc, 
 
 #define each(item, list) \
   for (size_t item = 0; item < sizeof(list) / sizeof *(list); item++)
+
+/* Denies threads with open files of their own: files and sockets are counted by process (descendants.h). */
+static void filter_threads(void) {
+  unsigned short rule = begin_rule(SYS_clone);
+  load_argument(0, CLONE_THREAD | CLONE_FILES);
+  deny(CLONE_THREAD, EPERM);
+  end_rule(rule);
+  // A caller that finds the call missing closes the descriptors one by one.
+  enum { unshares_files = 2 /* CLOSE_RANGE_UNSHARE */ };
+  rule = begin_rule(sys_close_range);
+  load_argument(2, unshares_files);
+  deny(unshares_files, ENOSYS);
+  end_rule(rule);
+}
 
 /* Denies new namespaces; threads and processes are allowed. */
 static void deny_namespaces(void) {
@@ -295,7 +317,13 @@ static void filter_sockets(bool network) {
   deny_unless(SYS_socketpair, 1, type_mask, SOCK_STREAM, EACCES);
 }
 
+bool seccomp_is_missing(void) {
+  // Without a filter it fails with EFAULT where there is seccomp.
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) != 0 && errno == EINVAL;
+}
+
 bool seccomp_enter(const struct launch_spec *spec) {
+  if (seccomp_is_missing()) return !spec->strict;
   begin_filter();
   each(i, forbidden) deny(forbidden[i], EPERM);
   each(i, missing) deny(missing[i], ENOSYS);
@@ -310,13 +338,14 @@ bool seccomp_enter(const struct launch_spec *spec) {
   deny_if(SYS_prctl, 0, (unsigned[]){PR_SET_DUMPABLE}, 1, 0);
   deny_foreign_ids();
   deny_namespaces();
+  filter_threads();
   filter_requests();
   filter_mappings();
   // A lease on a plugin's asset would keep the server from opening it.
   deny_if(SYS_fcntl, 1, (unsigned[]){F_SETLEASE}, 1, EPERM);
   filter_sockets(spec->network);
   result(SECCOMP_RET_ALLOW);
+  if (has_overflowed) return errno = E2BIG, false;
   struct sock_fprog filter = {program_length, program};
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0) return true;
-  return errno == EINVAL && !spec->strict;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }

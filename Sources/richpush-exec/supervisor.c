@@ -74,6 +74,7 @@ static struct outcome monitor(const struct launch_spec *spec, pid_t plugin, int 
   struct outcome outcome = {0};
   const char *cause = NULL;
   bool is_forced = false;
+  begin_checks();
   enum exceeded_limit exceeded = limit_none;
   long until = spec->deadline ? now() + spec->deadline : 0, next_check = 0;
   long memory_interval = memory_check_interval(spec, 0);
@@ -134,7 +135,7 @@ static void report(int channel, const struct outcome *outcome, const struct fail
 }
 
 /* Resets what the server set for itself, and makes this process the parent of orphaned descendants. */
-static void prepare_process(void) {
+static struct failure prepare_process(void) {
   struct sigaction standard = {.sa_handler = SIG_DFL}, handled = {.sa_handler = on_signal};
   for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &standard, NULL);
   sigset_t watched;
@@ -146,8 +147,11 @@ static void prepare_process(void) {
   }
   sigprocmask(SIG_SETMASK, &watched, NULL);
   signal(SIGPIPE, SIG_IGN);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
   umask(077);
+  struct failure failure = {0};
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) failure_record(&failure, "subreaper");
+  else if (!descendants_are_listed()) failure_record(&failure, "/proc/PID/task/TID/children");
+  return failure;
 }
 
 /* Runs the plugin, and ends all its descendants after it. */
@@ -171,8 +175,7 @@ static struct outcome run(const struct launch_spec *spec, const struct isolation
 }
 
 int supervise(const struct launch_spec *spec, int channel, const int streams[3]) {
-  prepare_process();
-  struct failure failure = {0};
+  struct failure failure = prepare_process();
   struct isolation isolation = isolation_prepare(spec, &failure);
   struct outcome outcome = run(spec, &isolation, channel, streams, &failure);
   if (channel >= 0) report(channel, &outcome, &failure);
@@ -181,8 +184,7 @@ int supervise(const struct launch_spec *spec, int channel, const int streams[3])
 
 int supervise_calls(struct launch_spec *spec, int channel, const int streams[3]) {
   static char packet[largest_packet];  // Not the launcher's: the spec points into that one.
-  prepare_process();
-  struct failure preparation = {0};
+  struct failure preparation = prepare_process();
   struct isolation isolation = isolation_prepare(spec, &preparation);
   for (;;) {
     char *words[most_words + 1];

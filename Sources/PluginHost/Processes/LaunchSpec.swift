@@ -118,6 +118,7 @@ enum ProcessExit: Sendable, Hashable {
   case tooManyProcesses
   case tooMuchSpace
   case tooMuchMemory
+  case uncountable
   case tooMuchIdleCPUTime
   /// It was stopped by the host.
   case stopped
@@ -143,6 +144,7 @@ enum ProcessExit: Sendable, Hashable {
       case ("exceeded", 2): .tooMuchSpace
       case ("exceeded", 3): .tooMuchIdleCPUTime
       case ("exceeded", 4): .tooMuchMemory
+      case ("exceeded", 5): .uncountable
       case ("failed", _): .notStarted(value, step: words.count > 4 ? String(words[4]) : "order")
       default: .supervisorLost
       }
@@ -157,6 +159,7 @@ enum ProcessExit: Sendable, Hashable {
     case .tooManyProcesses: "had more than \(LaunchSpec.maximumProcesses) processes"
     case .tooMuchSpace: "filled its TMPDIR beyond the limit"
     case .tooMuchMemory: "held more memory or sockets than its limit"
+    case .uncountable: "had memory, files or processes that could not be counted"
     case .tooMuchIdleCPUTime: "used more processor time without a call than one may take"
     case .stopped: "was stopped"
     case .notStarted(let code, let step):

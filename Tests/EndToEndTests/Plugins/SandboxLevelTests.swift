@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    arguments: HostileMode.all.filter { mode in
+    arguments: HostileMode.standard.filter { mode in
       // Root's processes cannot be limited: a server of root's whose plugins are root does not start.
       mode.impediment == nil && mode.landlock > 0 && mode.plugins != .root
     })

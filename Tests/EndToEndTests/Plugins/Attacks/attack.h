@@ -12,7 +12,7 @@ struct attack_entry {
 
 /* Each ends with an entry without a name. */
 extern const struct attack_entry attacks_on_files[], attacks_on_content[], attacks_on_processes[],
-    attacks_on_secrets[], attacks_on_sockets[], attacks_on_memory[], attacks_on_the_kernel[];
+    attacks_on_secrets[], attacks_on_sockets[], attacks_on_memory[], attacks_on_the_kernel[], attacks_by_hiding[];
 
 /* Says what a call gave. It is only read by people: a test decides by what it sees itself. */
 void say(const char *call, long result);

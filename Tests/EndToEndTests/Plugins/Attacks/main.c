@@ -14,7 +14,7 @@
 
 static const struct attack_entry *const groups[] = {
     attacks_on_files,   attacks_on_content, attacks_on_processes,  attacks_on_secrets,
-    attacks_on_sockets, attacks_on_memory,  attacks_on_the_kernel,
+    attacks_on_sockets, attacks_on_memory,  attacks_on_the_kernel, attacks_by_hiding,
 };
 
 void say(const char *call, long result) {

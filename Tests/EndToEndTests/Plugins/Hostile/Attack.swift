@@ -26,7 +26,7 @@ struct Attack: Sendable {
     return names.isEmpty ? "stopped, nobody knows by what" : names.joined(separator: ", ")
   }
 
-  static let all = onFiles + onContent + onProcesses + onResources + onSockets + onRights
+  static let all = onFiles + onContent + onProcesses + onResources + byHiding + onSockets + onRights
 }
 
 /// What can be said of a file from outside; two of them differ when anything was done to it.

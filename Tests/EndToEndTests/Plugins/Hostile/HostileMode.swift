@@ -10,14 +10,21 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
   let plugins: User
   /// The version of Landlock that the launcher finds.
   let landlock: Int
+  /// Whether it runs with `--sandbox strict`.
+  var isStrict = false
 
   /// The heading of its column.
   var title: String {
-    (plugins == .own ? "own uid" : "\(plugins)'s uid") + ", Landlock \(landlock)"
+    (plugins == .own ? "own uid" : "\(plugins)'s uid") + ", "
+      + (isStrict ? "strict" : "Landlock \(landlock)")
   }
   var testDescription: String { title }
 
   static let all =
+    standard + [.own, .server].map { HostileMode(plugins: $0, landlock: kernel, isStrict: true) }
+
+  /// Those with `--sandbox standard`.
+  static let standard =
     [.own, .server].flatMap { user in [7, 2, 0].map { HostileMode(plugins: user, landlock: $0) } }
     + [7, 2].map { HostileMode(plugins: .root, landlock: $0) }
 
@@ -27,6 +34,7 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
     if plugins == .server, !HostileMode.hasNamespaces {
       return "its user may not have user namespaces"
     }
+    if isStrict, access("/usr/bin/bwrap", X_OK) != 0 { return "there is no bubblewrap" }
     if landlock > HostileMode.kernel {
       return "the kernel has version \(HostileMode.kernel) of Landlock"
     }
@@ -49,7 +57,8 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
   ) async throws {
     let programs = try OldKernel(landlock: landlock).programs
     try await RunningServer.lend(
-      flags: flags, environment: environment, through: wrapper, programs: programs.folder,
+      flags: flags + (isStrict ? ["--sandbox", "strict"] : []), environment: environment,
+      through: wrapper, programs: programs.folder,
       prepare: { scratch in
         try await prepare(scratch)
         try scratch.makeFolder("var")
