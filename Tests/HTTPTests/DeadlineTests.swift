@@ -31,14 +31,64 @@ import Testing
     }
   }
 
-  @Test func `closes a connection whose body does not arrive`() async throws {
-    try await Self.served({
-      $0.transfer = .milliseconds(50)
-    }) { served in
+  @Test(arguments: ["G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX-Long: y"])
+  func `answers 408 to a head that does not end`(head: String) async throws {
+    try await Self.served({ $0.head = .milliseconds(50) }) { served in
       let client = RawClient(served.port)
-      client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
-      #expect(client.isClosed())
+      client.send(head)
+      Self.expectLate(client)
     }
+  }
+
+  @Test func `answers 408 to the head of a later request that does not end`() async throws {
+    try await Self.served({ $0.head = .milliseconds(50) }) { served in
+      let client = RawClient(served.port)
+      #expect(client.ask("POST", "/", body: "x").status == 204)
+      client.send("GET / HTTP/1.1\r\n")
+      Self.expectLate(client)
+    }
+  }
+
+  @Test(arguments: ["Content-Length: 10\r\n\r\nabc", "Transfer-Encoding: chunked\r\n\r\na\r\nabc"])
+  func `answers 408 to a body that does not arrive`(rest: String) async throws {
+    try await Self.served({ $0.transfer = .milliseconds(50) }) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\n\(rest)")
+      Self.expectLate(client)
+    }
+  }
+
+  @Test func `answers 408 to a body that arrives too slowly, even if steadily`() async throws {
+    try await Self.served({ $0.transfer = .milliseconds(50) }) { served in
+      let client = RawClient(served.port)
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+      try await eventually("it is answered") { !client.send("x") || client.hasInput }
+      Self.expectLate(client)
+    }
+  }
+
+  @Test func `answers 408 over TLS`() async throws {
+    var limits = ServerConfiguration.Limits()
+    limits.transfer = .milliseconds(50)
+    try await TestServer.with(
+      { _ in .collectingBody(limit: 1000, deadline: .seconds(60)) { _ in .empty(204) } },
+      limits: limits, tls: try TestIdentities.one()
+    ) { served in
+      let client = try #require(RawClient(served.port, tls: "NORMAL"))
+      client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
+      Self.expectLate(client)
+    }
+  }
+
+  /// The client gets a 408, and then the end of the connection, not a reset.
+  private static func expectLate(
+    _ client: RawClient, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let reply = client.reply()
+    #expect(reply.status == 408, sourceLocation: sourceLocation)
+    #expect(reply.fields["connection"] == "close", sourceLocation: sourceLocation)
+    #expect(reply.text.contains("request-timeout"), sourceLocation: sourceLocation)
+    #expect(client.isClosed() && !client.wasReset, sourceLocation: sourceLocation)
   }
 
   @Test func `closes a connection that does not read its response`() async throws {
@@ -58,7 +108,7 @@ import Testing
     try await Self.served({ $0.idle = .milliseconds(50) }) { served in
       let client = RawClient(served.port)
       #expect(client.ask("POST", "/", body: "x").status == 204)
-      #expect(client.isClosed())
+      #expect(client.isClosed() && !client.wasReset)
     }
   }
 

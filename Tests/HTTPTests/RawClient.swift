@@ -148,6 +148,12 @@ final class RawClient {
     return poll(&event, 1, 0) == 1
   }
 
+  /// Whether something has arrived that was not read.
+  var hasInput: Bool {
+    var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&event, 1, 0) == 1
+  }
+
   /// Whether the other side has closed, after everything it sent was read.
   func isClosed() -> Bool { received.isEmpty && !fill() && !isSilent }
 

@@ -48,11 +48,11 @@ import Testing
   // MARK: - Bodies
 
   @Test(arguments: [false, true])
-  func `closes if a declared body does not arrive`(isSecure: Bool) async throws {
+  func `answers 408 and closes if a declared body does not arrive`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: \(1 << 30)\r\n\r\n")
-      #expect(client.isClosed())
+      #expect(client.reply().status == 408 && client.isClosed())
     }
   }
 
@@ -66,12 +66,12 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `closes if the last byte of a body is missing`(isSecure: Bool) async throws {
+  func `answers 408 and closes if the last byte of a body is missing`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
       client.send([UInt8](repeating: 7, count: 2_999_999))
-      #expect(client.isClosed())
+      #expect(client.reply().status == 408 && client.isClosed())
     }
   }
 

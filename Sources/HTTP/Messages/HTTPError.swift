@@ -69,8 +69,8 @@ enum ProblemDetails {
   private static let reasonPhrases = [
     200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content", 302: "Found",
     304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
-    404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone",
-    412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
+    404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",
+    410: "Gone", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
     415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
     421: "Misdirected Request", 422: "Unprocessable Content", 429: "Too Many Requests",
     431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",

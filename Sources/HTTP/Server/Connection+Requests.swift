@@ -207,6 +207,18 @@ extension Connection {
     send(response)
   }
 
+  /// Responds to a request whose head or body is late (RFC 9110, section 15.5.9).
+  func rejectLateRequest() {
+    if case .head = phase {
+      beginRequest()
+      isHeadRequest = unparsed.starts(with: "HEAD ".utf8)
+    }
+    reject(with: Self.late)
+  }
+
+  private static let late = Response.problem(
+    408, "The request did not arrive in time; send it again on a new connection.")
+
   private static let full = Response.problem(
     503, "The server has reached its limit of connections; try again in a moment.",
     fields: ["Retry-After": "1"])

@@ -157,13 +157,25 @@ final class Connection {
   func checkDeadline() -> Bool {
     if case .streaming(let sink) = phase { sink.sendHeartbeat(now: context.now) }
     guard deadline != 0, deadline < context.now else { return false }
-    if monitor != nil {
-      if checkTransfer() { return false }
+    let isMonitored = monitor != nil
+    if isMonitored, checkTransfer() { return false }
+    if isReceivingRequest {
+      rejectLateRequest()
+    } else {
       // Otherwise the kernel would keep the unread output for minutes.
-      transport.abort()
+      if isMonitored { transport.abort() }
+      abort()
     }
-    abort()
     return true
+  }
+
+  /// Whether a part of a request has arrived, and the rest has not.
+  private var isReceivingRequest: Bool {
+    switch phase {
+    case .head: needsMoreBytes && !unparsed.isEmpty
+    case .body: true
+    default: false
+    }
   }
 
   /// Closes now; a request that the application is working on gets a 503.
