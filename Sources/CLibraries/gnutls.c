@@ -1,15 +1,39 @@
 #include "cgnutls.h"
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-void cgnutls_sha256_hex(const void *bytes, size_t count, char hex[65]) {
-  unsigned char digest[32] = {0};
-  gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes, count, digest);
+static void put_hex(const unsigned char digest[32], char hex[65]) {
   static const char digits[] = "0123456789abcdef";
   for (int i = 0; i < 32; i++) {
     hex[2 * i] = digits[digest[i] >> 4];
     hex[2 * i + 1] = digits[digest[i] & 15];
   }
   hex[64] = 0;
+}
+
+void cgnutls_sha256_hex(const void *bytes, size_t count, char hex[65]) {
+  unsigned char digest[32] = {0};
+  gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes, count, digest);
+  put_hex(digest, hex);
+}
+
+_Bool cgnutls_sha256_hex_of_file(int file, long offset, size_t count, char hex[65]) {
+  char piece[64 << 10];
+  unsigned char digest[32] = {0};
+  gnutls_hash_hd_t hash;
+  if (gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) != 0) return errno = ENOMEM, 0;
+  ssize_t read = 1;
+  while (count > 0 && read > 0) {
+    do read = pread(file, piece, count < sizeof piece ? count : sizeof piece, offset);
+    while (read < 0 && errno == EINTR);
+    if (read > 0) gnutls_hash(hash, piece, (size_t)read), count -= (size_t)read, offset += read;
+  }
+  int error = read == 0 ? EIO : errno;
+  gnutls_hash_deinit(hash, digest);
+  put_hex(digest, hex);
+  errno = error;
+  return count == 0;
 }
 
 void cgnutls_hmac_sha256(const void *key, size_t key_size, const void *bytes, size_t count,

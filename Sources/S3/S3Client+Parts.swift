@@ -1,3 +1,4 @@
+import CGnuTLS
 import Glibc
 import Primitives
 
@@ -58,10 +59,11 @@ extension S3Client {
   private static func sha256(
     of file: FileDescriptor, offset: Int, count: Int
   ) throws(S3Error) -> String {
-    guard let bytes = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.number, offset),
-      bytes != MAP_FAILED
-    else { throw S3Error(.file(errno), "a file of the content cannot be read: \(Errno.current)") }
-    defer { munmap(bytes, count) }
-    return S3Signature.sha256(UnsafeRawBufferPointer(start: bytes, count: count))
+    // Read, not mapped: of a file that is truncated, or whose disk fails, a mapping would raise SIGBUS.
+    var digits = [CChar](repeating: 0, count: 65)
+    guard cgnutls_sha256_hex_of_file(file.number, offset, count, &digits) else {
+      throw S3Error(.file(errno), "a file of the content cannot be read: \(Errno.current)")
+    }
+    return String(decoding: digits.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

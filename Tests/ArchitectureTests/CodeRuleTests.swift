@@ -74,6 +74,16 @@ import Testing
     }
   }
 
+  /// A mapped file that is truncated, or whose disk fails, ends its reader (SIGBUS): a plugin may end, the server not.
+  @Test func `maps files into memory in plugins and in the client only`() throws {
+    let mapping = try Pattern(#"(\bmmap\(|alwaysMapped|mappedIfSafe)"#)
+    let allowed = ["Sources/Imaging/", "Sources/img-decode/", "Sources/RichPushClient/"]
+    for file in Repository.files(in: "Sources", endingIn: ".swift", ".c", ".h")
+    where !allowed.contains(where: file.path.hasPrefix) {
+      #expect(mapping.matches(in: file.text).isEmpty, "\(file.path)")
+    }
+  }
+
   @Test func `hands memory to C in few places`() {
     let allowed = [
       "Sources/HTTP/", "Sources/Push/", "Sources/S3/", "Sources/Store/", "Sources/PluginHost/",

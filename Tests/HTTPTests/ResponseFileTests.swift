@@ -8,17 +8,6 @@ import Testing
 private let bytes = TestServer.longPattern(20_000)
 
 @Suite(.timeLimit(.minutes(1))) struct ResponseFileTests {
-  private let body: FileMapping
-
-  init() throws {
-    var mapping: FileMapping?
-    try TestServer.inFolder { folder in
-      let content = try TestServer.content(bytes, in: folder)
-      mapping = FileMapping(path: content.path, size: content.size)
-    }
-    body = try #require(mapping)
-  }
-
   @Test func `a frequent response is sent from a file, and is the same as before`() async throws {
     try await TestServer.with(bytes) { served in
       let client = RawClient(served.port)
@@ -53,15 +42,15 @@ private let bytes = TestServer.longPattern(20_000)
   }
 
   @Test func `bytes that are being sent stay as they were when the file is written again`() throws {
-    try TestServer.inFolder { folder in
+    try TestServer.inFolder { (folder) throws in
       let response = ResponseFile()
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
       let output = try #require(FileDescriptor(owning: ends[0]))
       let input = try #require(FileDescriptor(owning: ends[1]))
       for second in 1...2 {
-        #expect(ask(response, second == 1 ? 32 : 1, at: second, in: folder) == nil)
-        let file = try #require(ask(response, 1, at: second, in: folder))
+        #expect(try ask(response, second == 1 ? 32 : 1, at: second, in: folder) == nil)
+        let file = try #require(try ask(response, 1, at: second, in: folder))
         // The pipe gets the pages of the file, as a socket does.
         var start = 0
         #expect(sendfile(input.number, file.descriptor.number, &start, 20_000) == 20_000)
@@ -74,25 +63,26 @@ private let bytes = TestServer.longPattern(20_000)
   }
 
   @Test func `only a response that is frequent in its second has a file`() throws {
-    try TestServer.inFolder { folder in
+    try TestServer.inFolder { (folder) throws in
       let response = ResponseFile()
       for second in [1, 3] {
-        #expect(ask(response, 31, at: second, in: folder) == nil)
-        #expect(ask(response, 1, at: second, in: folder) == nil)
-        #expect(ask(response, 1, at: second, in: folder) != nil)
+        #expect(try ask(response, 31, at: second, in: folder) == nil)
+        #expect(try ask(response, 1, at: second, in: folder) == nil)
+        #expect(try ask(response, 1, at: second, in: folder) != nil)
       }
       // The clock was set back.
-      #expect(ask(response, 1, at: 2, in: folder) == nil)
+      #expect(try ask(response, 1, at: 2, in: folder) == nil)
     }
   }
 
   @Test func `a response without space for it is sent without a file`() throws {
-    try TestServer.inFolder { folder in
-      for (folder, limit) in [(folder + "/none", 1), (folder, 0)] {
+    try TestServer.inFolder { (folder) throws in
+      for (subfolder, limit) in [("none", 1), ("", 0)] {
         let (response, metrics) = (ResponseFile(), CacheMetrics(descriptorLimit: limit))
         for second in 1...2 {
           for _ in 0..<2 {
-            #expect(ask(response, 32, at: second, in: folder, metrics: metrics) == nil)
+            #expect(
+              try ask(response, 32, at: second, in: folder, subfolder, metrics: metrics) == nil)
           }
         }
         #expect(metrics.snapshot.descriptors == 0)
@@ -100,16 +90,32 @@ private let bytes = TestServer.longPattern(20_000)
     }
   }
 
+  @Test func `a response whose content was truncated has no file`() throws {
+    try TestServer.inFolder { (folder) throws in
+      let response = ResponseFile()
+      #expect(try ask(response, 32, at: 1, in: folder, size: bytes.count - 1) == nil)
+      #expect(try ask(response, 1, at: 1, in: folder, size: bytes.count - 1) == nil)
+      #expect(try ask(response, 1, at: 2, in: folder) == nil)
+      #expect(try ask(response, 1, at: 2, in: folder) != nil)
+    }
+  }
+
   /// What the last of several requests gets; what it leads to has been done afterwards.
+  ///
+  /// The content's file has so many bytes, and is said to be in the subfolder.
   private func ask(
     _ response: ResponseFile, _ count: Int, at second: Int, in folder: String,
-    metrics: CacheMetrics = CacheMetrics()
-  ) -> SendfileDescriptor? {
+    _ subfolder: String = "", size: Int = bytes.count, metrics: CacheMetrics = CacheMetrics()
+  ) throws -> OutgoingFile? {
     defer { ResponseFile.writer.sync {} }
+    let file = try TestServer.content(Array(bytes.prefix(size)), in: folder)
+    let body = OutgoingFile(try FileDescriptor(file.path, O_RDONLY))
+    let content = Content(
+      path: "\(folder)/\(subfolder)/file", size: bytes.count, mediaType: file.mediaType,
+      etag: file.etag, lastModified: file.lastModified)
     return Array("head".utf8).withUnsafeBytes { head in
       (0..<count).map { _ in
-        response.file(
-          at: second, head, Array("\(second)".utf8), body, path: folder + "/file", metrics: metrics)
+        response.file(at: second, head, Array("\(second)".utf8), content, metrics: metrics) { body }
       }.last ?? nil
     }
   }

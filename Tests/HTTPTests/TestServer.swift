@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Testing
 import Primitives
 import Synchronization
@@ -26,6 +27,7 @@ struct TestServer {
       "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    signal(SIGPIPE, SIG_IGN)  // as the program does: sendfile(2) raises it when a client has gone
     let configuration = ServerConfiguration(threads: threads, tls: tls, limits: limits)
     let server = try Server(
       configuration, responder: ClosureResponder(closure: answer), log: .silent)

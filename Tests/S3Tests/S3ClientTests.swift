@@ -149,6 +149,16 @@ import Testing
     #expect(parts.last?.fields["x-amz-content-sha256"] == S3Signature.sha256(Array(content)))
   }
 
+  @Test func `fails for a file that has become shorter, and leaves no part of it`() async throws {
+    let file = try file(content)
+    let error = await #expect(throws: S3Error.self) {
+      try await client.put("a/b", file: file, size: S3Client.largestPart + 1, sha256: "")
+    }
+    #expect(error?.code == .file(EIO))
+    let last = try #require(store.received.last)
+    #expect(last.method == "DELETE" && last.target.contains("uploadId=an%26id"))
+  }
+
   @Test func `leaves no part of a failed upload`() async throws {
     store.fail { request, _ in
       request.target.contains("partNumber=2") ? .status(403, "AccessDenied") : nil

@@ -7,6 +7,9 @@
 /* SHA-256 of a block of memory, as 64 lower-case hexadecimal digits and a NUL (gnutls_hash_fast). */
 void cgnutls_sha256_hex(const void *bytes, size_t count, char hex[65]);
 
+/* The same of a part of a file, which is read. False with errno if that fails; EIO if the file is too short. */
+_Bool cgnutls_sha256_hex_of_file(int file, long offset, size_t count, char hex[65]);
+
 /* HMAC-SHA-256 of a block of memory (gnutls_hmac_fast). */
 void cgnutls_hmac_sha256(const void *key, size_t key_size, const void *bytes, size_t count,
                          unsigned char code[32]);

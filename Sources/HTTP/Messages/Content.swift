@@ -4,8 +4,8 @@ import Primitives
 
 /// A file to be sent as it is, with its metadata: a representation in RFC 9110's terms.
 ///
-/// The file must never be changed or truncated in place, because its pages are mapped; replace it
-/// by renaming another.
+/// The file must never be changed or truncated in place, because responses under way send it, and a
+/// small one is kept in memory; replace it by renaming another.
 package final class Content: Sendable {
   package let path: String
   package let size: Int

@@ -9,7 +9,7 @@ final class CachedResponses {
   struct Entry {
     let response: any CachedResponse
     /// Where the file of its content was found last.
-    let place: MappedFileCache.Place
+    let place: PreparedFileCache.Place
   }
 
   private let hash = KeyedHash()
@@ -36,7 +36,7 @@ final class CachedResponses {
 
   /// Caches a response, in the place of an earlier one.
   func insert(
-    _ response: any CachedResponse, for key: Key, at place: MappedFileCache.Place = .nowhere
+    _ response: any CachedResponse, for key: Key, at place: PreparedFileCache.Place = .nowhere
   ) {
     responses.insert(Entry(response: response, place: place), for: key)
   }

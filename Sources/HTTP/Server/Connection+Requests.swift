@@ -164,7 +164,7 @@ extension Connection {
   }
 
   /// The file of a cached response's content; nil if it has none, or the file is missing.
-  private func file(of entry: CachedResponses.Entry, _ key: CachedResponses.Key) -> MappedFile? {
+  private func file(of entry: CachedResponses.Entry, _ key: CachedResponses.Key) -> PreparedFile? {
     if let file = context.files[entry.place] { return file }
     guard let content = entry.response.content, let file = context.files[content] else {
       return nil

@@ -132,59 +132,57 @@ extension Connection {
 
   /// Sends a file with its prepared head (200 or 304), without an output queue if the socket takes it
   /// all.
-  func send(_ file: MappedFile, _ status: Int) {
+  func send(_ file: PreparedFile, _ status: Int) {
     let isWhole = status == 200
     let size = isWhole ? file.content.size : 0
     let head = isWhole ? file.okHead : file.notModifiedHead
     var end = headEnd()
-    var whole: SendfileDescriptor?
+    var whole: OutgoingFile?
     if let id = request?.clientRequestID {
       end = Array("X-Request-Id: \(id)\r\n".utf8) + end
     } else if isWhole, persistence == .keptOpen, !context.isSecure {
       whole = file.response(endingHeadWith: end, at: context.second)
     }
+    // Before the head is sent: afterwards nothing can tell the client that the file is missing.
+    let needsFile = isWhole && whole == nil && file.bytes == nil
+    let opened = needsFile ? file.opened() : nil
+    if needsFile, opened == nil { return sendUnavailable(file.content) }
     response = (status, size)
     let progress =
       if let whole {
         transport.send(file: whole.descriptor.number, 0..<head.count + end.count + size).count
-      } else { trySending(head, end, file, size) }
+      } else { trySending(head, end, isWhole ? file.bytes : nil, opened, size) }
     guard let sent = progress else { return close() }
     monitorTransfer(queued: head.count + end.count + size)
     guard sent < transferred else { return responseSent() }
-    let body = file.part(0..<size, streamed: context.streams(size))
+    guard let body = isWhole ? file.part(0..<size) : .bytes([]) else { return close() }
     output = OutputQueue(Array(head) + end, [body], sent: sent)
     phase = .sending
   }
 
-  /// Sends what the socket takes now of a head and the first bytes of a file; nil if the connection failed.
+  /// Sends what the socket takes now of a head and of a body in memory or a file; nil if the connection failed.
   private func trySending(
-    _ head: UnsafeRawBufferPointer, _ end: [UInt8], _ file: MappedFile, _ size: Int
+    _ head: UnsafeRawBufferPointer, _ end: [UInt8], _ bytes: UnsafeRawBufferPointer?,
+    _ file: OutgoingFile?, _ size: Int
   ) -> Int? {
-    let streamed = context.streams(size) ? file.opened() : nil
-    let body = streamed == nil ? file.mapping.bytes(0..<size) : .empty
+    // Head and body share records, which the queue makes.
+    if file != nil, transport.tls != nil { return 0 }
+    let bytes = bytes ?? .empty
     let first = end.withUnsafeBytes { end in
-      if let all = context.joined(head, end, body) {
-        transport.send(all, hasMore: streamed != nil)
+      if let all = context.joined(head, end, bytes) {
+        transport.send(all, hasMore: file != nil)
       } else {
-        transport.send(head, end, body, hasMore: streamed != nil)
+        transport.send(head, end, bytes, hasMore: file != nil)
       }
     }
     guard let sent = first.count else { return nil }
-    guard let streamed, sent == head.count + end.count else { return sent }
-    return transport.send(file: streamed.descriptor.number, 0..<size).count.map { sent + $0 }
+    guard let file, sent == head.count + end.count else { return sent }
+    return transport.send(file: file.descriptor.number, 0..<size).count.map { sent + $0 }
   }
 
   /// Sends a content: first preconditions, then ranges (RFC 9110, section 13.2.2).
   private func send(_ content: Content, with response: Response) {
-    guard let request, let file = context.files[content] else {
-      if content.exists {
-        context.limiter.warnOfDescriptorShortage(EMFILE, context.log)
-      } else {
-        context.log(
-          .error, "http", "http: \(content.path) is missing or not \(content.size) bytes long")
-      }
-      return send(.problem(503, Self.unavailable, fields: ["Retry-After": "1"]))
-    }
+    guard let request, let file = context.files[content] else { return sendUnavailable(content) }
     guard response.status == 200 else { return sendWhole(file, with: response) }
     switch Preconditions.evaluate(request, etag: content.etag, lastModified: content.lastModified) {
     case .proceed: break
@@ -209,7 +207,7 @@ extension Connection {
     return ByteRanges(range, size: content.size)
   }
 
-  private func send(_ ranges: ByteRanges, of file: MappedFile, with response: Response) {
+  private func send(_ ranges: ByteRanges, of file: PreparedFile, with response: Response) {
     let content = file.content
     switch ranges {
     case .whole: sendWhole(file, with: response)
@@ -221,27 +219,46 @@ extension Connection {
       var fields = content.representationFields + response.fields
       fields["Content-Type"] = content.mediaType
       fields["Content-Range"] = parts[0].contentRange(of: content.size)
-      send(206, fields, [.mapped(file.mapping, parts[0])], size: parts[0].count)
+      guard let part = file.part(parts[0]) else { return sendUnavailable(content) }
+      send(206, fields, [part], size: parts[0].count)
     case .parts(let parts):
-      let multipart = MultipartByteRanges(file.mapping, parts, mediaType: content.mediaType)
+      guard let multipart = MultipartByteRanges(file, parts) else {
+        return sendUnavailable(content)
+      }
       var fields = content.representationFields + response.fields
       fields["Content-Type"] = "multipart/byteranges; boundary=\(multipart.boundary)"
       send(206, fields, multipart.pieces, size: multipart.size)
     }
   }
 
-  private func sendWhole(_ file: MappedFile, with response: Response) {
+  private func sendWhole(_ file: PreparedFile, with response: Response) {
     if response.status == 200, response.fields.isEmpty, request?.method == "GET" {
       return send(file, 200)
     }
     let content = file.content
     var fields = content.representationFields + response.fields
     fields["Content-Type"] = content.mediaType
-    let body = file.part(0..<content.size, streamed: context.streams(content.size))
+    guard let body = file.part(0..<content.size) else { return sendUnavailable(content) }
     send(response.status, fields, [body], size: content.size)
   }
 
-  private static let unavailable = "The content is temporarily unavailable."
+  /// Says why a content's file cannot be sent: to the log, and to the client that it cannot.
+  private func sendUnavailable(_ content: Content) {
+    do throws(Errno) {
+      _ = try FileDescriptor(content.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      let path = content.path
+      context.log(.error, "http", "http: \(path) is not \(content.size) bytes long or unreadable")
+    } catch {
+      if [EMFILE, ENFILE].contains(error.rawValue) {
+        context.limiter.warnOfDescriptorShortage(error.rawValue, context.log)
+      } else {
+        context.log(.error, "http", "http: \(content.path) cannot be opened: \(error)")
+      }
+    }
+    send(
+      .problem(
+        503, "The content is temporarily unavailable.", fields: ["Retry-After": "1"]))
+  }
 }
 
 extension Fields {

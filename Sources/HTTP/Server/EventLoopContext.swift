@@ -22,7 +22,7 @@ final class EventLoopContext {
   let observer: AccessObserver?
   // The observer's: to read it there would copy the observer, and count a reference, for each request.
   let recordsCached: Bool
-  let files: MappedFileCache
+  let files: PreparedFileCache
   let cachedResponses: CachedResponses
   let queue: EventLoopQueue
   /// The receive buffer of all connections; a connection copies what it keeps.
@@ -57,7 +57,8 @@ final class EventLoopContext {
     self.log = log
     self.observer = observer
     recordsCached = observer?.recordsCached == true
-    files = MappedFileCache(bytes: limits.mappedBytes, files: limits.mappedFiles, metrics: metrics)
+    files = PreparedFileCache(
+      bytes: limits.preparedBytes, files: limits.preparedFiles, metrics: metrics)
     cachedResponses = CachedResponses(capacity: limits.cachedResponses / configuration.threads)
     queue = try EventLoopQueue()
     beginTurn()
@@ -85,10 +86,6 @@ final class EventLoopContext {
     headEnds[persistence.rawValue]
   }
 
-  // Below this size, copying a file's bytes together with its head is faster than a second system
-  // call for sendfile(2).
-  private static let streamingThreshold = 16 << 10
-
   /// A copy of the pieces in one, valid until the next call; nil if they are too long for a copy to be
   /// cheaper than a system call with several pieces.
   func joined(
@@ -101,9 +98,6 @@ final class EventLoopContext {
     (base + head.count + end.count).copy(body)
     return UnsafeRawBufferPointer(start: base, count: count)
   }
-
-  /// Whether a file of this size should be sent by the kernel (sendfile).
-  func streams(_ size: Int) -> Bool { size >= Self.streamingThreshold && !isSecure }
 
   // 2^64 divided by the golden ratio: its multiples (a Weyl sequence) visit all numbers in no obvious
   // order, so that request IDs do not reveal the number of requests.

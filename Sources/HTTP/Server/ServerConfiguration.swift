@@ -51,9 +51,9 @@ package struct ServerConfiguration: Sendable {
     package var waitingEvents = 256 * 1024
     /// How long a stream of events may be quiet before a comment is sent.
     package var heartbeat: Duration = .seconds(15)
-    /// Bytes and files that may stay mapped on each thread.
-    package var mappedBytes = 512 * 1024 * 1024
-    package var mappedFiles = 8192
+    /// Files whose responses may stay prepared on each thread, and the bytes of small ones in memory.
+    package var preparedFiles = 8192
+    package var preparedBytes = 32 * 1024 * 1024
     /// The responses that are remembered for each target and its credentials, on all threads together.
     package var cachedResponses = 500_000
 

@@ -125,25 +125,14 @@ final class TLSSession {
     return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
   }
 
-  /// Sends one record from the beginning of the pieces.
+  /// Sends one record, the beginning of what is to be sent.
   ///
-  /// If it blocks, the same pieces must be passed again: GnuTLS then sends the record it has.
-  func send(
-    _ head: UnsafeRawBufferPointer, _ end: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
-  ) -> Transport.Progress {
+  /// If it blocks, the same bytes must be sent again: GnuTLS then sends the record it has. `fill` writes as much as
+  /// fits into the buffer, and returns how much; nil makes the session fail.
+  func send(_ fill: (UnsafeMutableRawBufferPointer) -> Int?) -> Transport.Progress {
     if isUnflushed { return noteFlush(progress { gnutls_record_send(session, nil, 0) }) }
-    guard head.count + end.count > 0 else {
-      let count = min(body.count, Self.recordSize)
-      return noteFlush(progress { gnutls_record_send(session, body.baseAddress, count) })
-    }
-    // Copied, so that head and body share a record instead of having one each.
-    return withUnsafeTemporaryAllocation(byteCount: Self.recordSize, alignment: 1) { record in
-      var count = 0
-      for piece in [head, end, body] {
-        let part = UnsafeRawBufferPointer(rebasing: piece.prefix(Self.recordSize - count))
-        UnsafeMutableRawBufferPointer(rebasing: record[count...]).copyMemory(from: part)
-        count += part.count
-      }
+    return withUnsafeTemporaryAllocation(byteCount: Self.recordSize, alignment: 16) { record in
+      guard let count = fill(record) else { return .failed }
       return noteFlush(progress { gnutls_record_send(session, record.baseAddress, count) })
     }
   }

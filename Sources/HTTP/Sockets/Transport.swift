@@ -37,7 +37,18 @@ struct Transport {
     _ head: UnsafeRawBufferPointer, _ end: UnsafeRawBufferPointer = .empty,
     _ body: UnsafeRawBufferPointer = .empty, hasMore: Bool = false
   ) -> Progress {
-    if let tls { return tls.send(head, end, body) }
+    if let tls {
+      // Copied, so that head and body share a record instead of having one each.
+      return tls.send { record in
+        var count = 0
+        for piece in [head, end, body] {
+          let part = UnsafeRawBufferPointer(rebasing: piece.prefix(record.count - count))
+          UnsafeMutableRawBufferPointer(rebasing: record[count...]).copyMemory(from: part)
+          count += part.count
+        }
+        return count
+      }
+    }
     let flags = Int32(MSG_NOSIGNAL) | (hasMore ? Int32(MSG_MORE) : 0)
     if end.isEmpty, body.isEmpty {
       return progress { Glibc.send(descriptor, head.baseAddress, head.count, flags) }

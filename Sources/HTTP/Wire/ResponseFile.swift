@@ -28,13 +28,14 @@ final class ResponseFile: @unchecked Sendable {  // `written` publishes `file`, 
   private var given = 0
   /// The second for which it is done; negative if it could not write the response.
   private let written = Atomic(0)
-  private var file: SendfileDescriptor?
+  private var file: OutgoingFile?
 
-  /// The file, if this response is frequent in this second, and is written; made in the folder of the body's file.
+  /// The file, if this response is frequent in this second, and is written; made in the folder of the content's file,
+  /// which `body` opens.
   func file(
-    at second: Int, _ head: UnsafeRawBufferPointer, _ end: [UInt8], _ body: FileMapping,
-    path: String, metrics: CacheMetrics
-  ) -> SendfileDescriptor? {
+    at second: Int, _ head: UnsafeRawBufferPointer, _ end: [UInt8], _ content: Content,
+    metrics: CacheMetrics, body: () -> OutgoingFile?
+  ) -> OutgoingFile? {
     if second != self.second {
       let wasFrequent = count >= Self.threshold && second == self.second + 1
       threshold = wasFrequent ? 1 : Self.threshold
@@ -43,36 +44,36 @@ final class ResponseFile: @unchecked Sendable {  // `written` publishes `file`, 
     count += 1
     let written = written.load(ordering: .acquiring)
     if written == number { return file }
-    if count >= threshold, given < number, abs(written) == given {
+    if count >= threshold, given < number, abs(written) == given, let body = body() {
       given = number
       Self.writer.async { [self, number, head = Array(head)] in
-        if file == nil { file = Self.make(inFolderOf: path, metrics: metrics) }
-        let isWritten = file.map { Self.write(head + end, body, to: $0.descriptor) } ?? false
+        if file == nil { file = Self.make(inFolderOf: content.path, metrics: metrics) }
+        let isWritten =
+          file.map { Self.write(head + end, body, content.size, to: $0.descriptor) } ?? false
         self.written.store(isWritten ? number : -number, ordering: .releasing)
       }
     }
     return nil
   }
 
-  private static func make(inFolderOf path: String, metrics: CacheMetrics) -> SendfileDescriptor? {
+  private static func make(inFolderOf path: String, metrics: CacheMetrics) -> OutgoingFile? {
     guard let slash = path.lastIndex(of: "/") else { return nil }
     return FileDescriptor(owning: clinux_unnamed_file(String(path[..<slash])))
-      .flatMap { SendfileDescriptor($0, metrics: metrics) }
+      .flatMap { OutgoingFile($0, keptBy: metrics) }
   }
 
-  /// Replaces what the file has; false if there is no space.
+  /// Replaces what the file has; false if the body cannot be read, or there is no space.
   private static func write(
-    _ head: [UInt8], _ body: FileMapping, to file: FileDescriptor
+    _ head: [UInt8], _ body: OutgoingFile, _ size: Int, to file: FileDescriptor
   ) -> Bool {
+    var bytes = head + [UInt8](repeating: 0, count: size)
+    let isRead = bytes.withUnsafeMutableBytes {
+      body.read(from: 0, into: UnsafeMutableRawBufferPointer(rebasing: $0[head.count...]))
+    }
+    guard isRead else { return false }
     // Pages that are still being sent must not change (sendfile(2)): these are left to the sockets that have them,
     // and the file gets others.
     guard ftruncate(file.number, 0) == 0 else { return false }
-    return head.withUnsafeBytes { head in
-      var vectors = (iovec(head), iovec(body.bytes(0..<body.size)))
-      return withUnsafeMutableBytes(of: &vectors) { vectors in
-        pwritev(file.number, vectors.assumingMemoryBound(to: iovec.self).baseAddress, 2, 0)
-          == head.count + body.size
-      }
-    }
+    return pwrite(file.number, bytes, bytes.count, 0) == bytes.count
   }
 }

@@ -51,13 +51,12 @@ enum ResponseHead {
 struct OutputQueue {
   enum Piece {
     case bytes([UInt8])
-    case mapped(FileMapping, Range<Int>)
-    case file(SendfileDescriptor, Range<Int>)
+    case file(OutgoingFile, Range<Int>)
 
     var count: Int {
       switch self {
       case .bytes(let bytes): bytes.count
-      case .mapped(_, let range), .file(_, let range): range.count
+      case .file(_, let range): range.count
       }
     }
   }
@@ -89,40 +88,46 @@ struct OutputQueue {
   mutating func send(over transport: Transport) -> Transport.Progress {
     while first < pieces.count {
       let result =
-        switch pieces[first] {
-        case .file(let file, let range):
-          transport.send(file: file.descriptor.number, range.dropFirst(sent))
-        case .mapped(let mapping, let range): transport.send(mapping.bytes(range.dropFirst(sent)))
-        case .bytes(let bytes): send(bytes, over: transport)
+        if let tls = transport.tls {
+          tls.send { copy(into: $0) }
+        } else {
+          sendPiece(over: transport)
         }
       guard case .done(let count) = result else { return result }
-      let isPartial = count < offered
+      // The socket's buffer is full, and epoll reports when it is not. A record of TLS has its own size.
+      let isPartial = transport.tls == nil && count < pieces[first].count - sent
       remove(count)
-      // The socket's buffer is full, and epoll reports when it is not. Over TLS a partial send means
-      // only that the record was full.
-      if isPartial, transport.tls == nil { return .blocked }
+      if isPartial { return .blocked }
     }
     return .done(0)
   }
 
-  /// The bytes that one call of the transport tries to send.
-  private var offered: Int {
-    guard case .bytes = pieces[first], first + 1 < pieces.count,
-      case .mapped(_, let next) = pieces[first + 1]
-    else { return pieces[first].count - sent }
-    return pieces[first].count - sent + next.count
+  private func sendPiece(over transport: Transport) -> Transport.Progress {
+    switch pieces[first] {
+    case .file(let file, let range):
+      transport.send(file: file.descriptor.number, range.dropFirst(sent))
+    case .bytes(let bytes):
+      bytes.withUnsafeBytes {
+        transport.send(
+          UnsafeRawBufferPointer(rebasing: $0.dropFirst(sent)), hasMore: first + 1 < pieces.count)
+      }
+    }
   }
 
-  /// Sends bytes together with the mapped ones that follow them.
-  private func send(_ bytes: [UInt8], over transport: Transport) -> Transport.Progress {
-    bytes.withUnsafeBytes { bytes in
-      let bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(sent))
-      guard first + 1 < pieces.count else { return transport.send(bytes) }
-      guard case .mapped(let mapping, let range) = pieces[first + 1] else {
-        return transport.send(bytes, hasMore: true)
+  /// Copies the next bytes, as many as fit; nil if a file has become too short, or cannot be read.
+  private func copy(into record: UnsafeMutableRawBufferPointer) -> Int? {
+    var (piece, position, count) = (first, sent, 0)
+    while piece < pieces.count, count < record.count {
+      let size = min(pieces[piece].count - position, record.count - count)
+      let target = UnsafeMutableRawBufferPointer(rebasing: record[count..<count + size])
+      switch pieces[piece] {
+      case .bytes(let bytes): target.copyBytes(from: bytes[position..<position + size])
+      case .file(let file, let range):
+        guard file.read(from: range.lowerBound + position, into: target) else { return nil }
       }
-      return transport.send(bytes, .empty, mapping.bytes(range))
+      (piece, position, count) = (piece + 1, 0, count + size)
     }
+    return count
   }
 
   private mutating func remove(_ count: Int) {
@@ -141,12 +146,14 @@ struct MultipartByteRanges {
   let boundary = "part-\(UInt64.random(in: .min ... .max))"
   private(set) var pieces: [OutputQueue.Piece] = []
 
-  init(_ mapping: FileMapping, _ parts: [Range<Int>], mediaType: String) {
+  /// Nil if the file cannot be opened.
+  init?(_ file: PreparedFile, _ parts: [Range<Int>]) {
     for part in parts {
       let head =
-        "\r\n--\(boundary)\r\nContent-Type: \(mediaType)\r\n"
-        + "Content-Range: \(part.contentRange(of: mapping.size))\r\n\r\n"
-      pieces += [.bytes(Array(head.utf8)), .mapped(mapping, part)]
+        "\r\n--\(boundary)\r\nContent-Type: \(file.content.mediaType)\r\n"
+        + "Content-Range: \(part.contentRange(of: file.content.size))\r\n\r\n"
+      guard let piece = file.part(part) else { return nil }
+      pieces += [.bytes(Array(head.utf8)), piece]
     }
     pieces.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
   }

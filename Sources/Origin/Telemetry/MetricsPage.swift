@@ -88,13 +88,13 @@ struct MetricsReport: Sendable {
     for outcome in RenditionCounts.Outcome.allCases {
       page.sample(["outcome": outcome.rawValue], renditions[outcome])
     }
-    page.family("richpush_prepared_bytes", "gauge", "Bytes of files mapped into memory.")
+    page.family("richpush_prepared_bytes", "gauge", "Bytes of small files in memory.")
     page.sample([:], mapped.bytes)
-    page.family("richpush_prepared_files", "gauge", "Files mapped into memory.")
+    page.family("richpush_prepared_files", "gauge", "Files whose responses are prepared.")
     page.sample([:], mapped.files)
-    page.family("richpush_prepared_descriptors", "gauge", "Files kept open for sendfile.")
+    page.family("richpush_prepared_descriptors", "gauge", "Files kept open to be sent.")
     page.sample([:], mapped.descriptors)
-    page.family("richpush_prepared_evicted_total", "counter", "Mapped files that were evicted.")
+    page.family("richpush_prepared_evicted_total", "counter", "Prepared files that were evicted.")
     page.sample([:], mapped.evicted)
   }
 

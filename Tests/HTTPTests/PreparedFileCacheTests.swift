@@ -1,16 +1,17 @@
 import FoundationEssentials
+import Glibc
 import Testing
 
 @testable import HTTP
 
-@Suite(.timeLimit(.minutes(1))) struct MappedFileCacheTests {
+@Suite(.timeLimit(.minutes(1))) struct PreparedFileCacheTests {
   @Test func `stays within its limits and keeps recently used files`() throws {
     try TestServer.inFolder { folder in
       let contents = try (0..<40).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
       for cache in [
-        MappedFileCache(bytes: 10_000, files: 1000), MappedFileCache(bytes: .max, files: 10),
+        PreparedFileCache(bytes: 10_000, files: 1000), PreparedFileCache(bytes: .max, files: 10),
       ] {
         let hot = try #require(cache[contents[0]])
         for content in contents {
@@ -27,7 +28,7 @@ import Testing
   @Test func `counts its files and evicts the least recently used first`() throws {
     try TestServer.inFolder { folder in
       let metrics = CacheMetrics()
-      let cache = MappedFileCache(bytes: 10_000, files: 1000, metrics: metrics)
+      let cache = PreparedFileCache(bytes: 10_000, files: 1000, metrics: metrics)
       let contents = try (0..<40).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
@@ -49,7 +50,7 @@ import Testing
       let contents = try (0..<11).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
-      let cache = MappedFileCache(bytes: .max, files: 10)
+      let cache = PreparedFileCache(bytes: .max, files: 10)
       let file = try #require(cache[contents[0]])
       let place = cache.place(of: contents[0])
       for content in contents[1..<5] {
@@ -63,9 +64,9 @@ import Testing
     }
   }
 
-  @Test func `maps a file that is larger than the cache without keeping it`() throws {
+  @Test func `prepares a file that is larger than the cache without keeping it`() throws {
     try TestServer.inFolder { folder in
-      let cache = MappedFileCache(bytes: 500, files: 10)
+      let cache = PreparedFileCache(bytes: 500, files: 10)
       let large = try TestServer.content(TestServer.pattern, in: folder)
       #expect(cache[large] != nil)
       #expect(cache.files == 0)
@@ -75,7 +76,7 @@ import Testing
 
   @Test func `finds nothing if the file is missing, has another size, or is a link`() throws {
     try TestServer.inFolder { folder in
-      let cache = MappedFileCache(bytes: 10_000, files: 10)
+      let cache = PreparedFileCache(bytes: 10_000, files: 10)
       let good = try TestServer.content(TestServer.pattern, in: folder)
       func content(_ path: String, _ size: Int) -> Content {
         Content(path: path, size: size, mediaType: "a/b", etag: "e", lastModified: .now)
@@ -90,32 +91,56 @@ import Testing
     }
   }
 
-  @Test func `opens a file only for sendfile, and closes it when it is no longer used`() throws {
+  @Test func `has small files in memory, and opens large ones when they are sent`() throws {
     try TestServer.inFolder { folder in
       let metrics = CacheMetrics()
-      var prepared = MappedFile(
-        try TestServer.content(TestServer.pattern, in: folder), metrics: metrics)
-      #expect(prepared?.part(0..<1000, streamed: false).count == 1000)
-      #expect(metrics.snapshot.descriptors == 0)
-      for _ in 0..<2 { #expect(prepared?.part(0..<1000, streamed: true).count == 1000) }
+      func prepared(_ size: Int) throws -> PreparedFile {
+        let bytes = TestServer.longPattern(size)
+        let content = try TestServer.content(bytes, in: folder, name: "\(size)")
+        return try #require(PreparedFile(content, metrics: metrics))
+      }
+      for size in [0, 1, PreparedFile.largestInMemory] {
+        let small = try prepared(size)
+        #expect(small.memory == size)
+        #expect(small.bytes.map { Array($0) } == TestServer.longPattern(size))
+        #expect(small.part(0..<size)?.count == size)
+      }
+      var large: PreparedFile? = try prepared(PreparedFile.largestInMemory + 1)
+      #expect(large?.memory == 0 && metrics.snapshot.descriptors == 0)
+      for _ in 0..<2 { #expect(large?.part(5..<1000)?.count == 995) }
       #expect(metrics.snapshot.descriptors == 1)
-      prepared = nil
+      large = nil
       #expect(metrics.snapshot.descriptors == 0)
     }
   }
 
-  @Test func `sends from memory when the limit of open files is reached`() throws {
+  @Test func `opens a file for each response when the limit of open files is reached`() throws {
     try TestServer.inFolder { folder in
       let metrics = CacheMetrics(descriptorLimit: 1)
+      let bytes = TestServer.longPattern(20_000)
       let files = try ["a", "b"].map { name in
         try #require(
-          MappedFile(
-            try TestServer.content(TestServer.pattern, in: folder, name: name), metrics: metrics))
+          PreparedFile(try TestServer.content(bytes, in: folder, name: name), metrics: metrics))
       }
-      let isStreamed = files.map { file in
-        if case .file = file.part(0..<1000, streamed: true) { true } else { false }
+      for file in files {
+        let opened = try #require(file.opened())
+        #expect((file.opened() === opened) == (file === files[0]))
       }
-      #expect(isStreamed == [true, false] && metrics.snapshot.descriptors == 1)
+      #expect(metrics.snapshot.descriptors == 1)
+    }
+  }
+
+  @Test func `opens a file again that was truncated and then replaced`() throws {
+    try TestServer.inFolder { folder in
+      let bytes = TestServer.longPattern(20_000)
+      let content = try TestServer.content(bytes, in: folder)
+      let file = try #require(PreparedFile(content, metrics: CacheMetrics()))
+      let first = try #require(file.opened())
+      #expect(truncate(content.path, 19_999) == 0)
+      #expect(file.opened() == nil)
+      try Data(bytes).write(to: URL(filePath: content.path), options: .atomic)
+      let second = try #require(file.opened())
+      #expect(second !== first)
     }
   }
 }

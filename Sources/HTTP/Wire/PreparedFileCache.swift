@@ -2,74 +2,86 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// A whole file in memory, read-only: its pages are those of the page cache.
-final class FileMapping: @unchecked Sendable {  // immutable memory behind an immutable pointer
-  private let base: UnsafeMutableRawPointer?
-  let size: Int
-
-  /// Maps a file; nil if it cannot be opened or does not have the size.
-  init?(path: String, size: Int) {
-    self.size = size
-    guard let file = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW),
-      let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG, status.st_size == size
-    else { return nil }
-    guard size > 0 else {  // mmap(2) fails for an empty range
-      base = nil
-      return
-    }
-    let address = withExtendedLifetime(file) {
-      mmap(nil, size, PROT_READ, MAP_SHARED, $0.number, 0)
-    }
-    guard let address, address != MAP_FAILED else { return nil }
-    base = address
-  }
-
-  deinit { if let base { munmap(base, size) } }
-
-  /// The bytes of a range within the file.
-  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-    guard let base else { return .empty }
-    return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
-  }
-}
-
-/// A file that is kept open for sendfile(2).
-final class SendfileDescriptor {
+/// A file that is open to be sent.
+///
+/// It is sent by sendfile(2) or read, and not mapped: of a file that is truncated, or whose disk fails, a mapping
+/// would raise SIGBUS, or have zeros where there were bytes.
+final class OutgoingFile: Sendable {
   let descriptor: FileDescriptor
-  private let metrics: CacheMetrics
+  private let metrics: CacheMetrics?
 
-  /// Nil if enough files are open already.
-  init?(_ descriptor: FileDescriptor, metrics: CacheMetrics) {
+  /// A file that is open for one response.
+  init(_ descriptor: FileDescriptor) { (self.descriptor, metrics) = (descriptor, nil) }
+
+  /// A file that is kept open; nil if enough files are.
+  init?(_ descriptor: FileDescriptor, keptBy metrics: CacheMetrics) {
     guard metrics.openDescriptor() else { return nil }
     (self.descriptor, self.metrics) = (descriptor, metrics)
   }
 
-  /// Opens the file; nil if it is missing, or enough files are open already.
-  convenience init?(_ path: String, metrics: CacheMetrics) {
-    guard let descriptor = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW) else { return nil }
-    self.init(descriptor, metrics: metrics)
-  }
+  deinit { metrics?.closeDescriptor() }
 
-  deinit { metrics.closeDescriptor() }
+  /// Fills the buffer from the file; false if the file has become too short for it, or cannot be read.
+  func read(from start: Int, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    var done = 0
+    while done < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let count = try? FileDescriptor.retrying {
+        pread(descriptor.number, rest.baseAddress, rest.count, start + done)
+      }
+      guard let count, count > 0 else { return false }
+      done += count
+    }
+    return true
+  }
 }
 
-/// A content's file in memory, with the heads of its most frequent responses.
-final class MappedFile {
+extension Content {
+  /// Opens the file; nil if it is missing or not of the content's size, or no descriptor is left.
+  fileprivate func opened() -> FileDescriptor? {
+    guard let file = try? FileDescriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+      isSize(of: file)
+    else { return nil }
+    return file
+  }
+
+  /// Whether a file has the content's size.
+  fileprivate func isSize(of file: FileDescriptor) -> Bool {
+    guard let status = try? file.status() else { return false }
+    return status.st_mode & S_IFMT == S_IFREG && status.st_size == size
+  }
+}
+
+/// A content's file, with the heads of its most frequent responses; a small one with its bytes.
+final class PreparedFile {
+  /// Files up to this size are in memory: to copy one behind its head is cheaper than a second system call.
+  static let largestInMemory = 16 << 10
+
   // The caller's object rather than an equal one, which makes later comparisons fast.
   let content: Content
-  let mapping: FileMapping
+  /// The bytes of a small file; nil for others.
+  let bytes: UnsafeRawBufferPointer?
   /// The heads of a 200 and a 304, without their ends.
   let okHead: UnsafeRawBufferPointer
   let notModifiedHead: UnsafeRawBufferPointer
   private let quotedETag: [UInt8]
   private let metrics: CacheMetrics
-  private var file: SendfileDescriptor?
+  private var file: OutgoingFile?
   private let response: ResponseFile?
 
-  /// Maps the file; nil if it is missing or not of the content's size.
+  /// Prepares a file; nil if it is missing or not of the content's size, or cannot be read.
   init?(_ content: Content, metrics: CacheMetrics) {
-    guard let mapping = FileMapping(path: content.path, size: content.size) else { return nil }
-    (self.content, self.mapping, self.metrics) = (content, mapping, metrics)
+    guard let file = content.opened() else { return nil }
+    var bytes: UnsafeRawBufferPointer?
+    if content.size <= Self.largestInMemory {
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: content.size, alignment: 1)
+      guard OutgoingFile(file).read(from: 0, into: memory) else {
+        memory.deallocate()
+        return nil
+      }
+      bytes = UnsafeRawBufferPointer(memory)
+    }
+    (self.content, self.bytes, self.metrics) = (content, bytes, metrics)
     quotedETag = Array(content.quotedETag.utf8)
     response = ResponseFile.sizes.contains(content.size) ? ResponseFile() : nil
     var fields = content.representationFields
@@ -81,25 +93,33 @@ final class MappedFile {
   }
 
   deinit {
+    bytes?.deallocate()
     okHead.deallocate()
     notModifiedHead.deallocate()
   }
 
-  /// The file, opened if it was not; nil if it is missing, or enough files are open already.
-  func opened() -> SendfileDescriptor? {
-    if file == nil { file = SendfileDescriptor(content.path, metrics: metrics) }
-    return file
+  /// The bytes that it holds in memory, but for its heads.
+  var memory: Int { bytes?.count ?? 0 }
+
+  /// The file, which is kept open unless enough files are; nil if it is missing or not of the content's size any
+  /// more, or no descriptor is left.
+  func opened() -> OutgoingFile? {
+    if let file, content.isSize(of: file.descriptor) { return file }
+    guard let descriptor = content.opened() else { return nil }
+    file = nil
+    file = OutgoingFile(descriptor, keptBy: metrics)
+    return file ?? OutgoingFile(descriptor)
   }
 
   /// A whole 200 with this end of its head, in a file; nil unless that is cheaper to send.
-  func response(endingHeadWith end: [UInt8], at second: Int) -> SendfileDescriptor? {
-    response?.file(at: second, okHead, end, mapping, path: content.path, metrics: metrics)
+  func response(endingHeadWith end: [UInt8], at second: Int) -> OutgoingFile? {
+    response?.file(at: second, okHead, end, content, metrics: metrics) { opened() }
   }
 
-  /// A part of the file, sent from memory or, if wanted and possible, by sendfile(2).
-  func part(_ range: Range<Int>, streamed: Bool) -> OutputQueue.Piece {
-    guard streamed, let file = opened() else { return .mapped(mapping, range) }
-    return .file(file, range)
+  /// A part of the file; nil if it cannot be opened.
+  func part(_ range: Range<Int>) -> OutputQueue.Piece? {
+    if let bytes { return .bytes(Array(bytes[range])) }
+    return opened().map { .file($0, range) }
   }
 
   /// Whether If-None-Match has just this content's tag, as a cache sends it.
@@ -118,14 +138,14 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// The mapped files of one event loop, bounded by their bytes and their number.
+/// The prepared files of one event loop, bounded by their bytes in memory and their number.
 ///
 /// Like `GenerationalCache` of Primitives, which counts entries only: a file that is used moves to
 /// the young generation; when that has half of the limit, the old one is dropped.
-final class MappedFileCache {
+final class PreparedFileCache {
   private struct Generation {
     var indexes: [Content: Int] = [:]
-    var files: [MappedFile] = []
+    var files: [PreparedFile] = []
     var bytes = 0
   }
 
@@ -156,18 +176,18 @@ final class MappedFileCache {
   var bytes: Int { young.bytes + old.bytes }
   var files: Int { young.indexes.count + old.indexes.count }
 
-  /// The content's file, mapped if it was not; nil if the file is missing or its size differs.
-  subscript(_ content: Content) -> MappedFile? {
+  /// The content's file, prepared if it was not; nil if the file is missing, its size differs or it cannot be read.
+  subscript(_ content: Content) -> PreparedFile? {
     if let index = young.indexes[content] { return young.files[index] }
     let known = old.indexes.removeValue(forKey: content).map { old.files[$0] }
-    if known != nil { old.bytes -= content.size }
-    guard let file = known ?? MappedFile(content, metrics: metrics) else { return nil }
+    if let known { old.bytes -= known.memory }
+    guard let file = known ?? PreparedFile(content, metrics: metrics) else { return nil }
     insert(file, for: content, isNew: known == nil)
     return file
   }
 
   /// The file at a place; nil if it must be looked up again.
-  subscript(_ place: Place) -> MappedFile? {
+  subscript(_ place: Place) -> PreparedFile? {
     place.generation == generation ? young.files[Int(place.index)] : nil
   }
 
@@ -176,9 +196,9 @@ final class MappedFileCache {
     young.indexes[content].map { Place(generation: generation, index: Int32($0)) } ?? .nowhere
   }
 
-  private func insert(_ file: MappedFile, for content: Content, isNew: Bool) {
-    guard content.size <= generationBytes, generationFiles > 0 else { return }
-    if young.bytes + content.size > generationBytes || young.files.count >= generationFiles {
+  private func insert(_ file: PreparedFile, for content: Content, isNew: Bool) {
+    guard file.memory <= generationBytes, generationFiles > 0 else { return }
+    if young.bytes + file.memory > generationBytes || young.files.count >= generationFiles {
       metrics.evict(old.indexes.count, old.bytes)
       old = young
       young = Generation()
@@ -186,8 +206,8 @@ final class MappedFileCache {
     }
     young.indexes[content] = young.files.count
     young.files.append(file)
-    young.bytes += content.size
-    if isNew { metrics.add(content.size) }
+    young.bytes += file.memory
+    if isNew { metrics.add(file.memory) }
   }
 }
 
@@ -195,11 +215,11 @@ final class MappedFileCache {
 package final class CacheMetrics: Sendable {
   /// The counts at one moment.
   package struct Snapshot: Sendable {
-    /// Mapped bytes; a file counts once for each thread that serves it.
+    /// Bytes of small files in memory; a file counts once for each thread that serves it.
     package var bytes = 0
-    /// Mapped files, each without a descriptor.
+    /// Files whose responses are prepared.
     package var files = 0
-    /// Files that are also open, for sendfile(2).
+    /// Those of them that are open.
     package var descriptors = 0
     /// Files evicted since the server started.
     package var evicted = 0
