@@ -42,7 +42,7 @@ struct RichPush {
     do {
       try await run(Array(process.arguments.dropFirst()), environment: process.environment)
     } catch {
-      Terminal.printError(error.logDescription)
+      Terminal.printError("\(error.logDescription)")
       exit(
         (error as? CommandLineError)?.exitCode ?? (error as? RichPushError)?.exitCode
           ?? EXIT_FAILURE)
@@ -53,17 +53,18 @@ struct RichPush {
     guard let name = words.first, name != "--help", name != "-h", name != "help" else {
       try requireNoMore(words.dropFirst(2))
       let text = try words.dropFirst().first.map { HelpPage.text(of: try Self.command(named: $0)) }
-      return Terminal.print(text ?? HelpPage.text(of: commands))
+      return Terminal.print("\(lines: text ?? HelpPage.text(of: commands))")
     }
     if name == "--version" {
       try requireNoMore(words.dropFirst())
       return Terminal.print(
-        "richpush \(version), commit \(BuildInformation.commit)\n\(BuildInformation.libraries)")
+        "richpush \(version), commit \(BuildInformation.commit)\n\(lines: BuildInformation.libraries)"
+      )
     }
     let command = try command(named: name)
     let rest = Array(words.dropFirst())
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-      return Terminal.print(HelpPage.text(of: command))
+      return Terminal.print("\(lines: HelpPage.text(of: command))")
     }
     try Arguments.checkVariables(environment, known: variables)
     // Commands that open the store create files that others must not read.

@@ -25,8 +25,11 @@ import Testing
 
   @Test func `a control character does not begin another line`() {
     #expect(
-      line(LogEntry(level: .info, area: "assets", text: "a\nb\u{1B}"))
-        == "2025-11-25T18:40:00.250Z info assets: a\u{FFFD}b\u{FFFD}")
+      line(LogEntry(level: .info, area: "assets", text: "a\nb\u{1B}\u{202E}"))
+        == #"2025-11-25T18:40:00.250Z info assets: a\u{A}b\u{1B}\u{202E}"#)
+    #expect(
+      line(LogEntry(level: .info, area: "assets", text: "\u{9B}\u{202E}"), .json)
+        .contains(#""message":"\u009b\u202e""#))
   }
 
   @Test func `JSON has a member for each of them`() throws {

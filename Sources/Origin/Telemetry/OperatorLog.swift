@@ -50,7 +50,7 @@ package struct OperatorLog: Sendable {
     let hasNotification =
       entry.notification.map { entry.text.contains("notification \($0)") } ?? true
     let notification = hasNotification ? "" : " (notification \(entry.notification ?? ""))"
-    return beginning + (area + entry.text + id + notification).withoutControlCharacters
+    return beginning + (area + entry.text + id + notification).printable
   }
 
   private static func json(_ entry: LogEntry, _ stamp: String) -> String {
@@ -63,22 +63,13 @@ package struct OperatorLog: Sendable {
     let line = Line(
       time: stamp, level: entry.level.name, area: entry.area, message: entry.text,
       request: entry.request, notification: entry.notification)
-    return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self).printableJSON }
+      ?? ""
   }
 
   /// The device and the inode of standard error, as in `JOURNAL_STREAM` (systemd.exec(5)).
   private static var standardErrorStream: String? {
     var status = stat()
     return fstat(STDERR_FILENO, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
-  }
-}
-
-extension String {
-  /// The same on one line: control characters are replaced, so that a line cannot imitate another one.
-  fileprivate var withoutControlCharacters: String {
-    if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
-    return String(
-      String.UnicodeScalarView(
-        unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
   }
 }

@@ -16,7 +16,7 @@ extension AssetCommand {
     let richType = try arguments.required("type")
     var (uploaded, failures) = ([Asset](), [Int32]())
     for (index, file) in files.enumerated() {
-      Terminal.showProgress("uploading \(index + 1) of \(files.count): \(file.printable)")
+      Terminal.showProgress("uploading \(index + 1) of \(files.count): \(file)")
       do {
         uploaded.append(try await client.upload(URL(filePath: file), richType: richType))
       } catch let error as RichPushError
@@ -25,7 +25,7 @@ extension AssetCommand {
         // Another file may succeed.
         Terminal.showProgress("")
         let what = error.code == .refused ? "is refused" : "is not added"
-        Terminal.printError("\(file.printable) \(what): \(error.reason)")
+        Terminal.printError("\(file) \(what): \(error.reason)")
         failures.append(error.exitCode)
       }
     }
@@ -93,11 +93,11 @@ extension AssetCommand {
     for try await event in events {
       Terminal.showProgress("")
       if report.isJSON {
-        Terminal.print(event.text)
+        Terminal.print(TerminalText(json: event.text))
       } else if let asset = event.asset {
         report.line(asset)
       } else {
-        report.note("removed \(event.richType)/\(event.name.printable)")
+        report.note("removed \(event.richType)/\(event.name)")
       }
       changed.yield()
     }
@@ -116,7 +116,7 @@ extension AssetCommand {
     {
       text += "; \(next.preparation)"
     }
-    Terminal.showProgress(text)
+    Terminal.showProgress("\(text)")
     return counts.preparing > 0
   }
 }

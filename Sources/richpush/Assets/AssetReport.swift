@@ -9,8 +9,8 @@ extension Report {
   func line(_ asset: Asset) {
     show(
       asset,
-      "\(asset.state.rawValue) \(asset.richType)/\(asset.name.printable)"
-        + (asset.note.map { ": " + $0.printable } ?? ""))
+      "\(asset.state.rawValue) \(asset.richType)/\(asset.name)\(asset.note.map { ": " + $0 } ?? "")"
+    )
   }
 
   /// Prints everything that is known about an asset, one JSON member per line.
@@ -19,7 +19,7 @@ extension Report {
     let known = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
     Terminal.print(
       Table.text(
-        known.map { [$0.key.printable, ($0.value.text ?? JSONCoding.text($0.value)).printable] }))
+        known.map { [$0.key, $0.value.text ?? JSONCoding.text($0.value)] }))
   }
 }
 
@@ -36,7 +36,7 @@ extension Asset {
 
   /// Its name and the progress of its preparation.
   var preparation: String {
-    "\(richType)/\(name.printable)" + (progress.map { ", \($0.made) of \($0.total) made" } ?? "")
+    "\(richType)/\(name)" + (progress.map { ", \($0.made) of \($0.total) made" } ?? "")
   }
 
   fileprivate var size: String { bytes.map { $0 == 0 ? "-" : Table.size(of: $0) } ?? "-" }

@@ -22,9 +22,9 @@ enum AudienceCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     let audience = try arguments.audience()
     let size = try await Account(arguments).client.size(of: audience)
-    Report(isJSON: arguments.flag("json")).show(size, size.words)
+    Report(isJSON: arguments.flag("json")).show(size, "\(size.words)")
     for name in size.unknown {
-      Terminal.printError("the server knows no user \(name.printable): is the name right?")
+      Terminal.printError("the server knows no user \(name): is the name right?")
     }
   }
 }
@@ -34,7 +34,7 @@ extension AudienceSize {
   var words: String {
     let users = users == 1 ? "1 user" : "\(users) users"
     let devices = devices.sorted { $0.key < $1.key }.map { platform, number in
-      "\(number) \(platform.printable)"
+      "\(number) \(platform)"
     }
     return users
       + (devices.isEmpty ? ", no device yet" : ", devices: \(devices.joined(separator: ", "))")

@@ -32,7 +32,7 @@ struct Device {
     let (start, folder) = (state, folder)
     let events = client.events(after: state.lastEvent) { id in
       try? start.saveStart(id, to: folder)
-      Terminal.print(greeting)
+      Terminal.print("\(greeting)")
     }
     var remaining = count ?? Int.max
     for try await event in events {
@@ -70,7 +70,7 @@ struct Device {
     guard let id = push.id else {
       return Terminal.print("alert \"\(push.alert ?? push.message ?? "")\"")
     }
-    let title = "#\(id) \(push.richType ?? "?") \"\(push.message ?? "")\""
+    let title: TerminalText = "#\(id) \(push.richType ?? "?") \"\(push.message ?? "")\""
     let clock = ContinuousClock()
     let start = clock.now
     do {

@@ -82,10 +82,10 @@ enum NotifyCommand: Command {
     let texts = result.texts.map { one in
       [one.platform, one.cut ? "cut" : "whole", "\(one.bytes) of \(one.limit) bytes", one.body]
     }
-    let table = Table.text((renditions + texts).map { $0.map(\.printable) })
+    let table = Table.text(renditions + texts)
     report.show(result, "would reach \(result.audience.words)\n\(table)")
     for name in result.audience.unknown {
-      Terminal.printError("the server knows no user \(name.printable) so far: is the name right?")
+      Terminal.printError("the server knows no user \(name) so far: is the name right?")
     }
     let refused = result.renditions.count { $0.status == .refused }
     if refused > 0 {

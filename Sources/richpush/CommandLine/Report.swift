@@ -13,17 +13,17 @@ struct Report {
 
   /// Prints all items, one per line.
   func list(_ head: [String], _ items: [some Reported]) {
-    guard !isJSON else { return items.forEach { Terminal.print(JSONCoding.text($0)) } }
-    Terminal.print(Table.text([head] + items.map { $0.cells.map(\.printable) }))
+    guard !isJSON else { return items.forEach { Terminal.print(TerminalText(json: $0)) } }
+    Terminal.print(Table.text([head] + items.map(\.cells)))
   }
 
   /// Prints one value: in words for people, or as a line of JSON for programs.
-  func show(_ value: some Encodable, _ words: String) {
-    Terminal.print(isJSON ? JSONCoding.text(value) : words)
+  func show(_ value: some Encodable, _ words: TerminalText) {
+    Terminal.print(isJSON ? TerminalText(json: value) : words)
   }
 
   /// Prints a text for people only.
-  func note(_ text: String) { if !isJSON { Terminal.print(text) } }
+  func note(_ text: TerminalText) { if !isJSON { Terminal.print(text) } }
 }
 
 /// Reads pages until there are `limit` items; `read` gets the size of a page and the `next` of the page before.

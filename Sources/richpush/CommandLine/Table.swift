@@ -1,3 +1,5 @@
+import Primitives
+
 /// Aligns the cells of rows in columns.
 enum Table {
   /// Wider cells do not widen their column.
@@ -5,16 +7,17 @@ enum Table {
   /// If less space remains for the last cell, it starts on a line of its own.
   private static let minLastWidth = 30
 
-  /// The rows as lines of text.
+  /// The rows as lines of text, with ``String/printable`` cells.
   ///
   /// On a terminal of a `width`, the last cell and cells wider than their column are wrapped at spaces;
   /// the cell after a wrapped one starts a new line. Without a width, each row is one line, for programs.
-  static func text(_ rows: [[String]], width: Int? = Terminal.width) -> String {
+  static func text(_ rows: [[String]], width: Int? = Terminal.width) -> TerminalText {
+    let rows = rows.map { $0.map(\.printable) }
     let widths = (rows.first ?? []).indices.map { column in
       rows.map { $0[column].count }.filter { $0 <= maxColumnWidth }.max() ?? 0
     }
-    return rows.map { row(zip($0, widths).dropLast(), $0.last ?? "", width) }
-      .joined(separator: "\n")
+    let lines = rows.map { row(zip($0, widths).dropLast(), $0.last ?? "", width) }
+    return "\(lines: lines.joined(separator: "\n"))"
   }
 
   /// A number of bytes with its unit.

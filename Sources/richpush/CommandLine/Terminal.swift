@@ -7,13 +7,14 @@ enum Terminal {
   private static let errors = FileDescriptor(owning: STDERR_FILENO)
 
   /// Prints a line, without the buffering of `Swift.print` into a pipe.
-  static func print(_ line: String) {
-    write("\(line)\n", to: output)
+  static func print(_ line: TerminalText) {
+    write("\(line.text)\n", to: output)
   }
 
   /// Shows a text on standard error that replaces the previous one (ECMA-48: EL), on a terminal only.
-  static func showProgress(_ text: String) {
+  static func showProgress(_ progress: TerminalText) {
     guard isatty(STDERR_FILENO) == 1 else { return }
+    let text = progress.text
     // Cut to one line, because the next call replaces only one.
     let line = width(of: STDERR_FILENO).map { String(text.prefix($0 - 1)) } ?? text
     write("\r\u{1B}[2K\(line)", to: errors)
@@ -32,8 +33,8 @@ enum Terminal {
   }
 
   /// Prints a line with the program's name to standard error.
-  static func printError(_ line: String) {
-    write("richpush: \(line)\n", to: errors)
+  static func printError(_ line: TerminalText) {
+    write("richpush: \(line.text)\n", to: errors)
   }
 
   /// Reads a password: one line on standard input, with a prompt on a terminal.
@@ -52,7 +53,7 @@ enum Terminal {
   }
 
   /// Reads a line; on a terminal with a prompt and without echo.
-  private static func readSecret(_ prompt: String) -> String? {
+  private static func readSecret(_ prompt: TerminalText) -> String? {
     var initial = termios()
     guard tcgetattr(STDIN_FILENO, &initial) == 0 else { return readLine() }
     printError(prompt)
@@ -66,15 +67,5 @@ enum Terminal {
   // Errors are ignored: the reader may have ended (`richpush device | head -1`).
   private static func write(_ text: String, to file: FileDescriptor?) {
     try? file?.write(Array(text.utf8))
-  }
-}
-
-extension String {
-  /// The text with escaped control characters, which a terminal would obey: a title in a file can contain any.
-  var printable: String {
-    unicodeScalars.map { scalar in
-      scalar.properties.generalCategory == .control
-        ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
-    }.joined()
   }
 }

@@ -15,10 +15,10 @@ enum CompletionCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     let commands = RichPush.commands.map(CompletedCommand.init)
     switch arguments.operands[0] {
-    case "bash": Terminal.print(bash(commands))
-    case "zsh": Terminal.print(zsh(commands))
-    case "fish": Terminal.print(fish(commands))
-    case "commands": Terminal.print(commands.map(\.name).joined(separator: " "))
+    case "bash": Terminal.print("\(lines: bash(commands))")
+    case "zsh": Terminal.print("\(lines: zsh(commands))")
+    case "fish": Terminal.print("\(lines: fish(commands))")
+    case "commands": Terminal.print("\(commands.map(\.name).joined(separator: " "))")
     default: throw CommandLineError.usage("usage: completion bash, zsh, fish or commands")
     }
   }

@@ -15,7 +15,7 @@ enum ManualCommand: Command {
     let page = try arguments.operands.first.map {
       ManualPage.text(of: try RichPush.command(named: $0))
     }
-    Terminal.print(page ?? ManualPage.text(of: RichPush.commands))
+    Terminal.print("\(lines: page ?? ManualPage.text(of: RichPush.commands))")
   }
 }
 

@@ -8,7 +8,7 @@ extension PluginCommand {
   static func list(_ arguments: Arguments) async throws {
     let level = try arguments.sandbox()
     if arguments.flag("json") {
-      return Terminal.print(JSONCoding.text(try await Account(arguments).client.plugins()))
+      return Terminal.print(TerminalText(json: try await Account(arguments).client.plugins()))
     }
     do {
       show(try await Account(arguments).client.plugins())
@@ -29,14 +29,14 @@ extension PluginCommand {
         plugin.richType, plugin.version.isEmpty ? "-" : plugin.version, plugin.mode, plugin.state,
         "\(plugin.processes.busy) busy, \(plugin.processes.idle) idle of \(plugin.processes.most)",
         "\(plugin.calls)", "\(plugin.failures)", text(plugin.medianSeconds),
-        text(plugin.slowestSeconds), (plugin.problem ?? plugin.lastFailure ?? "-").printable,
+        text(plugin.slowestSeconds), plugin.problem ?? plugin.lastFailure ?? "-",
       ]
     }
     Terminal.print(Table.text([head] + rows))
     for plugin in report.plugins where plugin.lastFailureTime != nil {
       Terminal.print("\(plugin.richType): last failure at \(plugin.lastFailureTime.cell)")
       let lines = (plugin.lastFailureOutput ?? "").split(whereSeparator: \.isNewline).suffix(10)
-      for line in lines { Terminal.print("\(plugin.richType) says: \(String(line).printable)") }
+      for line in lines { Terminal.print("\(plugin.richType) says: \(line)") }
     }
     for plugin in report.plugins {
       if let confinement = plugin.confinement {

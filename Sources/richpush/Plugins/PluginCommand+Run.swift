@@ -23,7 +23,7 @@ extension PluginCommand {
     let result = await tester.run(call)
     result.exchanges.forEach(show)
     guard let reply = result.reply else {
-      for line in result.log { Terminal.printError(line) }
+      for line in result.log { Terminal.printError("\(line)") }
       throw CommandLineError.failed(
         "the caller gets \(result.error.map { ServiceError(any: $0).code.status } ?? 0): "
           + (result.error?.reason ?? ""), exitCode: 65)
@@ -34,7 +34,7 @@ extension PluginCommand {
       try (sentAsset.map { try Data(contentsOf: URL(filePath: $0)) } ?? Data(result.content))
         .write(to: URL(filePath: output))
     } else if let text = String(validating: result.content, as: UTF8.self), !text.isEmpty {
-      Terminal.print(text)
+      Terminal.print("\(lines: text)")
     }
   }
 

@@ -59,7 +59,7 @@ enum PluginCommand: Command {
     let plugins = PluginFolders(arguments).own
     let language = try arguments.required("language")
     let scaffold = try CommandLineError.usage { try Scaffold(type, language: language) }
-    for file in try scaffold.write(into: plugins) { Terminal.print(file) }
+    for file in try scaffold.write(into: plugins) { Terminal.print("\(file)") }
     Terminal.print(
       """
 
@@ -90,7 +90,7 @@ enum PluginCommand: Command {
       case .fails(let fault):
         failed += 1
         Terminal.print("not ok \(line)")
-        Terminal.print("  found: \(fault)\n  why:   \(check.why)\n  fix:   \(check.fix)")
+        Terminal.print("  found: \(lines: fault)\n  why:   \(check.why)\n  fix:   \(check.fix)")
       }
     }
     if failed > 0 {

@@ -22,7 +22,7 @@ enum ConfigCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     switch (arguments.operands[0], arguments.subject) {
     case ("check", let path): try check(path ?? "/etc/richpush/richpush.env")
-    case ("template", nil): Terminal.print(template)
+    case ("template", nil): Terminal.print("\(lines: template)")
     default: throw CommandLineError.usage("usage: config check [FILE] or config template")
     }
   }

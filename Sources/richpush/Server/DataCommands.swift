@@ -101,7 +101,7 @@ enum KeyCommand: Command {
       for key in try await keys().linkKeys() {
         Terminal.print("\(key.id)\t\(key.created.formatted(.iso8601))")
       }
-    case ("vapid", nil): Terminal.print(try await keys().vapidKey())
+    case ("vapid", nil): Terminal.print("\(try await keys().vapidKey())")
     case ("rotate", nil):
       Terminal.print("key \(try await keys().rotateLinkKey()) signs")
       try await arguments.notifyServer()

@@ -99,8 +99,8 @@ enum ServeCommand: Command {
       ["richpush: listening on \(url)"]
       + (console.map { ["richpush: the console is at \($0)"] } ?? [])
     // People open the console; programs read the first line.
-    for line in Terminal.isInteractive ? lines.reversed() : lines { Terminal.print(line) }
-    if configuration.isDemo { Terminal.print(firstSteps(url, console: console)) }
+    for line in Terminal.isInteractive ? lines.reversed() : lines { Terminal.print("\(line)") }
+    if configuration.isDemo { Terminal.print("\(lines: firstSteps(url, console: console))") }
     supervision.sendReady()
     if let interval = supervision.watchdogInterval {
       origin.onTurns(every: interval / 3) { supervision.sendAlive() }

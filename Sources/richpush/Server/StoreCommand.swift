@@ -37,7 +37,7 @@ enum StoreCommand: Command {
     case ("check", nil):
       let isRepairing = arguments.flag("repair")
       let report = try await admin(data, arguments).check(repairing: isRepairing)
-      for line in report.lines { Terminal.print(line) }
+      for line in report.lines { Terminal.print("\(line)") }
       if !report.isSound {
         throw CommandLineError.failed(
           isRepairing ? "not everything could be repaired" : "something is wrong; try --repair")
@@ -47,14 +47,14 @@ enum StoreCommand: Command {
       let left = try await admin(data, arguments).backup(
         to: folder, programs: Programs.folder,
         dump: { try DumpProgram.run($0, $1, arguments.environment) },
-        progress: { Terminal.showProgress($0) })
+        progress: { Terminal.showProgress("\($0)") })
       Terminal.showProgress("")
       Terminal.print("backed up to \(folder)")
-      for line in left { Terminal.print(line) }
+      for line in left { Terminal.print("\(line)") }
     case ("restore", let folder?):
       let rest = try DataFolderAdmin.restore(from: folder, to: data)
       Terminal.print("restored \(data) from \(folder)")
-      for line in rest { Terminal.print(line) }
+      for line in rest { Terminal.print("\(line)") }
     default:
       throw CommandLineError.usage(
         "usage: store check, backup FOLDER, restore FOLDER or migrate --from FOLDER --to URL")
@@ -70,10 +70,10 @@ enum StoreCommand: Command {
     let address = ConnectionURL.hidingPassword(url)
     defer { Terminal.showProgress("") }
     let lines = try await DataFolderAdmin.migrate(data: folder, to: url, address: address) {
-      Terminal.showProgress($0)
+      Terminal.showProgress("\($0)")
     }
     Terminal.showProgress("")
-    for line in lines { Terminal.print(line) }
+    for line in lines { Terminal.print("\(line)") }
   }
 
   private static func admin(_ data: String, _ arguments: Arguments) throws -> DataFolderAdmin {
