@@ -7,8 +7,13 @@ import Store
 extension AssetIntake {
   /// Removes an asset and its file; notifications keep its content.
   ///
-  /// - Throws: `notFound` if there is none.
-  package func remove(_ richType: String, _ name: AssetName) async throws(ServiceError) {
+  /// `mayPublish` tells whether it is removed by the user in whose name dropped files are published.
+  ///
+  /// - Throws: `notFound` if there is none, `forbidden` if others publish by it.
+  package func remove(
+    _ richType: String, _ name: AssetName, mayPublish: Bool
+  ) async throws(ServiceError) {
+    try requireChange(richType, name, mayPublish: mayPublish)
     let known = try await ServiceError.mapping {
       try await store.assets.asset(richType, name.value)
     }

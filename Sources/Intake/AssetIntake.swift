@@ -66,6 +66,11 @@ package struct AssetIntake: Sendable {
       let known = try await ServiceError.mapping {
         try await store.assets.asset(richType, name.value)
       }
+      guard isAsset(richType, name) else {
+        // It may be listed as refused.
+        if let known { return Examination(asset: known) }
+        throw ServiceError(.notFound, "There is no asset \(name.value.quoted).")
+      }
       if let known, folder.isElsewhere(known.stamp) {
         guard replaces else { return Examination(asset: known) }
         try await requestRemoval(ofFileOf: known)
@@ -75,6 +80,11 @@ package struct AssetIntake: Sendable {
       try await record(found.asset, insteadOf: known)
       return found
     }
+  }
+
+  /// Whether a file of this name can be an asset: temporary files and those that publish are none.
+  private func isAsset(_ richType: String, _ name: AssetName) -> Bool {
+    !AssetName.isTemporary(name.value) && !folder.publishes(richType, name)
   }
 
   private func result(
@@ -195,19 +205,59 @@ package struct AssetIntake: Sendable {
 
   /// Puts the file at `path` into the drop folder if the plugin accepts it.
   ///
-  /// - Throws: the plugin's reason; nothing has changed then.
+  /// `mayPublish` tells whether it is put there by the user in whose name dropped files are published.
+  ///
+  /// - Throws: the plugin's reason, or `forbidden` if others would publish by it; nothing has changed then.
   package func put(
-    _ path: String, _ richType: String, _ name: AssetName
+    _ path: String, _ richType: String, _ name: AssetName, mayPublish: Bool
   ) async throws(ServiceError) -> AssetRecord {
     try await BlockingExecutor.intake.run { () async throws(ServiceError) in
       let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
       _ = try await validate(
         RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
+      try requireChange(richType, name, mayPublish: mayPublish)
       try folder.put(path, richType, name)
+    }
+    guard isAsset(richType, name) else {
+      var sidecar = try await check(richType, name, spelling: nil).asset
+      sidecar.state = .ready
+      return sidecar
     }
     return try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
       try await examineInline(richType, name, spelling: nil, closed: true, replaces: true)
     }.asset
+  }
+
+  /// Returns if a client may write or remove files of this name: whatever makes the server publish is only for
+  /// the user in whose name it does.
+  ///
+  /// - Throws: `rejected` for a temporary file, which may be another program's; `forbidden`.
+  package func requireName(
+    _ richType: String, _ name: AssetName, mayPublish: Bool
+  ) throws(ServiceError) {
+    guard !AssetName.isTemporary(name.value) else {
+      throw ServiceError(
+        .rejected, "\(name.value.quoted) looks like a temporary file. Rename it.")
+    }
+    guard mayPublish || !folder.publishes(richType, name) else {
+      throw ServiceError(
+        .forbidden,
+        "\(name.value.quoted) is no asset: by such a file the server publishes in a user's name. Only that "
+          + "user may write or remove it here.")
+    }
+  }
+
+  /// The same for the file of this name as it is now: if it has a sidecar, other content would be published, too.
+  func requireChange(
+    _ richType: String, _ name: AssetName, mayPublish: Bool
+  ) throws(ServiceError) {
+    try requireName(richType, name, mayPublish: mayPublish)
+    guard mayPublish || !folder.hasSidecar(richType, name) else {
+      throw ServiceError(
+        .forbidden,
+        "There is a sidecar \(NotifySidecar.name(for: name.value).quoted), by which the server publishes the "
+          + "file in a user's name. Only that user may replace or remove it here.")
+    }
   }
 
   /// Copies the file's bytes into the store and detects their type; blocks while copying.

@@ -84,6 +84,12 @@ extension DropFolder {
         ? .ignored : .refused(as: entry.shown, reason: NotifySidecar.isDisabled)
     }
     guard let name = entry.name else { return .refused(as: entry.shown, reason: entry.problem) }
+    if NotifySidecar.isName(name.value) {
+      return .refused(
+        as: name.value,
+        reason:
+          "The name looks like a sidecar's, which ends exactly in .notify.json. Rename the file.")
+    }
     // Of two Unicode forms of one name the composed one is the asset.
     let isShadowed =
       Array(name.value.utf8) != entry.bytes && stamp(richType, named: name.value) != nil
@@ -91,40 +97,5 @@ extension DropFolder {
     return .refused(
       as: EscapedName.plain(entry.spelling ?? entry.shown),
       reason: "Another file here has the same name, with accents stored differently. Remove one.")
-  }
-}
-
-/// The names of sidecars, which make a dropped file a notification: `logo.png.notify.json` contains the
-/// recipients, `logo.png.notify.sent.json` or `logo.png.notify.error.txt` the result.
-package enum NotifySidecar {
-  /// The sidecar that a person writes.
-  package static func name(for file: String) -> String { file + ".notify.json" }
-  /// The result after the notification was created.
-  package static func sent(for file: String) -> String { file + ".notify.sent.json" }
-  /// The result if no notification was created.
-  package static func error(for file: String) -> String { file + ".notify.error.txt" }
-  /// In the publish folder: the sidecar of every file without one.
-  package static let standard = "default.notify.json"
-
-  /// The size limit of sidecars and results, in bytes.
-  package static let largest = 64 << 10
-
-  /// Why files are not sent where the operator has not enabled publishing.
-  package static let isDisabled =
-    "Publishing dropped files is disabled; the server's operator can enable it with --publish-as."
-
-  /// The file to which a sidecar or a result belongs; nil for any other name.
-  package static func file(for entry: FolderEntry) -> String? {
-    guard let name = entry.spelling else { return nil }
-    return endings.first { name.hasSuffix($0) && name.utf8.count > $0.utf8.count }
-      .map { String(name.dropLast($0.count)) }
-  }
-
-  private static let endings = [name(for: ""), sent(for: ""), error(for: "")]
-
-  /// Whether the server writes files with this name.
-  package static func isResult(_ entry: FolderEntry) -> Bool {
-    guard let name = entry.spelling else { return false }
-    return name.hasSuffix(sent(for: "")) || name.hasSuffix(error(for: ""))
   }
 }

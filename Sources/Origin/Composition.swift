@@ -170,7 +170,9 @@ struct RouteServices: Sendable {
       media: mediaRoutes, signed: signed,
       details: NotificationDetails(store: store, host: media.host, links: media.links),
       receipts: ReceiptRoutes(store: store),
-      assets: AssetRoutes(store: store, assets: intake.assets, renderer: media.renderer),
+      assets: AssetRoutes(
+        store: store, assets: intake.assets, renderer: media.renderer,
+        sender: configuration.publishAs),
       plugins: PluginRoutes(host: media.host),
       sessions: SessionRoutes(store: store, authenticator: authenticator),
       outbox: OutboxRoutes(store: store, pushLanes: delivery.lanes),

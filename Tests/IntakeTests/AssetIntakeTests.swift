@@ -145,11 +145,13 @@ import Testing
     try intake.scratch.write("bad", to: "upload")
     let name = try intake.name("a.txt")
     let error = try await #require(throws: ServiceError.self) {
-      _ = try await intake.assets.put(intake.scratch.path + "/upload", "note", name)
+      _ = try await intake.assets.put(
+        intake.scratch.path + "/upload", "note", name, mayPublish: false)
     }
     #expect(error.code == .rejected && intake.scratch.read("assets/note/a.txt") == "good one")
     try intake.scratch.write("good two", to: "upload")
-    let asset = try await intake.assets.put(intake.scratch.path + "/upload", "note", name)
+    let asset = try await intake.assets.put(
+      intake.scratch.path + "/upload", "note", name, mayPublish: false)
     #expect(asset.blob == Digest(of: "good two"))
     #expect(intake.scratch.read("assets/note/a.txt") == "good two")
     #expect(intake.scratch.names(in: "assets/note") == ["a.txt"])
@@ -162,7 +164,8 @@ import Testing
     assets.folder = DropFolder(path: intake.scratch.path + "/assets", mask: 0o027)
     try intake.scratch.remove("assets/note")
     try intake.scratch.write("good", to: "upload")
-    _ = try await assets.put(intake.scratch.path + "/upload", "note", intake.name("a.txt"))
+    _ = try await assets.put(
+      intake.scratch.path + "/upload", "note", intake.name("a.txt"), mayPublish: false)
     func mode(_ path: String) throws -> Int? {
       let path = intake.scratch.path + "/assets/" + path
       return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

@@ -10,6 +10,8 @@ struct AssetRoutes: Sendable {
   let store: Store
   let assets: AssetIntake
   let renderer: Renderer
+  /// The user in whose name dropped files are published; nil if nobody's.
+  let sender: String?
 
   /// `GET /api/assets[/<richType>]`: the catalogue by rich type and name, a page at a time.
   func list(_ context: RequestContext) async throws -> Response {
@@ -97,6 +99,16 @@ struct AssetRoutes: Sendable {
     return .content(Content(stored, cacheControl: "private, no-cache"))
   }
 
+  /// Checks the name before the body is read.
+  func mayPut(_ context: RequestContext) throws -> Response? {
+    let (richType, name) = try Self.path(context)
+    try assets.requireName(richType, name, mayPublish: mayPublish(context))
+    return nil
+  }
+
+  /// Whether the caller is the user in whose name dropped files are published.
+  private func mayPublish(_ context: RequestContext) -> Bool { context.caller.name == sender }
+
   /// `PUT /api/assets/<richType>/<name>`: 201 for a new name, 200 for new content.
   ///
   /// A file that the plugin rejects changes nothing.
@@ -106,19 +118,16 @@ struct AssetRoutes: Sendable {
     guard let file = context.file, file.size > 0 else {
       throw ServiceError(.invalidRequest, "The body is empty.")
     }
-    guard !AssetName.isTemporary(name.value) else {
-      throw ServiceError(
-        .rejected, "\(name.value.quoted) looks like a temporary file. Rename it.")
-    }
     let isNew = try await store.assets.asset(richType, name.value) == nil
-    let asset = try await assets.put(file.path, richType, name)
+    let asset = try await assets.put(
+      file.path, richType, name, mayPublish: mayPublish(context))
     return .json(isNew ? 201 : 200, asset.message(), fields: ["Location": context.request.target])
   }
 
   /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.
   func delete(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
-    try await assets.remove(richType, name)
+    try await assets.remove(richType, name, mayPublish: mayPublish(context))
     return .empty(204)
   }
 

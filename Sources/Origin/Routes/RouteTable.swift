@@ -93,7 +93,7 @@ struct RouteTable: Sendable {
         "GET", "/api/assets/{}/{}/media", for: .publisher, deadline: Self.renderTime, assets.media),
       Route(
         "PUT", "/api/assets/{}/{}", for: .publisher, body: .file(limit: AssetIntake.largestFile),
-        deadline: .seconds(120), assets.put),
+        deadline: .seconds(120), ready: assets.mayPut, assets.put),
       Route("DELETE", "/api/assets/{}/{}", for: .publisher, assets.delete),
     ] + pages
   }
