@@ -12,13 +12,15 @@ extension Publisher {
   /// nothing is sent.
   ///
   /// One at a time for each user. Throws what publishing would throw.
-  package func dryRun(_ draft: Draft, sender: UserID) async throws -> DryRun {
+  package func dryRun(
+    _ draft: Draft, sender: UserID, using usable: UsableAssets
+  ) async throws -> DryRun {
     try await dryRuns.withPermit(sender) { () async throws in
       let found = try await announcement.size(of: draft.audience)
       guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
         throw draft.noRecipientsError(found.unknown)
       }
-      let (_, source, plugin) = try await validated(draft)
+      let (_, source, plugin) = try await validated(draft, using: usable)
       var renditions: [DryRun.Rendition] = []
       var stored: [String: StoredMedia] = [:]
       // The original has to be accepted, as by `publish`.
@@ -29,7 +31,10 @@ extension Publisher {
               source: source, options: profile.map(RenditionOptions.init) ?? .none, plugin: plugin))
           guard let profile else { continue }
           stored[profile.name] = rendered.stored
-          renditions.append(DryRun.Rendition(profile, rendered, of: source))
+          var rendition = DryRun.Rendition(profile, rendered, of: source)
+          // The asset may have other content now, which only those may see who can use all.
+          if usable != .all { rendition.url = nil }
+          renditions.append(rendition)
         } catch {
           guard let profile, error.code == .rejected else { throw error }
           renditions.append(DryRun.Rendition(profile, error))

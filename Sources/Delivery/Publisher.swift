@@ -26,9 +26,10 @@ package struct Publisher: Sendable {
   /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
   /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
-  /// caller has examined it already.
+  /// caller has examined it already. `assets` are those that the payload may name.
   package func publish(
-    _ draft: Draft, sender: UserID, request: [UInt8], asset: AssetRecord? = nil
+    _ draft: Draft, sender: UserID, request: [UInt8], using assets: UsableAssets,
+    asset: AssetRecord? = nil
   ) async throws -> Published {
     var addressees = try await announcement.addressees(draft.audience)
     let reach = RichNotification.Reach(addressees, announcement.lanes)
@@ -37,7 +38,7 @@ package struct Publisher: Sendable {
       return Published(notification: known, isNew: false, reach: reach)
     }
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
-    var (new, media) = try await content(of: draft, asset: asset)
+    var (new, media) = try await content(of: draft, using: assets, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     new.idempotencyKey = key
     announcement.announce(draft, with: media, to: addressees, in: &new)
@@ -61,9 +62,10 @@ package struct Publisher: Sendable {
   /// is unchanged, the pinned content stays, too.
   ///
   /// - Throws: `alreadyFetched` if a device has fetched it.
-  package func amend(_ old: StoredNotification, as draft: Draft) async throws -> StoredNotification
-  {
-    var (new, media) = try await content(of: draft, insteadOf: old)
+  package func amend(
+    _ old: StoredNotification, as draft: Draft, using assets: UsableAssets
+  ) async throws -> StoredNotification {
+    var (new, media) = try await content(of: draft, using: assets, insteadOf: old)
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(draft.audience).among(recipients)
@@ -77,9 +79,11 @@ package struct Publisher: Sendable {
 
   /// The draft for the store, validated by its plugin, and with every profile rendered.
   private func content(
-    of draft: Draft, insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
+    of draft: Draft, using assets: UsableAssets, insteadOf old: StoredNotification? = nil,
+    asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
-    let (new, source, plugin) = try await validated(draft, insteadOf: old, asset: asset)
+    let (new, source, plugin) = try await validated(
+      draft, using: assets, insteadOf: old, asset: asset)
     guard plugin.manifest.isShared else { return (new, nil) }
     let renditions = try await prepare(source, plugin)
     return (new, PushedMedia(renditions, of: source, for: draft, now: Date()))
@@ -87,17 +91,29 @@ package struct Publisher: Sendable {
 
   /// The draft for the store, validated by its plugin, and what its renditions are made of.
   func validated(
-    _ draft: Draft, insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
+    _ draft: Draft, using usable: UsableAssets, insteadOf old: StoredNotification? = nil,
+    asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, source: RenditionSource, plugin: Plugin) {
     var new = NotificationInsert(
       message: draft.message, richType: draft.richType, payload: draft.payload)
     (new.notBefore, new.expires, new.form) = (draft.notBefore, draft.expires, draft.storedForm)
-    let plugin = try assets.validator.plugin(draft.richType)
+    let plugin = try plugin(of: draft, using: usable)
     var source = RenditionSource(
       richType: draft.richType, message: draft.message, payload: draft.payload)
     if let old, let blob = old.blob, old.richType == draft.richType, old.payload == draft.payload {
       source.pinned = RenditionSource(old, in: store).pinned
       (new.blob, new.blobType, new.details) = (blob, old.blobType, old.details)
+    } else if case .sent(let user) = usable {
+      if let earlier = try await store.notifications.notification(
+        draft.richType, payload: draft.payload, sentTo: user), let blob = earlier.blob
+      {
+        try await store.blobs.ensureUploaded(blob)
+        source.pinned = RenditionSource(earlier, in: store).pinned
+        (new.blob, new.blobType, new.details) = (blob, earlier.blobType, earlier.details)
+      } else {
+        guard plugin.accepts("text/plain") else { throw Self.unusable }
+        new.details = try await assets.validator.details(source)
+      }
     } else if let asset = if let asset { asset } else { try await self.asset(draft, plugin) } {
       guard asset.state != .refused, let digest = asset.blob, let type = asset.type else {
         throw ServiceError(
@@ -113,6 +129,21 @@ package struct Publisher: Sendable {
     }
     return (new, source, plugin)
   }
+
+  /// The plugin of the draft's rich type.
+  ///
+  /// - Throws: if the type does not exist; who may not list assets gets the answer for any of them.
+  private func plugin(of draft: Draft, using usable: UsableAssets) throws(ServiceError) -> Plugin {
+    do { return try assets.validator.plugin(draft.richType) } catch {
+      throw usable == .all ? error : Self.unusable
+    }
+  }
+
+  /// For a payload that is neither text for its plugin nor an asset that the sender was sent, whether or not there
+  /// is one.
+  private static let unusable = ServiceError(
+    .rejected,
+    "This account can send itself text that the rich type accepts, and content that it was sent.")
 
   /// Renders every profile, so that no device has to wait after the push.
   ///

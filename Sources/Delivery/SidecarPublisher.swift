@@ -124,7 +124,8 @@ package struct SidecarPublisher: SidecarPublishing {
       NotifySidecar.request(sidecar, richType: richType, file: name.value), now: Date())
     draft.idempotencyKey = key
     let published = try await ServiceError.mapping {
-      try await publisher.publish(draft, sender: sender, request: request, asset: asset)
+      try await publisher.publish(
+        draft, sender: sender, request: request, using: .all, asset: asset)
     }
     return (RichNotification(published.notification, isRead: false), true)
   }

@@ -92,7 +92,7 @@ struct DeliveryFixture {
     _ draft: Draft, request: String = "", asset: AssetRecord? = nil
   ) async throws -> Publisher.Published {
     try await publisher.publish(
-      draft, sender: id("shop"), request: Array(request.utf8), asset: asset)
+      draft, sender: id("shop"), request: Array(request.utf8), using: .all, asset: asset)
   }
 
   func pushEvents(for user: String) async throws -> [String] {

@@ -188,7 +188,7 @@ import Testing
     try await delivery.register("BB", of: "bob", tags: ["news"])
     let body = Array(#"{"message":"Changed"}"#.utf8)
     let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
-    let changed = try await delivery.publisher.amend(first, as: draft)
+    let changed = try await delivery.publisher.amend(first, as: draft, using: .all)
     #expect(changed.message == "Changed" && changed.id == first.id)
     let jobs = try await delivery.store.outbox.deliveries(of: 0)
     #expect(jobs.map(\.user) == ["alice", "alice"] && jobs.map(\.state) == [.cancelled, .queued])
@@ -206,7 +206,7 @@ import Testing
     let body = Array(#"{"message":"Changed"}"#.utf8)
     let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
     let error = await #expect(throws: ServiceError.self) {
-      _ = try await delivery.publisher.amend(first, as: draft)
+      _ = try await delivery.publisher.amend(first, as: draft, using: .all)
     }
     #expect(error?.code == .alreadyFetched)
   }
@@ -219,7 +219,7 @@ import Testing
     let first = try await delivery.publish(draft).notification
     try delivery.scratch.write("\0another", to: "assets/file/a.bin")
     draft.message = "Changed"
-    let changed = try await delivery.publisher.amend(first, as: draft)
+    let changed = try await delivery.publisher.amend(first, as: draft, using: .all)
     #expect(changed.blob == first.blob && changed.blobType == first.blobType)
   }
 

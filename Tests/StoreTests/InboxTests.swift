@@ -36,6 +36,38 @@ import Testing
       try await store.notifications.unreadCounts(of: [alice, bob, shop]) == [alice: 2, bob: 3])
   }
 
+  @Test func `finds the newest content under a name that a user was sent and may know of`()
+    async throws
+  {
+    let store = try scratch.open()
+    func send(_ bytes: String, to user: UserID, notBefore: Double? = nil) async throws {
+      var new = NotificationInsert(message: "m", richType: "img", payload: "a.png")
+      (new.blob, new.blobType) = (try await store.blobs.add(bytes: Array(bytes.utf8)), "image/png")
+      (new.recipients, new.notBefore) = ([user], notBefore.map { scratch.now + $0 })
+      _ = try await store.notifications.create(new)
+    }
+    func found(_ payload: String = "a.png", _ type: String = "img") async throws -> Digest? {
+      try await store.notifications.notification(type, payload: payload, sentTo: alice)?.blob?
+        .digest
+    }
+    try await send("bob's", to: bob)
+    try await send("later", to: alice, notBefore: 60)
+    var text = NotificationInsert(message: "m", richType: "img", payload: "text")
+    text.recipients = [alice]
+    _ = try await store.notifications.create(text)
+    #expect(try await found() == nil)
+    #expect(try await found("text") == nil, "it has no content of its own")
+    for bytes in ["one", "two"] { try await send(bytes, to: alice) }
+    #expect(try await found() == Digest(of: "two"))
+    let (inOtherCase, ofOtherType) = (try await found("A.png"), try await found("a.png", "url"))
+    #expect(inOtherCase == nil && ofOtherType == nil)
+    _ = try await store.notifications.withdraw(4)
+    #expect(try await found() == Digest(of: "one"))
+    scratch.pass(61)
+    _ = try await store.notifications.withdraw(3)
+    #expect(try await found() == Digest(of: "later"))
+  }
+
   @Test func `tells by one read whose a token is, and whether its fetch is recorded`() async throws
   {
     let store = try scratch.open()

@@ -61,10 +61,19 @@ struct NotificationRoutes: Sendable {
 
   /// The tutorial's "Rich Push": the configured notification, for the caller.
   private func postStandard(_ context: RequestContext) async throws -> Response {
+    let caller = context.caller
     let draft = try Draft(
       message: standard.message, richType: standard.richType, payload: standard.payload,
-      user: context.caller.name)
-    _ = try await publisher.publish(draft, sender: context.caller.id, request: [])
+      user: caller.name)
+    do {
+      _ = try await publisher.publish(draft, sender: caller.id, request: [], using: .all)
+    } catch {
+      // The reason names assets.
+      guard let error = error as? ServiceError, error.code.isPermanent, !caller.mayPublish else {
+        throw error
+      }
+      throw ServiceError(.assetNotReady, "The server's default notification cannot be sent now.")
+    }
     return .empty(200)
   }
 
@@ -75,7 +84,10 @@ struct NotificationRoutes: Sendable {
       throw ServiceError(.invalidRequest, "dry-run is only for the JSON form.")
     }
     let draft = try draft(context)
-    return .json(200, try await publisher.dryRun(draft, sender: context.caller.id))
+    return .json(
+      200,
+      try await publisher.dryRun(
+        draft, sender: context.caller.id, using: context.caller.usableAssets))
   }
 
   private func postJSON(_ context: RequestContext) async throws -> Response {
@@ -87,7 +99,7 @@ struct NotificationRoutes: Sendable {
     }
     let draft = try draft(context)
     let published = try await publisher.publish(
-      draft, sender: context.caller.id, request: context.body)
+      draft, sender: context.caller.id, request: context.body, using: context.caller.usableAssets)
     var notification = RichNotification(published.notification, isRead: false)
     notification.reach = published.reach
     return .json(
@@ -108,7 +120,8 @@ struct NotificationRoutes: Sendable {
   func patch(_ context: RequestContext) async throws -> Response {
     let old = try await sent(context)
     let draft = try Draft(old, changedBy: context.body, now: Date())
-    let amended = try await publisher.amend(old, as: draft)
+    let amended = try await publisher.amend(
+      old, as: draft, using: context.caller.usableAssets)
     return .json(200, RichNotification(amended, isRead: false))
   }
 
@@ -163,4 +176,9 @@ struct NotificationRoutes: Sendable {
     default: throw ServiceError(.invalidRequest, "\(name) is true or false.")
     }
   }
+}
+
+extension Caller {
+  /// The assets that the caller may send: a device knows only those that it was sent.
+  fileprivate var usableAssets: UsableAssets { mayPublish ? .all : .sent(to: id) }
 }

@@ -175,6 +175,22 @@ extension PostgresTables {
     return users.count == 1 ? users[0] : nil
   }
 
+  func notification(
+    _ richType: String, payload: String, sentTo user: UserID
+  ) async throws -> StoredNotification? {
+    let now = now()
+    return try await database.read { connection in
+      try connection.first(
+        """
+        SELECT \(StoredNotification.postgresColumns)
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id = $1 AND rich_type = $2 AND payload = $3 AND blob IS NOT NULL
+          AND \(StoredNotification.isVisible("$4"))
+        ORDER BY recipient.notification DESC LIMIT 1
+        """, user, richType, payload, now, read: StoredNotification.init(postgres:))
+    }
+  }
+
   func inbox(
     of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
   ) async throws -> [InboxEntry] {

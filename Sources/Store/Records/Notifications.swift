@@ -143,6 +143,11 @@ package protocol Notifications: Sendable {
   ///
   /// Throws `conflict` if the key was used for another request.
   func notification(for key: IdempotencyKey, sender: UserID?) async throws -> StoredNotification?
+  /// The newest notification with this rich type and payload, and with content of its own, that the user was sent
+  /// and may know of now; nil if there is none.
+  func notification(
+    _ richType: String, payload: String, sentTo user: UserID
+  ) async throws -> StoredNotification?
   /// The user's notifications, newest first, at most `limit`, with ids below `before`.
   func inbox(
     of user: UserID, unreadOnly: Bool, limit: Int, before: Int?

@@ -221,6 +221,19 @@ extension SQLiteTables {
     return users.count == 1 ? users[0] : nil
   }
 
+  func notification(
+    _ richType: String, payload: String, sentTo user: UserID
+  ) throws -> StoredNotification? {
+    try database.first(
+      """
+      SELECT \(StoredNotification.columns)
+      FROM recipient JOIN notification ON notification.id = recipient.notification
+      WHERE user = ?1 AND rich_type = ?2 AND payload = ?3 AND blob IS NOT NULL
+        AND \(StoredNotification.isVisible("?4"))
+      ORDER BY recipient.notification DESC LIMIT 1
+      """, user, richType, payload, now(), read: StoredNotification.init)
+  }
+
   func inbox(
     of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
   ) throws -> [InboxEntry] {
