@@ -221,8 +221,8 @@ package final class Renderer: Sendable {
   private func media(_ rendition: Rendition, for request: RenditionRequest) -> StoredMedia? {
     let asset = isAsset(rendition) ? request.source.pinned : nil
     if isAsset(rendition), asset == nil || !hasLocalAsset(request) { return nil }
-    // Plugins may not set Link; renditions that earlier versions stored may have it.
-    let fields = rendition.fields.filter { ![Self.sendfile, "link"].contains($0.name) }
+    // What is stored may be of an earlier version, which passed on more.
+    let fields = rendition.fields.filter { PluginReply.isPassedOn($0.name) }
     return StoredMedia(
       path: asset?.path ?? rendition.path, size: asset?.size ?? rendition.size,
       mediaType: rendition.contentType, etag: asset?.digest.hex ?? rendition.digest.hex,

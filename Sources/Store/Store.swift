@@ -93,7 +93,9 @@ package final class Store: Sendable {
       } else {
         try SQLiteTables(in: folder, start: start, blobs: blobs, observers: observers, now: now)
       }
-    renditions = Renditions(in: folder, objects: self.objects, now: now)
+    renditions = Renditions(in: folder, objects: self.objects, now: now) { [tables] in
+      try await tables.vapidSecret()
+    }
     renderTurns =
       if let url, objects != nil, access == .owner {
         RenderTurns(locks: PostgresLocks(url: url))

@@ -126,6 +126,7 @@ import Testing
   @Test func `another node finds what one has rendered`() async throws {
     let other = Scratch(at: Date().timeIntervalSince1970 + 60)
     let second = try other.open(objects: try objects.configuration())
+    try await second.shareSecret(of: store)
     let fields = [Rendition.Field("x-width", "320")]
     for (text, bytes) in [("a", picture), ("b", [])] {
       let key = Digest(of: text)
@@ -156,6 +157,52 @@ import Testing
       #expect(try await store.renditions.fetch(key) == nil)
     }
     #expect(scratch.files(in: "renditions").isEmpty)
+  }
+
+  @Test func `a rendition that somebody else wrote into the object store is none`() async throws {
+    func object(_ key: Digest) -> String { "renditions/\(key.hex.prefix(2))/\(key.hex)" }
+    func damaged() throws -> Int { try #require(store.objects).counts.cache.damaged }
+    let (key, other) = (Digest(of: "a"), Digest(of: "b"))
+    for (key, byte) in [(key, UInt8(1)), (other, 2)] {
+      _ = try await store.renditions.store(key, bytes: [byte], contentType: "image/png")
+      try await eventually { objects.keys.contains(object(key)) }
+    }
+    let (good, another) = try (
+      #require(objects.bytes(object(key))), #require(objects.bytes(object(other)))
+    )
+    let script = Rendition(
+      path: "", contentType: "text/html", size: 2, digest: Digest(of: "<>"),
+      fields: [Rendition.Field("set-cookie", "richpush=evil")], created: scratch.now)
+    let forged = Data("<>".utf8) + Data(script.header.utf8)
+    let size = String(script.header.utf8.count)
+    let code = String(decoding: good.dropLast(8).suffix(64), as: UTF8.self)
+    let sealed = RenditionSeal(secret: "a guess").code(of: script.header, under: key)
+    let zeros = { String(repeating: "0", count: $0 - size.count) }
+    for (bytes, isDamaged) in [
+      // As an earlier version wrote it, which is no reason for an alarm.
+      (forged + Data((zeros(8) + size).utf8), false),
+      (forged + Data((code + "s" + zeros(7) + size).utf8), true),
+      (forged + Data(sealed) + Data(("s" + zeros(7) + size).utf8), true),
+      // What was rendered for something else.
+      (another, true),
+      (good.replacing(Data("image/png".utf8), with: Data("text/html".utf8)), true),
+    ] {
+      store.renditions.remove(key)
+      objects.set(object(key), bytes)
+      let before = try damaged()
+      #expect(try await store.renditions.fetch(key) == nil)
+      #expect(try damaged() == before + (isDamaged ? 1 : 0))
+    }
+    #expect(store.renditions.rendition(key) == nil && scratch.files(in: "tmp").isEmpty)
+    objects.set(object(key), good)
+    #expect(try await store.renditions.fetch(key)?.contentType == "image/png")
+    // What is rendered again takes the place of what was there.
+    store.renditions.remove(key)
+    objects.set(object(key), forged + Data((zeros(8) + size).utf8))
+    _ = try await store.renditions.store(key, bytes: [1], contentType: "image/png")
+    try await eventually { objects.bytes(object(key))?.prefix(1) == Data([1]) }
+    store.renditions.remove(key)
+    #expect(try await store.renditions.fetch(key)?.digest == Digest(of: [1]))
   }
 
   @Test func `while the object store is away all fail at once, and it heals by itself`()
@@ -240,6 +287,18 @@ import Testing
       try await store.notifications.create(new)
     }
     #expect(error?.code == .missing)
+  }
+}
+
+extension Store {
+  /// Gives this database the secret of another, as if both were nodes of one database.
+  fileprivate func shareSecret(of other: Store) async throws {
+    let secret = try await other.accounts.vapidSecret()
+    if let tables = tables as? PostgresTables {
+      _ = try await tables.database.run("UPDATE vapid_key SET secret = $1", secret)
+    } else {
+      _ = try await database.run("UPDATE vapid_key SET secret = ?", secret)
+    }
   }
 }
 

@@ -105,7 +105,7 @@ struct CGIResponseHead: Sendable {
   static let maximumSize = 16_384
 
   /// The fields that are passed on; all others are the server's to set, and dropped.
-  private static let passedOn: Set<String> = [
+  fileprivate static let passedOn: Set<String> = [
     "cache-control", "content-disposition", "content-language", "retry-after",
   ]
 
@@ -179,5 +179,12 @@ struct CGIResponseHead: Sendable {
       throw MalformedOutput("its Status is \(MalformedOutput.quoted(text.utf8))")
     }
     return status
+  }
+}
+
+extension PluginReply {
+  /// Whether a field that a plugin sets, by its lowercase name, is passed on to clients.
+  package static func isPassedOn(_ field: String) -> Bool {
+    CGIResponseHead.passedOn.contains(field)
   }
 }

@@ -16,17 +16,21 @@ extension Renditions {
     return try await fetches.run(key) { [self] () async throws(StoreError) in
       if let rendition = rendition(key) { return rendition }
       objects.count(\.renditionMisses)
+      let seal = try await seal()
       let file = try TemporaryFile(in: folder)
       guard
         try await objects.get(
           Self.key(key), to: file.file.descriptor, size: Self.expectedSize, limit: Self.largest)
       else { return nil }
       return try await queue.run { [self] () throws(StoreError) in
-        guard let rendition = try RenditionObject.unpack(file.file, path: path(of: key)) else {
+        switch try RenditionObject.unpack(file.file, key: key, path: path(of: key), seal) {
+        case .rendition(let rendition):
+          return try publish(file.path, rendition, as: key).rendition
+        case .unsealed: return nil
+        case .damaged:
           objects.count(\.damaged)
           return nil
         }
-        return try publish(file.path, rendition, as: key).rendition
       }
     }
   }
@@ -46,9 +50,10 @@ extension Renditions {
   /// Uploads a rendition if it is still here; another render replaces one that fails.
   private func upload(_ key: Digest, to objects: ObjectStore) async {
     do throws(StoreError) {
+      let seal = try await seal()
       let packed = try await queue.run { [self] () throws(StoreError) in
         try storedHeader(key).map { rendition throws(StoreError) in
-          try RenditionObject.pack(rendition, in: folder)
+          try RenditionObject.pack(rendition, key: key, in: folder, seal)
         }
       }
       guard let packed else { return }
@@ -58,14 +63,24 @@ extension Renditions {
   }
 }
 
-/// A rendition as one object: its bytes, its header, and the size of the header in eight digits.
+/// A rendition as one object: its bytes, its header, the code of its seal, and the size of the header, `s` and seven
+/// digits.
 private enum RenditionObject {
-  private static let digits = 8
+  /// What an object is.
+  enum Content {
+    case rendition(Rendition)
+    /// As versions without a seal wrote them; those had eight digits at the end.
+    case unsealed
+    /// Not what was stored.
+    case damaged
+  }
+
+  private static let sizeLength = 8
   private static let largestHeader = 1 << 16
 
   /// Writes the object to a file.
   static func pack(
-    _ rendition: Rendition, in folder: DataFolder
+    _ rendition: Rendition, key: Digest, in folder: DataFolder, _ seal: RenditionSeal
   ) throws(StoreError) -> (file: TemporaryFile, size: Int, digest: Digest) {
     var object = try HashingWriter(in: folder)
     try StoreFile(rendition.path, O_RDONLY | O_NOFOLLOW).forEachChunk { chunk throws(StoreError) in
@@ -73,23 +88,33 @@ private enum RenditionObject {
     }
     let header = Array(rendition.header.utf8)
     try object.write(header)
+    try object.write(seal.code(of: rendition.header, under: key))
     let size = String(header.count)
-    try object.write(Array((String(repeating: "0", count: digits - size.utf8.count) + size).utf8))
+    let zeros = String(repeating: "0", count: sizeLength - 1 - size.utf8.count)
+    try object.write(Array(("s" + zeros + size).utf8))
     return (object.target, object.size, object.digest())
   }
 
-  /// Reads the header and leaves the bytes in the file; nil if the object is not what was stored.
-  static func unpack(_ file: StoreFile, path: String) throws(StoreError) -> Rendition? {
-    let size = Int(try file.status().st_size) - digits
-    guard size >= 0,
-      let header = Int(String(decoding: try file.bytes(at: size, count: digits), as: UTF8.self)),
-      1...min(size, largestHeader) ~= header
-    else { return nil }
-    let text = String(
-      decoding: try file.bytes(at: size - header, count: header), as: UTF8.self)
-    guard let rendition = Rendition(path: path, header: text), rendition.size == size - header
-    else { return nil }
-    try file.truncate(to: rendition.size)
-    return try file.digest() == rendition.digest ? rendition : nil
+  /// Reads the header of what should be the rendition under a key, and leaves the bytes in the file.
+  static func unpack(
+    _ file: StoreFile, key: Digest, path: String, _ seal: RenditionSeal
+  ) throws(StoreError) -> Content {
+    let size = Int(try file.status().st_size) - sizeLength
+    guard size >= 0 else { return .damaged }
+    let end = try file.bytes(at: size, count: sizeLength)
+    guard end.first == UInt8(ascii: "s"),
+      let header = Int(String(decoding: end.dropFirst(), as: UTF8.self))
+    else {
+      return end.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? .unsealed : .damaged
+    }
+    let content = size - RenditionSeal.length - header
+    guard content >= 0, 1...largestHeader ~= header else { return .damaged }
+    let text = String(decoding: try file.bytes(at: content, count: header), as: UTF8.self)
+    let code = try file.bytes(at: content + header, count: RenditionSeal.length)
+    guard seal.isCode(code, of: text, under: key),
+      let rendition = Rendition(path: path, header: text), rendition.size == content
+    else { return .damaged }
+    try file.truncate(to: content)
+    return try file.digest() == rendition.digest ? .rendition(rendition) : .damaged
   }
 }

@@ -13,6 +13,9 @@ package final class Renditions: Sendable {
   let folder: DataFolder
   /// Where renditions are uploaded to, if there is one.
   let objects: ObjectStore?
+  /// The secret of the database from which the key of the seal is derived.
+  private let secret: @Sendable () async throws -> String
+  private let knownSeal = Mutex<RenditionSeal?>(nil)
   let fetches = SharedWork<Digest, Rendition?>()
   let uploads = UploadQueue()
   private let now: @Sendable () -> Date
@@ -27,11 +30,25 @@ package final class Renditions: Sendable {
   /// A use is recorded as the file's time, at most once in this many seconds.
   private static let useInterval = 10.0
 
+  /// `secret` is read only with an object store.
   init(
-    in folder: DataFolder, objects: ObjectStore? = nil, now: @escaping @Sendable () -> Date
+    in folder: DataFolder, objects: ObjectStore? = nil, now: @escaping @Sendable () -> Date,
+    secret: @escaping @Sendable () async throws -> String
   ) {
-    (self.folder, self.objects, self.now) = (folder, objects, now)
+    (self.folder, self.objects, self.now, self.secret) = (folder, objects, now, secret)
     files = DigestFolder(path: folder.renditions, mode: 0o600)
+  }
+
+  /// The seal of renditions in the object store.
+  func seal() async throws(StoreError) -> RenditionSeal {
+    if let known = knownSeal.withLock({ $0 }) { return known }
+    do {
+      let seal = RenditionSeal(secret: try await secret())
+      knownSeal.withLock { $0 = seal }
+      return seal
+    } catch let error as StoreError {
+      throw error
+    } catch { throw StoreError(.failed, "\(error)") }
   }
 
   /// The rendition stored under a key, or nil.
