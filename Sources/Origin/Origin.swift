@@ -68,10 +68,10 @@ package final class Origin: Sendable {
     }
     housekeepingTask = Mutex(
       Task.detached(priority: .background) { [housekeeping] in await housekeeping.run() })
-    start()
+    start(log)
   }
 
-  private func start() {
+  private func start(_ log: Log) {
     routes.table.health.report(on: server)
     let observers = housekeeping.store.observers
     // One node at a time watches a drop folder.
@@ -79,6 +79,20 @@ package final class Origin: Sendable {
       for monitor in monitors { isHeld ? monitor.start() : monitor.stop() }
     }
     if let identity = intake.assets.folder.identity { observers.folderLead.compete(for: identity) }
+    for (lead, work) in [
+      (observers.lead, "assets are not prepared and events not delivered"),
+      (observers.folderLead, "dropped files are not seen"),
+    ] {
+      lead.onVacancy.set { [log] isVacant in
+        if isVacant {
+          log(
+            .error, "store",
+            "no node has had the lead for a minute, so \(work); another program may have its lock")
+        } else {
+          log(.notice, "store", "a node has the lead again")
+        }
+      }
+    }
     observers.lead.observe { [preparer = intake.preparer] isHeld in
       isHeld ? preparer.start() : preparer.stop()
     }

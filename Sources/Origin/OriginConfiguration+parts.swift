@@ -139,8 +139,27 @@ extension OriginConfiguration {
         "there is no folder \(assets): create it to drop files, or use --assets for another"
       )
     }
+    if let access = try? await store.databaseAccess() { warn(of: access, log) }
     if !isDemo, try await store.accounts.users().isEmpty {
       log(.notice, "config", "no users yet; add one: richpush user add NAME --role publisher")
+    }
+  }
+
+  private func warn(of access: DatabaseAccess, _ log: Log) {
+    if access.isPublic {
+      log(
+        .warning, "store",
+        """
+        every role of the PostgreSQL server may connect to the database \(access.database), so it can hear what \
+        nodes tell each other and take their locks: REVOKE CONNECT ON DATABASE \(access.database) FROM PUBLIC
+        """)
+    } else if !access.roles.isEmpty {
+      log(
+        .notice, "store",
+        """
+        other roles may connect to the database \(access.database), so they can hear what nodes tell each other \
+        and take their locks: \(access.roles.joined(separator: ", "))
+        """)
     }
   }
 

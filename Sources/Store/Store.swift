@@ -110,11 +110,22 @@ package final class Store: Sendable {
     url != nil || stat(ofFile: DataFolder(existing: folder).database) != nil
   }
 
-  /// Returns if the store can be read and written; otherwise throws a `StoreError`.
+  /// Returns if the store can be read and written: a change of the records, which waits for those before it, and a
+  /// file of a megabyte; otherwise throws a `StoreError`.
   package func probe() async throws {
     try await tables.probe()
+    try await upkeep.run { [folder] () throws(StoreError) in try folder.requireRoom() }
     try await objects?.probe()
   }
+
+  /// Returns if the store can be read; otherwise throws a `StoreError`.
+  package func probeReading() async throws {
+    try await tables.probeReading()
+    try await objects?.probe()
+  }
+
+  /// Who may connect to the database besides this service; nil if it is a file in the data folder.
+  package func databaseAccess() async throws -> DatabaseAccess? { try await tables.access() }
 
   /// Returns when what was to be written soon is written, such as receipts, or cannot be written now.
   package func settle() async { try? await tables.probe() }

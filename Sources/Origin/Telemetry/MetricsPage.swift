@@ -44,6 +44,11 @@ struct MetricsReport: Sendable {
     page.family(
       "richpush_lead", "gauge", "1 at the node that does what only one of several does.")
     page.sample([:], store.observers.lead.isHeld ? 1 : 0)
+    page.family(
+      "richpush_lead_vacant", "gauge", "1 if no node has had a lead for a minute.")
+    for (name, lead) in [("nodes", store.observers.lead), ("folder", store.observers.folderLead)] {
+      page.sample(["lead": name], lead.isVacant ? 1 : 0)
+    }
     addObjects(to: &page)
     page.family(
       "richpush_devices_without_lane", "gauge", "Devices that no configured push service reaches.")

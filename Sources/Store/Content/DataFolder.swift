@@ -217,3 +217,19 @@ extension DataFolder {
     getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "the user \(user)"
   }
 }
+
+extension DataFolder {
+  /// Throws if there is no room for a file of a megabyte; the reason names no path, since anybody may read it.
+  func requireRoom() throws(StoreError) {
+    do throws(StoreError) {
+      let file = try TemporaryFile(in: self)
+      let status = posix_fallocate(file.file.number, 0, 1 << 20)
+      guard status == 0 else { throw StoreError(errno: status, "write", temporary) }
+    } catch {
+      throw StoreError(
+        error.code,
+        error.code == .full
+          ? "the disk of the data folder is full" : "no file can be written to the data folder")
+    }
+  }
+}

@@ -17,6 +17,8 @@ final class PostgresListener: Sendable {
   private let isStopped = Atomic(false)
   /// The lanes whose jobs are reported later; nil if nothing is to be reported.
   private let later = Mutex<Set<String>?>(nil)
+  /// Those of some lanes that have jobs.
+  private let waiting: @Sendable (Set<String>) async throws -> Set<String>
   private let laterQueue = DispatchQueue(label: "store.later")
 
   /// Without a message, how often the connection is tried.
@@ -25,12 +27,20 @@ final class PostgresListener: Sendable {
   private static let pause: Int32 = 500
   /// How long work is left to the node that has committed it.
   private static let delay = DispatchTimeInterval.milliseconds(250)
+  /// The most lanes of which is told at once; the node that has committed the others' jobs sends them.
+  private static let laneLimit = 1000
   /// An attempt that has failed sooner was refused by somebody.
   private static let refusal = Duration.seconds(2)
 
   /// Listens, on a thread of its own, for what processes other than `origin` commit.
-  init(url: String, origin: String, observers: CommitObservers, contact: PostgresContact) {
-    (self.url, self.origin) = (url, origin)
+  ///
+  /// `waiting` finds those of some lanes that have jobs: any role that may connect to the database can send a
+  /// message with names of its own.
+  init(
+    url: String, origin: String, observers: CommitObservers, contact: PostgresContact,
+    waiting: @escaping @Sendable (Set<String>) async throws -> Set<String>
+  ) {
+    (self.url, self.origin, self.waiting) = (url, origin, waiting)
     (self.observers, self.contact) = (observers, contact)
     stopping = FileDescriptor(owning: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
     DispatchQueue(label: "store.listener").async { self.run() }
@@ -93,12 +103,31 @@ final class PostgresListener: Sendable {
   private func compete(on connection: PostgresConnection) throws {
     try connection.script("SELECT 1")
     for lead in [observers.lead, observers.folderLead] {
-      guard !lead.isHeld, let name = lead.name else { continue }
-      let isTaken = try connection.value(
-        "SELECT pg_try_advisory_lock(hashtextextended('richpush ' || $1 || ' ' || current_schema(), 0))",
-        name, as: Bool.self)
-      lead.set(isTaken == true)
+      guard let name = lead.name else { continue }
+      if !lead.isHeld {
+        let isTaken = try connection.value(
+          "SELECT pg_try_advisory_lock(\(Self.lockKey))", name, as: Bool.self)
+        lead.set(isTaken == true)
+      }
+      lead.record(isAnyNodes: try lead.isHeld || isHeldByNode(name, on: connection), at: .now)
     }
+  }
+
+  private static let lockKey =
+    "hashtextextended('richpush ' || $1 || ' ' || current_schema(), 0)"
+
+  /// Whether a session has the lead that may change the jobs: other roles can take its lock as well.
+  private func isHeldByNode(
+    _ name: String, on connection: PostgresConnection
+  ) throws -> Bool {
+    try connection.value(
+      """
+      SELECT EXISTS (SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND granted AND objsubid = 1
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND (classid::bigint << 32) | objid::bigint = \(Self.lockKey)
+          AND has_table_privilege(usesysid, 'job', 'UPDATE'))
+      """, name, as: Bool.self) == true
   }
 
   private func tell(_ payload: String) {
@@ -124,7 +153,7 @@ final class PostgresListener: Sendable {
   /// already doing the same.
   private func tellLater(_ lanes: Set<String>) {
     let isFirst = later.withLock { later in
-      defer { later = (later ?? []).union(lanes) }
+      defer { later = Set((later ?? []).union(lanes).prefix(Self.laneLimit)) }
       return later == nil
     }
     guard isFirst else { return }
@@ -134,8 +163,15 @@ final class PostgresListener: Sendable {
         defer { later = nil }
         return later ?? []
       }
-      if !lanes.isEmpty { observers.onJobs(lanes) }
+      if !lanes.isEmpty { tell(ofJobsFor: lanes) }
       observers.onCommit(())
+    }
+  }
+  private func tell(ofJobsFor lanes: Set<String>) {
+    Task { [waiting, observers] in
+      // While the database is away, there is nothing to send.
+      guard let found = try? await waiting(lanes), !found.isEmpty else { return }
+      observers.onJobs(found)
     }
   }
 }

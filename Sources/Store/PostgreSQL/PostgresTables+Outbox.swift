@@ -284,3 +284,14 @@ extension JobRecord {
     registration, state, attempts, due, updated, reference, reason
     """
 }
+
+extension PostgresConnection {
+  /// Those of some lanes that have queued jobs.
+  func lanesWithJobs(among lanes: [String]) throws -> [String] {
+    try column(
+      """
+      SELECT name FROM unnest($1::text[]) AS name
+      WHERE EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND lane = name)
+      """, lanes)
+  }
+}

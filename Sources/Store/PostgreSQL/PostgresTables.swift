@@ -30,8 +30,10 @@ final class PostgresTables: Tables {
       url: url, origin: owner, contact: contact, onCommit: observers.onCommit
     ) { try $0.addFirstKeys() }
     (self.blobs, self.observers, self.now, self.owner) = (blobs, observers, now, owner)
-    listener = contact.map {
-      PostgresListener(url: url, origin: owner, observers: observers, contact: $0)
+    listener = contact.map { [database] contact in
+      PostgresListener(url: url, origin: owner, observers: observers, contact: contact) { lanes in
+        try await database.read { Set(try $0.lanesWithJobs(among: Array(lanes))) }
+      }
     }
     if let start { releaseLeases(ofNode: start.node) }
   }
@@ -41,9 +43,32 @@ final class PostgresTables: Tables {
   func turn(_ group: DispatchGroup) { database.turn(group) }
 
   func probe() async throws {
-    _ = try await latestPushEvent()
+    try await probeReading()
     try await database.write { transaction in
       _ = try transaction.value("SELECT push_event FROM event_counter", as: Int.self)
+      // What only reads is not written to the server's log.
+      try transaction.run("SELECT pg_current_xact_id()")
+    }
+  }
+
+  func probeReading() async throws { _ = try await latestPushEvent() }
+
+  func access() async throws -> DatabaseAccess? {
+    try await database.read { connection in
+      DatabaseAccess(
+        database: try connection.value("SELECT current_database()::text", as: String.self) ?? "",
+        isPublic: try connection.value(
+          """
+          SELECT EXISTS (SELECT 1
+            FROM pg_database, aclexplode(coalesce(datacl, acldefault('d', datdba)))
+            WHERE datname = current_database() AND grantee = 0 AND privilege_type = 'CONNECT')
+          """, as: Bool.self) == true,
+        roles: try connection.column(
+          """
+          SELECT rolname::text FROM pg_roles
+          WHERE rolcanlogin AND NOT rolsuper AND NOT pg_has_role(oid, current_user, 'MEMBER')
+            AND has_database_privilege(oid, current_database(), 'CONNECT') ORDER BY 1 LIMIT 5
+          """))
     }
   }
 

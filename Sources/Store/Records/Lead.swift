@@ -7,9 +7,17 @@ package final class Lead: Sendable {
     var isHeld = false
     var name: String?
     var observer: (@Sendable (Bool) -> Void)?
+    /// Since when no node has had it; nil while one has.
+    var vacantSince: ContinuousClock.Instant?
+    var isVacant = false
   }
 
   private let state: Mutex<State>
+  /// Called with true when no node has had it for a minute, and with false when one has it again.
+  package let onVacancy = Callback<Bool>()
+
+  /// So long nobody has it while it passes from one node to another.
+  static let longestChange = Duration.seconds(60)
 
   /// With a name, nodes compete for it from the start.
   init(name: String? = nil) { state = Mutex(State(name: name)) }
@@ -22,6 +30,12 @@ package final class Lead: Sendable {
 
   /// Whether this node has the lead now.
   package var isHeld: Bool { state.withLock { $0.isHeld } }
+
+  /// Whether no node has had it for a minute, although this one would take it.
+  package var isVacant: Bool { state.withLock { $0.isVacant } }
+
+  /// Since when no node has had it; nil while one has, or this one does not compete.
+  var vacantSince: ContinuousClock.Instant? { state.withLock { $0.vacantSince } }
 
   /// Calls a function when the lead is taken or lost, and now if it is held.
   package func observe(_ body: @escaping @Sendable (Bool) -> Void) {
@@ -38,5 +52,17 @@ package final class Lead: Sendable {
       state.isHeld = isHeld
       state.observer?(isHeld)
     }
+  }
+
+  /// Records whether it is this node's or another's.
+  package func record(isAnyNodes: Bool, at now: ContinuousClock.Instant) {
+    let change = state.withLock { state -> Bool? in
+      state.vacantSince = isAnyNodes ? nil : state.vacantSince ?? now
+      let isVacant = state.vacantSince.map { now - $0 >= Self.longestChange } ?? false
+      guard isVacant != state.isVacant else { return nil }
+      state.isVacant = isVacant
+      return isVacant
+    }
+    if let change { onVacancy(change) }
   }
 }

@@ -14,12 +14,16 @@ protocol Tables: Accounts, Sessions, Notifications, SentNotifications, AssetCata
 
 /// What checks and clean-up need of the tables.
 protocol Upkeep: Sendable {
-  /// Returns if the tables can be read and written.
+  /// Returns if the tables can be read and written, after all changes before it.
   func probe() async throws
+  /// Returns if the tables can be read.
+  func probeReading() async throws
   /// Enters the group until the thread that changes the tables has done what it does now.
   func turn(_ group: DispatchGroup)
   /// The bytes that the database takes on its disk.
   func size() async throws -> Int
+  /// Who else may connect to the database; nil if it is a file.
+  func access() async throws -> DatabaseAccess?
   /// What is wrong with the database itself.
   func check() async throws -> DatabaseFindings
   /// The assets with content.
@@ -40,6 +44,18 @@ protocol Upkeep: Sendable {
   func removeHistory(before time: Date) async throws
   /// Removes events for publishers from before `time`, and the oldest beyond a number.
   func removeEvents(before time: Date, keeping count: Int) async throws
+}
+
+/// Who may connect to a database besides its nodes.
+///
+/// They can hear what the nodes tell each other, and take the locks for which they compete.
+package struct DatabaseAccess: Sendable, Equatable {
+  /// The database's name.
+  package let database: String
+  /// Whether every role of the server may.
+  package let isPublic: Bool
+  /// Some roles that may, without superusers.
+  package let roles: [String]
 }
 
 /// What a check of the database found, a sentence each.

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import Store
+
+/// A role of the PostgreSQL server that may connect to the database and has no right on a table;
+/// `PostgresSystemTests` runs these tests.
+@Suite(
+  .enabled(if: Scratch.server != nil, "only with PostgreSQL"), .serialized, .timeLimit(.minutes(2)))
+struct OtherRoleTests {
+  private let first = Scratch()
+  private let second = Scratch()
+
+  /// Connects as the role, which is made for the test.
+  private func connectAsOther() throws -> PostgresConnection {
+    let url = try #require(try first.database())
+    let administrator = try PostgresConnection(url, for: .writing)
+    try administrator.script(
+      """
+      DO $$ BEGIN
+        IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'mallory') THEN
+          CREATE ROLE mallory LOGIN;
+        END IF;
+      END $$
+      """)
+    let scheme = try #require(url.firstRange(of: "://")), at = try #require(url.firstIndex(of: "@"))
+    return try PostgresConnection(
+      url[..<scheme.upperBound] + "mallory" + url[at...], for: .writing)
+  }
+
+  private func open(_ scratch: Scratch) throws -> Store {
+    try Store(
+      folder: scratch.folder, database: try first.database(), now: { [first] in first.now })
+  }
+
+  @Test func `a message makes no lane without a job`() async throws {
+    let other = try connectAsOther()
+    let (store, listening) = (try open(first), try open(second))
+    let lanes = Lanes()
+    listening.observers.onJobs.set { names in lanes.names.withLock { $0.formUnion(names) } }
+    var new = NotificationInsert.any(to: alice)
+    new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
+    var count = 0
+    while !lanes.names.withLock({ $0.contains("fcm") }) {
+      count += 1
+      try other.script(
+        """
+        SELECT pg_notify('richpush_\(first.schema)',
+          E'mallory\\nlane webpush:https://f\(count).example\\nlane fcm\\nlane apns')
+        """)
+      _ = try await store.notifications.create(new)
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(lanes.names.withLock { $0 } == ["fcm"])
+  }
+
+  @Test func `a lead whose lock another role has is nobody's, and not so one of a node`()
+    async throws
+  {
+    let other = try connectAsOther()
+    _ = try open(first)  // makes the tables
+    try other.script(
+      "SELECT pg_advisory_lock(hashtextextended('richpush lead \(first.schema)', 0))")
+    let store = try open(second)
+    let lead = store.observers.lead
+    while lead.vacantSince == nil { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(!lead.isHeld)
+    try other.script("SELECT pg_advisory_unlock_all()")
+    while lead.vacantSince != nil { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(lead.isHeld)
+    let next = try open(Scratch())
+    // It has tried once it hears.
+    let heard = Lanes()
+    next.observers.onHearing.set { _ in heard.names.withLock { _ = $0.insert("it") } }
+    while heard.names.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(!next.observers.lead.isHeld && next.observers.lead.vacantSince == nil)
+  }
+
+  @Test func `tells who else may connect`() async throws {
+    _ = try connectAsOther()
+    let store = try open(first)
+    let url = try #require(try first.database())
+    let administrator = try PostgresConnection(url, for: .writing)
+    let name = try #require(try await store.databaseAccess()).database
+    defer {
+      try? administrator.script(
+        "GRANT CONNECT ON DATABASE \(name) TO PUBLIC; REVOKE CONNECT ON DATABASE \(name) FROM mallory"
+      )
+    }
+    #expect(try await store.databaseAccess()?.isPublic == true)
+    try administrator.script("REVOKE CONNECT ON DATABASE \(name) FROM PUBLIC")
+    #expect(
+      try await store.databaseAccess() == DatabaseAccess(database: name, isPublic: false, roles: [])
+    )
+    #expect(throws: (any Error).self) { try connectAsOther() }
+    try administrator.script("GRANT CONNECT ON DATABASE \(name) TO mallory")
+    #expect(try await store.databaseAccess()?.roles == ["mallory"])
+  }
+
+  private final class Lanes: Sendable {
+    let names = Mutex<Set<String>>([])
+  }
+}
