@@ -198,11 +198,11 @@ public struct FailedLoginReport: Sendable, Equatable, Codable {
   /// Creates the report.
   package init(refused: [Refusal]) { self.refused = refused }
 
-  /// An address or a name whose passwords are not checked now.
+  /// An address, a name, or a name at an address, whose passwords are not checked now.
   public struct Refusal: Sendable, Equatable, Codable {
-    /// The address; nil if the name is refused from every unknown address.
+    /// The address; nil if the name is refused from every address that is new for it.
     @Nullable public var address: String?
-    /// The name; nil if the address is refused.
+    /// The name; nil if the address is refused with every name.
     @Nullable public var username: String?
     /// The failures that still count.
     public let failures: Int

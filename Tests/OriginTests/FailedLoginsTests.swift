@@ -7,29 +7,91 @@ import PluginHost
 import Push
 import RichPushAPI
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import Origin
 
 @Suite(.timeLimit(.minutes(1))) struct FailedLoginsTests {
-  @Test func `an address with failed logins must wait, even with other names`() {
-    let logins = FailedLogins()
-    for number in 0..<10 {
+  private let clock = ManualClock()
+
+  private func logins() -> FailedLogins { FailedLogins(now: clock.now) }
+
+  @Test func `the wrong password of one does not keep out an office behind one address`() {
+    let logins = logins()
+    for colleague in ["alice", "carol", "dave"] { logins.succeeded(colleague, from: "office") }
+    // A program with an old password tries for an hour.
+    for _ in 0..<7200 {
+      if logins.wait("bob", from: "office") == nil { logins.failed("bob", from: "office") }
+      clock.pass(.milliseconds(500))
+      #expect(logins.wait("alice", from: "office") == nil)
+      #expect(logins.wait("new", from: "office") == nil)
+    }
+    #expect(logins.limited > 6000)
+    #expect(logins.wrong < 10 + 600 + 1, "his password is tried ten times a minute")
+    #expect(!logins.isSuspect("alice", from: "office") && logins.isSuspect("bob", from: "office"))
+  }
+
+  @Test func `an address with many failed logins must wait with every name, known or not`() {
+    let logins = logins()
+    for number in 0..<100 {
       #expect(logins.wait("user\(number)", from: "a") == nil)
       logins.failed("user\(number)", from: "a")
     }
     let wait = logins.wait("alice", from: "a")
     #expect(wait != nil && wait == logins.wait("nobody", from: "a"))
     #expect(logins.wait("alice", from: "b") == nil)
-    #expect(logins.limited == 2 && logins.wrong == 10)
+    #expect(logins.limited == 2 && logins.wrong == 100)
+    #expect(logins.isSuspect("alice", from: "a") && !logins.isSuspect("alice", from: "b"))
+  }
+
+  @Test(arguments: [0, 5, 1000]) func `guesses from one address have a limit`(users: Int) {
+    let logins = logins()
+    for user in 0..<users { logins.succeeded("user\(user)", from: "a") }
+    var guesses = 0
+    for name in 0..<120_000 {
+      // Another name each time, 200 in a second.
+      if logins.wait("name\(name)", from: "a") == nil {
+        logins.failed("name\(name)", from: "a")
+        guesses += 1
+      }
+      clock.pass(.milliseconds(5))
+    }
+    // At first, and in each of the ten minutes.
+    let limit = 10 * min(10 + users, 100)
+    #expect((limit * 10...limit * 11 + 1).contains(guesses), "\(guesses)")
+  }
+
+  @Test func `who has to wait is listed, the longest first`() {
+    let logins = logins()
+    for _ in 0..<12 { logins.failed("bob", from: "2001:db8::1") }
+    let refusals = logins.refusals(limit: 9)
+    #expect(refusals.map(\.username) == ["bob", "bob"])
+    #expect(refusals.contains { $0.address == nil })
+    #expect(refusals.contains { $0.address == IPAddress.network("2001:db8::2") })
+    #expect(refusals.allSatisfy { $0.failures == 12 && $0.wait == 18 })
+    clock.pass(.seconds(18))
+    #expect(logins.refusals(limit: 9).isEmpty)
   }
 
   @Test func `addresses of one IPv6 network wait together`() {
-    let logins = FailedLogins()
-    for number in 0..<10 { logins.failed("user\(number)", from: "2001:db8::\(number + 1)") }
+    let logins = logins()
+    for number in 0..<100 { logins.failed("user\(number)", from: "2001:db8::\(number + 1)") }
     #expect(logins.wait("alice", from: "2001:db8::ffff") != nil)
     #expect(logins.wait("alice", from: "2001:db8:0:1::1") == nil)
+    for number in 0..<10 { logins.failed("alice", from: "2001:db8:0:2::\(number + 1)") }
+    #expect(logins.isSuspect("alice", from: "2001:db8:0:2::ffff"))
+  }
+
+  /// A clock that a test sets.
+  private final class ManualClock: Sendable {
+    private let passed = Mutex(Duration.zero)
+    private let start = ContinuousClock.now
+
+    @Sendable func now() -> ContinuousClock.Instant { start + passed.withLock { $0 } }
+
+    func pass(_ duration: Duration) { passed.withLock { $0 += duration } }
   }
 
   @Test func `a name that many addresses try must wait, but not on an address of its user`() {
@@ -50,7 +112,7 @@ import Testing
     #expect(logins.wait("alice", from: "2001:db8::2") != nil)
   }
 
-  @Test func `a right password is not checked while its address must wait`() async throws {
+  @Test func `a right password is not checked while its name must wait`() async throws {
     let scratch = try Scratch()
     let store = try scratch.store()
     let hash = try #require(PasswordHash.make("secret"))
@@ -66,7 +128,11 @@ import Testing
       case .failed(let error): throw error
       }
     }
-    for number in 0..<10 { #expect(try await answer("alice:\(number)") == "wrong") }
+    for number in 0..<10 {
+      for name in ["alice", "nobody"] {
+        #expect(try await answer("\(name):\(number)") == "wrong")
+      }
+    }
     #expect(try await answer("alice:secret") == "wait")
     #expect(try await answer("nobody:secret") == "wait")
   }

@@ -106,7 +106,7 @@ final class Authenticator: Sendable {
 
   /// Verifies credentials.
   ///
-  /// A password is hashed, unless the address or the name has failed too often. An unknown name takes as
+  /// A password is hashed, unless the name, there or at all, or the address has failed too often. An unknown name takes as
   /// long as a wrong password. What a device with a token fetches is read together with the token.
   func verify(
     _ given: Unverified, from address: String, fetching fetch: Fetch? = nil
@@ -214,7 +214,7 @@ final class Authenticator: Sendable {
   private func inTurn(
     _ credentials: Credentials, _ key: LoginCache.Key, from address: String
   ) async throws(AdmissionQueue.Rejection) -> Verification {
-    let isSuspect = failures.hasFailed(from: address)
+    let isSuspect = failures.isSuspect(credentials.name, from: address)
     let login = reservations.login(credentials.name, from: address)
     let interval = limiter.interval(isSuspect: isSuspect)
     var turn = reservations.turn(of: login, isSuspect: isSuspect, every: interval)
