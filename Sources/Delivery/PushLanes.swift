@@ -54,6 +54,13 @@ package final class PushLanes: Sendable {
     lanes.map { ($0.name, $0.status) } + (webPush.map { [(WebPushLane.service, $0.status)] } ?? [])
   }
 
+  /// The configured services whose lanes are paused.
+  ///
+  /// Web Push services are not among them: devices choose those.
+  package var paused: [String] {
+    lanes.filter { $0.status.pausedUntil != nil }.map(\.name).sorted()
+  }
+
   /// The number of Web Push services with a lane, and how many are paused; nil without Web Push.
   package var webPushServices: (known: Int, paused: Int)? { webPush?.services }
 }

@@ -128,6 +128,7 @@ struct RouteServices: Sendable {
   let table: RouteTable
   let dispatcher: RequestDispatcher
   let authenticator: Authenticator
+  let readiness: Readiness
   let requests = RequestMetrics()
 
   init(
@@ -147,17 +148,18 @@ struct RouteServices: Sendable {
       [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
       for clock in [own, shared] { clock.record(id) }
     }
+    readiness = Readiness(store: store, host: media.host, lanes: delivery.lanes, log: log)
     let metrics = MetricsReport(
       version: configuration.version, requests: requests, renditions: media.counts,
       queues: media.queues, host: media.host,
       streams: [
         ("push", { [pushes = delivery.pushes] in pushes.count }),
         ("events", { [events = delivery.events] in events.count }),
-      ], lanes: delivery.lanes, logins: logins, store: store)
+      ], lanes: delivery.lanes, logins: logins, readiness: readiness, store: store)
     let sent = SentRoutes(store: store, announcement: delivery.publisher.announcement)
     table = RouteTable(
       health: HealthRoutes(
-        store: store, access: configuration.metricsAccess, report: metrics,
+        store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,
         unreached: delivery.unreached),
       registrations: RegistrationRoutes(
         store: store, announcement: delivery.publisher.announcement,

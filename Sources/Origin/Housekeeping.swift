@@ -4,7 +4,7 @@ import Media
 import Store
 import Primitives
 
-/// Removes expired data periodically, and applies changes by commands when they notify the server.
+/// Removes expired data and checks readiness periodically, and applies changes by commands when they notify the server.
 struct Housekeeping: Sendable {
   let store: Store
   let retention: Retention
@@ -14,6 +14,7 @@ struct Housekeeping: Sendable {
   let links: MediaLinks
   let signed: SignedMediaRoutes
   let lanes: PushLanes
+  let readiness: Readiness
   let counts: RenditionCounts
   let log: Log
   private static let collectionInterval = Duration.seconds(900)
@@ -24,6 +25,7 @@ struct Housekeeping: Sendable {
   /// Runs until the task is cancelled.
   func run() async {
     await withDiscardingTaskGroup { group in
+      group.addTask { await readiness.run() }
       group.addTask { await repeating(every: Self.collectionInterval, collect) }
       group.addTask { await repeating(every: Self.renditionInterval, collectRenditions) }
       if store.objects != nil {

@@ -62,7 +62,7 @@ package final class Origin: Sendable {
       store: store, retention: configuration.retention, authenticator: routes.authenticator,
       streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies,
       links: media.links, signed: routes.table.signed,
-      lanes: delivery.lanes, counts: media.counts, log: log)
+      lanes: delivery.lanes, readiness: routes.readiness, counts: media.counts, log: log)
     control = try ControlSocket(in: configuration.data) { [housekeeping] in
       try await housekeeping.reload()
     }

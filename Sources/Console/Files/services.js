@@ -11,13 +11,14 @@ const period = 3000;
 
 class Services extends Screen {
   async load() {
+    this.readiness = h("section", { class: "line-up", "aria-label": t.readiness });
     this.lanes = h("section", { class: "line-up" });
     this.jobs = pagedTable(t.outbox, [t.job, t.notification, t.lane, t.state, t.attempts, t.reason, t.actions], t.noJobs, (after, limit) => this.showJobs(after, limit));
     this.lane = h("select", { "aria-label": t.lane, on: { change: () => this.jobs.restart() } }, h("option", { value: "" }, t.everyLane));
     this.state = h("select", { "aria-label": t.state, on: { change: () => this.jobs.restart() } },
       ["failed", "queued", "sent"].map((name) => h("option", { value: name }, texts.states[name])));
     this.replayAll = h("button", { on: { click: () => this.replayLane() } }, t.replayAll);
-    this.frame(texts.screens.services, [], this.lanes,
+    this.frame(texts.screens.services, [], this.readiness, this.lanes,
       h("div", { class: "head" }, h("h2", {}, t.outbox), h("div", { class: "actions" }, this.lane, this.state, this.replayAll)), h("section", { class: "line-up" }, this.jobs));
     await this.showLanes();
     await this.jobs.show();
@@ -28,7 +29,16 @@ class Services extends Screen {
     clearInterval(this.timer);
   }
 
+  async showReadiness() {
+    const states = await Promise.all(Object.keys(t.ready).map(async (purpose) => {
+      const problem = await get(`/readyz${query({ for: purpose })}`).then(() => null, (problem) => problem.message);
+      return h("p", {}, state(problem ? "problem" : "ready"), " ", t.ready[purpose], problem && h("span", { class: "quiet" }, " ", problem));
+    }));
+    fill(this.readiness, states);
+  }
+
   async showLanes() {
+    await this.showReadiness();
     const { lanes } = await get("/api/lanes");
     for (const { name } of lanes) {
       if (![...this.lane.options].some((option) => option.value === name)) this.lane.append(h("option", { value: name }, name));

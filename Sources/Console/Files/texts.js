@@ -101,6 +101,7 @@ export const texts = {
     everyLane: "All services", outbox: "Outbox", job: "Push", notification: "Notification", attempts: "Attempts", reason: "Reason",
     actions: "Actions", replay: "Send again", replayAll: "Send all again", cancel: "Cancel", until: "until",
     replayQuestion: "Send all pushes again that were given up?",
+    readiness: "Readiness", ready: { devices: "Serving devices", publishing: "Storing and sending notifications" },
     noLanes: "No push service is configured. Devices get pushes while they are connected.", noJobs: "There are no such pushes.",
   },
   plugins: {

@@ -10,14 +10,16 @@ import Synchronization
 final class HealthRoutes: Sendable {
   private let store: Store
   private let access: MetricsAccess
+  private let readiness: Readiness
   private let report: MetricsReport
   private let unreached: UnreachedDevices
   private let server = Mutex<Server?>(nil)
 
   init(
-    store: Store, access: MetricsAccess, report: MetricsReport, unreached: UnreachedDevices
+    store: Store, access: MetricsAccess, readiness: Readiness, report: MetricsReport,
+    unreached: UnreachedDevices
   ) {
-    (self.store, self.access) = (store, access)
+    (self.store, self.access, self.readiness) = (store, access, readiness)
     (self.report, self.unreached) = (report, unreached)
   }
 
@@ -27,20 +29,17 @@ final class HealthRoutes: Sendable {
   /// `GET /healthz`: the process responds.
   func alive(_ context: RequestContext) -> Response { Self.ok }
 
-  /// `GET /readyz`: whether the store can be read and written, and no plugin is stuck.
-  func ready(_ context: RequestContext) async -> Response {
-    do { try await store.probe() } catch {
-      return .problem(
-        503, "The store does not respond: \(error.logDescription)", fields: ["Retry-After": "5"])
+  /// `GET /readyz`: whether devices can be served; with `?for=publishing`, what a `POST` would meet.
+  func ready(_ context: RequestContext) async throws -> Response {
+    // Others are ignored: balancers may have their own.
+    let text = context.request.query["for"] ?? Readiness.Purpose.devices.rawValue
+    guard let purpose = Readiness.Purpose(rawValue: text) else {
+      throw ServiceError(.invalidRequest, "for is devices or publishing.")
     }
-    let stuck = report.host.status().filter(\.queue.isStalled).map(\.plugin.richType)
-    guard stuck.isEmpty else {
-      return .problem(
-        503,
-        "Plugin calls do not end while others wait: \(stuck.joined(separator: ", ")).",
-        fields: ["Retry-After": "5"])
-    }
-    return Self.ok
+    let problems = await readiness.problems(for: purpose)
+    if problems.isEmpty { return Self.ok }
+    return .problem(
+      503, problems.map(\.sentence).joined(separator: " "), fields: ["Retry-After": "5"])
   }
 
   /// `GET /metrics`.

@@ -17,6 +17,7 @@ struct MetricsReport: Sendable {
   let streams: [(name: String, count: @Sendable () -> Int)]
   let lanes: PushLanes
   let logins: FailedLogins
+  let readiness: Readiness
   let store: Store
 
   /// The whole page; `server` is nil while it starts, `assets` if the database does not respond.
@@ -35,6 +36,10 @@ struct MetricsReport: Sendable {
     }
     addPlugins(to: &page)
     addPushes(to: &page, waiting: queues)
+    page.family("richpush_ready", "gauge", "1 if devices can be served, or publishers.")
+    for purpose in Readiness.Purpose.allCases {
+      page.sample(["for": purpose.rawValue], readiness.isReady(for: purpose) ? 1 : 0)
+    }
     page.family("richpush_database_away", "gauge", "1 while the database does not respond.")
     page.sample([:], assets == nil ? 1 : 0)
     page.family(

@@ -359,6 +359,19 @@ def until(condition):
         time.sleep(0.05)
 
 
+def check_whether_the_server_is_ready_is_shown_with_the_reason(console):
+    with console.page("admin") as page:
+        show(page, "services")
+        ready = page.get_by_label("Readiness")
+        expect(ready).to_contain_text("Serving devices")
+        expect(ready.locator("[data-state=ready]")).to_have_count(2)
+        problem = json.dumps({"detail": "The store takes no changes: the disk is full."})
+        page.route("**/readyz?for=publishing", lambda route: route.fulfill(
+            status=503, content_type="application/problem+json", body=problem))
+        expect(ready).to_contain_text("the disk is full")
+        expect(ready.locator("[data-state=problem]")).to_have_count(1)
+
+
 def check_stored_scripts_are_text_everywhere(console):
     with console.page("admin") as page:
         sent = page.request.post(

@@ -1,5 +1,6 @@
 import Foundation
 import RichPushClient
+import StandIns
 import Testing
 
 /// What the server says of itself when it is full, and that it goes on for those it can serve.
@@ -38,6 +39,36 @@ import Testing
         if answer.status == 503 { #expect(answer.fields["retry-after"] != nil) }
       }
       #expect(statuses.sorted() == [201, 503, 503])
+    }
+  }
+}
+
+extension ReadinessTests {
+  @Test func `publishers are told that a push service fails, while phones are served`() async throws
+  {
+    let services = try PushServices()
+    try await RunningServer.lend(
+      flags: ["--demo", "--push", "apns"], environment: services.environment
+    ) { server in
+      let alice = server.client("alice")
+      try await alice.register(handle: "AB12")
+      #expect(try server.get("/readyz?for=publishing").status == 200)
+      try services.apns.answer(["*": [["status": 503, "reason": "ServiceUnavailable"]]])
+      var new = NewNotification.logo(to: "alice")
+      new.form = .alert
+      for _ in 0..<10 { _ = try await alice.create(new) }
+      try await eventually("publishers are told") {
+        let answer = try server.get("/readyz?for=publishing")
+        return answer.status == 503 && answer.text.contains("push services fail: apns")
+      }
+      #expect(try server.get("/readyz").status == 200)
+      #expect(server.log.contains("publishing is disturbed: Pushes wait"))
+      try services.apns.answer([:])
+      try await eventually("the service is back") {
+        try server.get("/readyz?for=publishing").status == 200
+      }
+      #expect(try server.get("/readyz?for=nobody").status == 400)
+      #expect(try server.get("/readyz?probe=7").status == 200, "a balancer's own parameter")
     }
   }
 }

@@ -87,6 +87,36 @@ struct FullDiskSystemTests {
     }
   }
 
+  @Test func `publishers are told at once that the disk is full, while phones are served`()
+    async throws
+  {
+    try await lend { server, _, ballast in
+      func ready(_ query: String = "") throws -> RawConnection.Answer {
+        try server.get("/readyz" + query)
+      }
+      #expect(try post(server, "early").status == 201)
+      let answer = try ready("?for=publishing")
+      #expect(answer.status == 200, "\(answer.text)")
+      fill(ballast)
+      // An answer is as old as a second.
+      try await eventually("publishing is refused, before anybody has tried") {
+        try ready("?for=publishing").status == 503
+      }
+      let full = try ready("?for=publishing")
+      #expect(full.text.contains("full") && full.fields["retry-after"] != nil, "\(full.text)")
+      #expect(!full.text.contains(server.scratch.folder.path), "\(full.text)")
+      #expect(try ready().status == 200)
+      #expect(try await server.client("alice").media(0).contentType == "image/png")
+      #expect(try server.measured(#"richpush_ready{for="publishing"}"#) == 0)
+      #expect(try server.measured(#"richpush_ready{for="devices"}"#) == 1)
+      #expect(server.log.contains("publishing is disturbed: The store takes no changes"))
+      try FileManager.default.removeItem(atPath: ballast)
+      try await eventually("there is room again") { try ready("?for=publishing").status == 200 }
+      #expect(server.log.contains("publishing is possible again"))
+      #expect(!server.log.contains("devices cannot be served"))
+    }
+  }
+
   @Test func `a receipt that cannot be written is written later, and its push is not sent again`()
     async throws
   {
