@@ -21,6 +21,37 @@ package enum PublicInternet {
     }
   }
 
+  /// Whether the host of a URL can't be in the public Internet, whatever a resolver says: an address that is not
+  /// public, in any spelling that resolvers read, or a name of this machine (RFC 6761, section 6.3).
+  ///
+  /// `host` is in lower case; an IPv6 address is in brackets.
+  package static func excludes(host: String) -> Bool {
+    if host.hasPrefix("[") {
+      var address = in6_addr()
+      guard host.hasSuffix("]"),
+        inet_pton(AF_INET6, String(host.dropFirst().dropLast()), &address) == 1
+      else { return true }
+      return !withUnsafeBytes(of: address) { contains(v6: Array($0)) }
+    }
+    let labels = host.split(separator: ".")
+    if labels.last == nil || labels.last == "localhost" { return true }
+    guard isAddress(host: host) else { return false }
+    // As getaddrinfo(3) and URL parsers read it: up to four numbers, each decimal, octal or hexadecimal.
+    var address = in_addr()
+    guard inet_aton(labels.joined(separator: "."), &address) == 1 else { return true }
+    return !contains(v4: UInt32(bigEndian: address.s_addr))
+  }
+
+  /// Whether the host of a URL is an address, which is not looked up: one whose last label is a number (WHATWG URL,
+  /// section 3.5), or one in brackets.
+  package static func isAddress(host: String) -> Bool {
+    guard let last = host.split(separator: ".").last, last.allSatisfy(\.isASCII) else {
+      return false
+    }
+    return host.hasPrefix("[") || last.allSatisfy(\.isWholeNumber)
+      || last.hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
+  }
+
   private static func contains(v4 address: UInt32) -> Bool {
     !closed.contains { address >> (32 - $0.bits) == $0.prefix >> (32 - $0.bits) }
   }

@@ -1,0 +1,37 @@
+/// How much of what all users share one user may take; the table in docs/SECURITY.md has these numbers.
+///
+/// What is stored is counted in the database, so its quota holds for all nodes together. What is under way is
+/// counted by each node.
+package enum UserQuota {
+  // MARK: Stored
+
+  /// Registered devices, unless an admin has set another number for the user.
+  package static let devices = 64
+  /// The numbers of devices that an admin can set.
+  package static let settableDevices = 1...1_000_000
+  /// Different Web Push services of a user's devices.
+  package static let webPushServices = 16
+  /// What a device sends to its own user within ``ownWindow``.
+  package static let ownNotifications = 100
+  /// The time in seconds after which ``ownNotifications`` are counted anew.
+  package static let ownWindow = 3600
+
+  // MARK: Under way
+
+  /// Pushes that are being sent to Web Push services.
+  package static let webPushTransfers = 128
+  /// Threads that resolve host names of Web Push services.
+  package static let resolvingThreads = 4
+  /// Event streams of one device, by its token.
+  package static let streamsPerDevice = 8
+  /// Event streams for each device that the user may register.
+  package static let streamsPerRegistration = 2
+  /// Files that are being uploaded and checked.
+  package static let uploads = 8
+  /// Request bodies that are being received into memory.
+  package static let bodies = 64
+  /// Dry runs that wait for an earlier one.
+  package static let waitingDryRuns = 4
+  /// Renditions that wait for other renditions of the user by the same plugin.
+  package static let waitingRenditions = 64
+}
