@@ -163,7 +163,9 @@ struct RouteServices: Sendable {
         unreached: delivery.unreached),
       registrations: RegistrationRoutes(
         store: store, announcement: delivery.publisher.announcement,
-        lanes: configuration.push.lanes, allowsPlain: configuration.isDemo,
+        lanes: configuration.push.lanes,
+        endpoints: configuration.push.webPush?.endpoints
+          ?? EndpointPolicy(allowsLoopback: configuration.isDemo),
         unreached: delivery.unreached, log: log),
       notifications: NotificationRoutes(
         store: store, publisher: delivery.publisher, sentRoutes: sent,

@@ -12,8 +12,8 @@ struct RegistrationRoutes: Sendable {
   let store: Store
   let announcement: Announcement
   let lanes: PlatformLanes
-  /// Whether Web Push endpoints on this machine may be plain http.
-  let allowsPlain: Bool
+  /// Which Web Push endpoints are accepted.
+  let endpoints: EndpointPolicy
   let unreached: UnreachedDevices
   let log: Log
 
@@ -131,7 +131,7 @@ struct RegistrationRoutes: Sendable {
         .invalidRequest, "Keys must be the subscription's keys: {\"p256dh\":…,\"auth\":…}.")
     }
     do throws(PushError) {
-      let endpoint = try WebPushEndpoint(endpoint, allowsPlain: allowsPlain)
+      let endpoint = try endpoints.newEndpoint(endpoint)
       let keys = try WebPushKeys(p256dh: keys.p256dh, auth: keys.auth)
       return (keys.text, WebPushLane.name(of: endpoint.origin))
     } catch {

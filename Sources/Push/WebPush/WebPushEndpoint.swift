@@ -11,10 +11,12 @@ package struct WebPushEndpoint: Sendable, Hashable {
   /// The scheme, the host in lower case, and the port unless it is the scheme's, such as
   /// `https://push.example`: one push service.
   package let origin: String
+  /// The host in lower case.
+  let host: String
   /// The host in lower case and the port, such as `push.example:443`.
   let hostAndPort: String
-  /// Whether it is an `http` URL of this machine.
-  let isPlain: Bool
+  /// Whether its host is one of the usual names of this machine.
+  var isLoopback: Bool { Self.loopback.contains(host) }
 
   /// Reads a URL; `allowsPlain` also accepts `http` on this machine, for demonstrations.
   ///
@@ -50,8 +52,7 @@ package struct WebPushEndpoint: Sendable, Hashable {
     guard scheme == "https" || Self.loopback.contains(name) else {
       throw PushError(.endpoint, "Plain http is for 127.0.0.1 only.")
     }
-    self.url = url
-    (isPlain, hostAndPort) = (scheme == "http", "\(name):\(port)")
+    (self.url, self.host, hostAndPort) = (url, name, "\(name):\(port)")
     origin = "\(scheme)://\(name)" + (port == standard ? "" : ":\(port)")
   }
 

@@ -38,7 +38,7 @@ package final class WebPushSender: Sendable {
 
   /// The endpoint of a subscription.
   func endpoint(_ url: String) throws(PushError) -> WebPushEndpoint {
-    try settings.endpoint(url)
+    try settings.endpoints.endpoint(url)
   }
 
   /// Posts an encrypted message.
@@ -46,7 +46,7 @@ package final class WebPushSender: Sendable {
     _ message: [UInt8], to endpoint: WebPushEndpoint, fields: [(name: String, value: String)]
   ) async -> CurlTransfer.Response {
     var request = ServiceRequest(url: endpoint.url, fields: fields, body: message)
-    request.isPublicOnly = !settings.allows(endpoint)
+    request.isPublicOnly = !settings.endpoints.allows(endpoint)
     return await client.send(request)
   }
 }
@@ -55,10 +55,8 @@ package final class WebPushSender: Sendable {
 package struct WebPushSettings: Sendable {
   /// Where a push service can reach the operator: `mailto:` or `https:` (RFC 8292, section 2.1).
   let contact: String
-  /// Hosts and ports that may have addresses that are not public, such as `ntfy.internal:443`.
-  private let allowed: Set<String>
-  /// Whether endpoints on this machine may be plain http: for demonstrations.
-  private let allowsPlain: Bool
+  /// Which endpoints are permitted.
+  package let endpoints: EndpointPolicy
 
   /// Checks the values of `--push-contact` and `--push-allow`.
   ///
@@ -83,29 +81,6 @@ package struct WebPushSettings: Sendable {
           + "not \(contact)")
     }
     self.contact = contact
-    self.allowed = Set(
-      try allowed.map { entry throws(PushError) in
-        guard !entry.contains("/"), !entry.contains("?"),
-          let endpoint = try? WebPushEndpoint("https://\(entry)/")
-        else {
-          throw PushError(
-            .configuration,
-            "--push-allow must be a host with its port, such as ntfy.internal:443, not \(entry)")
-        }
-        return endpoint.hostAndPort
-      })
-    allowsPlain = isDemo
-  }
-
-  /// Checks an endpoint.
-  ///
-  /// - Throws: a `PushError` with a sentence about what is wrong.
-  package func endpoint(_ url: String) throws(PushError) -> WebPushEndpoint {
-    try WebPushEndpoint(url, allowsPlain: allowsPlain)
-  }
-
-  /// Whether the endpoint may have an address that is not public.
-  func allows(_ endpoint: WebPushEndpoint) -> Bool {
-    endpoint.isPlain || allowed.contains(endpoint.hostAndPort)
+    endpoints = try EndpointPolicy(allowed: allowed, allowsLoopback: isDemo)
   }
 }
