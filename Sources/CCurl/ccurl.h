@@ -135,6 +135,13 @@ static inline CURL *ccurl_multi_next_finished(CURLM *multi, CURLcode *result) {
   return NULL;
 }
 
+/* Asks `guard` before a name is looked up; other than 0 forbids it. */
+static inline void ccurl_set_resolver_guard(CURL *handle, curl_resolver_start_callback guard,
+                                            void *context) {
+  curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, guard);
+  curl_easy_setopt(handle, CURLOPT_RESOLVER_START_DATA, context);
+}
+
 /* Asks `opener` for the socket of every address before it is connected to. */
 static inline void ccurl_set_socket_opener(CURL *handle, curl_opensocket_callback opener,
                                            void *context) {

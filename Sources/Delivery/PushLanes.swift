@@ -20,7 +20,11 @@ package final class PushLanes: Sendable {
     webPush = sender.map { sender in
       WebPushLanes(
         sender: sender, outbox: queue,
-        waiting: { try await store.outbox.lanes(beginningWith: WebPushLane.prefix) }, log: log)
+        waiting: { try await store.outbox.lanes(beginningWith: WebPushLane.prefix) },
+        clear: {
+          try await store.outbox.failJobsOfRemovedDevices(inLanesBeginningWith: WebPushLane.prefix)
+        },
+        explain: { try await store.outbox.explain($0, lanes: $1) }, log: log)
     }
     store.observers.onJobs.set { [lanes, webPush] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
@@ -61,8 +65,9 @@ package final class PushLanes: Sendable {
     lanes.filter { $0.status.pausedUntil != nil }.map(\.name).sorted()
   }
 
-  /// The number of Web Push services with a lane, and how many are paused; nil without Web Push.
-  package var webPushServices: (known: Int, paused: Int)? { webPush?.services }
+  /// The number of Web Push services with a lane, how many are paused, and how many others wait for a lane; nil
+  /// without Web Push.
+  package var webPushServices: (known: Int, paused: Int, refused: Int)? { webPush?.services }
 }
 
 /// The store's outbox, as the lanes' queue.
@@ -116,7 +121,8 @@ extension PushJob {
     self.init(
       id: job.id,
       push: OutgoingPush(
-        id: job.token, target: target, text: PushPayload(kind, json: try await complete(job.text)),
+        id: job.token, target: target, user: job.user?.rawValue,
+        text: PushPayload(kind, json: try await complete(job.text)),
         collapseID: job.collapseID, expires: job.expires, isCollapsible: isCollapsible),
       attempts: job.attempts,
       fallback: fallback,

@@ -76,7 +76,7 @@ package actor WebhookDelivery {
         case .rejected(let reason), .deadToken(_, let reason):
           log(
             .error, "events", "events: \(event.type) \(event.token) was dropped. \(reason)")
-        case .retry, .unavailable, .laneStopped: left[event.sequence] = outcome
+        case .retry, .held, .unavailable, .laneStopped: left[event.sequence] = outcome
         }
       }
       return left

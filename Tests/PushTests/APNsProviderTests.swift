@@ -264,6 +264,7 @@ extension PushOutcome {
     switch self {
     case .delivered: "delivered"
     case .retry: "retry"
+    case .held: "held"
     case .unavailable: "unavailable"
     case .deadToken: "dead"
     case .rejected: "rejected"

@@ -112,6 +112,7 @@ import Testing
       switch outcome {
       case .delivered(let reference): ("delivered", reference ?? "")
       case .retry(_, let reason): ("retry", reason)
+      case .held(_, let reason): ("held", reason)
       case .unavailable(_, let reason): ("unavailable", reason)
       case .deadToken(let since, let reason): ("dead " + (since.map { "\($0)" } ?? "nil"), reason)
       case .rejected(let reason): ("rejected", reason)

@@ -204,6 +204,50 @@ import Testing
     #expect(reason.contains("not public"))
   }
 
+  @Test func `connects to what its own resolver tells, never to what libcurl would find`()
+    async throws
+  {
+    let service = try StandIn("webpush")
+    // A name that no name server knows, or that changes between two questions.
+    let names = ["push.invalid", "Push.Invalid.", "localhost"]
+    for (addresses, allowed, expected) in [
+      (["127.0.0.1"], false, "not public"), (["[::ffff:127.0.0.1]"], false, "not public"),
+      (["10.0.0.1", "127.0.0.1"], false, "not public"), (["127.0.0.1"], true, "can't be reached"),
+    ] {
+      for name in names {
+        let endpoint = try WebPushEndpoint("https://\(name):\(service.port)/push/a")
+        let sender = try WebPushSender(
+          key: .sample,
+          settings: WebPushSettings(
+            contact: "mailto:ops@example.com", allowed: allowed ? [endpoint.hostAndPort] : []),
+          timeout: .seconds(10), resolver: HostResolver { _ in .addresses(addresses) })
+        let outcome = await sender.provider(for: endpoint.origin)
+          .send(.web(.subscription(endpoint: endpoint.url, keys: WebPushKeys.sample)))
+        #expect(outcome.reason?.contains(expected) == true, "\(name) \(addresses): \(outcome)")
+        #expect(outcome.reason?.contains("resolve") != true, "\(outcome)")
+      }
+    }
+    #expect(try requests(service).isEmpty, "its certificate is not trusted")
+  }
+
+  @Test func `a name without an address pauses its service, and waiting names only their user`()
+    async throws
+  {
+    let endpoint = try WebPushEndpoint("https://push.invalid/a")
+    func send(_ answer: HostResolver.Answer) async throws -> PushOutcome {
+      let sender = try WebPushSender(
+        key: .sample, settings: WebPushSettings(contact: "mailto:ops@example.com"),
+        resolver: HostResolver { _ in answer })
+      return await sender.provider(for: endpoint.origin)
+        .send(.web(.subscription(endpoint: endpoint.url, keys: WebPushKeys.sample), user: 1))
+    }
+    #expect(try await send(.failed("why")) == .unavailable(after: nil, reason: "why"))
+    guard case .held(.seconds(1), _) = try await send(.held) else {
+      Issue.record("It is not held.")
+      return
+    }
+  }
+
   @Test(arguments: [
     "http://push.example/a", "https:///a", "https://", "https://user@push.example/", "ftp://a/",
     "https://user:word@push.example/", "https://push.example:0/", "https://push.example:65536/",
@@ -277,9 +321,9 @@ extension WebPushKeys {
 }
 
 extension OutgoingPush {
-  static func web(_ target: Target, _ number: Int = 1) -> OutgoingPush {
+  static func web(_ target: Target, _ number: Int = 1, user: Int? = nil) -> OutgoingPush {
     OutgoingPush(
-      id: String(number), target: target,
+      id: String(number), target: target, user: user,
       text: PushPayload(.alert, json: #"{"richId":"\#(number)"}"#))
   }
 }

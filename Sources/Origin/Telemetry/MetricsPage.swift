@@ -162,9 +162,12 @@ struct MetricsReport: Sendable {
       page.sample(["lane": String(lane)], max(0, -oldest.timeIntervalSinceNow))
     }
     guard let services = self.lanes.webPushServices else { return }
-    page.family("richpush_webpush_services", "gauge", "Web Push services with a lane.")
+    page.family(
+      "richpush_webpush_services", "gauge",
+      "Web Push services with a lane, and those whose pushes wait for one (refused).")
     page.sample(["state": "sending"], services.known - services.paused)
     page.sample(["state": "paused"], services.paused)
+    page.sample(["state": "refused"], services.refused)
   }
 }
 

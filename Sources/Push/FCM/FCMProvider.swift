@@ -137,7 +137,7 @@ extension FCMProvider {
         case .delivered:
           (true, "This endpoint accepts any token, so it is not Firebase; the account is unproven.")
         case .laneStopped(let reason), .rejected(let reason), .retry(_, let reason),
-          .unavailable(_, let reason):
+          .held(_, let reason), .unavailable(_, let reason):
           (false, reason)
         }
       return [PushFinding(service: name, isGood: isGood, sentence: sentence)]

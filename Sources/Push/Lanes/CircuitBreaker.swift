@@ -38,6 +38,7 @@ struct CircuitBreaker: Sendable {
     switch outcome {
     case .delivered, .retry, .deadToken, .rejected:
       self = CircuitBreaker()
+    case .held: break
     case .unavailable(let after, _):
       failures += 1
       guard after != nil || openUntil != nil || failures >= Self.threshold else { return }

@@ -223,6 +223,8 @@ extension Lane {
       return .retry(at: retryTime(attempts: attempts, after: after, random), reason: reason)
     case .deadToken(let since, let reason): return .deadToken(since: since, reason: reason)
     case .rejected(let reason): return .rejected(reason: reason)
+    case .held(let time, let reason):
+      return .released(until: clock.now + time.seconds, reason: reason)
     case .laneStopped(let reason): return .released(until: clock.now, reason: reason)
     }
   }

@@ -48,6 +48,8 @@ package enum PushOutcome: Sendable, Equatable {
   case delivered(reference: String?)
   /// This push has to wait, for instance because its device gets too many; others may go on.
   case retry(after: Duration?, reason: String)
+  /// Not attempted, because the user has too many others under way; does not count as an attempt.
+  case held(for: Duration, reason: String)
   /// The service is down or overloaded: the whole lane slows down.
   case unavailable(after: Duration?, reason: String)
   /// The token is no longer valid: it is removed unless it was registered again after `since`.
@@ -61,8 +63,8 @@ package enum PushOutcome: Sendable, Equatable {
   var reason: String? {
     switch self {
     case .delivered: nil
-    case .retry(_, let reason), .unavailable(_, let reason), .deadToken(_, let reason),
-      .rejected(let reason), .laneStopped(let reason):
+    case .retry(_, let reason), .held(_, let reason), .unavailable(_, let reason),
+      .deadToken(_, let reason), .rejected(let reason), .laneStopped(let reason):
       reason
     }
   }
@@ -102,6 +104,8 @@ package struct OutgoingPush: Sendable, Hashable {
   /// A lower-case UUID; the same on every repetition, so that a device can tell a duplicate.
   package let id: String
   package let target: Target
+  /// The number of the user whose device it is, or nil.
+  package let user: Int?
   package let text: PushPayload
   /// Pushes with the same collapse id (at most 64 bytes) replace each other on the device.
   package let collapseID: String?
@@ -111,10 +115,10 @@ package struct OutgoingPush: Sendable, Hashable {
   package let isCollapsible: Bool
 
   package init(
-    id: String, target: Target, text: PushPayload, collapseID: String? = nil,
+    id: String, target: Target, user: Int? = nil, text: PushPayload, collapseID: String? = nil,
     expires: Date? = nil, isCollapsible: Bool = true
   ) {
-    (self.id, self.target, self.text) = (id, target, text)
+    (self.id, self.target, self.user, self.text) = (id, target, user, text)
     (self.collapseID, self.expires, self.isCollapsible) = (collapseID, expires, isCollapsible)
   }
 }

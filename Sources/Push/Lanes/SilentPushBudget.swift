@@ -68,7 +68,8 @@ struct MergedPush: Sendable {
     let oldest = jobs[0].push
     let expiries = jobs.compactMap(\.push.expires)
     push = OutgoingPush(
-      id: oldest.id, target: oldest.target, text: alert, collapseID: oldest.collapseID,
+      id: oldest.id, target: oldest.target, user: oldest.user, text: alert,
+      collapseID: oldest.collapseID,
       expires: expiries.count == jobs.count ? expiries.max() : nil)
     items = jobs.enumerated().map { index, job in
       let what =

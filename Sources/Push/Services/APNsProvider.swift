@@ -177,7 +177,7 @@ extension APNsProvider {
         case .delivered:
           (true, "This endpoint accepts any token, so it is not Apple's; the key is unproven.")
         case .laneStopped(let reason), .rejected(let reason), .retry(_, let reason),
-          .unavailable(_, let reason):
+          .held(_, let reason), .unavailable(_, let reason):
           (false, reason)
         }
       findings.append(

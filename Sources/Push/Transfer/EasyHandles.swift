@@ -138,6 +138,8 @@ final class EasyHandle {
   /// The request's own header fields, followed by the shared ones.
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var lastField: UnsafeMutablePointer<curl_slist>?
+  /// The addresses of the request's host.
+  private var addresses: UnsafeMutablePointer<curl_slist>?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   /// Takes ownership of a handle.
@@ -147,10 +149,11 @@ final class EasyHandle {
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_receiver(handle, receiveBody, context)
     ccurl_set_socket_opener(handle, openSocket, context)
+    ccurl_set_resolver_guard(handle, guardResolver, context)
   }
 
   deinit {
-    freeFields()
+    freeLists()
     curl_easy_cleanup(handle)
     errorText.deallocate()
   }
@@ -172,6 +175,8 @@ final class EasyHandle {
       ccurl_set_bytes(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
     }
     isForbidden = false
+    addresses = request.addresses?.reduce(nil) { curl_slist_append($0, $1) }
+    ccurl_set_pointer(handle, CURLOPT_RESOLVE, addresses)
     fields = HeaderList.list(request.fields)
     lastField = fields
     while let next = lastField?.pointee.next { lastField = next }
@@ -183,7 +188,7 @@ final class EasyHandle {
   func unload(_ result: CURLcode) -> (transfer: CurlTransfer, result: CurlTransfer.Response)? {
     guard let transfer else { return nil }
     let result = response(result)
-    freeFields()
+    freeLists()
     (self.transfer, transfer.handle) = (nil, nil)
     (response, isTruncated) = (ServiceResponse(), false)
     return (transfer, result)
@@ -211,7 +216,10 @@ final class EasyHandle {
     return .success(response)
   }
 
-  private func freeFields() {
+  private func freeLists() {
+    ccurl_set_pointer(handle, CURLOPT_RESOLVE, nil)
+    curl_slist_free_all(addresses)
+    addresses = nil
     // The shared fields are not this handle's to free.
     lastField?.pointee.next = nil
     curl_slist_free_all(fields)
@@ -233,6 +241,9 @@ final class EasyHandle {
     return ccurl_open_socket(nil, purpose, address)
   }
 
+  /// Whether libcurl may look up a name, for which it starts a thread.
+  fileprivate var mayResolve: Bool { transfer?.request.addresses == nil }
+
   fileprivate func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     let space = ServiceResponse.bodyLimit - response.body.count
     response.body += bytes.prefix(space)
@@ -246,6 +257,11 @@ private let receiveBody: ccurl_receiver = { bytes, size, count, context in
   guard let bytes, let context else { return 0 }
   return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
     .append(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}
+
+private let guardResolver: curl_resolver_start_callback = { _, _, context in
+  guard let context else { return 1 }
+  return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().mayResolve ? 0 : 1
 }
 
 private let openSocket: curl_opensocket_callback = { context, purpose, address in

@@ -11,6 +11,8 @@ struct ServiceRequest: Sendable {
   let body: [UInt8]
   /// Whether only addresses of the public Internet may be connected to, because a user chose the URL.
   var isPublicOnly = false
+  /// The addresses of the URL's host, as entries of `CURLOPT_RESOLVE`; nil if libcurl may look them up.
+  var addresses: [String]?
 
   init(
     url: String, fields: [(name: String, value: String)], shared: HeaderList? = nil, body: [UInt8]

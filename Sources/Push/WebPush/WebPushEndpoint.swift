@@ -56,6 +56,14 @@ package struct WebPushEndpoint: Sendable, Hashable {
     origin = "\(scheme)://\(name)" + (port == standard ? "" : ":\(port)")
   }
 
+  /// The addresses of the host as entries of libcurl's `CURLOPT_RESOLVE`.
+  func resolution(_ addresses: [String]) -> [String] {
+    let port = hostAndPort.dropFirst(host.count)
+    // libcurl may drop a last dot. With + an entry expires like what libcurl has looked up.
+    let names = host.hasSuffix(".") ? [host, String(host.dropLast())] : [host]
+    return names.map { "+\($0)\(port):\(addresses.joined(separator: ","))" }
+  }
+
   private static let loopback = ["127.0.0.1", "[::1]", "localhost"]
 
   /// Whether it is a name or an address: which one, is for the resolver to say.

@@ -40,15 +40,29 @@ package final class WebPushProvider: PushProvider {
     guard endpoint.origin == origin else {
       return .retry(after: .seconds(1), reason: "The subscription has moved to another service.")
     }
+    let permit = push.user.map(sender.permit)
+    if case .some(nil) = permit { return Self.held }
+    defer { permit??.end() }
+    var addresses: [String]?
+    switch await sender.addresses(of: endpoint, for: push.user) {
+    case nil: break
+    case .addresses(let found): addresses = found
+    case .held: return Self.held
+    case .failed(let reason):
+      let outcome = PushOutcome.unavailable(after: nil, reason: reason)
+      state.withLock { $0.window.record(outcome, took: .zero) }
+      return outcome
+    }
     for text in [push.text.json, Self.short(push.text.json)] {
-      if let outcome = await send(push, text, to: endpoint, keys) { return outcome }
+      if let outcome = await send(push, text, to: endpoint, at: addresses, keys) { return outcome }
     }
     return .rejected(reason: "\(origin) answered 413, even to the ID alone.")
   }
 
   /// Sends a text; nil if the service says that it is too large.
   private func send(
-    _ push: OutgoingPush, _ text: String, to endpoint: WebPushEndpoint, _ keys: WebPushKeys
+    _ push: OutgoingPush, _ text: String, to endpoint: WebPushEndpoint, at addresses: [String]?,
+    _ keys: WebPushKeys
   ) async -> PushOutcome? {
     let message: [UInt8]
     let fields: [(name: String, value: String)]
@@ -59,7 +73,7 @@ package final class WebPushProvider: PushProvider {
       return .rejected(reason: error.reason)
     }
     let start = ContinuousClock.now
-    let response = await sender.post(message, to: endpoint, fields: fields)
+    let response = await sender.post(message, to: endpoint, at: addresses, fields: fields)
     let outcome = outcome(of: response)
     state.withLock { state in
       state.window.record(outcome, took: .now - start)
@@ -67,6 +81,9 @@ package final class WebPushProvider: PushProvider {
     }
     return outcome
   }
+
+  private static let held = PushOutcome.held(
+    for: .seconds(1), reason: "This user has too many pushes under way; it waits for them.")
 
   private func fields(of push: OutgoingPush) throws(PushError) -> [(name: String, value: String)] {
     let left = push.expires.map { Int($0.timeIntervalSince(sender.clock.now)) } ?? .max

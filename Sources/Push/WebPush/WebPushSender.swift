@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 /// What the lanes to all Web Push services share: the key, the contact, the connections.
 package final class WebPushSender: Sendable {
@@ -11,13 +12,28 @@ package final class WebPushSender: Sendable {
   private let key: VAPIDKey
   private let settings: WebPushSettings
   private let client: CurlClient
+  private let resolver: HostResolver
+  private let permits: KeyedSemaphore<Int>
 
   /// A sender with a server's key.
-  package init(
+  package convenience init(
     key: VAPIDKey, settings: WebPushSettings, trustAnchor: String? = nil,
     timeout: Duration = .seconds(20), clock: any PushClock = SystemClock()
   ) throws(PushError) {
+    try self.init(
+      key: key, settings: settings, trustAnchor: trustAnchor, timeout: timeout, clock: clock,
+      resolver: HostResolver())
+  }
+
+  /// A sender with a resolver, and with as many transfers for each user.
+  init(
+    key: VAPIDKey, settings: WebPushSettings, trustAnchor: String? = nil,
+    timeout: Duration = .seconds(20), clock: any PushClock = SystemClock(), resolver: HostResolver,
+    transfersPerUser: Int = UserQuota.webPushTransfers
+  ) throws(PushError) {
     (self.key, self.settings, self.clock) = (key, settings, clock)
+    self.resolver = resolver
+    permits = KeyedSemaphore(width: transfersPerUser)
     client = try CurlClient(
       .init(
         trustAnchor: trustAnchor, connections: Self.transfersPerOrigin, isMultiplexing: true,
@@ -41,12 +57,23 @@ package final class WebPushSender: Sendable {
     try settings.endpoints.endpoint(url)
   }
 
-  /// Posts an encrypted message.
+  /// What a push of a user holds while it is sent; nil if the user has too many under way.
+  func permit(for user: Int) -> KeyedSemaphore<Int>.Permit? { permits.tryPermit(user) }
+
+  /// The addresses of an endpoint's host, for a push of this user; nil if they need not be looked up.
+  func addresses(of endpoint: WebPushEndpoint, for user: Int?) async -> HostResolver.Answer? {
+    guard !PublicInternet.isAddress(host: endpoint.host) else { return nil }
+    return await resolver.addresses(of: endpoint.host, for: user)
+  }
+
+  /// Posts an encrypted message; `addresses` are those of the endpoint's host, unless it is one.
   func post(
-    _ message: [UInt8], to endpoint: WebPushEndpoint, fields: [(name: String, value: String)]
+    _ message: [UInt8], to endpoint: WebPushEndpoint, at addresses: [String]?,
+    fields: [(name: String, value: String)]
   ) async -> CurlTransfer.Response {
     var request = ServiceRequest(url: endpoint.url, fields: fields, body: message)
     request.isPublicOnly = !settings.endpoints.allows(endpoint)
+    request.addresses = addresses.map { endpoint.resolution($0) }
     return await client.send(request)
   }
 }

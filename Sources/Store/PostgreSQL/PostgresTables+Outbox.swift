@@ -38,6 +38,37 @@ extension PostgresTables {
     }
   }
 
+  func failJobsOfRemovedDevices(inLanesBeginningWith prefix: String) async throws {
+    let now = now()
+    try await database.write { transaction in
+      try transaction.updateJobs(
+        from: .queued, to: .failed,
+        """
+        UPDATE job SET state = 'failed', updated = $1, reason = 'the device is gone'
+        WHERE id IN (
+          SELECT id FROM job WHERE state = 'queued' AND owner IS NULL
+            AND lane >= $2 AND starts_with(lane, $2) AND registration IS NOT NULL
+            AND NOT EXISTS (
+              SELECT 1 FROM registration
+              WHERE registration.id = job.registration AND registration.user_id = job.user_id)
+          LIMIT $3 FOR UPDATE SKIP LOCKED)
+        """, now, prefix, failedJobs)
+    }
+  }
+
+  func explain(_ reason: String, lanes: [String]) async throws {
+    try await database.write { transaction in
+      for lane in lanes {
+        try transaction.run(
+          """
+          UPDATE job SET reason = $2 WHERE reason IS DISTINCT FROM $2 AND id IN (
+            SELECT id FROM job WHERE state = 'queued' AND lane = $1 ORDER BY due, id LIMIT $3
+            FOR UPDATE SKIP LOCKED)
+          """, lane, reason, explainedJobs)
+      }
+    }
+  }
+
   func pendingCollapseIDs(before job: Int, since: Date) async throws -> Int {
     // Literals, for the partial indexes job_in_order and job_collapsed.
     let earlier = { @Sendable (state: String) -> String in

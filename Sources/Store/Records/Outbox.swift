@@ -163,6 +163,13 @@ package protocol Outbox: Sendable {
   /// The cost grows with the lanes, not with the jobs.
   func lanes(beginningWith prefix: String) async throws -> [String]
 
+  /// Fails the queued jobs whose devices were removed, at most 10,000, of lanes whose names begin with a prefix.
+  ///
+  /// Leasing fails them as well, but a push service may have asked to wait for a day. The cost grows with the jobs.
+  func failJobsOfRemovedDevices(inLanesBeginningWith prefix: String) async throws
+  /// Sets why the queued jobs of lanes that nobody works off are not sent; of many jobs of a lane, the next ones.
+  func explain(_ reason: String, lanes: [String]) async throws
+
   /// The number of other collapse ids of earlier jobs of the lane `fcm` to the same device since a time, without
   /// those whose notifications the device has fetched or read.
   func pendingCollapseIDs(before job: Int, since: Date) async throws -> Int
@@ -185,6 +192,12 @@ package protocol Outbox: Sendable {
   /// One that is being sent may still arrive; it is then recorded as sent.
   func cancel(job: Int) async throws -> Bool
 }
+
+/// How many jobs ``Outbox/failJobsOfRemovedDevices(inLanesBeginningWith:)`` fails.
+let failedJobs = 10_000
+
+/// How many jobs of a lane ``Outbox/explain(_:lanes:)`` explains.
+let explainedJobs = 100
 
 extension Outbox {
   /// All jobs of a notification, oldest first.

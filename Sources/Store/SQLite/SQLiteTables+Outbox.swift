@@ -33,6 +33,36 @@ extension SQLiteTables {
       """, prefix)
   }
 
+  func failJobsOfRemovedDevices(inLanesBeginningWith prefix: String) async throws {
+    let now = now()
+    try await database.write { connection in
+      try connection.updateJobs(
+        from: .queued, to: .failed,
+        """
+        UPDATE job SET state = 'failed', updated = ?1, reason = 'the device is gone'
+        WHERE id IN (
+          SELECT id FROM job WHERE state = 'queued' AND owner IS NULL
+            AND lane >= ?2 AND substr(lane, 1, length(?2)) = ?2 AND registration IS NOT NULL
+            AND NOT EXISTS (
+              SELECT 1 FROM registration
+              WHERE registration.id = job.registration AND registration.user = job.user)
+          LIMIT ?3)
+        """, now, prefix, failedJobs)
+    }
+  }
+
+  func explain(_ reason: String, lanes: [String]) async throws {
+    try await database.write { connection in
+      for lane in lanes {
+        try connection.run(
+          """
+          UPDATE job SET reason = ?2 WHERE reason IS NOT ?2 AND id IN (
+            SELECT id FROM job WHERE state = 'queued' AND lane = ?1 ORDER BY due, id LIMIT ?3)
+          """, lane, reason, explainedJobs)
+      }
+    }
+  }
+
   func pendingCollapseIDs(before job: Int, since: Date) throws -> Int {
     // Literals, for the partial indexes job_in_order and job_collapsed.
     let earlier = { (state: String) -> String in

@@ -8,7 +8,7 @@ import Testing
   @Test func `the rules and the board for Prometheus name only metrics that exist`() async throws {
     let objects = try ObjectStandIn()
     try await RunningServer.lend(
-      flags: ["--demo", "--objects", objects.url],
+      flags: ["--demo", "--push", "embedded,webpush", "--objects", objects.url],
       environment: ["RICHPUSH_OBJECTS_ACCESS_KEY": "a", "RICHPUSH_OBJECTS_SECRET_KEY": "b"]
     ) { server in
       let page = String(decoding: try server.get("/metrics").body, as: UTF8.self)

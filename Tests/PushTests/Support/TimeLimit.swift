@@ -1,3 +1,5 @@
+import Testing
+
 /// Runs `body` and throws if it takes too long: a fault in a lane must fail its test, not end the run.
 ///
 /// What `body` waits for has to end when its task is cancelled.
@@ -17,3 +19,18 @@ func within<R: Sendable>(
 }
 
 struct TimedOut: Error {}
+
+/// Returns when the condition holds, for what nothing signals; records an issue if it does not in 30 s.
+func eventually(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + .seconds(30)
+  while try await !condition() {
+    guard .now < end else {
+      Issue.record(what, sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}
