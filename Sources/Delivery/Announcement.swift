@@ -117,15 +117,18 @@ package struct Announcement: Sendable {
     }
   }
 
-  /// Stores pushes with a plain text, which belongs to no notification, to a user's devices.
-  package func announce(_ message: String, to user: String) async throws {
+  /// Stores pushes with a plain text, which belongs to no notification, to a user's devices; `device` is that user
+  /// if one of these devices sends it.
+  package func announce(
+    _ message: String, to user: String, fromDeviceOf device: UserID? = nil
+  ) async throws {
     let text = PushPayload.plainAlert(message)
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
     try await store.events.push(
       text.json, to: isEmbedded ? Array(addressees.users) : [],
       pushes: pushes(text.kind, to: addressees) { lane, _ in
         PushPayload.plainAlert(message, lane: lane).json
-      })
+      }, fromDeviceOf: device)
   }
 
   /// Pushes with this text to the devices, each through the lane of its platform.

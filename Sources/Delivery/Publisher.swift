@@ -28,7 +28,8 @@ package struct Publisher: Sendable {
   /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
   /// caller has examined it already. `assets` are those that the payload may name.
   package func publish(
-    _ draft: Draft, sender: UserID, request: [UInt8], using assets: UsableAssets,
+    _ draft: Draft, sender: UserID, isFromDevice: Bool = false, request: [UInt8],
+    using assets: UsableAssets,
     asset: AssetRecord? = nil
   ) async throws -> Published {
     var addressees = try await announcement.addressees(draft.audience)
@@ -40,7 +41,7 @@ package struct Publisher: Sendable {
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
     var (new, media) = try await content(of: draft, using: assets, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
-    new.idempotencyKey = key
+    (new.idempotencyKey, new.isFromDevice) = (key, isFromDevice)
     announcement.announce(draft, with: media, to: addressees, in: &new)
     // A million of them take much memory.
     addressees = Announcement.Addressees()
@@ -63,12 +64,14 @@ package struct Publisher: Sendable {
   ///
   /// - Throws: `alreadyFetched` if a device has fetched it.
   package func amend(
-    _ old: StoredNotification, as draft: Draft, using assets: UsableAssets
+    _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
+    using assets: UsableAssets
   ) async throws -> StoredNotification {
     var (new, media) = try await content(of: draft, using: assets, insteadOf: old)
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(draft.audience).among(recipients)
+    (new.sender, new.isFromDevice) = (old.sender, isFromDevice)
     announcement.announce(draft, with: media, to: addressees, in: &new)
     guard let amended = try await store.notifications.amend(old.id, with: new) else {
       throw ServiceError(

@@ -16,6 +16,7 @@ extension ServiceError {
   private init(_ error: StoreError) {
     switch error.code {
     case .conflict: self.init(.conflict, error.reason)
+    case .exhausted: self.init(.tooManyRequests, error.reason, retryAfter: error.retryAfter)
     case .tooLarge: self.init(.tooLarge, error.reason)
     case .full: self.init(.diskFull, error.reason)
     // The log has the reason, which names hosts.

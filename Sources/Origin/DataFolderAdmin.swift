@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import Media
 import PluginHost
+import Primitives
 import Push
 package import RichPushAPI
 package import Store
@@ -120,14 +121,28 @@ package struct DataFolderAdmin: Sendable {
     return role
   }
 
-  /// Adds a user.
+  /// The numbers of devices that a user can be allowed.
+  package static let settableDevices = UserQuota.settableDevices
+
+  /// Sets how many devices a user can register; those that are registered stay.
+  ///
+  /// - Throws: `OperatorError` if there is no such user.
+  package func setMaxDevices(of name: String, to number: Int) async throws {
+    guard try await store.accounts.setMaxDevices(of: name, to: number) else {
+      throw OperatorError("there is no user \(name.quoted)")
+    }
+  }
+
+  /// Adds a user, who can register `maxDevices` devices, or the usual number.
   ///
   /// - Throws: `OperatorError` for an invalid name, password or role, or a name that is taken.
-  package func addUser(_ name: String, password: String, role: String) async throws {
+  package func addUser(
+    _ name: String, password: String, role: String, maxDevices: Int? = nil
+  ) async throws {
     let role = try Self.check(user: name, role: role)
     let hash = try NewPassword(password, of: name).hash
     do {
-      try await store.accounts.addUser(name, hash: hash, role: role)
+      try await store.accounts.addUser(name, hash: hash, role: role, maxDevices: maxDevices)
     } catch let error as StoreError where error.code == .conflict {
       throw OperatorError(error.reason)
     }

@@ -11,7 +11,7 @@ package enum UserQuota {
   package static let settableDevices = 1...1_000_000
   /// Different Web Push services of a user's devices.
   package static let webPushServices = 16
-  /// What a device sends to its own user within ``ownWindow``.
+  /// What a user's devices send within ``ownWindow``: to the user, and to others whose handles they register.
   package static let ownNotifications = 100
   /// The time in seconds after which ``ownNotifications`` are counted anew.
   package static let ownWindow = 3600

@@ -113,13 +113,17 @@ public struct UserPage: Sendable, Equatable, Codable {
     public let created: Date
     /// The number of registered devices.
     public let devices: Int
+    /// The most devices that can be registered.
+    public let maxDevices: Int
     /// When one of them last registered.
     @Nullable public var lastSeen: Date?
 
     /// Describes a user.
-    package init(username: String, role: String, created: Date, devices: Int, lastSeen: Date?) {
+    package init(
+      username: String, role: String, created: Date, devices: Int, maxDevices: Int, lastSeen: Date?
+    ) {
       (self.username, self.role, self.created) = (username, role, created)
-      self.devices = devices
+      (self.devices, self.maxDevices) = (devices, maxDevices)
       self.lastSeen = lastSeen
     }
   }
@@ -133,15 +137,19 @@ package struct UserChange: Sendable, Codable {
   package let password: String?
   /// Whether a new password ends the registrations of the user's devices, too.
   package let endRegistrations: Bool?
+  /// The most devices that the user can register.
+  package let maxDevices: Int?
 
   /// Creates a change.
-  package init(role: String, password: String? = nil, endRegistrations: Bool? = nil) {
+  package init(
+    role: String, password: String? = nil, endRegistrations: Bool? = nil, maxDevices: Int? = nil
+  ) {
     (self.role, self.password) = (role, password)
-    self.endRegistrations = endRegistrations
+    (self.endRegistrations, self.maxDevices) = (endRegistrations, maxDevices)
   }
 
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case role, password, endRegistrations
+    case role, password, endRegistrations, maxDevices
   }
 }
 
@@ -151,15 +159,20 @@ extension UserChange: RequestMessage {
   }
 }
 
-/// A user's devices: the response of `GET /api/registrations` and `GET /api/users/<name>/devices`.
+/// A page of a user's devices: the response of `GET /api/registrations` and `GET /api/users/<name>/devices`.
 public struct DeviceList: Sendable, Equatable, Codable {
-  /// The devices, the last registered first.
+  /// The devices, by the IDs of their registrations.
   public let devices: [Device]
+  /// The value of `after` on the next page; nil on the last one.
+  @Nullable public var next: String?
   /// For a device with its token, which sees only itself, the names of the user's other devices.
   public var others: [String]?
 
-  /// Creates the list.
-  package init(devices: [Device]) { self.devices = devices }
+  /// Creates a page.
+  package init(devices: [Device], next: String? = nil) {
+    self.devices = devices
+    self.next = next
+  }
 
   /// A registered device, without its push token.
   public struct Device: Sendable, Equatable, Codable {

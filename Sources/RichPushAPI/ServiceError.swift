@@ -40,6 +40,8 @@ package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible 
     case pluginFailed = "plugin-failed"
     /// The file is still being written; it is checked when it is complete.
     case incomplete
+    /// The user has as much under way as one user may have, or has done it too often; try again later.
+    case tooManyRequests = "too-many-requests"
     /// Too much waits already; try again after ``ServiceError/retryAfter`` seconds.
     case busy
     /// Something that is needed does not answer now.
@@ -72,6 +74,13 @@ package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible 
     self.init(.unknownField, "Unknown \(kind) \(name.quoted).\(hint)")
   }
 
+  /// Creates the error for a user who has as many of something, such as uploads, under way as one user may have.
+  package init(underWay what: String, _ number: Int) {
+    self.init(
+      .tooManyRequests, "This user has \(number) \(what) under way, which is the limit; try again.",
+      retryAfter: 1)
+  }
+
   /// The reason.
   package var description: String { reason }
 }
@@ -80,8 +89,8 @@ extension ServiceError.Code {
   /// Whether the content or the request is the reason, so that trying again without a change is useless.
   package var isPermanent: Bool {
     switch self {
-    case .internalError, .pluginFailed, .incomplete, .busy, .unavailable, .pluginTimedOut,
-      .diskFull:
+    case .internalError, .pluginFailed, .incomplete, .tooManyRequests, .busy, .unavailable,
+      .pluginTimedOut, .diskFull:
       false
     default: true
     }

@@ -75,7 +75,7 @@ extension RichPushClient {
   }
 
   /// Adds a user with a role (`device`, `publisher` or `admin`) and a password, or changes the role and, unless
-  /// nil, the password.
+  /// nil, the password and the most devices that the user can register.
   ///
   /// A new password ends the user's sessions and the tokens of the user's devices and, with `endRegistrations`,
   /// the registrations of the devices.
@@ -84,10 +84,12 @@ extension RichPushClient {
   /// try await client.putUser("dora", role: "publisher", password: "correct horse")
   /// ```
   public func putUser(
-    _ name: String, role: String, password: String? = nil, endRegistrations: Bool = false
+    _ name: String, role: String, password: String? = nil, endRegistrations: Bool = false,
+    maxDevices: Int? = nil
   ) async throws {
     let change = UserChange(
-      role: role, password: password, endRegistrations: endRegistrations ? true : nil)
+      role: role, password: password, endRegistrations: endRegistrations ? true : nil,
+      maxDevices: maxDevices)
     try await send(request("PUT", ["api", "users", name], json: change))
   }
 
@@ -100,14 +102,16 @@ extension RichPushClient {
     try await send(request("DELETE", ["api", "users", name]))
   }
 
-  /// The devices of a user.
+  /// The devices of a user by their registrations; `after` takes the `next` of a page.
   ///
   /// ```swift
-  /// print(try await client.devices(of: "alice").map(\.registration))
+  /// print(try await client.devices(of: "alice").devices.map(\.registration))
   /// ```
-  public func devices(of name: String) async throws -> [DeviceList.Device] {
-    let list: DeviceList = try await value(request("GET", ["api", "users", name, "devices"]))
-    return list.devices
+  public func devices(
+    of name: String, after registration: String? = nil, limit: Int? = nil
+  ) async throws -> DeviceList {
+    let query = Self.query([("after", registration), ("limit", limit.map(String.init))])
+    return try await value(request("GET", ["api", "users", name, "devices"], query: query))
   }
 
   /// Ends a user's sessions and the tokens of the user's devices and, with `endRegistrations`, the registrations

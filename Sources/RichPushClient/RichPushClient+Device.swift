@@ -60,13 +60,18 @@ extension RichPushClient {
     return try await token(of: device)
   }
 
-  /// This user's devices; for a client with a device's token that device, and the names of the others.
+  /// A page of this user's devices; for a client with a device's token that device, and the names of the others.
+  ///
+  /// `after` takes the `next` of a page.
   ///
   /// ```swift
   /// for device in try await client.registrations().devices { print(device.name ?? device.registration) }
   /// ```
-  public func registrations() async throws -> DeviceList {
-    try await value(request("GET", ["api", "registrations"]))
+  public func registrations(
+    after registration: String? = nil, limit: Int? = nil
+  ) async throws -> DeviceList {
+    let query = Self.query([("after", registration), ("limit", limit.map(String.init))])
+    return try await value(request("GET", ["api", "registrations"], query: query))
   }
 
   /// Removes a registration of this user; for an admin, of any user.

@@ -51,6 +51,8 @@ import Testing
     (["outbox", "replay", "first"], "JOB is a number"),
     (["people", "role", "dora"], "--role is missing"),
     (["people", "add", "dora", "--role", "boss"], "device, publisher or admin"),
+    (["people", "quota", "dora"], "--max-devices is missing"),
+    (["user", "quota", "dora", "--max-devices", "0"], "from 1 to 1000000"),
     (["session", "end", "x", "--user", "a"], "ID is a number"),
     (["session", "list"], "--user is missing"),
     (["serve", "--push", ","], "names no service"),

@@ -65,6 +65,46 @@ import Testing
     }
   }
 
+  @Test func `a user registers as many devices as an admin allows, which are listed by page`()
+    async throws
+  {
+    try await TestServer.test { server in
+      func put(_ body: String) async throws -> Int {
+        try await server.status("PUT", "/api/users/device", as: "admin", body: body)
+      }
+      for number in ["0", "-1", "1000001", #""9""#, "1.5"] {
+        #expect(try await put(#"{"role":"device","maxDevices":\#(number)}"#) == 400, "\(number)")
+      }
+      #expect(try await put(#"{"role":"device","maxDevices":3}"#) == 204)
+      #expect(try await put(#"{"role":"device"}"#) == 204, "it stays")
+      var ids: [String] = []
+      for handle in ["AA", "BB", "CC"] {
+        ids.append(try await server.register(handle, as: "device"))
+      }
+      let more = try await server.execute("POST", "/api/register?handle=DD", as: "device")
+      #expect(more.status == 409 && more.detail?.contains("3 devices") == true)
+      let body = #"{"Platform":"apns","Handle":"DD"}"#
+      #expect(try await server.status("PUT", "/api/register/own", as: "device", body: body) == 409)
+      #expect(try await server.register("AA", as: "device") == ids[0], "it is renewed")
+      let listed = try await server.execute("GET", "/api/users?after=admin&limit=1", as: "admin")
+      #expect(listed.objects("users").map { $0["maxDevices"] as? Int } == [3])
+
+      var (pages, next): ([[String?]], String?) = ([], "")
+      while let after = next, pages.count < 4 {
+        let page = try await server.execute(
+          "GET", "/api/users/device/devices?limit=2&after=\(after)", as: "admin")
+        pages.append(page.objects("devices").map { $0["registration"] as? String })
+        next = page.json["next"] as? String
+      }
+      let sorted = ids.sorted()
+      #expect(pages == [Array(sorted[..<2]), [sorted[2]]])
+      for query in ["limit=0", "limit=501", "limit=x", "page=2"] {
+        let path = "/api/users/device/devices?" + query
+        #expect(try await server.status("GET", path, as: "admin") == 400, "\(query)")
+      }
+    }
+  }
+
   @Test func `who guesses is listed, the network and the name`() async throws {
     try await TestServer.test { server in
       for attempt in 0..<10 {

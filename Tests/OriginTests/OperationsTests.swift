@@ -18,7 +18,8 @@ import Testing
       (.invalidRequest, 400), (.unknownField, 400), (.unauthorized, 401), (.forbidden, 403),
       (.notFound, 404), (.conflict, 409), (.alreadyFetched, 409), (.gone, 410), (.tooLarge, 413),
       (.unsupportedType, 415), (.rejected, 422), (.unknownRichType, 422), (.assetNotReady, 422),
-      (.noRecipients, 422), (.legallyUnavailable, 451), (.internalError, 500),
+      (.noRecipients, 422), (.tooManyRequests, 429), (.legallyUnavailable, 451),
+      (.internalError, 500),
       (.pluginFailed, 502), (.incomplete, 503), (.busy, 503), (.unavailable, 503),
       (.pluginTimedOut, 504), (.diskFull, 507),
     ] as [(ServiceError.Code, Int)])
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test func `every code of an error is listed above`() {
-    #expect(ServiceError.Code.allCases.count == 22)
+    #expect(ServiceError.Code.allCases.count == 23)
   }
 
   @Test func `requests without valid credentials get 401, and guesses have to wait`()

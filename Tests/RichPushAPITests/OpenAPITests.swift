@@ -25,7 +25,8 @@ import Testing
       ("OutboxPage", outbox(true), outbox(false)), ("Replayed", replayed, replayed),
       ("LaneReport", lanes(true), lanes(false)), ("UserPage", users(true), users(false)),
       (
-        "UserChange", UserChange(role: "admin", password: "p", endRegistrations: true),
+        "UserChange",
+        UserChange(role: "admin", password: "p", endRegistrations: true, maxDevices: 65),
         UserChange(role: "admin")
       ),
       ("DeviceList", devices(true), devices(false)),
@@ -230,7 +231,7 @@ import Testing
     UserPage(
       users: [
         .init(
-          username: "alice", role: "device", created: date, devices: 1,
+          username: "alice", role: "device", created: date, devices: 1, maxDevices: 64,
           lastSeen: isFull ? date : nil)
       ], next: isFull ? "alice" : nil)
   }
@@ -242,7 +243,7 @@ import Testing
       (device.name, device.created, device.lastContact) = ("n", date, date)
       (device.credential, device.userAgent) = ("password", "app/1")
     }
-    var list = DeviceList(devices: [device])
+    var list = DeviceList(devices: [device], next: isFull ? "r" : nil)
     list.others = isFull ? ["o"] : nil
     return list
   }

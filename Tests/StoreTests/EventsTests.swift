@@ -39,6 +39,7 @@ import Testing
   @Test func `tell of each of many devices that fetch in the same moment`() async throws {
     let store = try scratch.open()
     let devices = (0..<120).map { "phone \"\($0)\"" }
+    _ = try await store.accounts.setMaxDevices(of: "alice", to: devices.count)
     for (number, device) in (devices + ["bob's"]).enumerated() {
       _ = try await store.accounts.putRegistration(
         device, user: device == "bob's" ? bob : alice, platform: "apns", handle: "\(number)",

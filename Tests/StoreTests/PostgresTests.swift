@@ -95,6 +95,7 @@ struct PostgresTests {
 
   @Test func `no job is leased by two nodes, and none is left`() async throws {
     let stores = try open()
+    _ = try await stores[0].accounts.setMaxDevices(of: "alice", to: 400)
     for index in 0..<400 {
       _ = try await stores[0].accounts.putRegistration(
         "\(index)", user: alice, platform: "apns", handle: "token \(index)", tags: [])

@@ -10,14 +10,16 @@ const t = texts.account;
 
 class Account extends Screen {
   async load() {
-    const [{ current, sessions }, { devices }] = await Promise.all([get("/api/session"), get("/api/registrations")]);
+    const { current, sessions } = await get("/api/session");
+    const devices = deviceTable(this, t.devices, "/api/registrations");
     this.frame(texts.screens.account, [], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();
       }) } }, t.end);
       return [session.userAgent || "–", time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
-    }), t.nobody), h("h2", {}, t.devices), deviceTable(this, t.devices, devices, () => this.load()));
+    }), t.nobody), h("h2", {}, t.devices), devices);
+    await devices.show();
   }
 }
 

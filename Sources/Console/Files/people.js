@@ -37,17 +37,20 @@ class People extends Screen {
       one.address ?? "–", one.username ?? "–", number(one.failures), one.until ? time(one.until) : "–"]), t.noneRefused));
   }
 
-  /** Adds a user, or changes one's role and password. */
+  /** Adds a user, or changes one's role, password and quota of devices. */
   edit(user) {
     const name = h("input", { value: user?.username ?? "", readOnly: Boolean(user), required: true, autocapitalize: "none", autocomplete: "off" });
     const role = h("select", {}, Object.keys(texts.roles).map((key) => h("option", { value: key, selected: key === (user?.role ?? "device") }, texts.roles[key])));
     const password = h("input", { type: "password", autocomplete: "new-password", required: !user });
     const endRegistrations = h("input", { type: "checkbox" });
+    const most = h("input", { type: "number", min: 1, max: 1000000, placeholder: 64, value: user?.maxDevices ?? "" });
     const problem = h("p", { class: "problem", role: "alert" });
     const submit = async (event) => {
       event.preventDefault();
       try {
-        await put(path(name.value), { role: role.value, ...(password.value && { password: password.value, endRegistrations: endRegistrations.checked }) });
+        await put(path(name.value), {
+          role: role.value, ...(password.value && { password: password.value, endRegistrations: endRegistrations.checked }),
+          ...(most.value && { maxDevices: Number(most.value) }) });
         dialog.close();
         await this.users.show();
         this.say(t.saved(name.value));
@@ -59,7 +62,8 @@ class People extends Screen {
       h("form", { on: { submit } }, h("h2", { id: "user-title" }, user ? t.change : t.add),
         h("label", {}, t.name, name), h("label", {}, t.role, role),
         h("label", {}, user ? t.newPassword : texts.signIn.password, password),
-        user?.devices > 0 && h("label", { class: "check" }, endRegistrations, t.endRegistrations), problem,
+        user?.devices > 0 && h("label", { class: "check" }, endRegistrations, t.endRegistrations),
+        h("label", {}, t.maxDevices, most), problem,
         h("div", { class: "actions" }, h("button", { class: "main" }, t.save),
           h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel))));
     document.body.append(dialog);
@@ -67,11 +71,7 @@ class People extends Screen {
   }
 
   async showDevices(user) {
-    const devices = h("div");
-    const show = async () => {
-      const list = await get(path(user.username, "/devices"));
-      fill(devices, deviceTable(this, t.devices, list.devices, show));
-    };
+    const devices = deviceTable(this, t.devices, path(user.username, "/devices"));
     const endRegistrations = h("input", { type: "checkbox" });
     const dialog = h("dialog", { class: "wide", "aria-labelledby": "devices-title", on: { close: () => dialog.remove() } },
       h("form", { method: "dialog" }, h("h2", { id: "devices-title" }, t.devicesOf(user.username)), devices,
@@ -80,9 +80,9 @@ class People extends Screen {
           h("button", { type: "button", class: "danger", on: { click: (event) => this.attempt(event.currentTarget, async () => {
             await remove(path(user.username, `/tokens${endRegistrations.checked ? "?registrations" : ""}`));
             this.say(t.tokensEnded(user.username));
-            await show();
+            await devices.show();
           }) } }, t.endTokens))));
-    await show();
+    await devices.show();
     document.body.append(dialog);
     dialog.showModal();
   }

@@ -117,7 +117,7 @@ export const texts = {
     newPassword: "New password (empty: unchanged)", save: "Save", saved: (name) => `${name} was saved.`, nobody: "Nobody is here.",
     removeQuestion: (name) => `Remove ${name}, with all devices and notifications of this account?`,
     refused: "Refused log-ins", address: "Address", failures: "Failures", until: "Refused until", noneRefused: "No log-in is refused.",
-    devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",
+    maxDevices: "Most devices", devicesOf: (name) => `Devices of ${name}`, device: "Device", platform: "Platform", tags: "Tags",
     endTokens: "Sign out everywhere", tokensEnded: (name) => `${name} is signed out everywhere.`,
     endRegistrations: "End the registrations of all devices, too: they get no pushes until they register again",
   },

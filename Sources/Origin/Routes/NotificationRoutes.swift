@@ -55,7 +55,9 @@ struct NotificationRoutes: Sendable {
         body == nil ? .invalidRequest : .rejected,
         "The body is not a JSON string, such as \"Hello\".")
     }
-    try await publisher.announcement.announce("From \(context.caller.name): \(text)", to: user)
+    let caller = context.caller
+    try await publisher.announcement.announce(
+      "From \(caller.name): \(text)", to: user, fromDeviceOf: caller.mayPublish ? nil : caller.id)
     return .empty(200)
   }
 
@@ -66,7 +68,8 @@ struct NotificationRoutes: Sendable {
       message: standard.message, richType: standard.richType, payload: standard.payload,
       user: caller.name)
     do {
-      _ = try await publisher.publish(draft, sender: caller.id, request: [], using: .all)
+      _ = try await publisher.publish(
+        draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: [], using: .all)
     } catch {
       // The reason names assets.
       guard let error = error as? ServiceError, error.code.isPermanent, !caller.mayPublish else {
@@ -98,8 +101,10 @@ struct NotificationRoutes: Sendable {
         .rejected, "The body is a string, which requires to_tag; without it, send an object.")
     }
     let draft = try draft(context)
+    let caller = context.caller
     let published = try await publisher.publish(
-      draft, sender: context.caller.id, request: context.body, using: context.caller.usableAssets)
+      draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: context.body,
+      using: caller.usableAssets)
     var notification = RichNotification(published.notification, isRead: false)
     notification.reach = published.reach
     return .json(
@@ -121,7 +126,7 @@ struct NotificationRoutes: Sendable {
     let old = try await sent(context)
     let draft = try Draft(old, changedBy: context.body, now: Date())
     let amended = try await publisher.amend(
-      old, as: draft, using: context.caller.usableAssets)
+      old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets)
     return .json(200, RichNotification(amended, isRead: false))
   }
 

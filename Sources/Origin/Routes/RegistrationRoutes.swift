@@ -56,9 +56,9 @@ struct RegistrationRoutes: Sendable {
       try Self.check(handle: handle)
     } else if platform == PlatformLanes.webPush {
       subscription = try self.subscription(handle, registration.keys)
-    } else if !(1...4096).contains(handle.unicodeScalars.count) || handle.utf8.contains(0) {
+    } else if !(1...4096).contains(handle.utf8.count) || handle.utf8.contains(0) {
       throw ServiceError(
-        .invalidRequest, "Handle is missing, has more than 4096 characters or a NUL character.")
+        .invalidRequest, "Handle is missing, has more than 4096 bytes or a NUL character.")
     }
     var change = RegistrationChange(
       platform: platform, handle: platform == "apns" ? handle.uppercased() : handle)
@@ -105,17 +105,19 @@ struct RegistrationRoutes: Sendable {
   private static func origin(_ context: RequestContext) -> RegistrationOrigin {
     RegistrationOrigin(
       credential: context.caller.proof == .name ? "name" : "password",
-      userAgent: context.request.fields["User-Agent"].map { String($0.prefix(256)) })
+      userAgent: context.request.fields["User-Agent"].map {
+        String(String.UnicodeScalarView($0.unicodeScalars.prefix(256)))
+      })
   }
 
-  /// `GET /api/registrations`: the caller's devices; for a device with its token that one, and the names of the
-  /// others.
+  /// `GET /api/registrations`: a page of the caller's devices; for a device with its token that one, and the names
+  /// of the others.
   func list(_ context: RequestContext) async throws -> Response {
+    guard let device = context.caller.device else {
+      return .json(200, try await DeviceList(context, of: context.caller.id, in: store))
+    }
     _ = try context.query()
     let found = try await store.accounts.registrations(ofUser: context.caller.id)
-    guard let device = context.caller.device else {
-      return .json(200, DeviceList(devices: found.map(DeviceList.Device.init)))
-    }
     var list = DeviceList(
       devices: found.filter { $0.id == device }.map(DeviceList.Device.init))
     list.others = found.filter { $0.id != device }.map { $0.name ?? $0.id }
@@ -234,6 +236,19 @@ struct RegistrationRoutes: Sendable {
       if !result.contains(text) { result.append(text) }
     }
     return result
+  }
+}
+
+extension DeviceList {
+  /// The page of a user's devices that `after` and `limit` of the request name.
+  init(_ context: RequestContext, of user: UserID, in store: Store) async throws {
+    let query = try context.query("after", "limit")
+    let limit = try query.number("limit", 1...500) ?? 100
+    let found = try await store.accounts.registrations(
+      ofUser: user, after: query["after"] ?? "", limit: limit + 1)
+    let page = found.prefix(limit)
+    self.init(
+      devices: page.map(Device.init), next: found.count > limit ? page.last?.id : nil)
   }
 }
 

@@ -244,6 +244,7 @@ extension ServiceError.Code {
     case .tooLarge: 413
     case .unsupportedType: 415
     case .rejected, .unknownRichType, .assetNotReady, .noRecipients: 422
+    case .tooManyRequests: 429
     case .legallyUnavailable: 451
     case .internalError: 500
     case .pluginFailed: 502

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTP
+import Primitives
 import RichPushAPI
 import Store
 
@@ -21,7 +22,7 @@ struct UserRoutes: Sendable {
         users: page.map(UserPage.User.init), next: found.count > limit ? page.last?.name : nil))
   }
 
-  /// `PUT /api/users/<name>`: adds a user (201), or changes role and password.
+  /// `PUT /api/users/<name>`: adds a user (201), or changes role, password and the most devices.
   func put(_ context: RequestContext) async throws -> Response {
     _ = try context.query()
     guard let name = context.parameters.first, UserName.isValid(name) else {
@@ -32,6 +33,11 @@ struct UserRoutes: Sendable {
     guard let role = Role(rawValue: change.role) else {
       throw ServiceError(.invalidRequest, "role is device, publisher or admin.")
     }
+    if let number = change.maxDevices, !UserQuota.settableDevices.contains(number) {
+      throw ServiceError(
+        .invalidRequest, "maxDevices is a number from 1 to \(UserQuota.settableDevices.upperBound)."
+      )
+    }
     var hash: String?
     if let password = change.password {
       hash = try await authenticator.makeHash(of: password, for: name)
@@ -41,7 +47,8 @@ struct UserRoutes: Sendable {
       throw ServiceError(.rejected, "A new user needs a password.")
     }
     let isNew = try await store.administration.putUser(
-      name, role: role, hash: hash, endingRegistrations: change.endRegistrations ?? false)
+      name, role: role, hash: hash, endingRegistrations: change.endRegistrations ?? false,
+      maxDevices: change.maxDevices)
     return .empty(isNew ? 201 : 204)
   }
 
@@ -65,11 +72,9 @@ struct UserRoutes: Sendable {
     return .empty(204)
   }
 
-  /// `GET /api/users/<name>/devices`: the user's devices, without their push tokens.
+  /// `GET /api/users/<name>/devices`: the user's devices by registration, without their push tokens.
   func devices(_ context: RequestContext) async throws -> Response {
-    _ = try context.query()
-    let found = try await store.accounts.registrations(ofUser: user(context))
-    return .json(200, DeviceList(devices: found.map(DeviceList.Device.init)))
+    .json(200, try await DeviceList(context, of: user(context), in: store))
   }
 
   /// `GET /api/failed-logins`: the addresses and names that have to wait after wrong passwords.
@@ -102,6 +107,6 @@ extension UserPage.User {
     let role = user.isPasswordless ? Caller(guest: user.name, user.id).role : user.role
     self.init(
       username: user.name, role: role.rawValue, created: user.created, devices: user.devices,
-      lastSeen: user.lastSeen)
+      maxDevices: user.maxDevices, lastSeen: user.lastSeen)
   }
 }

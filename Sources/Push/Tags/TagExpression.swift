@@ -167,7 +167,8 @@ package struct Tag: Sendable, Hashable {
   /// Checks the spelling: letters, digits and `_ - @ # . :`, or `$InstallationId:{…}` and
   /// `$UserId:{…}`.
   package init(_ name: String) throws(PushError) {
-    guard !name.isEmpty, name.count <= Self.limit,
+    // One character may have any number of accents.
+    guard !name.isEmpty, name.unicodeScalars.count <= Self.limit,
       name.allSatisfy(Self.isPlain) || Self.isReserved(name)
     else {
       throw PushError(

@@ -14,8 +14,10 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case damaged
     /// The database was written by a newer version of this program.
     case newer
-    /// The change contradicts what is stored: a name taken, a key used for something else.
+    /// The change contradicts what is stored: a name taken, a key used for something else, a quota that is used up.
     case conflict
+    /// The user has done it as often as it may for now.
+    case exhausted
     /// What the change refers to does not exist.
     case missing
     /// The content is larger than the caller allowed.
@@ -34,13 +36,14 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   package let code: Code
   /// A sentence a person can act on.
   package let reason: String
+  /// The number of seconds after which to try again, if that is known.
+  package let retryAfter: Int?
 
   /// The reason.
   package var description: String { reason }
 
-  init(_ code: Code, _ reason: String) {
-    self.code = code
-    self.reason = reason
+  init(_ code: Code, _ reason: String, retryAfter: Int? = nil) {
+    (self.code, self.reason, self.retryAfter) = (code, reason, retryAfter)
   }
 
   /// Describes a failed system call on a file by its `errno`.
@@ -52,6 +55,7 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
       case ENOENT: .missing
       default: .failed
       }
+    retryAfter = nil
     reason = "could not \(action) \(path): \(String(cString: strerror(number)))"
   }
 }

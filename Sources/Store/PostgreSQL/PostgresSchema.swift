@@ -243,6 +243,11 @@ enum PostgresSchema {
       ADD COLUMN credential text, ADD COLUMN user_agent text, ADD COLUMN contact bigint;
     ALTER TABLE notification ADD COLUMN held bigint;
     """,
+    """
+    -- The quota that an admin has set, and what the user's devices have sent to it since when.
+    ALTER TABLE users ADD COLUMN max_devices bigint, ADD COLUMN own_sent bigint NOT NULL DEFAULT 0,
+      ADD COLUMN own_since bigint NOT NULL DEFAULT 0;
+    """,
   ]
 
   /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.

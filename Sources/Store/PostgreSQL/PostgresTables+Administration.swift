@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 extension PostgresTables {
   func users(
@@ -9,20 +10,21 @@ extension PostgresTables {
         """
         SELECT id, name, role, hash IS NULL, created,
           (SELECT count(*) FROM registration WHERE user_id = users.id),
-          (SELECT max(updated) FROM registration WHERE user_id = users.id)
+          (SELECT max(updated) FROM registration WHERE user_id = users.id),
+          coalesce(max_devices, $4)
         FROM users WHERE name > $1 AND (hash IS NOT NULL OR $2) ORDER BY name LIMIT $3
-        """, name, includingPasswordless, max(0, limit), as: UserSummary.init)
+        """, name, includingPasswordless, max(0, limit), UserQuota.devices, as: UserSummary.init)
     }
   }
 
   func putUser(
-    _ name: String, role: Role, hash: String?, endingRegistrations: Bool
+    _ name: String, role: Role, hash: String?, endingRegistrations: Bool, maxDevices: Int?
   ) async throws -> Bool {
     if try await user(named: name) == nil {
       guard let hash else {
         throw StoreError(.missing, "a new user needs a password")
       }
-      try await addUser(name, hash: hash, role: role)
+      try await addUser(name, hash: hash, role: role, maxDevices: maxDevices)
       return true
     }
     let now = now()
@@ -30,9 +32,9 @@ extension PostgresTables {
       if role != .admin { try transaction.checkAdmins(without: name) }
       let user = try transaction.value(
         """
-        UPDATE users SET role = $1, hash = coalesce($2, hash)
+        UPDATE users SET role = $1, hash = coalesce($2, hash), max_devices = coalesce($4, max_devices)
         WHERE name = $3 AND hash IS NOT NULL RETURNING id
-        """, role, hash, name, as: UserID.self)
+        """, role, hash, name, maxDevices, as: UserID.self)
       guard let user else { return nil }
       if hash != nil {
         try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)

@@ -2,10 +2,13 @@ import FoundationEssentials
 import Primitives
 
 extension PostgresTables {
-  func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws {
+  func push(
+    _ data: String, to users: [UserID], pushes: [PushInsert], fromDeviceOf user: UserID?
+  ) async throws {
     let users = Set(users).sorted()
     let now = now()
     try await database.write { transaction in
+      if let user { try transaction.countOwnNotification(of: user, at: now) }
       transaction.collected.pushEvents.append(
         CollectedChanges.PushEvent(users: users, notification: nil, data: data, time: now))
       for push in pushes {

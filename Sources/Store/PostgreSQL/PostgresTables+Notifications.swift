@@ -14,6 +14,7 @@ extension PostgresTables {
       {
         return (earlier, false)
       }
+      if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       let notification = StoredNotification(new, id: id, created: now)
       transaction.insert(notification, recipients: recipients.count)
       try transaction.announce(new, to: recipients, as: notification, at: now)
@@ -33,6 +34,7 @@ extension PostgresTables {
       if let stored = try transaction.notification(id, at: now), stored.isSame(as: new) {
         return (stored, [])
       }
+      if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       guard let notification = try transaction.update(id, with: new, at: now) else { return nil }
       try transaction.cancelUnsent(id, at: now)
       let recipients = try transaction.recipients(of: id)

@@ -7,6 +7,12 @@ extension PostgresTables {
     let newID = String(UInt128.random(in: .min ... .max), radix: 16)
     let now = now()
     return try await database.write { transaction in
+      // Again once the user's row is locked: another node may have added it before.
+      if try !transaction.isRegistered(handle), try transaction.lockQuota(of: user),
+        try !transaction.isRegistered(handle)
+      {
+        try transaction.requireDeviceQuota(of: user)
+      }
       try transaction.run(
         """
         INSERT INTO registration(id, user_id, handle, updated, created, credential, user_agent)
@@ -46,15 +52,17 @@ extension PostgresTables {
     return owner != nil
   }
 
-  func registrations(ofUser user: UserID) async throws -> [DeviceRegistration] {
+  func registrations(
+    ofUser user: UserID, after id: String, limit: Int
+  ) async throws -> [DeviceRegistration] {
     try await database.read { connection in
       try connection.all(
         """
         SELECT id, user_id, platform, handle, updated, coalesce((
             SELECT json_agg(tag ORDER BY tag) FROM registration_tag WHERE registration = id), '[]'),
           name, created, credential, user_agent, contact
-        FROM registration WHERE user_id = $1 ORDER BY updated DESC, id
-        """, user
+        FROM registration WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3
+        """, user, id, max(0, limit)
       ) { row in
         try DeviceRegistration(
           id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
@@ -68,6 +76,11 @@ extension PostgresTables {
 }
 
 extension PostgresTransaction {
+  fileprivate func isRegistered(_ handle: String) throws -> Bool {
+    try value(
+      "SELECT true FROM registration WHERE md5(handle) = md5($1) AND handle = $1", handle) ?? false
+  }
+
   /// Also returns the users of other registrations that have ended.
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
@@ -76,9 +89,8 @@ extension PostgresTransaction {
       "SELECT user_id, platform FROM registration WHERE id = $1 FOR UPDATE", id
     ) { row in (owner: try row.next(UserID.self), platform: try row.next(String?.self)) }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
-    let isUser = try value(
-      "SELECT true FROM users WHERE id = $1 FOR KEY SHARE", user, as: Bool.self)
-    guard known == nil || known?.owner == user, isUser == true else {
+    let isUser = try lockQuota(of: user)
+    guard known == nil || known?.owner == user, isUser else {
       return (.notOwn, [])
     }
     if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
@@ -101,6 +113,8 @@ extension PostgresTransaction {
     if let former, former.platform ?? change.platform != change.platform {
       return (.handleTaken, [])
     }
+    // The other user's devices are told.
+    if former != nil { try countOwnNotification(of: user, at: now) }
     let ended: [UserID] = try column(
       """
       DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1 AND id <> $2
@@ -113,7 +127,9 @@ extension PostgresTransaction {
           type: "device", publisher: former.owner.user, user: nil, notification: nil,
           data: former.owner.event, time: now))
     }
+    if known == nil { try requireDeviceQuota(of: user) }
     if let lane = change.lane {
+      try requireServiceQuota(of: user, for: lane, of: id)
       try run(
         """
         UPDATE job SET lane = $2

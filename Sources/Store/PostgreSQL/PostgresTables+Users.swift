@@ -1,7 +1,8 @@
 import FoundationEssentials
+import Primitives
 
 extension PostgresTables {
-  func addUser(_ name: String, hash: String, role: Role) async throws {
+  func addUser(_ name: String, hash: String, role: Role, maxDevices: Int?) async throws {
     let now = now()
     try await database.write { transaction in
       let passwordless = try transaction.value(
@@ -9,8 +10,9 @@ extension PostgresTables {
       if let passwordless { try transaction.remove(passwordless, at: now) }
       let added = try transaction.run(
         """
-        INSERT INTO users(name, hash, role, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
-        """, name, hash, role, now)
+        INSERT INTO users(name, hash, role, created, max_devices) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT DO NOTHING
+        """, name, hash, role, now, maxDevices)
       guard added == 1 else { throw StoreError(.conflict, "user “\(name)” already exists") }
     }
   }
@@ -29,6 +31,17 @@ extension PostgresTables {
     }
     if let user { observers.onCredentialsEnded(user) }
     return user != nil
+  }
+
+  func setMaxDevices(of name: String, to number: Int) async throws -> Bool {
+    try await database.run("UPDATE users SET max_devices = $1 WHERE name = $2", number, name) == 1
+  }
+
+  func maxDevices(of user: UserID) async throws -> Int {
+    try await database.read { connection in
+      try connection.value(
+        "SELECT coalesce(max_devices, $1) FROM users WHERE id = $2", UserQuota.devices, user)
+    } ?? UserQuota.devices
   }
 
   func removeUser(_ name: String) async throws -> Bool {

@@ -64,15 +64,19 @@ package struct LinkKey: Sendable, Equatable {
 package protocol Accounts: Sendable {
   // MARK: Users
 
-  /// Adds a user; throws `conflict` if the name is taken.
+  /// Adds a user, who may have `maxDevices` devices, or the usual number; throws `conflict` if the name is taken.
   ///
   /// Removes a passwordless user of that name first.
-  func addUser(_ name: String, hash: String, role: Role) async throws
+  func addUser(_ name: String, hash: String, role: Role, maxDevices: Int?) async throws
   /// Replaces a user's password hash and ends the user's sessions and the tokens of its devices and, if asked
   /// to, the registrations; false if there is no such user.
   func setPassword(
     of name: String, hash: String, endingRegistrations: Bool
   ) async throws -> Bool
+  /// Sets how many devices a user may have; false if there is no such user. Those there are stay.
+  func setMaxDevices(of name: String, to number: Int) async throws -> Bool
+  /// How many devices a user may have.
+  func maxDevices(of user: UserID) async throws -> Int
   /// Removes a user with everything that belongs to it; false if there is no such user.
   ///
   /// The receipts of the user's notifications stay, without a name, because publishers have counted them. What
@@ -103,21 +107,26 @@ package protocol Accounts: Sendable {
 
   /// The id of the user's registration with this handle; adds one if there is none.
   ///
-  /// If the handle is another user's, the id is a new one, of no registration yet.
+  /// If the handle is another user's, the id is a new one, of no registration yet. Throws `conflict` if the user
+  /// can't have one more device.
   func registration(
     forHandle handle: String, user: UserID, origin: RegistrationOrigin
   ) async throws -> String
   /// Inserts or replaces a registration.
   ///
   /// A handle belongs to one device at a time: the user's other registration with it is removed, and another
-  /// user's if it is of the same platform, which is an event of that user. Unsent pushes move to the lane.
+  /// user's if it is of the same platform, which is an event of that user. Unsent pushes move to the lane. Throws
+  /// `conflict` if the user can't have one more device, or one more Web Push service, and `exhausted` if it has ended
+  /// too many registrations of others within the hour.
   func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange
   ) async throws -> RegistrationResult
   /// Removes a registration; false if there is none with this id, of this user if one is given.
   func removeRegistration(_ id: String, user: UserID?) async throws -> Bool
-  /// The user's registrations, the last updated first.
-  func registrations(ofUser user: UserID) async throws -> [DeviceRegistration]
+  /// The user's registrations by id, after an id, at most `limit`.
+  func registrations(
+    ofUser user: UserID, after id: String, limit: Int
+  ) async throws -> [DeviceRegistration]
   /// The devices that match at least one of the clauses, each once, by registration id.
   ///
   /// The cost of a clause grows with the devices that have the rarest of its `with` tags, or with all
@@ -165,6 +174,16 @@ extension Accounts {
   /// Replaces a user's password hash; the registrations stay.
   package func setPassword(of name: String, hash: String) async throws -> Bool {
     try await setPassword(of: name, hash: hash, endingRegistrations: false)
+  }
+
+  /// All registrations of the user, by id.
+  package func registrations(ofUser user: UserID) async throws -> [DeviceRegistration] {
+    try await registrations(ofUser: user, after: "", limit: .max)
+  }
+
+  /// Adds a user who may have as many devices as any other.
+  package func addUser(_ name: String, hash: String, role: Role) async throws {
+    try await addUser(name, hash: hash, role: role, maxDevices: nil)
   }
 
   /// Whose token has this hash, or nil.

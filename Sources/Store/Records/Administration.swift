@@ -16,6 +16,8 @@ package struct UserSummary: Sendable, Equatable {
   package let devices: Int
   /// When a device of the user last registered, or nil.
   package let lastSeen: Date?
+  /// How many devices the user may have.
+  package let maxDevices: Int
 }
 
 /// The queued jobs of a lane.
@@ -35,14 +37,14 @@ package protocol Administration: Sendable {
   /// Users by name, after a name, at most `limit`; those without a password only if they are included.
   func users(after name: String, includingPasswordless: Bool, limit: Int) async throws
     -> [UserSummary]
-  /// Adds a user with this password hash, or changes the role and, unless nil, the password hash; returns
-  /// whether the user is new.
+  /// Adds a user with this password hash, or changes the role and, unless nil, the password hash and how many
+  /// devices the user may have; returns whether the user is new.
   ///
   /// Another password ends the user's sessions and the tokens of its devices; the registrations, too, only if
   /// asked to. What a user has scheduled who may not publish any more is held. Throws `missing` if a new user
   /// has no hash, `conflict` if no admin would be left.
   func putUser(
-    _ name: String, role: Role, hash: String?, endingRegistrations: Bool
+    _ name: String, role: Role, hash: String?, endingRegistrations: Bool, maxDevices: Int?
   ) async throws -> Bool
   /// Removes a user; false if there is none. Throws `conflict` if no admin would be left.
   func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool
@@ -65,7 +67,8 @@ package protocol Administration: Sendable {
 extension Administration {
   /// Adds or changes a user; the registrations stay.
   package func putUser(_ name: String, role: Role, hash: String?) async throws -> Bool {
-    try await putUser(name, role: role, hash: hash, endingRegistrations: false)
+    try await putUser(
+      name, role: role, hash: hash, endingRegistrations: false, maxDevices: nil)
   }
 
   /// Ends the user's sessions and the tokens of its devices; the registrations stay.

@@ -29,7 +29,12 @@ package protocol Events: Sendable {
   // MARK: Pushes
 
   /// Commits a push that announces no notification: an event for each user, and jobs.
-  func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws
+  ///
+  /// If a device sends it to its own user, it counts as a notification: throws `exhausted` like
+  /// ``Notifications/create(_:)``.
+  func push(
+    _ data: String, to users: [UserID], pushes: [PushInsert], fromDeviceOf user: UserID?
+  ) async throws
   /// The user's push events after a sequence number, in order, at most `limit`.
   ///
   /// Leaves out those of expired notifications.
@@ -65,4 +70,11 @@ package protocol Events: Sendable {
   func cursor(of reader: String) async throws -> Int?
   /// Stores the sequence number of the last event a reader has processed; nil removes the cursor.
   func setCursor(_ sequence: Int?, of reader: String) async throws
+}
+
+extension Events {
+  /// Commits a push of a publisher, or of the server, that announces no notification.
+  package func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws {
+    try await push(data, to: users, pushes: pushes, fromDeviceOf: nil)
+  }
 }

@@ -32,7 +32,9 @@ struct MigratedTable: Sendable {
 
   /// All tables, each after those that it refers to.
   static let all = [
-    MigratedTable("user", as: "users", key: "id", columns: "id name hash role created"),
+    MigratedTable(
+      "user", as: "users", key: "id",
+      columns: "id name hash role created max_devices own_sent own_since"),
     MigratedTable("session", key: "id", columns: "id hash user created used user_agent"),
     MigratedTable(
       "registration", key: "id",

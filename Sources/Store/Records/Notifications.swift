@@ -10,6 +10,8 @@ package struct NotificationInsert: Sendable {
   package var payload: String
   /// Who creates it, or nil for the server itself.
   package var sender: UserID?
+  /// Whether a device sends it to its own user, who may do so only so often.
+  package var isFromDevice = false
   /// The users who may get it; duplicates count once.
   package var recipients: [UserID] = []
   /// The audience as the publisher wrote it.
@@ -37,6 +39,11 @@ package struct NotificationInsert: Sendable {
   package init(message: String, richType: String, payload: String) {
     (self.message, self.richType, self.payload) = (message, richType, payload)
   }
+}
+
+extension NotificationInsert {
+  /// The user whose device sends it to the user itself; nil if another sends it.
+  var device: UserID? { isFromDevice ? sender : nil }
 }
 
 /// A publisher's name for one request, so that a repetition of the request creates nothing again.
@@ -110,6 +117,8 @@ package protocol Notifications: Sendable {
   /// Those of a large audience are written by ``writeNextParts(within:)``. Until then its users count as recipients
   /// when they fetch the notification or mark it read.
   ///
+  /// Throws `exhausted` if it is from a device whose user has sent too much to itself within the hour.
+  ///
   /// If the idempotency key was used before with the same request, returns the notification that was
   /// created then, and `isNew` is false; with another request it throws `conflict`. A blob that is not stored
   /// throws `missing`.
@@ -119,7 +128,8 @@ package protocol Notifications: Sendable {
   /// Replaces the content of a notification that nobody has fetched yet; nil if it has expired
   /// or was fetched.
   ///
-  /// Id, recipients and creation time stay. Unsent pushes are cancelled; the pushes of `new` replace
+  /// Id, recipients and creation time stay. A change by a device counts as a notification: throws `exhausted` like
+  /// ``create(_:)``. Unsent pushes are cancelled; the pushes of `new` replace
   /// on a device those already sent. If `new` changes nothing, pushes nothing, so that an amendment
   /// can be repeated when its response was lost.
   func amend(_ id: Int, with new: NotificationInsert) async throws -> StoredNotification?

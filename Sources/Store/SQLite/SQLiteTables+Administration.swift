@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 extension SQLiteTables {
   func users(
@@ -8,20 +9,21 @@ extension SQLiteTables {
       """
       SELECT id, name, role, hash IS NULL, created,
         (SELECT count(*) FROM registration WHERE registration.user = user.id),
-        (SELECT max(updated) FROM registration WHERE registration.user = user.id)
+        (SELECT max(updated) FROM registration WHERE registration.user = user.id),
+        coalesce(max_devices, ?)
       FROM user WHERE name > ? AND (hash IS NOT NULL OR ?) ORDER BY name LIMIT ?
-      """, name,
+      """, UserQuota.devices, name,
       includingPasswordless, max(0, limit), as: UserSummary.init)
   }
 
   func putUser(
-    _ name: String, role: Role, hash: String?, endingRegistrations: Bool
+    _ name: String, role: Role, hash: String?, endingRegistrations: Bool, maxDevices: Int?
   ) async throws -> Bool {
     if try user(named: name) == nil {
       guard let hash else {
         throw StoreError(.missing, "a new user needs a password")
       }
-      try await addUser(name, hash: hash, role: role)
+      try await addUser(name, hash: hash, role: role, maxDevices: maxDevices)
       return true
     }
     let now = now()
@@ -29,9 +31,9 @@ extension SQLiteTables {
       if role != .admin { try connection.checkAdmins(without: name) }
       let user = try connection.value(
         """
-        UPDATE user SET role = ?, hash = coalesce(?, hash)
+        UPDATE user SET role = ?, hash = coalesce(?, hash), max_devices = coalesce(?, max_devices)
         WHERE name = ? AND hash IS NOT NULL RETURNING id
-        """, role, hash, name, as: UserID.self)
+        """, role, hash, maxDevices, name, as: UserID.self)
       guard let user else { return nil }
       if hash != nil {
         try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)

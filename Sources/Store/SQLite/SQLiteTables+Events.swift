@@ -2,10 +2,13 @@ import FoundationEssentials
 import Primitives
 
 extension SQLiteTables {
-  func push(_ data: String, to users: [UserID], pushes: [PushInsert]) async throws {
+  func push(
+    _ data: String, to users: [UserID], pushes: [PushInsert], fromDeviceOf user: UserID?
+  ) async throws {
     let users = Set(users).sorted()
     let now = now()
     try await database.write { connection in
+      if let user { try connection.countOwnNotification(of: user, at: now) }
       try connection.run(
         "INSERT INTO push_event(user, data, created) SELECT value, ?, ? FROM json_each(?)", data,
         now, SQLiteConnection.list(users.map(\.rawValue)))

@@ -16,6 +16,7 @@ extension SQLiteTables {
         return (earlier, false)
       }
       try connection.requireRenewed(new.blob?.digest, in: blobs)
+      if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
       let notification = try connection.insert(new, created: now)
       try connection.run(
         "INSERT INTO notification_count(notification, recipients) VALUES (?, ?)", notification.id,
@@ -37,6 +38,7 @@ extension SQLiteTables {
       if let stored = try connection.notification(id, at: now), stored.isSame(as: new) {
         return (stored, [])
       }
+      if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
       guard let notification = try connection.update(id, with: new, at: now) else { return nil }
       try connection.cancelUnsent(id, at: now)
       let recipients: [UserID] = try connection.column(

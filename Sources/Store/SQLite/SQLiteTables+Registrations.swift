@@ -7,6 +7,9 @@ extension SQLiteTables {
     let newID = String(UInt128.random(in: .min ... .max), radix: 16)
     let now = now()
     return try await database.write { connection in
+      let isKnown = try connection.value(
+        "SELECT 1 FROM registration WHERE handle = ?", handle, as: Bool.self)
+      if isKnown != true { try connection.requireDeviceQuota(of: user) }
       try connection.run(
         """
         INSERT INTO registration(id, user, handle, updated, created, credential, user_agent)
@@ -42,14 +45,16 @@ extension SQLiteTables {
     return owner != nil
   }
 
-  func registrations(ofUser user: UserID) throws -> [DeviceRegistration] {
+  func registrations(
+    ofUser user: UserID, after id: String, limit: Int
+  ) throws -> [DeviceRegistration] {
     try database.all(
       """
       SELECT id, user, platform, handle, updated, (SELECT json_group_array(tag) FROM (
           SELECT tag FROM registration_tag WHERE registration = id ORDER BY tag)),
         name, created, credential, user_agent, contact
-      FROM registration WHERE user = ? ORDER BY updated DESC, id
-      """, user
+      FROM registration WHERE user = ? AND id > ? ORDER BY id LIMIT ?
+      """, user, id, max(0, limit)
     ) { row in
       try DeviceRegistration(
         id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
@@ -91,6 +96,8 @@ extension SQLiteConnection {
     if let former, former.platform ?? change.platform != change.platform {
       return (.handleTaken, [])
     }
+    // The other user's devices are told.
+    if former != nil { try countOwnNotification(of: user, at: now) }
     let ended: [UserID] = try column(
       "DELETE FROM registration WHERE handle = ? AND id <> ? RETURNING user", change.handle, id)
     if let former {
@@ -98,7 +105,9 @@ extension SQLiteConnection {
         "INSERT INTO event(type, publisher, data, created) VALUES ('device', ?, ?, ?)",
         former.owner.user, former.owner.event, now)
     }
+    if known == nil { try requireDeviceQuota(of: user) }
     if let lane = change.lane {
+      try requireServiceQuota(of: user, for: lane, of: id)
       try run(
         """
         UPDATE job SET lane = ?2 WHERE registration = ?1 AND state = 'queued' AND lane <> ?2

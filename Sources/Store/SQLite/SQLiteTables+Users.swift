@@ -1,7 +1,8 @@
 import FoundationEssentials
+import Primitives
 
 extension SQLiteTables {
-  func addUser(_ name: String, hash: String, role: Role) async throws {
+  func addUser(_ name: String, hash: String, role: Role, maxDevices: Int?) async throws {
     let now = now()
     try await database.write { connection in
       let passwordless = try connection.value(
@@ -9,9 +10,9 @@ extension SQLiteTables {
       if let passwordless { try connection.remove(passwordless, at: now) }
       let added = try connection.run(
         """
-        INSERT INTO user(name, hash, role, created) SELECT ?1, ?2, ?3, ?4
+        INSERT INTO user(name, hash, role, created, max_devices) SELECT ?1, ?2, ?3, ?4, ?5
         WHERE NOT EXISTS (SELECT 1 FROM user WHERE name = ?1)
-        """, name, hash, role, now)
+        """, name, hash, role, now, maxDevices)
       guard added == 1 else { throw StoreError(.conflict, "user “\(name)” already exists") }
     }
   }
@@ -30,6 +31,16 @@ extension SQLiteTables {
     }
     if let user { observers.onCredentialsEnded(user) }
     return user != nil
+  }
+
+  func setMaxDevices(of name: String, to number: Int) async throws -> Bool {
+    try await database.run("UPDATE user SET max_devices = ? WHERE name = ?", number, name) == 1
+  }
+
+  func maxDevices(of user: UserID) throws -> Int {
+    try database.value(
+      "SELECT coalesce(max_devices, ?) FROM user WHERE id = ?", UserQuota.devices, user)
+      ?? UserQuota.devices
   }
 
   func removeUser(_ name: String) async throws -> Bool {

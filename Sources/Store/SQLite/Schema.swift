@@ -247,6 +247,12 @@ enum Schema {
     ALTER TABLE registration ADD COLUMN contact INTEGER;
     ALTER TABLE notification ADD COLUMN held INTEGER;
     """,
+    """
+    -- The quota that an admin has set, and what the user's devices have sent to it since when.
+    ALTER TABLE user ADD COLUMN max_devices INTEGER;
+    ALTER TABLE user ADD COLUMN own_sent INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE user ADD COLUMN own_since INTEGER NOT NULL DEFAULT 0;
+    """,
   ]
 }
 

@@ -10,6 +10,7 @@ enum PeopleCommand: Command {
       richpush people add dora --role publisher   asks for dora's password
       richpush people role dora --role admin      changes the role
       richpush people password dora               changes the password; ends sessions and tokens
+      richpush people quota dora --max-devices 9  how many devices dora can register; 64 by default
       richpush people devices dora                the devices, without their push tokens
       richpush people devices dora --end phone-1  ends the registration of a device
       richpush people sign-out dora               ends dora's sessions and the devices' tokens
@@ -27,23 +28,25 @@ enum PeopleCommand: Command {
       .value("role", "ROLE", "add, role: device, publisher or admin"),
       .value("end", "REGISTRATION", "devices: end this registration"),
       .flag("end-registrations", "password, sign-out: end the devices' registrations, too"),
+      .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")
-  static let operands = ["list|add|role|password|devices|sign-out|remove|refused", "[NAME]"]
+  static let operands = ["list|add|role|password|quota|devices|sign-out|remove|refused", "[NAME]"]
 
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
     let role = try arguments.string("role", among: ["device", "publisher", "admin"])
     let endsRegistrations = arguments.flag("end-registrations")
+    let maxDevices = try arguments.maxDevices()
     let client = { () throws(CommandLineError) in try Account(arguments).client }
     switch (arguments.operands[0], arguments.subject) {
     case ("list", nil):
       report.list(
-        ["NAME", "ROLE", "DEVICES", "LAST SEEN", "ADDED"], try await users(client()))
+        ["NAME", "ROLE", "DEVICES", "AT MOST", "LAST SEEN", "ADDED"], try await users(client()))
     case ("add", let name?):
       let client = try client()
       try await client.putUser(
-        name, role: role ?? "device", password: Terminal.readNewPassword())
+        name, role: role ?? "device", password: Terminal.readNewPassword(), maxDevices: maxDevices)
       report.note("added \(name)")
     case ("role", let name?):
       guard let role else { throw CommandLineError.usage("--role is missing") }
@@ -51,16 +54,22 @@ enum PeopleCommand: Command {
       report.note("\(name) has the role \(role)")
     case ("password", let name?):
       let client = try client()
-      guard let user = try await users(client).first(where: { $0.username == name }) else {
-        throw CommandLineError.failed("the server has no user \(name)", exitCode: 66)
-      }
+      let role = try await self.role(of: name, client)
       try await client.putUser(
-        name, role: user.role, password: Terminal.readNewPassword(),
-        endRegistrations: endsRegistrations)
+        name, role: role, password: Terminal.readNewPassword(), endRegistrations: endsRegistrations)
       report.note("changed the password of \(name)")
+    case ("quota", let name?):
+      guard let maxDevices else { throw CommandLineError.usage("--max-devices is missing") }
+      let client = try client()
+      let role = try await self.role(of: name, client)
+      try await client.putUser(name, role: role, maxDevices: maxDevices)
+      report.note("\(name) can register \(maxDevices) devices")
     case ("devices", let name?):
       let client = try client()
-      let devices = try await client.devices(of: name)
+      let devices = try await pages(.max) { size, next in
+        let page = try await client.devices(of: name, after: next, limit: size)
+        return (page.devices, page.next)
+      }
       guard let end = arguments.string("end") else {
         return report.list(DeviceList.Device.heads, devices)
       }
@@ -80,8 +89,16 @@ enum PeopleCommand: Command {
         ["ADDRESS", "NAME", "FAILURES", "UNTIL"], try await client().failedLogins().refused)
     default:
       throw CommandLineError.usage(
-        "usage: people list, refused, or add, role, password, devices, sign-out or remove NAME")
+        "usage: people list, refused, or add, role, password, quota, devices, sign-out or remove NAME"
+      )
     }
+  }
+
+  private static func role(of name: String, _ client: RichPushClient) async throws -> String {
+    guard let user = try await users(client).first(where: { $0.username == name }) else {
+      throw CommandLineError.failed("the server has no user \(name)", exitCode: 66)
+    }
+    return user.role
   }
 
   private static func users(_ client: RichPushClient) async throws -> [UserPage.User] {
@@ -93,7 +110,9 @@ enum PeopleCommand: Command {
 }
 
 extension UserPage.User: Reported {
-  var cells: [String] { [username, role, "\(devices)", lastSeen.cell, Optional(created).cell] }
+  var cells: [String] {
+    [username, role, "\(devices)", "\(maxDevices)", lastSeen.cell, Optional(created).cell]
+  }
 }
 
 extension DeviceList.Device: Reported {

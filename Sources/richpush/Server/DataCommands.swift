@@ -12,6 +12,7 @@ enum UserCommand: Command {
   static let help = """
       richpush user add alice --role publisher
       richpush user password alice        the old password stops working
+      richpush user quota alice --max-devices 200
       richpush user list
       richpush user devices alice         the devices, without their push tokens
       richpush user devices alice --end phone-1
@@ -19,28 +20,32 @@ enum UserCommand: Command {
 
     The password is prompted for, or read from standard input: one line, at least 8 characters. A
     role is device (its own notifications), publisher (can notify others and manage assets) or
-    admin. A new password ends the user's sessions and the devices' tokens; with
-    --end-registrations also the registrations, so that no device gets pushes until it registers
-    again. What a removed publisher has scheduled is held for an admin. When the command ends, a running server has applied the change. Root acts as the owner of
-    the folder --data.
+    admin. A user can register 64 devices, or as many as --max-devices names. A new password ends
+    the user's sessions and the devices' tokens; with --end-registrations also the registrations,
+    so that no device gets pushes until it registers again. What a removed publisher has scheduled
+    is held for an admin. When the command ends, a running server has applied the change. Root acts
+    as the owner of the folder --data.
     """
   static let options: [Option] = [
     .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),
+    .value("max-devices", "NUMBER", "add, quota: how many devices can be registered"),
     .value("end", "REGISTRATION", "devices: end this registration"),
     .flag("end-registrations", "password: end the registrations of all devices, too"),
   ]
-  static let operands = ["add|password|list|devices|remove", "[NAME]"]
+  static let operands = ["add|password|quota|list|devices|remove", "[NAME]"]
 
   static func run(_ arguments: Arguments) async throws {
     // Opened after the arguments are checked, because opening creates the data folder.
     let users = {
       try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database())
     }
+    let maxDevices = try arguments.maxDevices()
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
       try CommandLineError.usage { try DataFolderAdmin.check(user: name, role: role) }
-      try await users().addUser(name, password: Terminal.readNewPassword(), role: role)
+      try await users().addUser(
+        name, password: Terminal.readNewPassword(), role: role, maxDevices: maxDevices)
       Terminal.print("added \(name)")
       try await arguments.notifyServer()
     case ("password", let name?):
@@ -55,6 +60,10 @@ enum UserCommand: Command {
           "\(devices) devices stay registered: 'richpush user devices \(name)' lists them")
       }
       try await arguments.notifyServer()
+    case ("quota", let name?):
+      guard let maxDevices else { throw CommandLineError.usage("--max-devices is missing") }
+      try await users().setMaxDevices(of: name, to: maxDevices)
+      Terminal.print("\(name) can register \(maxDevices) devices")
     case ("list", nil):
       for user in try await users().users() { Terminal.print("\(user.name)\t\(user.role)") }
     case ("devices", let name?):
@@ -71,8 +80,7 @@ enum UserCommand: Command {
       try await arguments.notifyServer()
     default:
       throw CommandLineError.usage(
-        "usage: user list, user add NAME, user password NAME, user devices NAME or user remove NAME"
-      )
+        "usage: user list, or user add, password, quota, devices or remove NAME")
     }
   }
 }
@@ -116,6 +124,11 @@ enum KeyCommand: Command {
 }
 
 extension Arguments {
+  /// The value of `--max-devices`.
+  func maxDevices() throws(CommandLineError) -> Int? {
+    try integer("max-devices", in: DataFolderAdmin.settableDevices)
+  }
+
   /// The data folder, whose owner root takes on first, so that it leaves no file that the server cannot open.
   func dataFolder() throws -> String {
     let folder = try required("data")

@@ -51,7 +51,8 @@ import Testing
     }
     #expect(try await completed("richpush serve --") == Self.flags(of: "serve"))
     #expect(
-      try await completed("richpush user ''") == ["add", "devices", "password", "list", "remove"])
+      try await completed("richpush user ''")
+        == ["add", "devices", "password", "quota", "list", "remove"])
     #expect(try await completed("richpush comp") == ["completion"])
     #expect(try await completed("richpush serve --data /usr/shar").contains("/usr/share"))
   }

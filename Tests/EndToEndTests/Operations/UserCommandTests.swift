@@ -114,6 +114,35 @@ import Testing
     }
   }
 
+  @Test func `a user can be allowed another number of devices, beside a running server`()
+    async throws
+  {
+    try await RunningServer.lend(flags: []) { scratch in
+      let added = try await Self.user(
+        "add", "alice", "--max-devices", "1", in: scratch, password: "a good secret")
+      #expect(added.exitCode == 0, "\(added.errors)")
+    } to: { server in
+      let client = server.client("alice", password: "a good secret")
+      _ = try await client.register(handle: "AA", tags: [])
+      let error = await #expect(throws: RichPushError.self) {
+        try await client.register(handle: "BB", tags: [])
+      }
+      #expect(error?.status == 409)
+      let changed = try await Self.user(
+        "quota", "alice", "--max-devices", "2", in: server.scratch, password: "")
+      #expect(changed.output == ["alice can register 2 devices"], "\(changed.errors)")
+      _ = try await client.register(handle: "BB", tags: [])
+      for words in [["quota", "alice"], ["quota", "alice", "--max-devices", "0"]] {
+        let result = try await Child.run(
+          "richpush", ["user"] + words + ["--data", server.scratch.folder.path + "/var"])
+        #expect(result.exitCode == 64 && result.errors.contains("--max-devices"), "\(result)")
+      }
+      let nobody = try await Self.user(
+        "quota", "bob", "--max-devices", "2", in: server.scratch, password: "")
+      #expect(nobody.exitCode == 1 && nobody.errors.contains("no user"))
+    }
+  }
+
   @Test func `nobody's password cannot be changed`() async throws {
     let scratch = try Scratch()
     let result = try await Self.user("password", "bob", in: scratch, password: "a good secret")

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Primitives
+
+extension StoreError {
+  /// A user has as many devices as it may have.
+  static func tooManyDevices(_ limit: Int) -> StoreError {
+    StoreError(
+      .conflict,
+      "\(limit) devices are registered, and this user may have no more: remove one, or ask an admin "
+        + "to raise the number")
+  }
+
+  /// A user's devices have as many Web Push services as they may have.
+  static let tooManyServices = StoreError(
+    .conflict,
+    "the devices of this user have \(UserQuota.webPushServices) different Web Push services "
+      + "and may have no more: remove one")
+
+  /// A user's devices have sent as much as they may; another hour begins at `end`.
+  static func tooManyOwnNotifications(until end: Date, at now: Date) -> StoreError {
+    StoreError(
+      .exhausted,
+      "the devices of a user may send \(UserQuota.ownNotifications) notifications within an hour",
+      retryAfter: max(1, Int(end.timeIntervalSince(now).rounded(.up))))
+  }
+}
+
+extension UserQuota {
+  /// The first millisecond whose hour has not ended.
+  static func ownWindow(at now: Date) -> Date { now - (Double(ownWindow) - 0.001) }
+}
