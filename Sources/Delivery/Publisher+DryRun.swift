@@ -11,42 +11,46 @@ extension Publisher {
   /// What publishing the draft would do: it is checked and rendered, nothing is stored but the renditions, and
   /// nothing is sent.
   ///
-  /// One at a time for each user. Throws what publishing would throw.
+  /// One at a time for each user. Throws what publishing would throw, and `tooManyRequests` if too many of the user
+  /// wait.
   package func dryRun(
     _ draft: Draft, sender: UserID, using usable: UsableAssets
   ) async throws -> DryRun {
-    try await dryRuns.withPermit(sender) { () async throws in
-      let found = try await announcement.size(of: draft.audience)
-      guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
-        throw draft.noRecipientsError(found.unknown)
-      }
-      let (_, source, plugin) = try await validated(draft, using: usable)
-      var renditions: [DryRun.Rendition] = []
-      var stored: [String: StoredMedia] = [:]
-      // The original has to be accepted, as by `publish`.
-      for profile in [nil] + Profile.all.map(Optional.some) where plugin.manifest.isShared {
-        do throws(ServiceError) {
-          let rendered = try await renderer.rendition(
-            RenditionRequest(
-              source: source, options: profile.map(RenditionOptions.init) ?? .none, plugin: plugin))
-          guard let profile else { continue }
-          stored[profile.name] = rendered.stored
-          var rendition = DryRun.Rendition(profile, rendered, of: source)
-          // The asset may have other content now, which only those may see who can use all.
-          if usable != .all { rendition.url = nil }
-          renditions.append(rendition)
-        } catch {
-          guard let profile, error.code == .rejected else { throw error }
-          renditions.append(DryRun.Rendition(profile, error))
-        }
-      }
-      let media = PushedMedia(stored, of: source, for: draft, now: Date())
-      let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
-      let id = (next?.notification.id ?? -1) + 1
-      return DryRun(
-        audience: AudienceSize(found), renditions: renditions,
-        texts: announcement.texts(of: draft, id, media))
+    guard let permit = await dryRuns.permit(sender) else {
+      throw ServiceError(underWay: "dry runs", 1 + UserQuota.waitingDryRuns)
     }
+    defer { permit.end() }
+    let found = try await announcement.size(of: draft.audience)
+    guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
+      throw draft.noRecipientsError(found.unknown)
+    }
+    let (_, source, plugin) = try await validated(draft, for: sender, using: usable)
+    var renditions: [DryRun.Rendition] = []
+    var stored: [String: StoredMedia] = [:]
+    // The original has to be accepted, as by `publish`.
+    for profile in [nil] + Profile.all.map(Optional.some) where plugin.manifest.isShared {
+      do throws(ServiceError) {
+        let rendered = try await renderer.rendition(
+          RenditionRequest(
+            source: source, options: profile.map(RenditionOptions.init) ?? .none, plugin: plugin),
+          for: sender)
+        guard let profile else { continue }
+        stored[profile.name] = rendered.stored
+        var rendition = DryRun.Rendition(profile, rendered, of: source)
+        // The asset may have other content now, which only those may see who can use all.
+        if usable != .all { rendition.url = nil }
+        renditions.append(rendition)
+      } catch {
+        guard let profile, error.code == .rejected else { throw error }
+        renditions.append(DryRun.Rendition(profile, error))
+      }
+    }
+    let media = PushedMedia(stored, of: source, for: draft, now: Date())
+    let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
+    let id = (next?.notification.id ?? -1) + 1
+    return DryRun(
+      audience: AudienceSize(found), renditions: renditions,
+      texts: announcement.texts(of: draft, id, media))
   }
 }
 

@@ -21,12 +21,13 @@ package struct Publisher: Sendable {
 
   private var store: Store { assets.store }
   /// Limits dry runs to one at a time for each user.
-  let dryRuns = KeyedSemaphore<UserID>()
+  let dryRuns = KeyedSemaphore<UserID>(maximumWaiters: UserQuota.waitingDryRuns)
 
   /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
   /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
-  /// caller has examined it already. `assets` are those that the payload may name.
+  /// caller has examined it already. `assets` are those that the payload may name. What a device sends to its own
+  /// user is counted.
   package func publish(
     _ draft: Draft, sender: UserID, isFromDevice: Bool = false, request: [UInt8],
     using assets: UsableAssets,
@@ -39,7 +40,7 @@ package struct Publisher: Sendable {
       return Published(notification: known, isNew: false, reach: reach)
     }
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
-    var (new, media) = try await content(of: draft, using: assets, asset: asset)
+    var (new, media) = try await content(of: draft, for: sender, using: assets, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
     (new.idempotencyKey, new.isFromDevice) = (key, isFromDevice)
     announcement.announce(draft, with: media, to: addressees, in: &new)
@@ -60,14 +61,15 @@ package struct Publisher: Sendable {
   /// Changes the content of a notification that no device has fetched, and pushes it again.
   ///
   /// The recipients stay the same; pushes are sent to the devices that are registered now. If the payload
-  /// is unchanged, the pinned content stays, too.
+  /// is unchanged, the pinned content stays, too. A change by a device of its sender is counted.
   ///
   /// - Throws: `alreadyFetched` if a device has fetched it.
   package func amend(
     _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
     using assets: UsableAssets
   ) async throws -> StoredNotification {
-    var (new, media) = try await content(of: draft, using: assets, insteadOf: old)
+    var (new, media) = try await content(
+      of: draft, for: old.sender, using: assets, insteadOf: old)
     try await store.notifications.completeAudience(of: old.id)
     let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
     let addressees = try await announcement.addressees(draft.audience).among(recipients)
@@ -80,21 +82,22 @@ package struct Publisher: Sendable {
     return amended
   }
 
-  /// The draft for the store, validated by its plugin, and with every profile rendered.
+  /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
   private func content(
-    of draft: Draft, using assets: UsableAssets, insteadOf old: StoredNotification? = nil,
-    asset: AssetRecord? = nil
+    of draft: Draft, for user: UserID?, using assets: UsableAssets,
+    insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
     let (new, source, plugin) = try await validated(
-      draft, using: assets, insteadOf: old, asset: asset)
+      draft, for: user, using: assets, insteadOf: old, asset: asset)
     guard plugin.manifest.isShared else { return (new, nil) }
-    let renditions = try await prepare(source, plugin)
+    let renditions = try await prepare(source, plugin, for: user)
     return (new, PushedMedia(renditions, of: source, for: draft, now: Date()))
   }
 
   /// The draft for the store, validated by its plugin, and what its renditions are made of.
   func validated(
-    _ draft: Draft, using usable: UsableAssets, insteadOf old: StoredNotification? = nil,
+    _ draft: Draft, for user: UserID?, using usable: UsableAssets,
+    insteadOf old: StoredNotification? = nil,
     asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, source: RenditionSource, plugin: Plugin) {
     var new = NotificationInsert(
@@ -128,7 +131,9 @@ package struct Publisher: Sendable {
       source.pinned = PinnedAsset(blob, type: type, in: store)
       (new.blob, new.blobType, new.details) = (blob, type, asset.details)
     } else {
-      new.details = try await assets.validator.details(source)
+      new.details = try await renderer.inTurn(of: user, plugin) {
+        [source] () async throws(ServiceError) in try await assets.validator.details(source)
+      }
     }
     return (new, source, plugin)
   }
@@ -154,14 +159,14 @@ package struct Publisher: Sendable {
   ///
   /// - Returns: the renditions that pushes have links to, by profile.
   /// - Throws: why the plugin failed, or rejected the original.
-  private func prepare(_ source: RenditionSource, _ plugin: Plugin) async throws(ServiceError)
-    -> [String: StoredMedia]
-  {
+  private func prepare(
+    _ source: RenditionSource, _ plugin: Plugin, for user: UserID?
+  ) async throws(ServiceError) -> [String: StoredMedia] {
     var pushed: [String: StoredMedia] = [:]
     for options in [.none] + Profile.all.map(RenditionOptions.init) {
       do throws(ServiceError) {
         let rendered = try await renderer.rendition(
-          RenditionRequest(source: source, options: options, plugin: plugin))
+          RenditionRequest(source: source, options: options, plugin: plugin), for: user)
         // A rendition that is not stored is made for each request, so not in advance.
         guard let content = rendered.stored else { return pushed }
         if let name = options.profile?.name, PushedMedia.profiles.contains(name) {

@@ -122,7 +122,7 @@ package final class FolderCheck: Sendable {
       if asset.state == .preparing, asset.blob != nil {
         let preparation = try Preparation(asset, in: assets.store, assets.validator)
         asset.reason = try await preparation.advice { request async throws(ServiceError) in
-          DeviceRendition(try await self.renderer.rendition(request))
+          DeviceRendition(try await self.renderer.rendition(request, for: nil))
         }
         asset.state = .ready
       }

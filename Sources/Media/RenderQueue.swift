@@ -1,11 +1,19 @@
 package import PluginHost
 import Primitives
 import RichPushAPI
+import Store
 import Synchronization
 
 /// A queue of renders for each plugin; the largest total waiting time of callers comes first.
 package final class RenderQueues: Sendable {
+  /// A user's calls of one plugin.
+  private struct Line: Hashable {
+    let user: UserID
+    let richType: String
+  }
+
   private let queues = Mutex<[String: AdmissionQueue]>([:])
+  private let lines = KeyedSemaphore<Line>(maximumWaiters: UserQuota.waitingRenditions)
   private let concurrency: Int
   private let timeout: Duration
 
@@ -24,6 +32,29 @@ package final class RenderQueues: Sendable {
   package func load(of plugin: Plugin) -> (waiting: Int, rejected: Int) {
     let status = self[plugin].status
     return (status.waiting, status.rejected)
+  }
+
+  /// Runs `work`, which may call the plugin, once the user has few calls of it under way: all but one that it can
+  /// run, so that a call of another user finds a process.
+  ///
+  /// The user's other calls wait in a line of their own. Without a user nothing waits.
+  ///
+  /// - Throws: `tooManyRequests` if too many of the user's calls wait, or what `work` throws.
+  func inTurn<R>(
+    of user: UserID?, _ plugin: Plugin, _ work: () async throws(ServiceError) -> R
+  ) async throws(ServiceError) -> R {
+    guard let user else { return try await work() }
+    let line = Line(user: user, richType: plugin.richType)
+    guard let permit = await lines.permit(line, width: max(1, width(of: plugin) - 1)) else {
+      throw ServiceError(underWay: "\(plugin.richType) renditions", UserQuota.waitingRenditions)
+    }
+    defer { permit.end() }
+    return try await work()
+  }
+
+  /// The calls of a plugin that can run at once.
+  private func width(of plugin: Plugin) -> Int {
+    min(plugin.manifest.workers.max ?? .max, concurrency)
   }
 
   /// Runs `render` when the queue admits it.
@@ -47,7 +78,7 @@ package final class RenderQueues: Sendable {
   private subscript(_ plugin: Plugin) -> AdmissionQueue {
     // One more call than the plugin can run is admitted: it waits in the plugin host, which needs a
     // waiting call to detect that the plugin is stuck.
-    let width = min(plugin.manifest.workers.max ?? .max, concurrency) + 1
+    let width = width(of: plugin) + 1
     return queues.withLock { queues in
       if let queue = queues[plugin.richType], queue.width == width { return queue }
       let queue = AdmissionQueue(

@@ -73,12 +73,27 @@ package final class Renderer: Sendable {
     rendition.fields.contains { $0.name == Self.sendfile }
   }
 
-  /// The rendition, rendered if it is not stored.
+  /// The rendition, rendered if it is not stored, in the user's turn.
   ///
   /// - Throws: the plugin's reason, or why the call failed.
-  package func rendition(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
+  package func rendition(
+    _ request: RenditionRequest, for user: UserID?
+  ) async throws(ServiceError) -> RenderedMedia {
     if let media = stored(request) { return .stored(media) }
-    return try await foreground.track { () async throws(ServiceError) in try await share(request) }
+    return try await foreground.track { () async throws(ServiceError) in
+      try await queues.inTurn(of: user, request.plugin) { () async throws(ServiceError) in
+        try await share(request)
+      }
+    }
+  }
+
+  /// Runs `work`, which calls the plugin, when the user has few calls of it under way.
+  ///
+  /// - Throws: `tooManyRequests` if too many of the user's calls wait, or what `work` throws.
+  package func inTurn<R>(
+    of user: UserID?, _ plugin: Plugin, _ work: () async throws(ServiceError) -> R
+  ) async throws(ServiceError) -> R {
+    try await queues.inTurn(of: user, plugin, work)
   }
 
   /// The rendition, rendered when no device is waiting.
@@ -95,7 +110,7 @@ package final class Renderer: Sendable {
   /// The rendition, rendered on the calling thread, if its plugin usually responds faster than a task
   /// switch.
   ///
-  /// - Returns: nil if it is not complete yet; ``rendition(_:)`` then waits for it.
+  /// - Returns: nil if it is not complete yet; ``rendition(_:for:)`` then waits for it.
   /// - Throws: the plugin's reason, or why the call failed.
   package func renditionInline(_ request: RenditionRequest) throws(ServiceError) -> RenderedMedia? {
     // One that other nodes may have rendered is looked for first.
@@ -107,7 +122,7 @@ package final class Renderer: Sendable {
     guard isNew else { return nil }
     Task.immediate {
       render.complete(await callPlugin(request, inline: true))
-      // Its caller is about to call `rendition(_:)`, unless the client has disconnected.
+      // Its caller is about to call `rendition(_:for:)`, unless the client has disconnected.
       if render.isHandedOver { try? await Task.sleep(for: Self.handOverTime) }
       remove(render, request.key)
     }

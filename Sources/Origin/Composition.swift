@@ -113,8 +113,9 @@ struct DeliveryServices: Sendable {
       webPush: try push.webPushSender(key: VAPIDKey(hexadecimal: secret)),
       store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
-    pushes = EventStreams(of: .pushes(store), store)
-    events = EventStreams(of: .publishing(store), store)
+    let permits = StreamPermits()
+    pushes = EventStreams(of: .pushes(store), store, permits)
+    events = EventStreams(of: .publishing(store), store, permits)
     store.observers.onPushEvents.set { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,

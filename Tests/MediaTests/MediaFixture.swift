@@ -55,3 +55,10 @@ struct MediaFixture {
     }
   }
 }
+
+extension Renderer {
+  /// The rendition, for nobody in particular.
+  func rendition(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
+    try await rendition(request, for: nil)
+  }
+}

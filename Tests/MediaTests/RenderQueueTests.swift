@@ -1,5 +1,6 @@
 import Foundation
 import PluginHost
+import Primitives
 import RichPushAPI
 import Store
 import TestSupport
@@ -48,5 +49,69 @@ import Testing
     for gate in gates { gate.complete(Self.outcome) }
     for task in running { _ = try await task.value.get() }
     _ = try await queues.run(InFlightRender(), of: plugin) { Self.outcome }.get()
+  }
+}
+
+/// The lines in which the calls of one user wait.
+@Suite(.timeLimit(.minutes(1))) struct UserTurnTests {
+  private static let (alice, bob) = (UserID(rawValue: 1), UserID(rawValue: 2))
+
+  private func plugin(workers: Int, in scratch: Scratch) throws -> Plugin {
+    let name = "of\(workers)"
+    try scratch.installPlugin(name, manifest: #"{"workers":{"max":\#(workers)}}"#, "exit 0")
+    return try #require(try scratch.pluginHost().plugin(name))
+  }
+
+  @Test(arguments: [(1, 1), (2, 1), (4, 3), (9, 3)])
+  func `one user's calls leave a process of the plugin to others`(
+    workers: Int, atOnce: Int
+  ) async throws {
+    let scratch = try Scratch()
+    let plugin = try plugin(workers: workers, in: scratch)
+    let queues = RenderQueues(concurrency: 4)
+    let gate = InFlightRender()
+    let calls = (0..<5).map { _ in
+      Task {
+        try await queues.inTurn(of: Self.alice, plugin) { () async throws(ServiceError) in
+          _ = await gate.outcome()
+        }
+      }
+    }
+    try await eventually("as many run as may") { gate.subscribers == atOnce }
+    let other = try await queues.inTurn(of: Self.bob, plugin) { () async throws(ServiceError) in 1 }
+    let background = try await queues.inTurn(of: nil, plugin) { () async throws(ServiceError) in 2 }
+    #expect([other, background] == [1, 2] && gate.subscribers == atOnce)
+    gate.complete(.failure(ServiceError(.busy, "")))
+    for call in calls { try await call.value }
+  }
+
+  @Test func `only so many of a user's calls wait, and another type's are not among them`()
+    async throws
+  {
+    let scratch = try Scratch()
+    let (plugin, other) = (
+      try plugin(workers: 2, in: scratch), try plugin(workers: 1, in: scratch)
+    )
+    let queues = RenderQueues(concurrency: 4)
+    let gate = InFlightRender()
+    let first = Task.immediate {
+      try await queues.inTurn(of: Self.alice, plugin) { () async throws(ServiceError) in
+        _ = await gate.outcome()
+      }
+    }
+    let waiting = (0..<UserQuota.waitingRenditions).map { _ in
+      Task.immediate {
+        try await queues.inTurn(of: Self.alice, plugin) { () async throws(ServiceError) in }
+      }
+    }
+    let error = await #expect(throws: ServiceError.self) {
+      try await queues.inTurn(of: Self.alice, plugin) { () async throws(ServiceError) in }
+    }
+    #expect(error?.code == .tooManyRequests && error?.retryAfter == 1)
+    try await queues.inTurn(of: Self.alice, other) { () async throws(ServiceError) in }
+    waiting[0].cancel()
+    await #expect(throws: ServiceError.self) { try await waiting[0].value }
+    gate.complete(.failure(ServiceError(.busy, "")))
+    for call in [first] + waiting.dropFirst() { try await call.value }
   }
 }

@@ -93,7 +93,7 @@ struct AssetRoutes: Sendable {
     let rendered = try await renderer.rendition(
       RenditionRequest(
         source: preparation.source, options: options, plugin: plugin, user: context.caller.name,
-        owner: context.caller.id))
+        owner: context.caller.id), for: context.caller.id)
     guard let stored = rendered.stored else { return rendered.response }
     // The name may get other content at any time.
     return .content(Content(stored, cacheControl: "private, no-cache"))

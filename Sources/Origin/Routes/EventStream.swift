@@ -18,6 +18,8 @@ final class EventStream: EventSource {
 
   let caller: Caller
   private let feed: EventFeed
+  /// Ends with the stream, also if it is never opened.
+  private let permit: StreamPermits.Permit
   private let state: Mutex<State>
   private let opened: @Sendable (EventStream) -> Void
   private let isValid: @Sendable () async throws -> Bool
@@ -25,12 +27,12 @@ final class EventStream: EventSource {
   private static let batch = 100
 
   init(
-    of feed: EventFeed, for caller: Caller, after last: Int,
+    of feed: EventFeed, for caller: Caller, after last: Int, permit: StreamPermits.Permit,
     opened: @escaping @Sendable (EventStream) -> Void,
     isValid: @escaping @Sendable () async throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
-    (self.feed, self.caller) = (feed, caller)
+    (self.feed, self.caller, self.permit) = (feed, caller, permit)
     (self.opened, self.isValid, self.closed) = (opened, isValid, closed)
     state = Mutex(State(last: last))
   }
@@ -44,6 +46,7 @@ final class EventStream: EventSource {
     opened(self)
     sink.onClose { [weak self] in
       guard let self else { return }
+      permit.end()
       closed(self)
     }
     // A slow client gets the next batch when it has received this one, which bounds the memory.

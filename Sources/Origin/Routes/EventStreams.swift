@@ -1,8 +1,42 @@
 import Delivery
 import HTTP
+import Primitives
 import RichPushAPI
 import Store
 import Synchronization
+
+/// The streams that are open at this node, of all feeds, within the quotas of their users and devices.
+final class StreamPermits: Sendable {
+  private let users = KeyedSemaphore<UserID>()
+  private let devices = KeyedSemaphore<String>(width: UserQuota.streamsPerDevice)
+
+  /// What a stream holds until it is closed.
+  struct Permit: Sendable {
+    fileprivate let user: KeyedSemaphore<UserID>.Permit
+    fileprivate let device: KeyedSemaphore<String>.Permit?
+
+    /// Allows another stream.
+    func end() {
+      user.end()
+      device?.end()
+    }
+  }
+
+  /// A permit for a stream of a user who may register so many devices.
+  ///
+  /// - Throws: `tooManyRequests` if the user or the device has too many.
+  func permit(_ caller: Caller, maxDevices: Int) throws(ServiceError) -> Permit {
+    let device = caller.device.map { devices.tryPermit($0) }
+    if case .some(nil) = device {
+      throw ServiceError(underWay: "event streams of this device", UserQuota.streamsPerDevice)
+    }
+    let width = UserQuota.streamsPerRegistration * maxDevices
+    guard let user = users.tryPermit(caller.id, width: width) else {
+      throw ServiceError(underWay: "event streams", width)
+    }
+    return Permit(user: user, device: device ?? nil)
+  }
+}
 
 /// The open streams of one feed, by user.
 ///
@@ -10,10 +44,11 @@ import Synchronization
 final class EventStreams: Sendable {
   private let feed: EventFeed
   private let store: Store
+  private let permits: StreamPermits
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
-  init(of feed: EventFeed, _ store: Store) {
-    (self.feed, self.store) = (feed, store)
+  init(of feed: EventFeed, _ store: Store, _ permits: StreamPermits) {
+    (self.feed, self.store, self.permits) = (feed, store, permits)
   }
 
   /// `GET /api/push/stream`, `GET /api/events/stream`: the caller's events as they happen.
@@ -32,14 +67,18 @@ final class EventStreams: Sendable {
       // A larger ID is from another store.
       last = min(sequence, last)
     }
+    let caller = context.caller
+    let maxDevices = try await store.accounts.maxDevices(of: caller.id)
     // The user may have been removed or changed after the credentials were verified.
-    guard try await store.isCurrent(context.caller) else {
+    guard try await store.isCurrent(caller) else {
       throw ServiceError(.unauthorized, "The user was removed or changed.")
     }
+    let permit = try permits.permit(caller, maxDevices: maxDevices)
     return .events(
       EventStream(
-        of: feed, for: context.caller, after: last, opened: { [weak self] in self?.add($0) },
-        isValid: { [store] in try await store.isCurrent(context.caller) },
+        of: feed, for: caller, after: last, permit: permit,
+        opened: { [weak self] in self?.add($0) },
+        isValid: { [store] in try await store.isCurrent(caller) },
         closed: { [weak self] in self?.remove($0) }))
   }
 

@@ -59,7 +59,7 @@ struct MediaRoutes: Sendable {
   private func rendered(
     _ media: ResolvedMedia, for context: RequestContext, at second: Int
   ) async throws(ServiceError) -> Response {
-    let rendered = try await render(media)
+    let rendered = try await render(media, for: context.caller.id)
     guard !media.rendition.plugin.manifest.perUser else { return rendered.response }
     let current = resolved.setContent(
       rendered.stored.map { Content($0) }, of: media, for: context.request.target)
@@ -68,11 +68,13 @@ struct MediaRoutes: Sendable {
     return response
   }
 
-  /// The stored rendition, or one that is rendered now.
-  func render(_ media: ResolvedMedia) async throws(ServiceError) -> RenderedMedia {
+  /// The stored rendition, or one that is rendered now, in the turn of the user, if there is one.
+  func render(
+    _ media: ResolvedMedia, for user: UserID?
+  ) async throws(ServiceError) -> RenderedMedia {
     if !media.isTransient, let stored = renderer.stored(media.rendition) { return .stored(stored) }
     if let rendered = try renderer.renditionInline(media.rendition) { return rendered }
-    return try await renderer.rendition(media.rendition)
+    return try await renderer.rendition(media.rendition, for: user)
   }
 
   /// What a recipient's target resolves to, from the store.

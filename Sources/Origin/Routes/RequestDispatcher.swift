@@ -14,6 +14,10 @@ final class RequestDispatcher: Responder {
   /// Bodies that are being received.
   let bodies: OpenBodies
   let log: Log
+  /// For files that users upload, from the head until they are checked.
+  private let uploadPermits = KeyedSemaphore<UserID>(width: UserQuota.uploads)
+  /// For all other bodies of users, until they are complete.
+  private let bodyPermits = KeyedSemaphore<UserID>(width: UserQuota.bodies)
 
   init(_ table: RouteTable, authenticator: Authenticator, store: Store, log: Log) {
     (routes, renderer) = (table.routes, table.media.renderer)
@@ -38,7 +42,7 @@ final class RequestDispatcher: Responder {
     } catch { return .immediate(response(to: request, error)) }
     return .asynchronous(deadline: RouteTable.renderTime) { [self] in
       do {
-        return try await renderer.rendition(earlier.media.rendition).response
+        return try await renderer.rendition(earlier.media.rendition, for: earlier.user).response
       } catch { return response(to: request, error) }
     }
   }
@@ -123,14 +127,23 @@ final class RequestDispatcher: Responder {
         return try await route.handler(context)
       } catch { return response(to: context, error) }
     }
+    let permit: KeyedSemaphore<UserID>.Permit?
+    do { permit = try self.permit(for: context, route) } catch {
+      return .immediate(error.response)
+    }
     let deadline = route.deadline
     let interruption = { [bodies] in
       context.login == nil ? nil : bodies.add(context.caller)
     }
     return switch route.body {
-    case .none: .asynchronous(deadline: deadline) { await respond(context) }
+    case .none:
+      .asynchronous(deadline: deadline) {
+        permit?.end()
+        return await respond(context)
+      }
     case .memory(let limit):
       .collectingBody(limit: limit, deadline: deadline, interruption: interruption()) { body in
+        permit?.end()
         var context = context
         context.body = body
         return await respond(context)
@@ -140,11 +153,30 @@ final class RequestDispatcher: Responder {
         limit: limit, folder: store.temporaryFolder, deadline: deadline,
         interruption: interruption()
       ) { file in
+        defer { permit?.end() }
         var context = context
         context.file = file
         return await respond(context)
       }
     }
+  }
+
+  /// What a request with a body holds until the body is complete, or its file is handled.
+  ///
+  /// It also ends with the plan, if the client leaves before. Nil if there is no body, or no user: then the limits of
+  /// addresses hold.
+  private func permit(
+    for context: RequestContext, _ route: Route
+  ) throws(ServiceError) -> KeyedSemaphore<UserID>.Permit? {
+    guard route.access != .anybody, context.request.body != .none else { return nil }
+    let isFile = if case .file = route.body { true } else { false }
+    let permit = (isFile ? uploadPermits : bodyPermits).tryPermit(context.caller.id)
+    guard let permit else {
+      throw isFile
+        ? ServiceError(underWay: "uploads", UserQuota.uploads)
+        : ServiceError(underWay: "requests with a body", UserQuota.bodies)
+    }
+    return permit
   }
 
   /// The response for an error, with the credentials that are wanted instead of the caller's.

@@ -143,6 +143,8 @@ final class CachedMedia: CachedResponse {
     end = second + Self.lifetime
   }
 
+  /// Who may have it; nil for a link.
+  var user: UserID? { login?.user }
   var content: Content? { media.content }
   var route: String { media.route }
 

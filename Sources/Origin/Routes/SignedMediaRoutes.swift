@@ -37,7 +37,7 @@ struct SignedMediaRoutes: Sendable {
     let pending = media.media(
       of: notification, rendition, nil,
       expires: Date() + Double(left - Self.freshness), readAfter: moment, resolved)
-    let rendered = try await media.render(pending)
+    let rendered = try await media.render(pending, for: nil)
     try await recordFetch(of: notification, context, addressee)
     guard let stored = rendered.stored else {
       var response = rendered.response
