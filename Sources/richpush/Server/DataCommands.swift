@@ -80,7 +80,7 @@ enum UserCommand: Command {
       try await arguments.notifyServer()
     default:
       throw CommandLineError.usage(
-        "usage: user list, or user add, password, quota, devices or remove NAME")
+        "usage: user list, user add NAME, or user password, quota, devices or remove NAME")
     }
   }
 }
