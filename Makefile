@@ -15,7 +15,7 @@ SYSTEM_PACKAGES := postgresql-15 libpq5 haproxy libvips-tools chromium firefox-e
 BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
-IMAGE_PACKAGES := umoci ca-certificates
+IMAGE_PACKAGES := umoci ca-certificates python3-yaml
 # The packages that the goals of this call need.
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 PACKAGES = $(BUILD_PACKAGES) \
@@ -140,11 +140,12 @@ install: build ## copy the program and its plugins to PREFIX (/usr/local)
 	$(MAKE) copy
 
 copy:
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins
+	umask 022
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/richpush/plugins
 	$(INSTALL_PROGRAM) $(RELEASE)/richpush $(RELEASE)/richpush-exec $(DESTDIR)$(PREFIX)/lib/richpush/
 	for sample in $(SAMPLES); do install -D -m 644 $$sample $(DESTDIR)$(PREFIX)/lib/richpush/$$sample; done
 	for plugin in $(PLUGINS); do
-	  install -d $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin
+	  mkdir -p $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin
 	  $(INSTALL_PROGRAM) $(RELEASE)/$$plugin $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	  install -m 644 plugins/$$plugin/plugin.json $(DESTDIR)$(PREFIX)/lib/richpush/plugins/$$plugin/
 	done

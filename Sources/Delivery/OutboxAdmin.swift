@@ -49,11 +49,11 @@ package struct OutboxAdmin: Sendable {
   package static func validate(_ list: String) throws { _ = try PlatformLanes(list) }
 
   /// A sentence for each platform with devices that no service in the list reaches; empty if there is no
-  /// data folder yet.
+  /// store in the folder.
   package static func devicesWithoutLane(
     _ list: String, data: String, database: String? = nil
   ) async throws -> [String] {
-    guard Store.exists(in: data, database: database) else { return [] }
+    guard Store.exists(in: data) else { return [] }
     let lanes = try PlatformLanes(list)
     let counts = try await UnreachedDevices(lanes: lanes, log: .silent)
       .counts(in: try Store(folder: data, database: database, access: .shared))

@@ -12,12 +12,22 @@ package struct DataFolderAdmin: Sendable {
 
   /// Opens the data folder, with the PostgreSQL database at a URL if one is given, and with the object store
   /// that has its content, if that is needed.
+  ///
+  /// With `creates`, an absent or empty folder becomes a new store.
   package init(
-    data: String, database: String? = nil, objects: ObjectStoreSettings? = nil
+    data: String, database: String? = nil, objects: ObjectStoreSettings? = nil,
+    creates: Bool = false
   ) throws {
     store = try Store(
-      folder: data, database: database, access: .shared, objects: objects?.configuration)
+      folder: data, database: database, access: creates ? .sharedOrNew : .shared,
+      objects: objects?.configuration)
   }
+
+  /// Whether there is a store in a folder; false also if this user cannot read the folder.
+  package static func isStore(_ folder: String) -> Bool { Store.exists(in: folder) }
+
+  /// Throws unless a store is in a folder or could be made there; changes nothing.
+  package static func requireRoom(in folder: String) throws { try Store.requireRoom(in: folder) }
 
   // MARK: - Maintenance
 
@@ -37,7 +47,7 @@ package struct DataFolderAdmin: Sendable {
   /// runs.
   ///
   /// - Parameters:
-  ///   - path: The folder to create.
+  ///   - path: The folder to create, or an empty one.
   ///   - programs: The folder of `richpush-exec`, which knows what plugins may read.
   ///   - dump: Runs `pg_dump` with arguments, and more variables, for the records of a PostgreSQL database.
   ///   - progress: Called with a line for people.

@@ -75,7 +75,8 @@ extension OriginConfiguration {
     var server = ServerConfiguration()
     for proxy in proxies where !server.trust(proxy) {
       throw OperatorError(
-        "--trusted-proxy must be a numeric address such as 10.0.0.2, not \(proxy)")
+        "--trusted-proxy must be a numeric address such as 10.0.0.2, or a network such as 10.0.0.0/24 "
+          + "(with only zeros behind the prefix), not \(proxy)")
     }
     for origin in origins where !["*", "null"].contains(origin) && !Self.isOrigin(origin) {
       throw OperatorError(
@@ -133,6 +134,7 @@ extension OriginConfiguration {
         .warning, "config",
         "the server runs as root; use --user NAME to change to another user once it listens")
     }
+    for sentence in exposedSecrets { log(.warning, "config", sentence) }
     if access(assets + "/.", F_OK) != 0 {
       log(
         .warning, "config",

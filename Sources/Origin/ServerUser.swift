@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Media
 
@@ -21,11 +20,8 @@ package struct ServerUser: Sendable {
     (self.name, id, group) = (name, entry.pw_uid, entry.pw_gid)
   }
 
-  /// Makes the user the owner of a new file or folder, and of everything in it.
-  package func own(_ path: String) {
-    let contents = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
-    for path in [path] + contents.map({ "\(path)/\($0)" }) { lchown(path, id, group) }
-  }
+  /// Makes the user the owner of a new file or folder.
+  package func own(_ path: String) { lchown(path, id, group) }
 
   /// Changes a process of root to the owner of a data folder permanently; otherwise it could create files
   /// there that the server cannot open.
@@ -50,14 +46,7 @@ package struct ServerUser: Sendable {
   /// - Parameter folder: The data folder, which must belong to the user; created if it is missing.
   /// - Throws: `OperatorError` if the folder belongs to another user, or the change fails.
   func become(ownerOf folder: String) throws {
-    if mkdir(folder, 0o711) == 0 {
-      // By descriptor: the folder could be replaced by a link meanwhile.
-      let created = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      defer { close(created) }
-      guard fchown(created, id, group) == 0 else {
-        throw OperatorError("the owner of the folder \(folder) cannot be changed to \(name)")
-      }
-    }
+    if access(folder, F_OK) != 0 { make(folder) }
     var status = stat()
     guard stat(folder, &status) == 0, status.st_uid == id else {
       throw OperatorError(
@@ -67,5 +56,18 @@ package struct ServerUser: Sendable {
     guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0, setuid(0) != 0 else {
       throw OperatorError("the server cannot change to the user \(name)")
     }
+  }
+
+  /// Creates an absent folder that is the user's from the moment when it has its name: one that is left by a
+  /// process that was killed can be used.
+  private func make(_ folder: String) {
+    let path = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+    let new = "\(path).new-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    guard mkdir(new, 0o700) == 0 else { return }
+    // By descriptor: the folder could be replaced by a link meanwhile.
+    let created = open(new, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    defer { close(created) }
+    // Fails if there is something at the path by now, unless it is an empty folder.
+    if fchown(created, id, group) != 0 || rename(new, path) != 0 { rmdir(new) }
   }
 }

@@ -31,6 +31,7 @@ package final class PluginTester: Sendable {
   private let host: PluginHost
   private let folder: TemporaryFolder
   private let log = Lines()
+  private let copies = Mutex<[PluginCall.Asset: PluginCall.Asset]>([:])
 
   private final class Lines: Sendable {
     let lines = Mutex<[String]>([])
@@ -73,6 +74,7 @@ package final class PluginTester: Sendable {
   package func run(_ call: PluginCall) async -> CallResult {
     var call = call
     call.richType = name
+    call.asset = call.asset.map(copy)
     let transcript = Transcript()
     let logged = log.lines.withLock { $0.count }
     do throws(PluginError) {
@@ -81,6 +83,20 @@ package final class PluginTester: Sendable {
     } catch {
       let lines = log.lines.withLock { Array($0.dropFirst(logged)) }
       return CallResult(reply: nil, error: error, exchanges: transcript.attempts, log: lines)
+    }
+  }
+
+  /// The same asset as a file of the tester's own, made once: the host links assets into plugins' folders, which
+  /// would change a file that is somebody's (its ctime, and for a moment its number of links).
+  private func copy(_ asset: PluginCall.Asset) -> PluginCall.Asset {
+    if asset.path.hasPrefix(folder.path + "/") { return asset }
+    return copies.withLock { copies in
+      if let copy = copies[asset] { return copy }
+      guard let bytes = try? Data(contentsOf: URL(filePath: asset.path)),
+        let copy = makeAsset(Array(bytes), type: asset.type)
+      else { return asset }
+      copies[asset] = copy
+      return copy
     }
   }
 

@@ -17,10 +17,13 @@ import Glibc
 package final class Store: Sendable {
   /// How a process uses a data folder.
   package enum Access: Sendable {
-    /// As the server: locks the folder against other owners and removes unfinished files of an earlier one.
+    /// As the server: locks the folder against other owners and removes unfinished files of an earlier one. Makes
+    /// a new store of an absent or empty folder.
     case owner
     /// As a command line, with or without a server running.
     case shared
+    /// As a command line that makes a new store of an absent or empty folder.
+    case sharedOrNew
   }
 
   /// Immutable content by its SHA-256.
@@ -63,20 +66,21 @@ package final class Store: Sendable {
   let upkeep = BlockingQueue("store.upkeep")
   private let lock: StoreFile?
 
-  /// Opens the store in a folder, which is created if needed.
+  /// Opens the store in a folder, or makes a new one if `access` allows it.
   ///
   /// The records are in a SQLite database in the folder or, with a URL such as `postgres://host/name`, in a
   /// PostgreSQL database. With `objects`, content is in that object store, and the folder has a part of it, as
   /// a cache.
   ///
-  /// Throws a `StoreError`: `inUse` if another process owns the folder; `readOnly`, `full`, `damaged`,
+  /// Throws a `StoreError`: `missing` if there is no store, and `conflict` for a folder with something else, in
+  /// which nothing is changed; `inUse` if another process owns the folder; `readOnly`, `full`, `damaged`,
   /// `newer` or `unavailable` if the database can't be used.
   package init(
     folder path: String, database url: String? = nil, access: Access = .owner,
     objects: ObjectStoreConfiguration? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    folder = try DataFolder(path)
+    folder = try DataFolder(path, creates: access != .shared)
     if url == nil { try folder.requireOwnRecords() }
     lock = access == .owner ? try folder.lock() : nil
     let start = access == .owner ? NodeStart(in: folder) : nil
@@ -105,9 +109,12 @@ package final class Store: Sendable {
     self.now = now
   }
 
-  /// Whether there is a store in a folder, or in a database.
-  package static func exists(in folder: String, database url: String? = nil) -> Bool {
-    url != nil || stat(ofFile: DataFolder(existing: folder).database) != nil
+  /// Whether there is a store in a folder; false also if this user cannot read the folder.
+  package static func exists(in folder: String) -> Bool { DataFolder.isStore(folder) }
+
+  /// Throws `conflict` unless a store is in a folder or could be made there; changes nothing.
+  package static func requireRoom(in folder: String) throws(StoreError) {
+    try DataFolder.requireRoom(in: folder)
   }
 
   /// Returns if the store can be read and written: a change of the records, which waits for those before it, and a

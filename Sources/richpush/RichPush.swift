@@ -93,6 +93,9 @@ enum Programs {
     return URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
 
+  /// Whether the Debian package has installed this program.
+  static var arePackaged: Bool { folder == "/usr/lib/richpush" }
+
   /// The folder of the plugins that ship.
   static var plugins: String { package + "/plugins" }
 

@@ -146,7 +146,7 @@ import Primitives
   @Test func `the client that a trusted proxy names is recorded with a cached response`()
     async throws
   {
-    try await Self.serve(recordsCached: true, change: { $0.trustedProxies = ["127.0.0.1"] }) {
+    try await Self.serve(recordsCached: true, change: { _ = $0.trust("127.0.0.1") }) {
       port, cached, seen in
       _ = RawClient(port).ask("GET", "/a", Self.key, "X-Forwarded-For: 192.0.2.1")
       var exchanges = seen.makeAsyncIterator()

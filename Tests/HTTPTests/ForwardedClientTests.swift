@@ -4,7 +4,14 @@ import Primitives
 @testable import HTTP
 
 @Suite(.timeLimit(.minutes(1))) struct ForwardedClientTests {
-  private static let proxies: Set<String> = ["127.0.0.1", "10.0.0.1", "::1"]
+  private static var proxies: IPAddressSet {
+    var proxies = IPAddressSet()
+    for proxy in ["127.0.0.1", "10.0.0.1", "::1", "172.30.0.0/16", "2001:db8:1::/48"] {
+      let isAddress = proxies.insert(proxy)
+      #expect(isAddress)
+    }
+    return proxies
+  }
 
   @Test(
     arguments: [
@@ -28,6 +35,10 @@ import Primitives
       ("127.0.0.1", "unknown, 127.0.0.1", nil, "127.0.0.1", false, false),
       ("127.0.0.1", "6.6.6.6, 127.0.0.1", nil, "6.6.6.6", false, true),
       ("127.0.0.1", "", "https", "127.0.0.1", true, false),
+      ("172.30.255.7", "1.2.3.4, 172.30.0.1", "https", "1.2.3.4", true, true),
+      ("2001:db8:1::7", "1.2.3.4", nil, "1.2.3.4", false, true),
+      ("172.31.0.1", "1.2.3.4", "https", "172.31.0.1", false, false),
+      ("172.30.0.1", "6.6.6.6, 172.31.0.1", nil, "172.31.0.1", false, true),
     ] as [(String, String?, String?, String, Bool, Bool)])
   func `believes trusted proxies only`(
     peer: String, hops: String?, scheme: String?, client: String, isSecure: Bool,
@@ -44,9 +55,9 @@ import Primitives
   }
 
   @Test func `responders see the client behind a trusted proxy`() async throws {
-    for trusted in [["127.0.0.1"], []] as [Set<String>] {
+    for trusted in [["127.0.0.1"], ["127.0.0.0/30"], []] {
       var configuration = ServerConfiguration()
-      configuration.trustedProxies = trusted
+      for proxy in trusted { _ = configuration.trust(proxy) }
       let server = try Server(
         configuration,
         responder: TestServer.ClosureResponder {

@@ -48,7 +48,7 @@ import Primitives
   @Test func `a dual-stack listener recognises an IPv4 proxy`() async throws {
     var configuration = ServerConfiguration()
     configuration.host = "::"
-    configuration.trustedProxies = ["127.0.0.1"]
+    _ = configuration.trust("127.0.0.1")
     let server = try Server(
       configuration, responder: TestServer.ClosureResponder { .immediate(.text(200, $0.peer)) },
       log: .silent)

@@ -275,7 +275,7 @@ import Testing
 
   @Test func `invalid names, passwords and roles of users are rejected`() async throws {
     let scratch = try Scratch()
-    let users = try DataFolderAdmin(data: scratch.path + "/data")
+    let users = try DataFolderAdmin(data: scratch.path + "/data", creates: true)
     for (name, password, role) in [
       ("a b", "a-good-secret", "device"), ("alice", "short", "device"),
       ("alice", "a-good-secret", "king"), ("long-alice", "LONG-ALICE", "device"),

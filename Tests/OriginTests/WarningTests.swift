@@ -44,6 +44,28 @@ import Testing
     #expect(try await warnings { $0.assets = "/nowhere" }.contains { $0.contains("/nowhere") })
   }
 
+  @Test func `warns of a TLS key and of credentials that every user can read`() async throws {
+    let scratch = try Scratch()
+    chmod(scratch.path, 0o755)
+    try scratch.write("key", to: "tls.key", mode: 0o644)
+    try scratch.write("0123456789abcdef0123456789abcdef", to: "hook", mode: 0o604)
+    let (key, hook) = (scratch.path + "/tls.key", scratch.path + "/hook")
+    func found() async throws -> [String] {
+      try await warnings {
+        ($0.certificate, $0.key, $0.isDemo) = (key, key, true)
+        try? $0.usePush(
+          "webhook",
+          environment: [
+            "RICHPUSH_WEBHOOK_URL": "https://hook.example/", "RICHPUSH_WEBHOOK_SECRET_FILE": hook,
+          ])
+      }
+    }
+    let open = try await found()
+    #expect(open.count == 2 && open[0].contains(key) && open[1].contains(hook), "\(open)")
+    for path in [key, hook] { chmod(path, 0o640) }
+    #expect(try await found().isEmpty)
+  }
+
   @Test(arguments: ["push.example", "ftp://a", "https://", "https://a/?b", "https://u@a"])
   func `rejects an invalid public URL`(text: String) throws {
     var configuration = try OriginConfiguration()
@@ -59,6 +81,7 @@ import Testing
   @Test func `rejects contradictory options`() async throws {
     let wrong: [(inout OriginConfiguration) -> Void] = [
       { $0.certificate = "cert.pem" }, { $0.key = "key.pem" }, { $0.proxies = ["localhost"] },
+      { $0.proxies = ["10.0.0.5/24"] },
       { $0.origins = ["app.example"] }, { $0.origins = ["https://app.example/path"] },
       { $0.network = ["../url"] },
     ]
@@ -68,7 +91,9 @@ import Testing
       #expect(throws: OperatorError.self) { try configuration.check() }
     }
     var configuration = try OriginConfiguration()
-    (configuration.origins, configuration.proxies) = (["*", "https://app.example"], ["10.0.0.2"])
+    (configuration.origins, configuration.proxies) = (
+      ["*", "https://app.example"], ["10.0.0.2", "172.16.0.0/12", "fd00::/8"]
+    )
     #expect(throws: Never.self) { try configuration.check() }
   }
 }

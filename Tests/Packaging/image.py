@@ -3,7 +3,8 @@
 
 usage: image.py FOLDER[:TAG]       (`make image` makes .build/image)
 
-Bubblewrap stands for the container engine; entry point, user and environment are those of the image.
+Bubblewrap stands for the container engine. Entry point, user and environment are those of the image; what
+packaging/image/compose.yml adds to them, and how it shuts the container in, is read from that file.
 """
 
 import base64
@@ -18,6 +19,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+import yaml
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LARGEST = 120_000_000
@@ -38,25 +41,59 @@ def size(root):
     return sum(os.lstat(os.path.join(place, name)).st_size for place, _, names in os.walk(root) for name in names)
 
 
-class Container:
-    def __init__(self, root, config, folder, port):
-        self.root, self.config, self.port = root, config, port
-        self.mounts = []
-        for number, volume in enumerate(sorted(config["Volumes"])):
-            os.makedirs(f"{folder}/volume{number}", exist_ok=True)
-            self.mounts += ["--bind", f"{folder}/volume{number}", volume]
-            if volume == "/srv/richpush/assets":
-                self.assets = f"{folder}/volume{number}"
-        self.environment = dict(each.split("=", 1) for each in config["Env"])
-        self.environment["RICHPUSH_LISTEN"] = f"127.0.0.1:{port}"
+def compose(tag):
+    """The only service of compose.yml, whose image is the one with that tag."""
+    with open(SOURCE + "/packaging/image/compose.yml") as file:
+        services = yaml.safe_load(file)["services"]
+    (service,) = services.values()
+    assert service["image"] == f"richpush:{tag}", (service["image"], tag)
+    known = {"image", "read_only", "cap_drop", "security_opt", "tmpfs", "ports", "environment", "volumes", "healthcheck",
+             "stop_grace_period", "restart"}
+    assert service.keys() <= known, f"the test does not know {service.keys() - known}"
+    return service
 
-    def words(self, *words):
+
+class Container:
+    """The image as compose.yml starts it; only the port is another one."""
+
+    def __init__(self, root, config, service, folder, port):
+        self.root, self.config, self.service, self.port = root, config, service, port
+        self.mounts = [word for path in service["tmpfs"] for word in ("--tmpfs", path)]
+        targets = dict(volume.split(":") for volume in service["volumes"])
+        assert sorted(targets.values()) == sorted(config["Volumes"]), targets
+        for source, target in targets.items():
+            place = f"{folder}/volumes/{os.path.basename(source)}"
+            os.makedirs(place, exist_ok=True)
+            self.mounts += ["--bind", place, target]
+            if target == "/srv/richpush/assets":
+                self.assets = place
+        (ports,) = service["ports"]
+        assert ports.endswith(":8080") and "8080/tcp" in config["ExposedPorts"], ports
+        self.environment = {**dict(each.split("=", 1) for each in config["Env"]), **service["environment"]}
+        assert self.environment["RICHPUSH_LISTEN"] == "0.0.0.0:8080", self.environment
+        self.environment["RICHPUSH_LISTEN"] = f"127.0.0.1:{port}"
+        self.environment["RICHPUSH_SERVER"] = f"http://127.0.0.1:{port}"
+
+    def program(self, *words):
         user, group = self.config["User"].split(":")
         variables = [word for pair in self.environment.items() for word in ("--setenv", *pair)]
-        return ["bwrap", "--ro-bind", self.root, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *self.mounts,
+        root = ["--ro-bind" if self.service["read_only"] else "--bind", self.root, "/"]
+        capabilities = [word for name in self.service["cap_drop"] for word in ("--cap-drop", name)]
+        assert self.service["security_opt"] == ["no-new-privileges:true"], "Bubblewrap always sets it"
+        return ["bwrap", *root, "--proc", "/proc", "--dev", "/dev", *self.mounts,
                 "--unshare-user", "--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--uid", user, "--gid", group,
-                "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--clearenv", *variables,
-                "--chdir", self.config["WorkingDir"], *self.config["Entrypoint"], *words]
+                *capabilities, "--new-session", "--die-with-parent", "--clearenv", *variables,
+                "--chdir", self.config["WorkingDir"], *words]
+
+    def words(self, *words):
+        return self.program(*self.config["Entrypoint"], *words)
+
+    def is_healthy(self):
+        kind, *words = self.service["healthcheck"]["test"]
+        assert kind == "CMD", kind
+        code = subprocess.run(self.program(*words), capture_output=True, timeout=60).returncode
+        assert code in (0, 69), code
+        return code == 0
 
     def run(self, *words, **options):
         result = subprocess.run(self.words(*words), text=True, capture_output=True, timeout=60, **options)
@@ -115,11 +152,10 @@ def main():
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        container = Container(root, config, folder, port)
-        server = f"http://127.0.0.1:{port}"
-        assert subprocess.run(container.words("health", "--server", server), capture_output=True).returncode == 69
+        container = Container(root, config, compose(tag), folder, port)
+        assert not container.is_healthy()
         container.start()
-        container.run("health", "--server", server)
+        assert container.is_healthy()
         container.run("user", "add", "alice", "--role", "publisher", input="open sesame\n")
         os.makedirs(container.assets + "/img", exist_ok=True)
         subprocess.run(["heif-enc", SOURCE + "/assets/img/logo.png", "-o", container.assets + "/img/logo.heic"],

@@ -3,12 +3,10 @@
 
 usage: package.py PACKAGE.deb      (as root; `make deb` makes the package)
 
-The root is made once by mmdebstrap, in .build, with the packages that the package depends
-on. No systemd runs in it: the service's user, capabilities and environment are set as its unit says.
+No systemd runs in the root: the service's user, capabilities and environment are set as its unit says.
 """
 
 import base64
-import hashlib
 import json
 import os
 import re
@@ -23,62 +21,24 @@ import urllib.error
 import urllib.request
 
 from load import Load
+from root import SOURCE, Root, run
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PACKAGE = os.path.abspath(sys.argv[1])
+SETTINGS = "/etc/richpush/richpush.env"
 # What the package may leave: the accounts, what dpkg and apt write about every package, and caches.
 MAY_STAY = re.compile(
     r"/(etc/(passwd|group|shadow|gshadow|subuid|subgid)-?|etc/ld.so.cache|var/(lib/(dpkg|apt|systemd)|cache|log)/.*"
     r"|etc/\.pwd\.lock|root/.*|tmp/.*|run/.*|dev/.*|proc/.*|sys/.*)$")
 
 
-def run(*words, **options):
-    return subprocess.run(words, check=True, text=True, capture_output=True, **options).stdout
+def files(root):
+    lines = root.run("find", "/", "-xdev", "-printf", "%p\n").splitlines()
+    return {line for line in lines if not MAY_STAY.match(line)}
 
 
-def clean_root():
-    """A root with what the package depends on, made again only if that changes."""
-    depends = run("dpkg-deb", "-f", PACKAGE, "Depends")
-    names = [re.split(r"[ (|]", part.strip())[0] for part in depends.split(",")] + ["bubblewrap", "ca-certificates"]
-    key = hashlib.sha256(" ".join(sorted(set(names))).encode()).hexdigest()[:12]
-    clean = os.path.join(SOURCE, f".build/clean-root-{key}.tar")
-    if os.path.exists(clean):
-        return clean
-    subprocess.run(
-        ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", "--include=" + ",".join(sorted(set(names))),
-         "bookworm", clean + ".unfinished.tar", "/etc/apt/sources.list.d/debian.sources"], check=True)
-    os.rename(clean + ".unfinished.tar", clean)
-    return clean
-
-
-class Root:
-    """A copy of the clean root, in which programs run without seeing the machine's processes."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        run("tar", "-xf", clean_root(), "-C", folder, "--exclude=./dev/*")
-        for name, number in (("null", 3), ("zero", 5), ("urandom", 9), ("random", 8)):
-            os.mknod(f"{folder}/dev/{name}", 0o20666, os.makedev(1, number))
-            os.chmod(f"{folder}/dev/{name}", 0o666)
-
-    def words(self, *words):
-        script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
-        return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, self.folder, *words]
-
-    def run(self, *words, **options):
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
-        result = subprocess.run(
-            self.words(*words), text=True, capture_output=True, env=environment, **options)
-        assert result.returncode == 0, f"{words}: {result.returncode}\n{result.stdout}\n{result.stderr}"
-        return result.stdout
-
-    def install(self, package):
-        shutil.copy(package, self.folder + "/tmp/richpush.deb")
-        return self.run("dpkg", "-i", "/tmp/richpush.deb")
-
-    def files(self):
-        lines = self.run("find", "/", "-xdev", "-printf", "%p\n").splitlines()
-        return {line for line in lines if not MAY_STAY.match(line)}
+def expect_modes(root, expected):
+    found = root.run("stat", "-c", "%n %a %U:%G", *expected).splitlines()
+    assert found == [f"{path} {mode}" for path, mode in expected.items()], found
 
 
 class Service:
@@ -189,16 +149,16 @@ def older(package, folder):
 def main():
     with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
         os.mkdir(scratch + "/root")
-        root = Root(scratch + "/root")
-        before = root.files()
+        root = Root(scratch + "/root", PACKAGE)
+        before = files(root)
         for program in ("swift", "cc", "gcc", "ld"):
             assert shutil.which(program, path=root.folder + "/usr/bin") is None, program
 
         told = root.install(older(PACKAGE, scratch + "/older"))
+        expect_modes(root, {SETTINGS: "640 root:richpush", "/srv/richpush/assets": "2775 richpush:richpush-content",
+                            "/var/lib/richpush": "711 richpush:richpush"})
         assert "richpush user add" in told, told
         assert "RICHPUSH_DATA" in root.run("richpush", "config", "check")
-        assert root.run("stat", "-c", "%U:%G %a", "/srv/richpush/assets", "/var/lib/richpush").split("\n")[:2] == [
-            "richpush:richpush-content 2775", "richpush:richpush 711"]
         assert re.match(r"richpush \S+, commit \S+", root.run("richpush", "--version"))
         root.run("bash", "-n", "/usr/share/bash-completion/completions/richpush")
 
@@ -232,8 +192,19 @@ def main():
         else:
             raise AssertionError("it started without its credential")
         load_credentials(root)
-        root.run("richpush", "config", "check")
+        # As an earlier version installed the file, with a secret in it, and dpkg's copy of one.
+        with open(root.folder + SETTINGS, "a") as file:
+            file.write("RICHPUSH_METRICS_ALLOW=token:0123456789abcdef\n")
+        for path in SETTINGS, SETTINGS + ".dpkg-old":
+            root.run("sh", "-c", f"[ -e {path} ] || cp {SETTINGS} {path}; chown root:root {path}; chmod 644 {path}")
+        sentence = "every user of this machine can read RICHPUSH_METRICS_ALLOW in " + SETTINGS
+        assert sentence in root.run("sh", "-c", "richpush config check 2>&1")
         service = Service(root, socket_unit)
+        assert sentence in service.text, service.text
+        # What the administrator has changed.
+        root.run("chgrp", "adm", "/srv/richpush/assets")
+        root.run("chmod", "2770", "/srv/richpush/assets")
+        root.run("chmod", "2755", "/srv/richpush")
 
         # The upgrade replaces the files of a running server, which is then started again.
         os.mkdir(scratch + "/nginx", 0o777)
@@ -247,14 +218,33 @@ def main():
         print(f"{load.end()} requests during the upgrade, the slowest took {load.longest:.1f} s")
         assert service.fetch(f"/api/notifications/{identity}?width=96")[0] == 200
         service.stop()
+        assert sentence not in service.text, service.text
+        assert not root.run("sh", "-c", "richpush config check 2>&1 >/dev/null")
+        expect_modes(root, {SETTINGS: "640 root:richpush", SETTINGS + ".dpkg-old": "640 root:richpush",
+                            "/srv/richpush/assets": "2770 richpush:adm", "/srv/richpush": "2755 root:root"})
+        for mode, owner in ("600", "root:root"), ("640", "root:adm"), ("400", "richpush:adm"):
+            root.run("sh", "-c", f"chown {owner} {SETTINGS}; chmod {mode} {SETTINGS}")
+            root.install(PACKAGE)
+            expect_modes(root, {SETTINGS: f"{mode} {owner}"})
 
+        # What others have put where the service's files are.
+        root.run("sh", "-c", "mkdir /srv/theirs && touch /srv/theirs/file && cd /var/lib/richpush && "
+                 "mkdir -m 755 backup && touch backup/file letter && ln -s /srv/theirs link && rm -rf damaged && "
+                 "ln -s /srv/theirs damaged && mkdir -p /var/log/richpush && cd /var/log/richpush && touch theirs && "
+                 "touch access.log && chown richpush access.log && ln -s /srv/theirs link")
+        theirs = ["/srv/theirs/file", "/var/lib/richpush/backup/file", "/var/lib/richpush/letter",
+                  "/var/lib/richpush/link", "/var/lib/richpush/damaged", "/var/log/richpush/theirs",
+                  "/var/log/richpush/link"]
         root.run("dpkg", "--remove", "richpush")
         assert os.path.exists(root.folder + "/var/lib/richpush/richpush.db"), "removal lost the data"
         shutil.rmtree(root.folder + "/srv/richpush/assets/img")
         os.unlink(root.folder + "/etc/richpush/credentials/apns.p8")
         root.run("dpkg", "--purge", "richpush")
-        left = root.files() - before
-        assert not left, f"purge left {sorted(left)}"
+        left = {path for path in files(root) - before if path not in theirs}
+        assert left == {os.path.dirname(path) for path in theirs if path.startswith(("/srv", "/var/lib"))}, sorted(left)
+        assert root.run("find", "/var/log/richpush").split() == [
+            "/var/log/richpush", *(path for path in theirs if "log" in path)]
+        assert all(os.path.lexists(root.folder + path) for path in theirs), theirs
     print("installed, used, upgraded, removed and purged")
 
 

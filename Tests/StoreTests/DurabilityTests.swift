@@ -51,8 +51,17 @@ import Testing
     // A transaction: the log of the database.
     #expect(calls.contains { $0.contains("sync(") && $0.contains("richpush.db-wal>") })
     // A backup: everything in it, its name, the folder that has the name.
-    let copy = try #require(calls.firstIndex { $0.contains("rename") && $0.contains("/copy\"") })
-    #expect(calls[..<copy].contains { $0.contains("syncfs(") && $0.contains("/copy.unfinished>") })
+    let copy = try #require(
+      calls.firstIndex {
+        $0.contains("rename") && $0.contains("/copy>, \"richpush.db\"")
+      })
+    let moved = try #require(calls.firstIndex { $0.contains("/copy>, \"blobs\"") })
+    #expect(
+      calls[..<moved].contains {
+        $0.contains("syncfs(") && $0.contains("/copy/richpush.unfinished>")
+      })
+    #expect(calls[moved..<copy].contains { $0.contains("fsync(") && $0.contains("/copy>") })
+    #expect(calls[copy...].contains { $0.contains("fsync(") && $0.contains("/copy>") })
     #expect(calls[copy...].contains { $0.contains("fsync(") && $0.contains("/data>") })
     // A folder: the folder that has its name.
     let folder = try #require(

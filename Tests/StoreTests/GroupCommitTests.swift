@@ -37,7 +37,7 @@ import Testing
   func `makes the bytes durable before the name, and the name before it returns`(
     _ count: Int
   ) async throws {
-    let folder = try DataFolder(scratch.folder)
+    let folder = try DataFolder(scratch.folder, creates: true)
     let log = CallLog()
     let group = try GroupCommit(
       folder.blobs, calls: recorded(by: log, folder: folder.blobs))
@@ -67,7 +67,7 @@ import Testing
   @Test func `synchronizes every file by itself when the file system reports a failure`()
     async throws
   {
-    let folder = try DataFolder(scratch.folder)
+    let folder = try DataFolder(scratch.folder, creates: true)
     let log = CallLog()
     var calls = recorded(by: log, folder: folder.blobs)
     calls.syncfs = { _ throws(StoreError) in throw StoreError(.failed, "on purpose") }

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `is the same node at every start, until its file is lost`() throws {
-    let folder = try DataFolder(scratch.folder)
+    let folder = try DataFolder(scratch.folder, creates: true)
     let starts = (0..<3).map { _ in NodeStart(in: folder) }
     #expect(starts.map(\.number) == [1, 2, 3] && Set(starts.map(\.node)).count == 1)
     #expect(Set(starts.map(\.owner)).count == 3)

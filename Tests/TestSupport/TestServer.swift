@@ -65,7 +65,7 @@ package struct TestServer: Sendable {
     for folder in ["assets", "plugins"] { try scratch.makeFolder(folder) }
     try prepare(&configuration, scratch)
     self.configuration = configuration
-    store = try Store(folder: configuration.data, access: .shared)
+    store = try Store(folder: configuration.data, access: .sharedOrNew)
     for role in Role.allCases {
       try await store.accounts.addUser(role.rawValue, hash: Self.hash, role: role)
     }

@@ -319,7 +319,7 @@ struct ForwardedClient {
   /// Each proxy appends the address that it was connected from to X-Forwarded-For. The list is
   /// therefore believed from the right, as long as a trusted proxy (a canonical address) wrote the
   /// entry.
-  init(peer: String, isSecure: Bool, fields: Fields, trustedProxies: Set<String>) {
+  init(peer: String, isSecure: Bool, fields: Fields, trustedProxies: IPAddressSet) {
     (self.peer, self.isSecure) = (peer, isSecure)
     guard trustedProxies.contains(peer) else { return }
     for entry in (fields["X-Forwarded-For"] ?? "").split(separator: ",").reversed() {

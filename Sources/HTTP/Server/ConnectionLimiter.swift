@@ -25,7 +25,7 @@ final class ConnectionLimiter: Sendable {
   private let counts = Mutex(Counts())
   private let limits: ServerConfiguration.Limits
   private let overflow: Int
-  private let trustedProxies: Set<String>
+  private let trustedProxies: IPAddressSet
   private let draining = Atomic(false)
   private let lastWarning = Mutex<ContinuousClock.Instant?>(nil)
 

@@ -13,7 +13,7 @@ final class EventLoopContext {
   let isSecure: Bool
   /// Whether the sockets go on listening when this process has ended.
   let isListenerKept: Bool
-  let trustedProxies: Set<String>
+  let trustedProxies: IPAddressSet
   let cors: CORSPolicy?
   // Only the loop's thread uses it: overlapping accesses need not be looked for.
   @exclusivity(unchecked) var browserPolicy: BrowserPolicy?

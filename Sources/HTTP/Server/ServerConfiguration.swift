@@ -12,9 +12,9 @@ package struct ServerConfiguration: Sendable {
   package var tls: TLSIdentity?
   package var limits: Limits
 
-  /// The numeric addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and
+  /// The addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and
   /// to which the limit of connections per address does not apply.
-  package var trustedProxies: Set<String> = []
+  package private(set) var trustedProxies = IPAddressSet()
 
   /// Origins, such as `https://app.example`, whose pages may read responses (CORS); `*` means all.
   package var allowedOrigins: Set<String> = []
@@ -25,14 +25,10 @@ package struct ServerConfiguration: Sendable {
   /// unless `allowedOrigins` names the origin: for servers whose passwords can be guessed.
   package var allowedHosts: Set<String>?
 
-  /// Adds a proxy to the trusted ones.
+  /// Adds a proxy, or a network such as `10.0.0.0/24` with all that are in it, to the trusted ones.
   ///
-  /// - Returns: false if it is not a numeric address.
-  package mutating func trust(_ address: String) -> Bool {
-    guard let canonical = IPAddress.canonical(address[...]) else { return false }
-    trustedProxies.insert(canonical)
-    return true
-  }
+  /// - Returns: false if it is neither a numeric address nor a range of them.
+  package mutating func trust(_ proxy: String) -> Bool { trustedProxies.insert(proxy) }
 
   /// The limits for clients.
   package struct Limits: Sendable {

@@ -128,3 +128,34 @@ package struct IPAddressRange: Sendable {
     }
   }
 }
+
+/// Addresses and ranges of addresses.
+package struct IPAddressSet: Sendable {
+  /// Canonical spellings, which are found without parsing an address.
+  private var addresses: Set<String> = []
+  private var ranges: [IPAddressRange] = []
+
+  /// An empty set.
+  package init() {}
+
+  /// Whether nothing is in the set.
+  package var isEmpty: Bool { addresses.isEmpty && ranges.isEmpty }
+
+  /// Adds an address, or a range in CIDR notation; false for anything else, also if the address of a range has
+  /// bits beyond the prefix.
+  package mutating func insert(_ text: String) -> Bool {
+    if let address = IPAddress.canonical(text[...]) {
+      addresses.insert(address)
+    } else if let range = IPAddressRange(text) {
+      ranges.append(range)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Whether a canonical address is in the set.
+  func contains(_ address: String) -> Bool {
+    addresses.contains(address) || ranges.contains { $0.contains(address) }
+  }
+}

@@ -23,8 +23,8 @@ struct PluginEnvironment: Sendable {
     users = PluginUsers(range: configuration.uids, scratchFolder: configuration.scratchFolder)
     let folder = configuration.scratchFolder
     if folder != configuration.temporaryFolder {
-      // Other users may enter it and not list it; chmod, because the umask restricts mkdir's mode.
-      guard mkdir(folder, 0o711) == 0 || errno == EEXIST, chmod(folder, 0o711) == 0 else {
+      // Other users may enter it and not list it.
+      guard Self.makeFolder(folder, mode: 0o711) else {
         throw .busy("The folder \(folder) for plugins cannot be made: \(Errno.current).")
       }
     }
@@ -34,8 +34,8 @@ struct PluginEnvironment: Sendable {
   private func removeLeftovers() {
     let (scratch, answers) = (configuration.scratchFolder, configuration.temporaryFolder)
     // Listed now, because later the folders contain files of this server's own calls.
-    let leftAnswers = FolderListing.texts(in: answers).filter { $0.hasPrefix("answer-") }
-    let leftFolders = FolderListing.texts(in: scratch).filter { $0.hasPrefix("plugin-") }
+    let leftAnswers = FolderListing.texts(in: answers).filter { Self.isOwn($0, "answer-") }
+    let leftFolders = FolderListing.texts(in: scratch).filter { Self.isOwn($0, "plugin-") }
     Task.detached(priority: .utility) { [launcher, configuration] in
       for name in leftAnswers { unlink("\(answers)/\(name)") }
       for name in leftFolders {
@@ -52,6 +52,19 @@ struct PluginEnvironment: Sendable {
         }
       }
     }
+  }
+
+  /// Whether a name is a prefix and a random text.
+  private static func isOwn(_ name: String, _ prefix: String) -> Bool {
+    let rest = name.dropFirst(prefix.count).utf8
+    return name.hasPrefix(prefix) && (1...13).contains(rest.count)
+      && rest.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
+  }
+
+  /// Makes a folder unless there is one, and sets its mode whatever the umask, but not that of what a link leads to.
+  private static func makeFolder(_ path: String, mode: mode_t) -> Bool {
+    guard mkdir(path, mode) == 0 || errno == EEXIST else { return false }
+    return fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0 || errno == EOPNOTSUPP
   }
 
   /// How well plugins are isolated; starts the launcher to ask it.
@@ -215,8 +228,8 @@ struct PluginEnvironment: Sendable {
 
   /// Writes the settings, unless they exist, and returns their folder.
   private func preparePHPSettings() -> String {
-    mkdir(phpFolder, 0o755)
-    chmod(phpFolder, 0o755)  // whatever the umask: plugins with users of their own read it
+    // Plugins with users of their own read it.
+    _ = Self.makeFolder(phpFolder, mode: 0o755)
     let file = phpFolder + "/richpush.ini"
     if let settings = try? FileDescriptor(file, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644) {
       fchmod(settings.number, 0o644)

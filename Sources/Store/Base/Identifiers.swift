@@ -50,7 +50,7 @@ package struct Digest: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension UInt8 {
-  fileprivate var isLowercaseHexadecimal: Bool {
+  var isLowercaseHexadecimal: Bool {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
   }
 }

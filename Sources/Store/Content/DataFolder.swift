@@ -16,13 +16,13 @@ struct DataFolder: Sendable {
   /// The path, without a slash at its end.
   let path: String
 
-  /// Creates the folder and its sub-folders where they are missing, and closes them to other users.
-  init(_ path: String) throws(StoreError) {
+  /// Opens the store in a folder: closes it to other users, and makes what is missing.
+  ///
+  /// With `creates`, an absent or empty folder becomes a new store. Throws `missing` if there is no store, and
+  /// `conflict` for a folder that has something else; nothing in it is changed then.
+  init(_ path: String, creates: Bool) throws(StoreError) {
     self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-    if mkdir(self.path, 0o700) != 0, errno != EEXIST {
-      throw StoreError("create the folder", self.path)
-    }
-    try makePrivate()
+    try makePrivate(open(creates: creates))
     for folder in [blobs, renditions, temporary] { try FileSystem.makeFolder(folder) }
     // SQLite gives its other files the database's mode. An existing database must not be opened here:
     // closing the descriptor would drop the POSIX locks that SQLite holds on it in this process.
@@ -75,14 +75,9 @@ struct DataFolder: Sendable {
     try StoreFile("\(path)/collection.lock", O_RDWR | O_CREAT | O_NOFOLLOW)
   }
 
-  /// Removes the unfinished files of earlier processes.
-  func removeTemporaryFiles() {
-    for name in FolderListing.texts(in: temporary) { unlink("\(temporary)/\(name)") }
-  }
-
   /// A new path in `tmp/`.
   func temporaryPath() -> String {
-    "\(temporary)/\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    "\(temporary)/store-\(String(UInt64.random(in: .min ... .max), radix: 36))"
   }
 }
 
@@ -148,73 +143,6 @@ extension DataFolder {
     try file.file.synchronize()
     try file.rename(to: path)
     try FileSystem.synchronizeParent(of: path)
-  }
-}
-
-// MARK: - Other users
-
-extension DataFolder {
-  /// Closes the folder to other local users, also if an earlier version let them read it.
-  ///
-  /// The folder itself gets 0711, so that plugins with a user of their own reach their scratch folders.
-  /// Each folder in it gets 0700, which protects everything below, and each file 0600. Blobs and
-  /// renditions are corrected by `DigestFolder.forEachFile`.
-  ///
-  /// Throws `readOnly` if the folder or a part of the store in it belongs to another user, or is on a
-  /// file system without modes.
-  private func makePrivate() throws(StoreError) {
-    let folder = try StoreFile(path, O_RDONLY | O_DIRECTORY)
-    var status = try folder.status()
-    guard status.st_uid == geteuid() else {
-      throw StoreError(
-        .readOnly,
-        "the data folder \(path) belongs to \(Self.name(of: status.st_uid)), but richpush runs as "
-          + "\(Self.name(of: geteuid())); run it as the owner, or change the owner (chown -R)")
-    }
-    if status.permissions != 0o711 {
-      try? folder.setMode(0o711)
-      status = try folder.status()
-    }
-    guard status.permissions & 0o022 == 0 else {
-      throw StoreError(
-        .readOnly,
-        "other users may write to the data folder \(path), and its mode cannot be changed; "
-          + "put it on a file system with owners and modes")
-    }
-    for name in FolderListing.texts(in: path) where name != "scratch" { try makePrivate(name) }
-  }
-
-  /// The store's own files: another user who could write to the folder may have planted them.
-  private static let storeFileNames: Set = [
-    "blobs", "renditions", "tmp", "richpush.db", "richpush.db-wal", "richpush.db-shm",
-    "richpush.db-journal", "lock", "node", "collection.lock", "objects",
-    "database",
-  ]
-
-  private func makePrivate(_ name: String) throws(StoreError) {
-    let entry = "\(path)/\(name)"
-    guard var status = stat(ofLink: entry) else { return }
-    // A folder may be a link to another disk, if its owner is allowed to put it there.
-    if status.fileType == S_IFLNK, [geteuid(), 0].contains(status.st_uid) {
-      guard Self.storeFileNames.contains(name), let target = stat(ofFile: entry) else { return }
-      status = target
-    }
-    let isFolder = status.fileType == S_IFDIR
-    guard status.st_uid == geteuid(), isFolder || status.fileType == S_IFREG else {
-      // Anything else, such as the lost+found of a disk, is not the store's concern.
-      guard Self.storeFileNames.contains(name) else { return }
-      throw StoreError(
-        .readOnly,
-        "\(entry) belongs to \(Self.name(of: status.st_uid)), or is neither file nor folder; "
-          + "change its owner to \(Self.name(of: geteuid())) (chown), or remove it")
-    }
-    let mode: mode_t = isFolder ? 0o700 : 0o600
-    guard status.permissions != mode, chmod(entry, mode) != 0, errno != ENOENT else { return }
-    throw StoreError("change the mode of", entry)
-  }
-
-  private static func name(of user: uid_t) -> String {
-    getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "the user \(user)"
   }
 }
 

@@ -87,8 +87,8 @@ extension stat {
 /// A folder of files named by digests, spread over 256 sub-folders by their first two digits: `ab/abcd…`.
 struct DigestFolder: Sendable {
   let path: String
-  /// The mode of its files.
-  let mode: mode_t
+  /// The mode of its files; nil leaves modes as they are.
+  let mode: mode_t?
 
   /// A file found by ``forEachFile(_:)``.
   struct Entry {
@@ -112,31 +112,49 @@ struct DigestFolder: Sendable {
     if made > 0 { try FileSystem.synchronizeFolder(path) }
   }
 
-  /// The paths of the sub-folders, in order.
+  /// The paths of the sub-folders, in order, and of whatever else is there.
   var subfolders: [String] { FolderListing.texts(in: path).sorted().map { "\(path)/\($0)" } }
+
+  /// The paths of the sub-folders that ``makeSubfolders()`` makes.
+  var ownSubfolders: [String] {
+    FolderListing.texts(in: path).filter(Self.isSubfolder).map { "\(path)/\($0)" }
+      .filter { stat(ofLink: $0)?.fileType == S_IFDIR }
+  }
+
+  /// Whether ``makeSubfolders()`` makes a sub-folder of this name.
+  static func isSubfolder(_ name: String) -> Bool {
+    name.utf8.count == 2 && name.utf8.allSatisfy(\.isLowercaseHexadecimal)
+  }
+
+  /// Whether the store makes files of this name: a digest, perhaps with `.head`.
+  static func isFile(_ name: String) -> Bool {
+    Digest(hex: name.hasSuffix(".head") ? name.dropLast(5) : name[...]) != nil
+  }
 
   /// Calls `body` with every file; one that is removed meanwhile may be left out.
   ///
-  /// Corrects modes that an earlier version set.
+  /// Corrects modes that an earlier version set, of what the store has made.
   func forEachFile(_ body: (Entry) throws -> Void) rethrows {
     for subfolder in subfolders { try forEachFile(in: subfolder, body) }
   }
 
   /// Calls `body` with every file of a sub-folder, like ``forEachFile(_:)``.
   func forEachFile(in subfolder: String, _ body: (Entry) throws -> Void) rethrows {
-    if let status = stat(ofLink: subfolder), status.fileType == S_IFDIR {
-      setMode(0o700, of: subfolder, status)
-    }
+    let isOwn =
+      Self.isSubfolder(String(subfolder.split(separator: "/").last ?? ""))
+      && stat(ofLink: subfolder)?.fileType == S_IFDIR
+    if isOwn { setMode(0o700, of: subfolder) }
     for name in FolderListing.texts(in: subfolder) {
       let path = "\(subfolder)/\(name)"
       guard let status = stat(ofLink: path), status.fileType == S_IFREG else { continue }
-      setMode(mode, of: path, status)
+      if isOwn, let mode, Self.isFile(name), status.permissions != mode { setMode(mode, of: path) }
       try body(
         Entry(path: path, name: name, size: Int(status.st_size), modified: status.modified))
     }
   }
 
-  private func setMode(_ mode: mode_t, of path: String, _ status: stat) {
-    if status.permissions != mode { chmod(path, mode) }
+  private func setMode(_ mode: mode_t, of path: String) {
+    guard self.mode != nil else { return }
+    fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW)
   }
 }

@@ -37,6 +37,13 @@ struct NodeStart: Sendable {
     (node, self.number) = (String(words[0]), number)
   }
 
+  /// Whether a text is that of the file, of any node.
+  static func isFile(_ text: String) -> Bool {
+    let words = text.split(whereSeparator: \.isWhitespace)
+    return words.count == 3 && UInt128(words[0], radix: 16) != nil && Int(words[1]) != nil
+      && Digest(hex: words[2]) != nil
+  }
+
   private func write(_ path: String, in folder: DataFolder) throws(StoreError) {
     let new = try TemporaryFile(in: folder)
     let text = "\(node) \(number) \(try Self.mark(of: new.file))\n"

@@ -25,6 +25,16 @@ struct StoreFile: Sendable {
     try Self.attempt("examine", path) { () throws(Errno) in try descriptor.status() }
   }
 
+  /// The names in the folder; in one that is no text, what is wrong is replaced.
+  func names() throws(StoreError) -> [String] {
+    let listing = try Self.attempt("read", path) { () throws(Errno) in
+      try FolderListing(descriptor)
+    }
+    return listing.names.map {
+      String(decoding: $0.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+  }
+
   /// Sets the permissions (`fchmod`).
   func setMode(_ mode: mode_t) throws(StoreError) {
     guard fchmod(number, mode) == 0 else {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Primitives
 import S3
@@ -14,8 +13,8 @@ package struct BackupReport: Sendable, Equatable {
 extension Store {
   /// Copies everything but the renditions into a new folder, as of one moment, while the store is in use.
   ///
-  /// The folder appears once the copy is complete and durable; it is a data folder itself. Content on the
-  /// same file system is linked and takes no further space. Of what the object store has, nothing is copied.
+  /// `path` must not exist or be an empty folder. It is a data folder once the copy is complete and durable. Content
+  /// on the same file system is linked and takes no further space. Of what the object store has, nothing is copied.
   ///
   /// The records of a PostgreSQL database are in the folder's file `richpush.dump`, which `dump` lets be written.
   /// `progress` is called with the number of blobs that are copied.
@@ -60,20 +59,22 @@ extension Store {
 
   /// Makes a data folder from a backup; `path` must not exist or be an empty folder.
   ///
-  /// Compares all content with its digests before the folder appears. Returns the file with the records if they
+  /// Compares all content with its digests before the folder is a store. Returns the file with the records if they
   /// are for a PostgreSQL database.
   @discardableResult
   package static func restore(from backup: String, to path: String) throws -> String? {
     let source = DataFolder(existing: backup)
     let isDump = stat(ofFile: source.dump) != nil
+    guard try DataFolder.isComplete(backup, isDump: isDump) else {
+      throw StoreError(.missing, "there is no complete backup of richpush in \(backup)")
+    }
     try Backup.build(path) { target in
       var blobs: [Digest] = []
       if isDump {
-        DigestFolder(path: source.blobs, mode: DataFolder.blobMode).forEachFile { file in
+        DigestFolder(path: source.blobs, mode: nil).forEachFile { file in
           Digest(hex: file.name).map { blobs.append($0) }
         }
         try source.recordsDatabase.map(target.setDatabase)
-        unlink(target.database)
       } else {
         blobs = try SQLiteTables.dump(source.database, to: target.database)
       }
@@ -102,7 +103,6 @@ extension PostgresTables {
     guard stat(ofFile: target.dump).map({ $0.st_size > 0 }) == true else {
       throw StoreError(.failed, "pg_dump has written nothing")
     }
-    unlink(target.database)
     try target.setDatabase(address)
     return blobs
   }
@@ -110,24 +110,60 @@ extension PostgresTables {
 
 /// The steps that backing up and restoring share.
 private enum Backup {
-  /// Fills `<path>.unfinished` and renames it once it is complete and durable.
+  /// Fills a folder in `path`, and moves what is in it to `path` once it is complete and durable.
+  ///
+  /// In `path`, because there may be nothing that may be written to beside it, such as beside the root of a disk.
   static func build(_ path: String, _ fill: (DataFolder) throws -> Void) throws {
-    guard FolderListing.texts(in: path).isEmpty else {
-      throw StoreError(.conflict, "\(path) is not empty; name a folder that does not exist yet")
+    let isNew = mkdir(path, 0o700) == 0
+    guard isNew || errno == EEXIST else { throw StoreError("create the folder", path) }
+    let folder = try StoreFile(path, O_RDONLY | O_DIRECTORY)
+    // Released with the descriptor.
+    guard folder.lock(LOCK_EX | LOCK_NB) else {
+      throw StoreError(.inUse, "another richpush makes a backup or a store in \(path)")
     }
-    let unfinished = "\(path).unfinished"
-    try? FileManager.default.removeItem(atPath: unfinished)
-    // Fails if another user has just created it.
-    guard mkdir(unfinished, 0o700) == 0 else { throw StoreError("create the folder", unfinished) }
+    try DataFolder(existing: path).requireOwner(of: folder)
+    if case .unfinishedCopy = try DataFolder.content(of: folder),
+      try folder.names().allSatisfy({ DataFolder.isPart($0, of: folder) })
+    {
+      removeCopy(in: path)
+    }
+    guard case .nothing = try DataFolder.content(of: folder) else {
+      throw StoreError(.conflict, "\(path) is not empty; name a folder that is, or does not exist")
+    }
     do {
-      let target = try DataFolder(unfinished)
-      try fill(target)
+      let unfinished = "\(path)/\(DataFolder.unfinishedCopy)"
+      guard mkdir(unfinished, 0o700) == 0 else { throw StoreError("create the folder", unfinished) }
+      try fill(DataFolder(unfinished, creates: true))
       try StoreFile(unfinished, O_RDONLY | O_DIRECTORY).synchronizeFileSystem()
-      try FileSystem.renameDurably(unfinished, to: path)
+      try folder.setMode(0o711)
+      try moveCopy(unfinished, to: folder)
     } catch {
-      try? FileManager.default.removeItem(atPath: unfinished)
+      removeCopy(in: path)
+      if isNew { rmdir(path) }
       throw error
     }
+    try FileSystem.synchronizeParent(of: path)
+  }
+
+  /// Moves all that is in a folder to the one that it is in.
+  private static func moveCopy(_ copy: String, to folder: StoreFile) throws(StoreError) {
+    let source = try StoreFile(copy, O_RDONLY | O_DIRECTORY)
+    // What makes a folder a store comes last.
+    let names = try source.names().filter { $0 != DataFolder.mark } + [DataFolder.mark]
+    for name in names {
+      if name == DataFolder.mark { try folder.synchronize() }
+      guard renameat(source.number, name, folder.number, name) == 0 else {
+        throw StoreError("move from \(copy) to", folder.path)
+      }
+    }
+    rmdir(copy)
+    try folder.synchronize()
+  }
+
+  /// Removes what an interrupted copy has left in a folder.
+  private static func removeCopy(in path: String) {
+    DataFolder.remove("\(path)/\(DataFolder.unfinishedCopy)")
+    DataFolder.removeParts(in: path)
   }
 
   /// Copies blobs, except the ones in the object store; returns how many these are.

@@ -52,13 +52,17 @@ extension Store {
       report.uploaded += try await uploadMissing(prefix, stored)
       guard removes, report.stranger == nil else { continue }
       try await collectBlobs(stored, prefix, retention, objects, &report)
-      for object in try await objects.list("renditions/\(prefix)/")
-      where Blobs.age(object.modified, at: now()) > retention.remoteRenditionAge {
+      func isOld(_ object: S3Object, _ limit: TimeInterval) -> Bool {
+        Blobs.age(object.modified, at: now()) > limit
+      }
+      // What else is in the bucket is not the store's.
+      for (key, object) in try await Self.digests(objects.list("renditions/\(prefix)/"))
+      where isOld(object, retention.remoteRenditionAge) && object.key == Renditions.key(key) {
         try await objects.delete(object.key)
         report.renditions += 1
       }
-      for object in try await objects.list("removing/\(prefix)")
-      where Blobs.age(object.modified, at: now()) > retention.remoteBlobGrace {
+      for (digest, object) in try await Self.digests(objects.list("removing/\(prefix)"))
+      where isOld(object, retention.remoteBlobGrace) && object.key == Blobs.removalKey(digest) {
         try await objects.delete(object.key)
       }
     }

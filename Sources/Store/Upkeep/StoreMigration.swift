@@ -63,7 +63,7 @@ extension Store {
       let reason = stat(ofFile: path) == nil ? "does not exist" : "has no database"
       throw StoreError(.missing, "the data folder \(path) \(reason)")
     }
-    let folder = try DataFolder(path)
+    let folder = try DataFolder(path, creates: false)
     let lock = try folder.lock()
     defer { withExtendedLifetime(lock) {} }
     // Before the source is read: that takes long.

@@ -69,8 +69,9 @@ struct Option: Sendable {
   static let objects = value(
     "objects", "URL",
     "keep content in s3://bucket?endpoint=https://host&region=name (docs/SCALING.md)")
-  /// The flag of all commands that open the data folder.
-  static let data = value("data", "FOLDER", "where the store is kept", default: "var")
+  /// The flag of all commands that open the data folder, without which it is looked for (``StoreLocation``).
+  static let data = value(
+    "data", "FOLDER", "where the store is; else var if it is one, or that of the packaged service")
 
   /// The flag of all commands that use the records.
   static let database = value(

@@ -14,14 +14,15 @@ enum ConfigCommand: Command {
       richpush config template        prints a file with every variable of the server, commented out
 
     FILE is read as systemd reads it for the packaged service; the default is
-    /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong.
+    /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It warns of
+    secrets that every user of the machine can read: in FILE, and in the files that it names.
     """
   static let options: [Option] = []
   static let operands = ["check|template", "[FILE]"]
 
   static func run(_ arguments: Arguments) async throws {
     switch (arguments.operands[0], arguments.subject) {
-    case ("check", let path): try check(path ?? "/etc/richpush/richpush.env")
+    case ("check", let path): try check(path ?? StoreLocation.packageFile)
     case ("template", nil): Terminal.print("\(lines: template)")
     default: throw CommandLineError.usage("usage: config check [FILE] or config template")
     }
@@ -35,6 +36,10 @@ enum ConfigCommand: Command {
     }
     let file = EnvironmentFile(text)
     let (arguments, problems) = problems(in: file)
+    let secrets = EnvironmentSecrets(in: file.environment)
+    if let warning = secrets.warning(of: path) { Terminal.printError(warning) }
+    let configuration = try arguments.map { try ServeCommand.configuration($0) }
+    for warning in configuration?.exposedSecrets ?? [] { Terminal.printError(warning) }
     for problem in problems.sorted(by: { $0.line < $1.line }) {
       Terminal.printError("\(path):\(problem.line): \(problem.text)")
     }
@@ -146,7 +151,8 @@ enum ConfigCommand: Command {
     let objects = ObjectStoreSettings.variables.map { entry($0.name, "", $0.explanation) }
     return """
       # The configuration of the richpush server: the environment of the service. Remove the # in front
-      # of a variable to set it; its present value is the default. Then:
+      # of a variable to set it; its present value is the default. It may have secrets, so others must
+      # not be able to read it (chmod o=). Then:
       #   richpush config check
       #   systemctl restart richpush
 

@@ -24,7 +24,7 @@ enum UserCommand: Command {
     the user's sessions and the devices' tokens; with --end-registrations also the registrations,
     so that no device gets pushes until it registers again. What a removed publisher has scheduled
     is held for an admin. When the command ends, a running server has applied the change. Root acts
-    as the owner of the folder --data.
+    as the owner of the folder --data. add makes a new store if that folder is absent or empty.
     """
   static let options: [Option] = [
     .data, .database, .value("role", "ROLE", "device, publisher or admin", default: "device"),
@@ -35,21 +35,22 @@ enum UserCommand: Command {
   static let operands = ["add|password|quota|list|devices|remove", "[NAME]"]
 
   static func run(_ arguments: Arguments) async throws {
-    // Opened after the arguments are checked, because opening creates the data folder.
-    let users = {
-      try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database())
+    // Opened after the arguments are checked.
+    let users = { creates in
+      try DataFolderAdmin(
+        data: arguments.dataFolder(), database: arguments.database(), creates: creates)
     }
     let maxDevices = try arguments.maxDevices()
     switch (arguments.operands[0], arguments.subject) {
     case ("add", let name?):
       let role = try arguments.required("role")
       try CommandLineError.usage { try DataFolderAdmin.check(user: name, role: role) }
-      try await users().addUser(
+      try await users(true).addUser(
         name, password: Terminal.readNewPassword(), role: role, maxDevices: maxDevices)
       Terminal.print("added \(name)")
       try await arguments.notifyServer()
     case ("password", let name?):
-      let users = try users()
+      let users = try users(false)
       let endsRegistrations = arguments.flag("end-registrations")
       try await users.setPassword(
         of: name, to: Terminal.readNewPassword(), endingRegistrations: endsRegistrations)
@@ -62,20 +63,20 @@ enum UserCommand: Command {
       try await arguments.notifyServer()
     case ("quota", let name?):
       guard let maxDevices else { throw CommandLineError.usage("--max-devices is missing") }
-      try await users().setMaxDevices(of: name, to: maxDevices)
+      try await users(false).setMaxDevices(of: name, to: maxDevices)
       Terminal.print("\(name) can register \(maxDevices) devices")
     case ("list", nil):
-      for user in try await users().users() { Terminal.print("\(user.name)\t\(user.role)") }
+      for user in try await users(false).users() { Terminal.print("\(user.name)\t\(user.role)") }
     case ("devices", let name?):
       guard let registration = arguments.string("end") else {
         return Report(isJSON: false).list(
-          DeviceList.Device.heads, try await users().devices(of: name))
+          DeviceList.Device.heads, try await users(false).devices(of: name))
       }
-      try await users().endRegistration(registration, of: name)
+      try await users(false).endRegistration(registration, of: name)
       Terminal.print("ended \(registration) of \(name)")
       try await arguments.notifyServer()
     case ("remove", let name?):
-      try await users().removeUser(name)
+      try await users(false).removeUser(name)
       Terminal.print("removed \(name)")
       try await arguments.notifyServer()
     default:
@@ -102,7 +103,7 @@ enum KeyCommand: Command {
   static let operands = ["list|rotate|remove|vapid", "[KEY]"]
 
   static func run(_ arguments: Arguments) async throws {
-    // Opened after the arguments are checked, because opening creates the data folder.
+    // Opened after the arguments are checked.
     let keys = { try DataFolderAdmin(data: arguments.dataFolder(), database: arguments.database()) }
     switch (arguments.operands[0], arguments.subject.map { Int($0) }) {
     case ("list", nil):
@@ -130,8 +131,10 @@ extension Arguments {
   }
 
   /// The data folder, whose owner root takes on first, so that it leaves no file that the server cannot open.
+  ///
+  /// - Throws: what to pass if there is none.
   func dataFolder() throws -> String {
-    let folder = try required("data")
+    guard let folder = string("data") else { throw StoreLocation.missing }
     try ServerUser.becomeOwner(of: folder)
     return folder
   }

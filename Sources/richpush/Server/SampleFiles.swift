@@ -14,21 +14,16 @@ enum SampleFiles {
     // With the user's own umask, as if the user had created them, and owned by the server for uploads.
     let denied = umask(configuration.mask)
     defer { umask(denied) }
-    let files = FileManager.default
     let assets = configuration.assets
     let picture = "\(configuration.standard.richType)/\(configuration.standard.payload)"
-    let isNew = !files.fileExists(atPath: assets)
-    let hasPicture = files.fileExists(atPath: "\(assets)/\(picture)")
+    let isNew = !exists(assets)
+    func own(_ path: String) { configuration.user?.own(path) }
+    attempt("cannot create \(assets)") { try createFolder(assets, own) }
     for name in names where isNew || name == picture {
-      attempt("the sample \(name) is not copied") { try copy(name, into: assets) }
+      attempt("the sample \(name) is not copied") { try copy(name, into: assets, own) }
     }
-    for folder in [assets, configuration.plugins] {
-      attempt("cannot create \(folder)") {
-        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      }
-    }
-    let created: String? = isNew ? "" : hasPicture ? nil : "/" + picture
-    if let created { configuration.user?.own(assets + created) }
+    // Only root changes the plugins that the server runs.
+    attempt("cannot create \(configuration.plugins)") { try createFolder(configuration.plugins) }
   }
 
   /// The samples that are regular files, as `img/logo.png`.
@@ -44,14 +39,31 @@ enum SampleFiles {
     }
   }
 
-  /// Copies a sample, unless the name exists.
-  private static func copy(_ name: String, into assets: String) throws {
-    let files = FileManager.default
+  /// Copies a sample, unless the name exists or the folder of its rich type is a link.
+  private static func copy(
+    _ name: String, into assets: String, _ own: (String) -> Void
+  ) throws {
     let target = "\(assets)/\(name)"
-    guard !files.fileExists(atPath: target) else { return }
-    let parent = URL(filePath: target).deletingLastPathComponent()
-    try files.createDirectory(at: parent, withIntermediateDirectories: true)
-    try files.copyItem(atPath: "\(Programs.samples)/\(name)", toPath: target)
+    let parent = URL(filePath: target).deletingLastPathComponent().path
+    guard !exists(target), !isLink(parent) else { return }
+    try createFolder(parent, own)
+    try FileManager.default.copyItem(atPath: "\(Programs.samples)/\(name)", toPath: target)
+    own(target)
+  }
+
+  /// Creates a folder unless it exists, and calls `own` with it; folders above it are created too.
+  private static func createFolder(_ path: String, _ own: (String) -> Void = { _ in }) throws {
+    if exists(path) { return }
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    own(path)
+  }
+
+  private static func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
+
+  private static func isLink(_ path: String) -> Bool {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
   }
 
   private static func attempt(_ failure: String, _ body: () throws -> Void) {

@@ -4,6 +4,7 @@ import Glibc
 import Media
 import Origin
 import PluginHost
+import Primitives
 
 /// `richpush serve`: the server, until SIGTERM or SIGINT.
 enum ServeCommand: Command {
@@ -21,12 +22,16 @@ enum ServeCommand: Command {
     of other origins. It creates the folders it needs, with sample files. Without --demo, add users
     with `richpush user add`.
 
+    --data is a store, or an absent or empty folder. Anything else is refused, and left as it is.
+
     Only programs on this machine that connect directly can read /metrics, unless --metrics-allow
     adds others; set a token in RICHPUSH_METRICS_ALLOW, where `ps` does not show it.
     """
   static let options: [Option] = [
     .value("listen", "HOST:PORT", "where to listen; port 0 picks one", default: "127.0.0.1:8080"),
-    .data,
+    .value(
+      Option.data.name, Option.data.placeholder,
+      "where the store is; a new one is made of an absent or empty folder", default: "var"),
     .database,
     .value("assets", "FOLDER", "drop folder, one subfolder per rich type", default: "assets"),
     PluginFolders.option,
@@ -41,7 +46,9 @@ enum ServeCommand: Command {
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
-    .list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded-For and -Proto are trusted"),
+    .list(
+      "trusted-proxy", "ADDRESS",
+      "a proxy whose X-Forwarded-For and -Proto are trusted, or a network of them: 10.0.0.0/24"),
     .list(
       "metrics-allow", "WHO", "who else may read /metrics: an address, 10.0.0.0/8, token:SECRET"),
     .value(
@@ -88,8 +95,13 @@ enum ServeCommand: Command {
       arguments.warnOfSecret(in: "metrics-allow")
     }
     try OriginConfiguration.prepareDescriptors()
+    // Before anything is made anywhere.
+    try DataFolderAdmin.requireRoom(in: configuration.data)
     if configuration.isDemo { SampleFiles.prepareDemo(configuration) }
     let log = try arguments.operatorLog()
+    if let warning = exposedEnvironment(arguments.environment) {
+      log.log(.warning, "config", warning)
+    }
     let signals = Signals()
     let origin = try await Origin(configuration, log: log.log)
     let scheme = configuration.certificate == nil ? "http" : "https"
@@ -169,6 +181,16 @@ enum ServeCommand: Command {
         "--demo accepts any user, so it only listens on 127.0.0.1, [::1] or localhost")
     }
     return configuration
+  }
+
+  /// What to say if the environment is from the packaged service's file, and others can read the secrets there.
+  private static func exposedEnvironment(_ environment: [String: String]) -> String? {
+    let path = StoreLocation.packageFile
+    guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
+      return nil
+    }
+    let inForce = EnvironmentFile(text).environment.filter { environment[$0.key] == $0.value }
+    return EnvironmentSecrets(in: inForce).warning(of: path)
   }
 
   private static func firstSteps(_ address: String, console: String?) -> String {

@@ -16,8 +16,9 @@ enum StoreCommand: Command {
     With --objects, check reads the object store as well, and backup leaves out what that has. With
     --database, backup needs pg_dump, and restore says how pg_restore is used.
 
-    check and backup work while a server is running; restore needs an empty data folder. Root acts
-    as the data folder's owner, who must then be able to create or read FOLDER.
+    check and backup work while a server is running. backup and restore write to a folder that is
+    absent or empty. Root acts as the data folder's owner, who must then be able to create or read
+    FOLDER.
 
     migrate needs a database that no server has used, and no server may be running on the folder.
     If it is interrupted, run it again: it goes on where it was. At the end it compares all records.

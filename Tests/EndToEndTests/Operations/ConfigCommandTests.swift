@@ -6,6 +6,7 @@ import Testing
   private func check(_ text: String) async throws -> (code: Int32, output: String, errors: String) {
     let scratch = try Scratch()
     let file = try scratch.drop(Array(text.utf8), as: "env")
+    #expect(chmod(file.path, 0o600) == 0)
     let result = try await Child.run("richpush", ["config", "check", file.path])
     return (
       result.exitCode, result.output.joined(separator: "\n"),
@@ -78,5 +79,48 @@ import Testing
     let fields = shown.components(separatedBy: "  ").filter { !$0.isEmpty }
       .map { $0.trimmingCharacters(in: .whitespaces) }
     #expect(fields.dropFirst().first == value, "\(output)")
+  }
+
+  @Test func `it warns of secrets that every user of the machine can read`() async throws {
+    let scratch = try Scratch()
+    // Everybody may enter it.
+    #expect(chmod(scratch.folder.path, 0o755) == 0)
+    let hook = try scratch.drop(Array("0123456789abcdef0123456789abcdef".utf8), as: "hook")
+    let key = try scratch.drop(Array("key".utf8), as: "tls.key")
+    let text = """
+      RICHPUSH_PUSH=webhook
+      RICHPUSH_WEBHOOK_URL=https://hook.example/
+      RICHPUSH_WEBHOOK_SECRET_FILE=\(hook.path)
+      RICHPUSH_TLS_CERTIFICATE=\(key.path)
+      RICHPUSH_TLS_KEY=\(key.path)
+      """
+    let plain = try scratch.drop(Array(text.utf8), as: "plain.env")
+    let password = "\nRICHPUSH_DATABASE=postgres://richpush:hidden@db.example/richpush\n"
+    let secret = try scratch.drop(Array((text + password).utf8), as: "secret.env")
+    func warnings(_ file: URL) async throws -> [String] {
+      let result = try await Child.run("richpush", ["config", "check", file.path])
+      #expect(result.exitCode == 0 && !result.errors.contains("hidden"), "\(result)")
+      return result.errors.split(separator: "\n").map(String.init)
+    }
+    let open = try await warnings(secret)
+    #expect(open.count == 3, "\(open)")
+    #expect(open.contains { $0.contains("RICHPUSH_DATABASE in \(secret.path)") }, "\(open)")
+    #expect(open.contains { $0.contains("chmod o= \(hook.path)") }, "\(open)")
+    #expect(open.contains { $0.contains("chmod o= \(key.path)") }, "\(open)")
+    #expect(try await warnings(plain).count == 2, "it has no secret itself")
+    for file in [hook, key, secret] { #expect(chmod(file.path, 0o640) == 0) }
+    #expect(try await warnings(secret).isEmpty)
+    // Nobody gets through a closed folder.
+    for file in [hook, key, secret] { #expect(chmod(file.path, 0o644) == 0) }
+    #expect(chmod(scratch.folder.path, 0o750) == 0)
+    #expect(try await warnings(secret).isEmpty)
+  }
+
+  @Test func `the environment of compose.yml is right`() async throws {
+    let compose = String(decoding: try Package.bytes("packaging/image/compose.yml"), as: UTF8.self)
+    let lines = compose.matches(of: #/(?m)^ +(RICHPUSH_\w+): (\S+)$/#).map { "\($0.1)=\($0.2)" }
+    let (code, output, errors) = try await check(lines.joined(separator: "\n"))
+    #expect(code == 0 && errors.isEmpty && lines.count == 2, "\(errors)")
+    #expect(output.contains(#/RICHPUSH_TRUSTED_PROXY +[\d.]+/\d+ +line 2/#), "\(output)")
   }
 }

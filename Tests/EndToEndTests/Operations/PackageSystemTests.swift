@@ -20,6 +20,16 @@ import Testing
     #expect(result.exitCode == 0, "\(result.output) \(result.errors)")
   }
 
+  @Test(.enabled(if: package != nil && getuid() == 0))
+  func `no command that root runs anywhere changes what it does not name`() async throws {
+    let script = Package.root.appending(path: "Tests/Packaging/untouched.py").path
+    let programs = Package.root.appending(path: ".build/release").path
+    let result = try await Child.run(
+      "/usr/bin/python3", [script, try #require(Self.package), programs],
+      environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], limit: .seconds(550))
+    #expect(result.exitCode == 0, "\(result.output) \(result.errors)")
+  }
+
   @Test(.enabled(if: package != nil))
   func `its programs are small enough, and its documents name them and their libraries`()
     async throws

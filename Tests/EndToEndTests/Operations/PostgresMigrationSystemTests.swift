@@ -157,7 +157,9 @@ struct PostgresMigrationSystemTests {
         child.send(SIGKILL)
         _ = await child.exitCode()
         let refused = try await Child.run(
-          "richpush", ["user", "list", "--database", database.url, "--data", root + "/other"])
+          "richpush",
+          ["user", "add", "bob", "--database", database.url, "--data", root + "/other"],
+          input: "password1\n")
         if try database.query("SELECT to_regclass('unfinished_migration') IS NOT NULL") == "t" {
           #expect(refused.exitCode == 1 && refused.errors.contains("store migrate"), "\(refused)")
           for table in ["push", "link_key", "asset"] {

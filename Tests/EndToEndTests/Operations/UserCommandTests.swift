@@ -145,6 +145,8 @@ import Testing
 
   @Test func `nobody's password cannot be changed`() async throws {
     let scratch = try Scratch()
+    let added = try await Self.user("add", "alice", in: scratch, password: "a good secret")
+    #expect(added.exitCode == 0, "\(added)")
     let result = try await Self.user("password", "bob", in: scratch, password: "a good secret")
     #expect(result.exitCode == 1 && result.errors.contains("no user “bob”"), "\(result)")
   }

@@ -141,10 +141,12 @@ import Testing
         let file = try scratch.drop([1], as: "var/scratch/plugin-left/tmp/inner/file")
         let tmp = file.deletingLastPathComponent().deletingLastPathComponent()
         left = tmp.deletingLastPathComponent().path
+        let database = try scratch.drop([], as: "var/richpush.db").path
         for path in [scratch.folder.path + "/var", scratch.folder.path + "/var/scratch", left] {
-          chown(path, owner, owner)
           chmod(path, 0o711)
+          chown(path, owner, owner)
         }
+        chown(database, owner, owner)
         _ = try await Child.run("/bin/chown", ["-R", "60706:60706", tmp.path])
         _ = try await Child.run("/bin/chmod", ["-R", "go=", tmp.path])
       },
@@ -321,7 +323,10 @@ import Testing
       data = hidden + "/link"
       try files.createSymbolicLink(atPath: data, withDestinationPath: readable)
     case "linked blobs":
+      // A store, part of which is moved to another disk.
       try files.createDirectory(atPath: data, withIntermediateDirectories: true)
+      try Data().write(to: URL(filePath: data + "/richpush.db"))
+      #expect(chmod(readable, 0o700) == 0)
       try files.createSymbolicLink(atPath: data + "/blobs", withDestinationPath: readable)
     default: break
     }
@@ -339,9 +344,12 @@ import Testing
     let scratch = try Scratch()
     let backup = "/opt/richpush-\(UUID())"
     defer { try? FileManager.default.removeItem(atPath: backup) }
+    let data = scratch.folder.path + "/var"
+    let added = try await Child.run(
+      "richpush", ["user", "add", "alice", "--data", data], input: "a good secret\n")
+    #expect(added.exitCode == 0, "\(added)")
     let result = try await Child.run(
-      try Package.program("richpush").path,
-      ["store", "backup", backup, "--data", scratch.folder.path + "/var"])
+      try Package.program("richpush").path, ["store", "backup", backup, "--data", data])
     #expect(result.exitCode == 1)
     #expect(result.errors.contains("plugins may read /opt"), "\(result)")
     #expect(!FileManager.default.fileExists(atPath: backup))

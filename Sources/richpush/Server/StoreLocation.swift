@@ -1,0 +1,42 @@
+import FoundationEssentials
+import Origin
+
+/// Where commands find the store that neither `--data` nor `RICHPUSH_DATA` names.
+enum StoreLocation {
+  /// The configuration of the packaged service.
+  static let packageFile = "/etc/richpush/richpush.env"
+  /// The folder that `richpush serve` uses if it is told no other one.
+  private static let localFolder = "var"
+
+  /// The variables to add to an environment: `var` in the current folder, if that is a store, or else what the
+  /// packaged service is told of its store.
+  static func variables(_ environment: [String: String]) -> [String: String] {
+    let name = Option.data.variable
+    if environment[name]?.isEmpty == false { return [:] }
+    if DataFolderAdmin.isStore(localFolder) { return [name: localFolder] }
+    let names =
+      [name, Option.database.variable, Option.objects.variable]
+      + ObjectStoreSettings.variables.map(\.name)
+    return packagedVariables.filter { names.contains($0.key) && !$0.value.isEmpty }
+  }
+
+  /// What the packaged service is told; nothing for another program, and for a user who may not read it.
+  private static var packagedVariables: [String: String] {
+    guard Programs.arePackaged,
+      let text = try? String(contentsOf: URL(filePath: packageFile), encoding: .utf8)
+    else { return [:] }
+    return EnvironmentFile(text).environment
+  }
+
+  /// What to say if no store was found.
+  static var missing: CommandLineError {
+    let files = FileManager.default
+    let isHidden =
+      Programs.arePackaged && files.fileExists(atPath: packageFile)
+      && !files.isReadableFile(atPath: packageFile)
+    let reason = isHidden ? ", and this user may not read \(packageFile), which names one" : ""
+    return .usage(
+      "there is no store in the folder \(localFolder) here\(reason): pass --data FOLDER, or set "
+        + Option.data.variable)
+  }
+}
