@@ -37,9 +37,9 @@ enum ConfigCommand: Command {
     let file = EnvironmentFile(text)
     let (arguments, problems) = problems(in: file)
     let secrets = EnvironmentSecrets(in: file.environment)
-    if let warning = secrets.warning(of: path) { Terminal.printError(warning) }
+    if let warning = secrets.warning(of: path) { Terminal.printError("\(warning)") }
     let configuration = try arguments.map { try ServeCommand.configuration($0) }
-    for warning in configuration?.exposedSecrets ?? [] { Terminal.printError(warning) }
+    for warning in configuration?.exposedSecrets ?? [] { Terminal.printError("\(warning)") }
     for problem in problems.sorted(by: { $0.line < $1.line }) {
       Terminal.printError("\(path):\(problem.line): \(problem.text)")
     }

@@ -58,7 +58,7 @@ enum UserCommand: Command {
       let devices = try await users.devices(of: name).count
       if devices > 0 {
         Terminal.print(
-          "\(devices) devices stay registered: 'richpush user devices \(name)' lists them")
+          "devices still registered: \(devices); 'richpush user devices \(name)' lists them")
       }
       try await arguments.notifyServer()
     case ("quota", let name?):
