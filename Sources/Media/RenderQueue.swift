@@ -35,7 +35,8 @@ package final class RenderQueues: Sendable {
   }
 
   /// Runs `work`, which may call the plugin, once the user has few calls of it under way: all but one that it can
-  /// run, so that a call of another user finds a process.
+  /// run, so that a call of another user finds a process. Of a plugin with one process it is a second one, which
+  /// waits for the first.
   ///
   /// The user's other calls wait in a line of their own. Without a user nothing waits.
   ///
@@ -45,7 +46,9 @@ package final class RenderQueues: Sendable {
   ) async throws(ServiceError) -> R {
     guard let user else { return try await work() }
     let line = Line(user: user, richType: plugin.richType)
-    guard let permit = await lines.permit(line, width: max(1, width(of: plugin) - 1)) else {
+    let width = width(of: plugin)
+    // The plugin host needs a waiting call to detect that the only process is stuck.
+    guard let permit = await lines.permit(line, width: width == 1 ? 2 : width - 1) else {
       throw ServiceError(underWay: "\(plugin.richType) renditions", UserQuota.waitingRenditions)
     }
     defer { permit.end() }

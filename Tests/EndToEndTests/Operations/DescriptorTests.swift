@@ -38,12 +38,13 @@ import Testing
         let list = try server.get("/api/assets", RunningServer.credentials("alice")).body
         return try JSONDecoder().decode(JSONValue.self, from: Data(list)).counts.ready.integer == 4
       }
+      // Each user may have eight uploads under way.
       for number in 0..<min((256 - (try open())) / 2 - 3, 105) {
         let upload = try RawConnection(port: server.port)
         upload.send(
           Array(
             ("PUT /api/assets/img/\(number).png HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"
-              + RunningServer.credentials("alice") + "\r\n\r\nhalf").utf8))
+              + RunningServer.credentials("user-\(number / 8)") + "\r\n\r\nhalf").utf8))
         uploads.append(upload)
       }
       var idle: [RawConnection] = []
