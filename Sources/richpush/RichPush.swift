@@ -67,9 +67,16 @@ struct RichPush {
       return Terminal.print("\(lines: HelpPage.text(of: command))")
     }
     try Arguments.checkVariables(environment, known: variables)
-    // Commands that open the store create files that others must not read.
-    if command.options.contains(where: { $0.name == "data" }) { _ = initialUmask }
-    try await command.run(Arguments(rest, environment: environment, for: command))
+    var arguments = try Arguments(rest, environment: environment, for: command)
+    if command.options.contains(where: { $0.name == Option.data.name }) {
+      // Commands that open the store create files that others must not read.
+      _ = initialUmask
+      if arguments.string(Option.data.name) == nil {
+        let environment = environment.merging(StoreLocation.variables) { $0.isEmpty ? $1 : $0 }
+        arguments = try Arguments(rest, environment: environment, for: command)
+      }
+    }
+    try await command.run(arguments)
   }
 
   private static func requireNoMore(_ rest: some Collection<String>) throws(CommandLineError) {

@@ -161,15 +161,17 @@ import Testing
   @Test func `removes what a server that was killed has left, and nothing else`() async throws {
     let fixture = try PluginFixture {
       let folder = $0.temporaryFolder
-      for name in ["answer-1", "kept", "plugin"] {
+      for name in ["answer-1", "kept", "plugin", "answer-sheet.txt"] {
         _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil)
       }
+      try? FileManager.default.createDirectory(
+        atPath: "\(folder)/plugin-Sources", withIntermediateDirectories: true)
       try? FileManager.default.createDirectory(
         atPath: "\(folder)/plugin-1/tmp/deep", withIntermediateDirectories: true)
     }
     try await fixture.eventually("it is removed") {
       let names = try FileManager.default.contentsOfDirectory(atPath: "\(fixture.folder)/tmp")
-      return Set(names) == ["kept", "plugin"]
+      return Set(names) == ["kept", "plugin", "answer-sheet.txt", "plugin-Sources"]
     }
   }
 

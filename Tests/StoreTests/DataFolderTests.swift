@@ -65,6 +65,7 @@ import Testing
     ("a program named node", { make("\($0)/node", "\u{7F}ELF node 1 2") }),
     ("a folder named node", { mkdir("\($0)/node", 0o755) }),
     ("a database of MySQL's", { make("\($0)/database", "mysql://host/name\n") }),
+    ("secrets, one of them a URL", { make("\($0)/database", "postgres://shop@host/shop\n") }),
     ("a text with the database's name", { make("\($0)/richpush.db", "not a database") }),
     ("a folder with the database's name", { mkdir("\($0)/richpush.db", 0o755) }),
     ("a link that leads nowhere", { symlink("/nowhere", "\($0)/richpush.db") }),

@@ -49,7 +49,7 @@ import Testing
     async throws
   {
     let (old, node) = (Scratch(), Scratch())
-    let blob = try await old.open(.shared).blobs.add(bytes: picture)
+    let blob = try await old.open(.sharedOrNew).blobs.add(bytes: picture)
     let store = try old.open(objects: try objects.configuration())
     let other = try node.open(objects: try objects.configuration())
     let error = await #expect(throws: StoreError.self) {

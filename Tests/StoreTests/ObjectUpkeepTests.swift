@@ -107,9 +107,14 @@ import Testing
         key(Digest(of: text), in: "renditions"), Data([1]),
         modified: scratch.now.addingTimeInterval(-days * 86400))
     }
+    // What somebody else keeps in the bucket.
+    let foreign = [
+      "renditions/aa/letter", "renditions/aa/more/\(Digest(of: "a"))", "removing/aa.txt",
+    ]
+    for key in foreign { objects.set(key, Data([1]), modified: .distantPast) }
     let report = try await collect()
     #expect(report.uploaded == 1 && report.renditions == 1)
-    let left = Set([key(used.digest), key(Digest(of: "b"), in: "renditions")])
+    let left = Set([key(used.digest), key(Digest(of: "b"), in: "renditions")] + foreign)
     #expect(objects.keys.filter { !$0.hasPrefix("owners/") } == left)
   }
 

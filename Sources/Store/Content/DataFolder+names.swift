@@ -16,6 +16,8 @@ extension DataFolder {
 
   /// The file that makes a folder a store: it is made before everything else in a new one.
   static let mark = "richpush.db"
+  /// All that a store is recognised by; the first file of a new one is the last.
+  static let marks = ["database", mark]
   /// In the target of a backup or of a restore: the copy, until it is complete.
   static let unfinishedCopy = "richpush.unfinished"
 

@@ -2,16 +2,11 @@ import Glibc
 import Primitives
 
 extension DataFolder {
-  /// Closes the folder and what richpush has made in it to other local users, also if an earlier version let
-  /// them read it.
+  /// Closes the folder itself to other local users: it gets 0711, so that plugins with a user of their own reach
+  /// their scratch folders.
   ///
-  /// The folder itself gets 0711, so that plugins with a user of their own reach their scratch folders.
-  /// Each of the store's folders in it gets 0700, which protects everything below, and each of its files 0600.
-  /// Blobs and renditions are corrected by `DigestFolder.forEachFile`.
-  ///
-  /// Throws `readOnly` if the folder or a part of the store in it belongs to another user or is open to others
-  /// through a link, or if the folder is on a file system without modes.
-  func makePrivate(_ folder: StoreFile) throws(StoreError) {
+  /// Throws `readOnly` if it belongs to another user, or is on a file system without modes.
+  func closeToOthers(_ folder: StoreFile) throws(StoreError) {
     try requireOwner(of: folder)
     if try folder.status().permissions != 0o711 { try? folder.setMode(0o711) }
     guard try folder.status().permissions & 0o022 == 0 else {
@@ -20,6 +15,15 @@ extension DataFolder {
         "other users may write to the data folder \(path), and its mode cannot be changed; "
           + "put it on a file system with owners and modes")
     }
+  }
+
+  /// Closes what richpush has made in the folder to other local users, also if an earlier version let them read it.
+  ///
+  /// Each of the store's folders in it gets 0700, which protects everything below, and each of its files 0600.
+  /// Blobs and renditions are corrected by `DigestFolder.forEachFile`.
+  ///
+  /// Throws `readOnly` if a part of the store belongs to another user or is open to others through a link.
+  func makePartsPrivate(_ folder: StoreFile) throws(StoreError) {
     for name in try folder.names() {
       switch Self.part(name) {
       case .file: try makePrivate(name, S_IFREG, 0o600, in: folder)

@@ -64,7 +64,8 @@ extension DataFolder {
     }
   }
 
-  /// Opens the folder; if it is absent or empty and `creates` allows it, makes the first file of a new store.
+  /// Opens the folder and closes it to other users; if it is absent or empty and `creates` allows it, makes the
+  /// first file of a new store.
   func open(creates: Bool) throws(StoreError) -> StoreFile {
     if creates {
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
@@ -77,8 +78,9 @@ extension DataFolder {
     }
     let content = try Self.content(of: folder)
     try Self.requireNothingElse(content, in: path)
+    if case .nothing = content, !creates { throw isMissing }
+    try closeToOthers(folder)
     if case .nothing = content {
-      guard creates else { throw isMissing }
       try makeMark(in: folder)
       try? FileSystem.synchronizeParent(of: path)
     }
@@ -87,7 +89,6 @@ extension DataFolder {
 
   /// Makes the first file of a new store.
   private func makeMark(in folder: StoreFile) throws(StoreError) {
-    try requireOwner(of: folder)
     let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
     let made = openat(folder.number, Self.mark, flags, 0o600)
     // Another process may make a store here at the same time.
@@ -122,10 +123,17 @@ extension DataFolder {
 extension DataFolder {
   private static func isStore(_ folder: StoreFile) -> Bool {
     if text(of: "node", in: folder).map(NodeStart.isFile) == true { return true }
-    // Of a restored backup, or one of records in PostgreSQL.
-    let database = text(of: "database", in: folder) ?? ""
-    if database.hasPrefix("postgres://") || database.hasPrefix("postgresql://") { return true }
-    return isDatabase(mark, in: folder)
+    return isDatabase(mark, in: folder) || isOfPostgres(folder)
+  }
+
+  /// Whether the folder's records are in PostgreSQL, and all else is there: as an earlier version restored it.
+  private static func isOfPostgres(_ folder: StoreFile) -> Bool {
+    let url = text(of: "database", in: folder) ?? ""
+    guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else { return false }
+    return ["blobs", "renditions", "tmp"].allSatisfy { name in
+      var status = stat()
+      return fstatat(folder.number, name, &status, 0) == 0 && status.fileType == S_IFDIR
+    }
   }
 
   /// Whether a file is a SQLite database or, in a store whose making was interrupted, empty.

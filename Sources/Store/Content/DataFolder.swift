@@ -6,6 +6,7 @@ import Primitives
 ///     richpush.db       the database, with -wal and -shm files
 ///     blobs/ab/abcd…    content by its SHA-256
 ///     renditions/ab/…   a cache that may be deleted
+///     damaged/          content that a check has found to be damaged
 ///     tmp/              files being written
 ///     lock              held by the server that owns the folder
 ///     node              the node's id and the number of its starts
@@ -22,7 +23,7 @@ struct DataFolder: Sendable {
   /// `conflict` for a folder that has something else; nothing in it is changed then.
   init(_ path: String, creates: Bool) throws(StoreError) {
     self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-    try makePrivate(open(creates: creates))
+    try makePartsPrivate(open(creates: creates))
     for folder in [blobs, renditions, temporary] { try FileSystem.makeFolder(folder) }
     // SQLite gives its other files the database's mode. An existing database must not be opened here:
     // closing the descriptor would drop the POSIX locks that SQLite holds on it in this process.

@@ -140,21 +140,22 @@ struct DigestFolder: Sendable {
 
   /// Calls `body` with every file of a sub-folder, like ``forEachFile(_:)``.
   func forEachFile(in subfolder: String, _ body: (Entry) throws -> Void) rethrows {
+    let name = subfolder.split(separator: "/").last.map(String.init) ?? ""
     let isOwn =
-      Self.isSubfolder(String(subfolder.split(separator: "/").last ?? ""))
-      && stat(ofLink: subfolder)?.fileType == S_IFDIR
-    if isOwn { setMode(0o700, of: subfolder) }
+      mode != nil && Self.isSubfolder(name) && stat(ofLink: path)?.fileType == S_IFDIR
+    if isOwn, let status = stat(ofLink: subfolder), status.fileType == S_IFDIR {
+      setMode(0o700, of: subfolder, status)
+    }
     for name in FolderListing.texts(in: subfolder) {
       let path = "\(subfolder)/\(name)"
       guard let status = stat(ofLink: path), status.fileType == S_IFREG else { continue }
-      if isOwn, let mode, Self.isFile(name), status.permissions != mode { setMode(mode, of: path) }
+      if isOwn, let mode, Self.isFile(name) { setMode(mode, of: path, status) }
       try body(
         Entry(path: path, name: name, size: Int(status.st_size), modified: status.modified))
     }
   }
 
-  private func setMode(_ mode: mode_t, of path: String) {
-    guard self.mode != nil else { return }
-    fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW)
+  private func setMode(_ mode: mode_t, of path: String, _ status: stat) {
+    if status.permissions != mode { fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) }
   }
 }

@@ -149,8 +149,8 @@ private enum Backup {
   private static func moveCopy(_ copy: String, to folder: StoreFile) throws(StoreError) {
     let source = try StoreFile(copy, O_RDONLY | O_DIRECTORY)
     // What makes a folder a store comes last.
-    let names = try source.names().filter { $0 != DataFolder.mark } + [DataFolder.mark]
-    for name in names {
+    let names = try source.names().filter { !DataFolder.marks.contains($0) }
+    for name in names + DataFolder.marks where stat(ofLink: "\(copy)/\(name)") != nil {
       if name == DataFolder.mark { try folder.synchronize() }
       guard renameat(source.number, name, folder.number, name) == 0 else {
         throw StoreError("move from \(copy) to", folder.path)

@@ -11,7 +11,7 @@ struct Arguments: Sendable {
   /// The words that are neither flags nor their values, in order.
   private(set) var operands: [String] = []
   /// The environment that completes the flags.
-  private(set) var environment: [String: String]
+  let environment: [String: String]
 
   /// Parses the words after the command's name; `--` ends the flags.
   init(
@@ -20,13 +20,7 @@ struct Arguments: Sendable {
     self.environment = environment
     try parse(words, for: command)
     typed = Set(values.keys)
-    let isLookedFor = command.options.contains {
-      $0.name == Option.data.name && $0.defaultValue == nil
-    }
-    if isLookedFor, !isTyped(Option.data.name) {
-      self.environment.merge(StoreLocation.variables(environment)) { $0.isEmpty ? $1 : $0 }
-    }
-    try addDefaults(of: command.options, self.environment)
+    try addDefaults(of: command.options, environment)
     try checkOperands(of: command)
   }
 

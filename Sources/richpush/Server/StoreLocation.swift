@@ -8,11 +8,10 @@ enum StoreLocation {
   /// The folder that `richpush serve` uses if it is told no other one.
   private static let localFolder = "var"
 
-  /// The variables to add to an environment: `var` in the current folder, if that is a store, or else what the
-  /// packaged service is told of its store.
-  static func variables(_ environment: [String: String]) -> [String: String] {
+  /// The variables that say where it is: `var` in the current folder, if that is a store, or else what the
+  /// packaged service is told.
+  static var variables: [String: String] {
     let name = Option.data.variable
-    if environment[name]?.isEmpty == false { return [:] }
     if DataFolderAdmin.isStore(localFolder) { return [name: localFolder] }
     let names =
       [name, Option.database.variable, Option.objects.variable]
