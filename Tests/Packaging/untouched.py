@@ -43,7 +43,8 @@ COMMANDS = {
     "outbox": [("outbox list --user a", [])],
     "people": [("people list --user a", [])],
     "session": [("session list --user a", [])],
-    "user": [(f"user {words}", []) for words in ("list", "add alice", "password alice", "remove alice")],
+    "user": [(f"user {words}", []) for words in (
+        "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "remove alice")],
     "push": [(f"push {words}", []) for words in ("list", "check", "replay", "cancel 1")],
     "key": [(f"key {words}", []) for words in ("list", "rotate", "remove 1", "vapid")],
     "store": [(f"store {words}", []) for words in (
