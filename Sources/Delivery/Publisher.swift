@@ -27,11 +27,11 @@ package struct Publisher: Sendable {
   ///
   /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
   /// caller has examined it already. `assets` are those that the payload may name. What a device sends to its own
-  /// user is counted.
+  /// user is counted. `confirm` is called last before anything is stored, since checking the content may take minutes.
   package func publish(
     _ draft: Draft, sender: UserID, isFromDevice: Bool = false, request: [UInt8],
-    using assets: UsableAssets,
-    asset: AssetRecord? = nil
+    using assets: UsableAssets, asset: AssetRecord? = nil,
+    confirm: @Sendable () async throws -> Void = {}
   ) async throws -> Published {
     var addressees = try await announcement.addressees(draft.audience)
     let reach = RichNotification.Reach(addressees, announcement.lanes)
@@ -46,6 +46,7 @@ package struct Publisher: Sendable {
     announcement.announce(draft, with: media, to: addressees, in: &new)
     // A million of them take much memory.
     addressees = Announcement.Addressees()
+    try await confirm()
     let (notification, isNew) = try await store.notifications.create(new)
     return Published(notification: notification, isNew: isNew, reach: reach)
   }
@@ -61,12 +62,13 @@ package struct Publisher: Sendable {
   /// Changes the content of a notification that no device has fetched, and pushes it again.
   ///
   /// The recipients stay the same; pushes are sent to the devices that are registered now. If the payload
-  /// is unchanged, the pinned content stays, too. A change by a device of its sender is counted.
+  /// is unchanged, the pinned content stays, too. A change by a device of its sender is counted. `confirm` is called
+  /// last before anything is stored.
   ///
   /// - Throws: `alreadyFetched` if a device has fetched it.
   package func amend(
     _ old: StoredNotification, as draft: Draft, isFromDevice: Bool = false,
-    using assets: UsableAssets
+    using assets: UsableAssets, confirm: @Sendable () async throws -> Void = {}
   ) async throws -> StoredNotification {
     var (new, media) = try await content(
       of: draft, for: old.sender, using: assets, insteadOf: old)
@@ -75,6 +77,7 @@ package struct Publisher: Sendable {
     let addressees = try await announcement.addressees(draft.audience).among(recipients)
     (new.sender, new.isFromDevice) = (old.sender, isFromDevice)
     announcement.announce(draft, with: media, to: addressees, in: &new)
+    try await confirm()
     guard let amended = try await store.notifications.amend(old.id, with: new) else {
       throw ServiceError(
         .alreadyFetched, "A device has already fetched it; send another notification.")

@@ -209,12 +209,14 @@ package struct AssetIntake: Sendable {
   ///
   /// - Throws: the plugin's reason, or `forbidden` if others would publish by it; nothing has changed then.
   package func put(
-    _ path: String, _ richType: String, _ name: AssetName, mayPublish: Bool
+    _ path: String, _ richType: String, _ name: AssetName, mayPublish: Bool,
+    confirm: @escaping @Sendable () async throws -> Void = {}
   ) async throws(ServiceError) -> AssetRecord {
     try await BlockingExecutor.intake.run { () async throws(ServiceError) in
       let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
       _ = try await validate(
         RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
+      do { try await confirm() } catch { throw ServiceError(any: error) }
       try requireChange(richType, name, mayPublish: mayPublish)
       try folder.put(path, richType, name)
     }

@@ -34,9 +34,10 @@ package final class RenderQueues: Sendable {
     return (status.waiting, status.rejected)
   }
 
-  /// Runs `work`, which may call the plugin, once the user has few calls of it under way: all but one that it can
-  /// run, so that a call of another user finds a process. Of a plugin with one process it is a second one, which
-  /// waits for the first.
+  /// Runs `work`, which may call the plugin, once the user has few calls of it under way.
+  ///
+  /// Few are all but one that it can run, so that a call of another user finds a process; of a plugin with one
+  /// process they are two, of which the second waits for the first.
   ///
   /// The user's other calls wait in a line of their own. Without a user nothing waits.
   ///

@@ -123,6 +123,34 @@ import Testing
     }
   }
 
+  @Test(arguments: ["PUT", "POST"])
+  func `what is still being checked when its user is removed is not stored`(_ method: String)
+    async throws
+  {
+    let files = try Scratch()
+    let gate = Gate(in: files)
+    try await TestServer.test { configuration, scratch in
+      configuration.sandbox = "off"
+      try scratch.installPlugin(
+        "slow", manifest: #"{"verbs":["validate","render"]}"#,
+        """
+        [ "$RICH_VERB" = render ] || \(gate.command)
+        printf 'Content-Type: application/json\\n\\n{}'
+        """)
+    } _: { server in
+      try await server.addUser("mallory", .publisher)
+      let path = method == "PUT" ? "/api/assets/slow/planted.txt" : "/api/notifications"
+      let body = TestServer.notification(to: ["device"]).replacing("note", with: "slow")
+      async let answer = server.execute(method, path, as: "mallory", body: body)
+      try await eventually("the plugin is asked") { gate.isWaitedAt }
+      #expect(try await server.status("DELETE", "/api/users/mallory", as: "admin") == 204)
+      try await gate.open()
+      #expect(try await answer.status == 401)
+      #expect(try await server.store.assets.asset("slow", "planted.txt") == nil)
+      #expect(try await server.store.notifications.notification(0) == nil)
+    }
+  }
+
   @Test func `a former publisher changes nothing that went to others`() async throws {
     try await TestServer.test { _, scratch in
       try scratch.installNote()

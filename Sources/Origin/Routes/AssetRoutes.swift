@@ -120,7 +120,8 @@ struct AssetRoutes: Sendable {
     }
     let isNew = try await store.assets.asset(richType, name.value) == nil
     let asset = try await assets.put(
-      file.path, richType, name, mayPublish: mayPublish(context))
+      file.path, richType, name, mayPublish: mayPublish(context),
+      confirm: { [store] in try await store.requireCurrent(context.caller, context.login) })
     return .json(isNew ? 201 : 200, asset.message(), fields: ["Location": context.request.target])
   }
 

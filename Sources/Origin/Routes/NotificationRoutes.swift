@@ -69,12 +69,13 @@ struct NotificationRoutes: Sendable {
       user: caller.name)
     do {
       _ = try await publisher.publish(
-        draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: [], using: .all)
+        draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: [], using: .all,
+        confirm: confirm(context))
     } catch {
       // The reason names assets.
-      guard let error = error as? ServiceError, error.code.isPermanent, !caller.mayPublish else {
-        throw error
-      }
+      guard let error = error as? ServiceError, error.code.isPermanent,
+        error.code != .unauthorized, !caller.mayPublish
+      else { throw error }
       throw ServiceError(.assetNotReady, "The server's default notification cannot be sent now.")
     }
     return .empty(200)
@@ -104,7 +105,7 @@ struct NotificationRoutes: Sendable {
     let caller = context.caller
     let published = try await publisher.publish(
       draft, sender: caller.id, isFromDevice: !caller.mayPublish, request: context.body,
-      using: caller.usableAssets)
+      using: caller.usableAssets, confirm: confirm(context))
     var notification = RichNotification(published.notification, isRead: false)
     notification.reach = published.reach
     return .json(
@@ -126,7 +127,8 @@ struct NotificationRoutes: Sendable {
     let old = try await sent(context)
     let draft = try Draft(old, changedBy: context.body, now: Date())
     let amended = try await publisher.amend(
-      old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets)
+      old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets,
+      confirm: confirm(context))
     return .json(200, RichNotification(amended, isRead: false))
   }
 
@@ -136,6 +138,11 @@ struct NotificationRoutes: Sendable {
       throw ServiceError.noSuchNotification
     }
     return .empty(204)
+  }
+
+  /// Throws unless the caller is still who it was when the request began.
+  private func confirm(_ context: RequestContext) -> @Sendable () async throws -> Void {
+    { [store] in try await store.requireCurrent(context.caller, context.login) }
   }
 
   /// The notification in the path, if the caller may change it.

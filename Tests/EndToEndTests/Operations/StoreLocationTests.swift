@@ -28,7 +28,8 @@ import Testing
   /// Every command that opens a store, without saying which.
   private static let commands = [
     ["user", "add", "alice"], ["user", "password", "alice"], ["user", "list"],
-    ["user", "devices", "alice"], ["user", "remove", "alice"], ["key", "list"], ["key", "rotate"], ["key", "remove", "1"],
+    ["user", "devices", "alice"], ["user", "remove", "alice"], ["key", "list"], ["key", "rotate"],
+    ["key", "remove", "1"],
     ["key", "vapid"], ["store", "check"], ["store", "check", "--repair"],
     ["store", "backup", "copy"], ["push", "list"], ["push", "replay"], ["push", "cancel", "1"],
   ]
