@@ -29,7 +29,7 @@ package enum UserQuota {
   /// Files that are being uploaded and checked.
   package static let uploads = 8
   /// Request bodies that are being received into memory.
-  package static let bodies = 64
+  package static let bodies = 256
   /// Dry runs that wait for an earlier one.
   package static let waitingDryRuns = 4
   /// Renditions that wait for other renditions of the user by the same plugin.
