@@ -123,6 +123,24 @@ import Testing
     }
   }
 
+  @Test func `a password that is changed while it is compared gets no token`() async throws {
+    try await TestServer.test { server in
+      let phone = try await server.register("AA", as: "device")
+      try await server.origin.reload(server.configuration)
+      let fields: Fields = ["Authorization": TestServer.authorization("device")]
+      let request = try Request("POST", "/api/register/\(phone)/token", fields: fields)
+      guard case .deferred(_, let compare) = server.origin.responder.plan(for: request),
+        case .asynchronous(_, let respond) = await compare()
+      else { throw Unmet("the password is compared") }
+      #expect(
+        try await server.status(
+          "PUT", "/api/users/device", as: "admin",
+          body: #"{"role":"device","password":"another secret"}"#) == 204)
+      let answer = try await TestResponse(respond())
+      #expect(answer.status == 401 && answer.json["token"] == nil)
+    }
+  }
+
   @Test(arguments: ["PUT", "POST"])
   func `what is still being checked when its user is removed is not stored`(_ method: String)
     async throws

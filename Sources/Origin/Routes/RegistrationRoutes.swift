@@ -167,6 +167,11 @@ struct RegistrationRoutes: Sendable {
     guard try await store.accounts.addToken(token.hash, to: id, user: context.caller.id) else {
       throw Self.noSuchRegistration
     }
+    // The password may have been changed meanwhile, which ended the tokens that there were.
+    guard try await store.isCurrent(context.caller) else {
+      _ = try await store.accounts.removeTokens(of: id, user: context.caller.id)
+      throw ServiceError.callerChanged
+    }
     return .json(201, IssuedToken(token: token.text))
   }
 

@@ -123,7 +123,8 @@ final class RequestDispatcher: Responder {
     } catch { return .immediate(response(to: context, error)) }
     let respond: @Sendable (RequestContext) async -> Response = { [self] context in
       do {
-        if route.hasBody { try await store.requireCurrent(context.caller, context.login) }
+        // A password may have waited to be hashed, and a body may have taken hours.
+        if route.method != "GET" { try await store.requireCurrent(context.caller, context.login) }
         return try await route.handler(context)
       } catch { return response(to: context, error) }
     }

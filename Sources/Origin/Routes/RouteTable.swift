@@ -118,7 +118,6 @@ final class Route: Sendable {
   /// Which credentials count here; checked together with `access`.
   let admission: Admission
   let body: Body
-  var hasBody: Bool { if case .none = body { false } else { true } }
   /// How long the handler may take, from the end of the body.
   let deadline: Duration
   /// Responds from the head alone, or returns nil; only then `handler` is called.
