@@ -72,8 +72,12 @@ final class MemoryOutbox: PushQueue {
 
   /// Suspends until so many jobs are delivered, some of them perhaps at a second attempt.
   func delivered(_ count: Int) async throws {
-    while outcomes.count(where: { if case .delivered = $0 { true } else { false } }) < count {
-      try await settled(history.count + 1)
+    while true {
+      // Before the outcomes: one that comes between would not be waited for.
+      let known = history.count
+      let delivered = outcomes.count { if case .delivered = $0 { true } else { false } }
+      if delivered >= count { return }
+      try await settled(known + 1)
     }
   }
 
