@@ -62,7 +62,7 @@ import Testing
     return try #require(try scratch.pluginHost().plugin(name))
   }
 
-  @Test(arguments: [(1, 1), (2, 1), (4, 3), (9, 3)])
+  @Test(arguments: [(1, 2), (2, 1), (4, 3), (9, 3)])
   func `one user's calls leave a process of the plugin to others`(
     workers: Int, atOnce: Int
   ) async throws {

@@ -19,6 +19,8 @@ import Testing
         $_->join for map { threads->create(sub { my $x = "x" x 5_000_000; 1 }) } 1 .. 8 }'
       echo 'Content-Type: text/plain'; echo; echo done
       """)
-    #expect(try await fixture.text("exits") == "done\n", "\(fixture.log)")
+    do { #expect(try await fixture.text("exits") == "done\n") } catch {
+      Issue.record("\(error): \(fixture.log)")
+    }
   }
 }
