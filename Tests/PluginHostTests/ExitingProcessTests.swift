@@ -12,7 +12,7 @@ import Testing
       "exits", manifest: #"{"limits":{"seconds":60}}"#,
       """
       for i in 1 2 3 4 5 6 7 8; do
-        perl -e 'my $x = "x" x 200_000_000' & perl -e 'my $x = "x" x 100_000_000; fork'; wait
+        perl -e 'my $x = "x" x 100_000_000' & perl -e 'my $x = "x" x 50_000_000; fork'; wait
       done
       for i in $(seq 100); do /bin/true | /bin/true; done
       perl -Mthreads -e 'for (1 .. 30) {
