@@ -14,6 +14,8 @@ package final class RenderQueues: Sendable {
 
   private let queues = Mutex<[String: AdmissionQueue]>([:])
   private let lines = KeyedSemaphore<Line>(maximumWaiters: UserQuota.waitingRenditions)
+  /// Those of devices that fetch: many phones of one account may ask at once, and all of them get their media.
+  private let fetchLines = KeyedSemaphore<Line>()
   private let concurrency: Int
   private let timeout: Duration
 
@@ -41,14 +43,16 @@ package final class RenderQueues: Sendable {
   ///
   /// The user's other calls wait in a line of their own. Without a user nothing waits.
   ///
-  /// - Throws: `tooManyRequests` if too many of the user's calls wait, or what `work` throws.
+  /// - Throws: `tooManyRequests` if too many of the user's calls wait, unless it is a fetch, or what `work` throws.
   func inTurn<R>(
-    of user: UserID?, _ plugin: Plugin, _ work: () async throws(ServiceError) -> R
+    of user: UserID?, _ plugin: Plugin, isFetch: Bool = false,
+    _ work: () async throws(ServiceError) -> R
   ) async throws(ServiceError) -> R {
     guard let user else { return try await work() }
     let line = Line(user: user, richType: plugin.richType)
     let width = width(of: plugin)
     // The plugin host needs a waiting call to detect that the only process is stuck.
+    let lines = isFetch ? fetchLines : lines
     guard let permit = await lines.permit(line, width: width == 1 ? 2 : width - 1) else {
       throw ServiceError(underWay: "\(plugin.richType) renditions", UserQuota.waitingRenditions)
     }

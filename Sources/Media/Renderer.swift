@@ -73,15 +73,19 @@ package final class Renderer: Sendable {
     rendition.fields.contains { $0.name == Self.sendfile }
   }
 
-  /// The rendition, rendered if it is not stored, in the user's turn.
+  /// The rendition, rendered if it is not stored, in the user's turn; a device that fetches waits however many of
+  /// the user do.
   ///
   /// - Throws: the plugin's reason, or why the call failed.
   package func rendition(
-    _ request: RenditionRequest, for user: UserID?
+    _ request: RenditionRequest, for user: UserID?, isFetch: Bool = false
   ) async throws(ServiceError) -> RenderedMedia {
     if let media = stored(request) { return .stored(media) }
     return try await foreground.track { () async throws(ServiceError) in
-      try await queues.inTurn(of: user, request.plugin) { () async throws(ServiceError) in
+      // A render that is under way costs no call more, whoever waits for it.
+      if inFlight.withLock({ $0[request.key] != nil }) { return try await share(request) }
+      return try await queues.inTurn(of: user, request.plugin, isFetch: isFetch) {
+        () async throws(ServiceError) in
         try await share(request)
       }
     }

@@ -36,7 +36,7 @@ import Testing
 
   /// Writes with SQLite, whatever the other tests do.
   private func fill(_ messages: String...) async throws {
-    let store = try Store(folder: scratch.folder, access: .shared)
+    let store = try unlocked()
     if try await store.accounts.user(named: "alice") == nil {
       try await store.accounts.addUser("alice", hash: "h", role: .device)
     }
@@ -85,11 +85,19 @@ import Testing
     #expect(rest.isEmpty, "decide in MigratedTable: \(rest.sorted())")
   }
 
+  /// The store to be moved, made if there is none, beside which `store migrate` can run.
+  private func unlocked() throws -> Store {
+    if !FileManager.default.fileExists(atPath: scratch.folder + "/richpush.db") {
+      _ = try Store(folder: scratch.folder)
+    }
+    return try Store(folder: scratch.folder, access: .shared)
+  }
+
   @Test(.postgres) func `texts of all kinds arrive, and numbers go on`() async throws {
     let texts = [
       "tab\tline\n\r\\N \\. back\u{8}\u{B}\u{C}\u{1}", "nul \0 and \u{FFFF}", "ﬃ 👩‍👩‍👧 é", "",
     ]
-    let store = try Store(folder: scratch.folder, access: .shared)
+    let store = try unlocked()
     try await store.accounts.addUser("alice", hash: "h", role: .device)
     for text in texts {
       _ = try await store.notifications.create(.any(to: alice, message: text))
@@ -123,7 +131,7 @@ import Testing
   @Test(.postgres) func `parts of a large audience that were not written yet are written there`()
     async throws
   {
-    let store = try Store(folder: scratch.folder, access: .shared)
+    let store = try unlocked()
     try await store.accounts.addUser("alice", hash: "h", role: .device)
     _ = try await store.notifications.create(.any(to: alice))
     let path = scratch.folder + "/richpush.db"

@@ -74,7 +74,7 @@ struct MediaRoutes: Sendable {
   ) async throws(ServiceError) -> RenderedMedia {
     if !media.isTransient, let stored = renderer.stored(media.rendition) { return .stored(stored) }
     if let rendered = try renderer.renditionInline(media.rendition) { return rendered }
-    return try await renderer.rendition(media.rendition, for: user)
+    return try await renderer.rendition(media.rendition, for: user, isFetch: true)
   }
 
   /// What a recipient's target resolves to, from the store.

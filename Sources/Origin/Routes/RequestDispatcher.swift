@@ -42,7 +42,8 @@ final class RequestDispatcher: Responder {
     } catch { return .immediate(response(to: request, error)) }
     return .asynchronous(deadline: RouteTable.renderTime) { [self] in
       do {
-        return try await renderer.rendition(earlier.media.rendition, for: earlier.user).response
+        let rendition = earlier.media.rendition
+        return try await renderer.rendition(rendition, for: earlier.user, isFetch: true).response
       } catch { return response(to: request, error) }
     }
   }
