@@ -26,7 +26,7 @@ package struct Publisher: Sendable {
   /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
   /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
-  /// caller has examined it already. `assets` are those that the payload may name. What a device sends to its own
+  /// caller has examined it already. The payload may name only `assets`. What a device sends to its own
   /// user is counted. `confirm` is called last before anything is stored, since checking the content may take minutes.
   package func publish(
     _ draft: Draft, sender: UserID, isFromDevice: Bool = false, request: [UInt8],

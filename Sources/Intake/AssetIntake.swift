@@ -82,7 +82,7 @@ package struct AssetIntake: Sendable {
     }
   }
 
-  /// Whether a file of this name can be an asset: temporary files and those that publish are none.
+  /// Whether a file of this name can be an asset: temporary files and files that publish cannot.
   private func isAsset(_ richType: String, _ name: AssetName) -> Bool {
     !AssetName.isTemporary(name.value) && !folder.publishes(richType, name)
   }

@@ -82,7 +82,7 @@ package final class Renderer: Sendable {
   ) async throws(ServiceError) -> RenderedMedia {
     if let media = stored(request) { return .stored(media) }
     return try await foreground.track { () async throws(ServiceError) in
-      // A render that is under way costs no call more, whoever waits for it.
+      // Waiting for a render that is under way needs no other call of the plugin.
       if inFlight.withLock({ $0[request.key] != nil }) { return try await share(request) }
       return try await queues.inTurn(of: user, request.plugin, isFetch: isFetch) {
         () async throws(ServiceError) in

@@ -134,7 +134,7 @@ package struct DataFolderAdmin: Sendable {
   /// The numbers of devices that a user can be allowed.
   package static let settableDevices = UserQuota.settableDevices
 
-  /// Sets how many devices a user can register; those that are registered stay.
+  /// Sets how many devices a user can register; existing registrations stay.
   ///
   /// - Throws: `OperatorError` if there is no such user.
   package func setMaxDevices(of name: String, to number: Int) async throws {

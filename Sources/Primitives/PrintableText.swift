@@ -1,5 +1,5 @@
 extension String {
-  /// The text on one line of a terminal or a log, whoever wrote it: with `\u{1B}` in place of what the terminal
+  /// The text on one line of a terminal or a log, from any author: with `\u{1B}` in place of what the terminal
   /// would obey, and of what a reader would not see.
   ///
   /// Escaped are control characters, with line breaks and those of ISO 8859; marks that reorder text, such as

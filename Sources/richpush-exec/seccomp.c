@@ -31,7 +31,7 @@ enum { native_architecture = (int)AUDIT_ARCH_AARCH64 };
 /* The program of the filter (seccomp(2)). Between two rules the accumulator has the number of the call. */
 static struct sock_filter program[1024];
 static unsigned short program_length;
-/* Whether an instruction, or a rule's length, had no room: the filter would let through what it should deny. */
+/* Whether an instruction, or a rule's length, did not fit: the filter would let through what it should deny. */
 static bool has_overflowed;
 
 static void add(struct sock_filter instruction) {

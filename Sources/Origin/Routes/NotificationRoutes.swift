@@ -191,6 +191,6 @@ struct NotificationRoutes: Sendable {
 }
 
 extension Caller {
-  /// The assets that the caller may send: a device knows only those that it was sent.
+  /// The assets that the caller may send: a device may use only the content that it was sent.
   fileprivate var usableAssets: UsableAssets { mayPublish ? .all : .sent(to: id) }
 }

@@ -27,12 +27,14 @@ struct RegistrationRoutes: Sendable {
         .invalidRequest, "The query parameter handle is missing: the device token in hexadecimal.")
     }
     try Self.check(handle: handle)
-    var id = context.caller.device
-    if id == nil {
-      id = try await store.accounts.registration(
-        forHandle: handle.uppercased(), user: context.caller.id, origin: Self.origin(context))
-    }
-    return .bytes(200, Array("\"\(id ?? "")\"".utf8), type: "application/json")
+    let id =
+      if let device = context.caller.device {
+        device
+      } else {
+        try await store.accounts.registration(
+          forHandle: handle.uppercased(), user: context.caller.id, origin: Self.origin(context))
+      }
+    return .bytes(200, Array("\"\(id)\"".utf8), type: "application/json")
   }
 
   /// `PUT /api/register/<id>`: an upsert, since the tutorial's client would repeat a 410 for ever.

@@ -6,7 +6,7 @@ import Synchronization
 /// Resolves host names that users chose, on a fixed number of threads.
 ///
 /// getaddrinfo(3) can't be interrupted: with a name server that does not answer it occupies its thread for up to
-/// half a minute, long after whoever asked has given up. libcurl would start one more thread for each name. So a user
+/// half a minute, long after its caller has given up. libcurl would start one more thread for each name. So a user
 /// has a few of the threads, counted until getaddrinfo returns.
 final class HostResolver: Sendable {
   /// The threads of this process, started for the first resolver.

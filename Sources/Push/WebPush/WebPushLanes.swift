@@ -186,7 +186,7 @@ extension WebPushLanes {
     }
   }
 
-  /// Starts lanes that have jobs; tells of those for which there is no room.
+  /// Starts lanes that have jobs, and reports the ones that exceed the limit.
   private func start(_ names: some Collection<String>) async throws {
     if state.withLock({ $0.lanes.count }) + names.count > limit {
       if isDue(\.lastCleared) { try await clear() }

@@ -148,7 +148,7 @@ extension DataFolder {
 }
 
 extension DataFolder {
-  /// Throws if there is no room for a file of a megabyte; the reason names no path, since anybody may read it.
+  /// Throws if a file of a megabyte cannot be written; the reason names no path, since anybody may read it.
   func requireRoom() throws(StoreError) {
     do throws(StoreError) {
       let file = try TemporaryFile(in: self)

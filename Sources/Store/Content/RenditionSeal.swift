@@ -1,7 +1,7 @@
 import CGnuTLS
 
-/// Tells what this service has put into an object store from what others have: whoever may write there could
-/// otherwise change renditions and their fields.
+/// Authenticates what this service has put into an object store, so that nobody else who can write there can
+/// change renditions and their fields.
 struct RenditionSeal: Sendable {
   /// The length of a code, in hexadecimal digits.
   static let length = 64

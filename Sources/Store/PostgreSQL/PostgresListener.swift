@@ -27,7 +27,7 @@ final class PostgresListener: Sendable {
   private static let pause: Int32 = 500
   /// How long work is left to the node that has committed it.
   private static let delay = DispatchTimeInterval.milliseconds(250)
-  /// The most lanes of which is told at once; the node that has committed the others' jobs sends them.
+  /// The most lanes that are announced at once; the jobs of others are sent by the node that has committed them.
   private static let laneLimit = 1000
   /// An attempt that has failed sooner was refused by somebody.
   private static let refusal = Duration.seconds(2)

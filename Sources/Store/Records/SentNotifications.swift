@@ -56,7 +56,7 @@ package struct SentNotification: Sendable, Equatable {
 package protocol SentNotifications: Sendable {
   /// The notifications of a sender, or of all, newest first, with IDs below `before`, at most `limit`.
   ///
-  /// With an audience only those that were sent to it. Those that have expired are included until they are
+  /// With an audience, only the notifications that were sent to it. Expired ones are included until they are
   /// removed.
   func sent(
     by sender: UserID?, to audience: [String]?, before: Int?, limit: Int

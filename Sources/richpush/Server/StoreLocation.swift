@@ -5,11 +5,11 @@ import Origin
 enum StoreLocation {
   /// The configuration of the packaged service.
   static let packageFile = "/etc/richpush/richpush.env"
-  /// The folder that `richpush serve` uses if it is told no other one.
+  /// The folder that `richpush serve` uses by default.
   private static let localFolder = "var"
 
   /// The variables that say where it is: `var` in the current folder, if that is a store, or else what the
-  /// packaged service is told.
+  /// packaged service's configuration says.
   static var variables: [String: String] {
     let name = Option.data.variable
     if DataFolderAdmin.isStore(localFolder) { return [name: localFolder] }
@@ -19,7 +19,7 @@ enum StoreLocation {
     return packagedVariables.filter { names.contains($0.key) && !$0.value.isEmpty }
   }
 
-  /// What the packaged service is told; nothing for another program, and for a user who may not read it.
+  /// The packaged service's configuration; nothing for another program, and for a user who may not read it.
   private static var packagedVariables: [String: String] {
     guard Programs.arePackaged,
       let text = try? String(contentsOf: URL(filePath: packageFile), encoding: .utf8)
