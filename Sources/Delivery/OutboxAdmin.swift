@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Media
 import Push
 import Store
@@ -7,13 +7,15 @@ import Primitives
 /// Manages the outbox of a data folder for the command line, with or without a running server.
 package struct OutboxAdmin: Sendable {
   private let outbox: any Outbox
+  private let administration: any Administration
 
   /// The states that a push can have.
   package static var states: [String] { JobState.allCases.map(\.rawValue) }
 
   /// Opens the data folder, with the PostgreSQL database at a URL if one is given.
   package init(data: String, database: String? = nil) throws {
-    outbox = try Store(folder: data, database: database, access: .shared).outbox
+    let store = try Store(folder: data, database: database, access: .shared)
+    (outbox, administration) = (store.outbox, store.administration)
   }
 
   /// The newest jobs, only in this state if it is one of ``states``.
@@ -41,6 +43,43 @@ package struct OutboxAdmin: Sendable {
     guard try await outbox.cancel(job: job) else {
       throw OperatorError("there is no waiting push \(job)")
     }
+  }
+
+  /// A sentence for each lane that is paused until the operator has acted.
+  package func pauses() async throws -> [String] {
+    try await outbox.pauses().map { pause in
+      "\(pause.lane) is paused since \(pause.since.formatted(.iso8601)). \(pause.reason)"
+    }
+  }
+
+  /// Ends the pause of a lane, or of all; returns how many refused pushes are due again.
+  package func resume(lane: String?) async throws -> Int { try await outbox.resume(lane: lane) }
+
+  /// Brings back the registrations that a lane has ended since a time, and returns their number.
+  package func restore(lane: String, since: Date) async throws -> Int {
+    try await outbox.restoreRegistrations(endedBy: lane, since: since)
+  }
+
+  /// The registrations whose devices have been silent since a time: for each one the user, its ID, its name, its
+  /// platform and its last contact.
+  package func silent(since time: Date) async throws -> [[String]] {
+    var (rows, last): ([[String]], String) = ([], "")
+    while true {
+      let page = try await administration.silentRegistrations(since: time, after: last, limit: 1000)
+      rows += page.map { user, device in
+        [
+          user, device.id, device.name ?? "-", device.platform ?? "-",
+          (device.lastContact ?? device.updated).formatted(.iso8601),
+        ]
+      }
+      guard let next = page.last?.registration.id else { return rows }
+      last = next
+    }
+  }
+
+  /// Ends those registrations, and returns their number.
+  package func endSilent(since time: Date) async throws -> Int {
+    try await administration.endSilentRegistrations(since: time)
   }
 
   /// Checks a list of push services such as `embedded,apns`.

@@ -58,6 +58,10 @@ package final class PushLanes: Sendable {
     lanes.map { ($0.name, $0.status) } + (webPush.map { [(WebPushLane.service, $0.status)] } ?? [])
   }
 
+  /// The status of the lane to one Web Push service by its name, such as `webpush:https://push.example`; nil if it
+  /// has none.
+  package func status(ofWebPushLane name: String) -> LaneStatus? { webPush?.status(of: name) }
+
   /// The configured services whose lanes are paused.
   ///
   /// Web Push services are not among them: devices choose those.
@@ -74,14 +78,16 @@ package final class PushLanes: Sendable {
 struct StoredPushQueue: PushQueue {
   let store: Store
 
+  func begin(_ lane: PushLane) async throws { try await store.outbox.begin(SendingLane(lane)) }
+
   func settleAndLease(
-    _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
-  ) async throws -> [PushJob] {
+    _ settlements: [Settlement], lane: PushLane, limit: Int, now: Date, until: Date
+  ) async throws -> PushLease {
     let outcomes = settlements.map { ($0.job, JobOutcome($0.outcome)) }
-    let leased = try await store.outbox.settleAndLease(
-      outcomes, lane: lane, limit: limit, until: until)
+    let lease = try await store.outbox.settleAndLease(
+      outcomes, lane: SendingLane(lane), limit: limit, until: until)
     var jobs: [PushJob] = []
-    for job in leased {
+    for job in lease.jobs {
       let complete = { (text: String) async throws in
         let text = try await PushPayload.insertingBadge(text) {
           guard let user = job.user else { return 0 }
@@ -89,12 +95,15 @@ struct StoredPushQueue: PushQueue {
         }
         return PushPayload.insertingJob(text, to: job.id, job.token)
       }
-      let isCollapsible = try await isCollapsible(job, lane: lane, at: now)
+      let isCollapsible = try await isCollapsible(job, lane: lane.name, at: now)
       if let job = try await PushJob(job, isCollapsible: isCollapsible, complete: complete) {
         jobs.append(job)
       }
     }
-    return jobs
+    let pause = lease.pause.map {
+      PushPause(since: $0.since, until: $0.until, reason: $0.reason)
+    }
+    return PushLease(jobs: jobs, pause: pause, ended: lease.ended)
   }
 
   /// Whether the job's collapse ID may be a key: Firebase holds messages of at most four for each device, and
@@ -106,6 +115,14 @@ struct StoredPushQueue: PushQueue {
   }
 
   func nextDue(lane: String) async throws -> Date? { try await store.outbox.nextDue(lane: lane) }
+}
+
+extension SendingLane {
+  fileprivate init(_ lane: PushLane) {
+    let isWebPush = WebPushLane.origin(of: lane.name) != nil
+    self.init(
+      lane.name, settings: lane.settings, family: isWebPush ? WebPushLane.prefix : nil)
+  }
 }
 
 extension PushJob {
@@ -151,6 +168,9 @@ extension JobOutcome {
       case .retry(let at, let reason): .retry(at: at, reason: reason)
       case .released(let until, let reason): .released(until: until, reason: reason)
       case .deadToken(let since, let reason): .deadToken(since: since, reason: reason)
+      case .refused(let endsRegistration, let since, let reason):
+        .refused(endsRegistration: endsRegistration, since: since, reason: reason)
+      case .stopped(let reason): .stopped(reason: reason)
       case .rejected(let reason): .rejected(reason: reason)
       case .expired: .expired
       }

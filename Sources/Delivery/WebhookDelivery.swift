@@ -73,10 +73,10 @@ package actor WebhookDelivery {
       for await (event, outcome) in group {
         switch outcome {
         case .delivered: break
-        case .rejected(let reason), .deadToken(_, let reason):
+        case .rejected(let reason), .deadToken(_, let reason), .refused(let reason):
           log(
             .error, "events", "events: \(event.type) \(event.token) was dropped. \(reason)")
-        case .retry, .held, .unavailable, .laneStopped: left[event.sequence] = outcome
+        case .retry, .throttled, .held, .unavailable, .laneStopped: left[event.sequence] = outcome
         }
       }
       return left
@@ -88,7 +88,8 @@ package actor WebhookDelivery {
     var wait = Self.backoff.delay(after: failures, random: .random(in: 0...1))
     for outcome in outcomes {
       switch outcome {
-      case .unavailable(let after, let reason), .retry(let after, let reason):
+      case .unavailable(let after, let reason), .retry(let after, let reason),
+        .throttled(let after, let reason):
         wait = max(wait, after ?? .zero)
         if failures == 1 { log(.warning, "events", "events: \(reason)") }
       case .laneStopped(let reason):

@@ -57,6 +57,24 @@ package struct Replayed: Sendable, Equatable, Codable {
   package init(replayed: Int) { self.replayed = replayed }
 }
 
+/// How many pushes are due again: the response of `POST /api/lanes/resume`.
+package struct Resumed: Sendable, Equatable, Codable {
+  /// The number of pushes that were refused before.
+  package let resumed: Int
+
+  /// Creates the response.
+  package init(resumed: Int) { self.resumed = resumed }
+}
+
+/// How many registrations are back: the response of `POST /api/lanes/restore`.
+package struct Restored: Sendable, Equatable, Codable {
+  /// The number of registrations.
+  package let restored: Int
+
+  /// Creates the response.
+  package init(restored: Int) { self.restored = restored }
+}
+
 /// The lanes of the push services: the response of `GET /api/lanes`.
 public struct LaneReport: Sendable, Equatable, Codable {
   /// The lanes: those of the configured services, and others with queued pushes.
@@ -194,6 +212,9 @@ public struct DeviceList: Sendable, Equatable, Codable {
     public let updated: Date
     /// When it last registered or showed its token, to a day.
     @Nullable public var lastContact: Date?
+    /// When the registration ended: its push service no longer knows the device, or the device was silent for too
+    /// long; nil while it gets pushes.
+    @Nullable public var ended: Date?
 
     /// Describes a device.
     package init(registration: String, platform: String?, tags: [String], updated: Date) {

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Encodes and decodes messages: times are RFC 3339, and members are sorted by name.
@@ -77,11 +77,15 @@ package enum JSONCoding {
     return String(validating: text, as: UTF8.self) != nil
   }
 
+  /// A time such as `2026-12-31T23:59:59Z`, also with a fraction of the second; nil if it is none.
+  package static func time(_ text: String) -> Date? {
+    let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    return (try? Date(text, strategy: .iso8601)) ?? (try? Date(text, strategy: fractional))
+  }
+
   private static func time(_ decoder: any Decoder) throws -> Date {
     let text = try decoder.singleValueContainer().decode(String.self)
-    if let date = try? Date(text, strategy: .iso8601) { return date }
-    let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-    if let date = try? Date(text, strategy: fractional) { return date }
+    if let date = time(text) { return date }
     throw ServiceError(decoder.codingPath, "is not a time such as 2026-12-31T23:59:59Z")
   }
 }

@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 public import RichPushAPI
 
 /// Requests of an admin.
@@ -51,6 +56,31 @@ extension RichPushClient {
     let result: Replayed = try await value(
       request("POST", ["api", "outbox", "replay"], query: query))
     return result.replayed
+  }
+
+  /// Ends the pause of a lane, or of all, and returns how many pushes that its service refused are due again.
+  ///
+  /// ```swift
+  /// print(try await client.resume(lane: "apns"))
+  /// ```
+  @discardableResult
+  public func resume(lane: String? = nil) async throws -> Int {
+    let result: Resumed = try await value(
+      request("POST", ["api", "lanes", "resume"], query: Self.query([("lane", lane)])))
+    return result.resumed
+  }
+
+  /// Brings back the registrations that a lane has ended since a time, and returns their number.
+  ///
+  /// ```swift
+  /// print(try await client.restoreRegistrations(endedBy: "apns", since: Date() - 86_400))
+  /// ```
+  @discardableResult
+  public func restoreRegistrations(endedBy lane: String, since: Date) async throws -> Int {
+    let query = Self.query([("lane", lane), ("since", since.formatted(.iso8601))])
+    let result: Restored = try await value(
+      request("POST", ["api", "lanes", "restore"], query: query))
+    return result.restored
   }
 
   /// Cancels a push that has not been sent.

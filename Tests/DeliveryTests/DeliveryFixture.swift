@@ -102,7 +102,9 @@ struct DeliveryFixture {
   /// The pushes that the lane would send now.
   func lease(_ lane: String = "apns") async throws -> [PushJob] {
     try await StoredPushQueue(store: store).settleAndLease(
-      [], lane: lane, limit: 100, now: clock.now(), until: clock.now() + 100)
+      [], lane: PushLane(name: lane, settings: ""), limit: 100, now: clock.now(),
+      until: clock.now() + 100
+    ).jobs
   }
 
   /// The error of a publication that fails.

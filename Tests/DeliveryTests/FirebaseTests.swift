@@ -35,7 +35,8 @@ import Testing
       Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
     }
     _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
-      sent, lane: "fcm", limit: 0, now: delivery.clock.now(), until: delivery.clock.now())
+      sent, lane: PushLane(name: "fcm", settings: ""), limit: 0, now: delivery.clock.now(),
+      until: delivery.clock.now())
   }
 
   @Test func `a device gets at most four collapse keys until it has fetched`() async throws {

@@ -54,7 +54,7 @@ import Testing
   @Test(
     arguments: [
       (.delivered(reference: "r"), .sent), (.rejected(reason: "No."), .failed),
-      (.deadToken(since: nil, reason: "Gone."), .failed),
+      (.deadToken(since: nil, reason: "Gone."), .queued),
     ] as [(PushOutcome, JobState)])
   func `records the outcome of a push`(outcome: PushOutcome, state: JobState) async throws {
     let delivery = try await DeliveryFixture()
@@ -63,16 +63,100 @@ import Testing
     lanes.start()
     try await delivery.publish(delivery.draft())
     try await eventually("it is settled") {
-      try await delivery.store.outbox.jobs(in: nil, limit: 9).map(\.state) == [state]
+      let jobs = try await delivery.store.outbox.jobs(in: nil, limit: 9)
+      return jobs.map(\.state) == [state] && jobs.map(\.attempts) == [1]
     }
     await lanes.stop()
+    // A service that has accepted nothing is not believed.
     let registrations = try await delivery.store.accounts.registrations(
       ofUser: delivery.id("alice"))
-    if case .deadToken = outcome {
-      #expect(registrations.isEmpty)
-    } else {
-      #expect(registrations.map(\.id) == [device])
+    #expect(registrations.map(\.id) == [device])
+    #expect(registrations.allSatisfy { $0.ended == nil })
+  }
+
+  /// A push service that knows some devices only.
+  private final class Registry: PushProvider {
+    private let known: Mutex<Set<String>>
+    private let calls = Mutex(0)
+
+    init(_ known: Set<String>) { self.known = Mutex(known) }
+
+    let name = "apns"
+    let settings = "production"
+    let capacity = 30
+    let limitsSilentPushes = false
+    var count: Int { calls.withLock { $0 } }
+
+    func learn(_ devices: Set<String>) { known.withLock { $0 = devices } }
+
+    func send(_ push: OutgoingPush) async -> PushOutcome {
+      calls.withLock { $0 += 1 }
+      guard case .device(let handle, _) = push.target, known.withLock({ $0.contains(handle) })
+      else { return .deadToken(since: nil, reason: "400 BadDeviceToken") }
+      return .delivered(reference: nil)
     }
+  }
+
+  private func registerMany(
+    _ count: Int, in delivery: DeliveryFixture
+  ) async throws -> [String] {
+    _ = try await delivery.store.accounts.setMaxDevices(of: "alice", to: count)
+    let handles = (0..<count).map { "AB" + String(1000 + $0) }
+    for handle in handles { try await delivery.register(handle, of: "alice") }
+    return handles
+  }
+
+  private func current(_ delivery: DeliveryFixture) async throws -> Set<String> {
+    let all = try await delivery.store.accounts.registrations(ofUser: delivery.id("alice"))
+    return Set(all.filter { $0.ended == nil }.map(\.handle))
+  }
+
+  @Test func `a service that refuses all devices pauses its lane, and resuming sends them all`()
+    async throws
+  {
+    let delivery = try await DeliveryFixture()
+    let handles = try await registerMany(120, in: delivery)
+    let service = Registry([])
+    let lanes = PushLanes([service], store: delivery.store, log: delivery.log.log)
+    lanes.start()
+    try await delivery.publish(delivery.draft())
+    try await eventually("the lane is paused") { lanes.status.first?.status.pauseReason != nil }
+    #expect(service.count <= 100 && service.count >= 70)
+    #expect(try await current(delivery).count == 120)
+    #expect(try await delivery.store.outbox.jobs(in: .queued, limit: 999).count == 120)
+    #expect(delivery.log.all.contains { $0.contains("push apns: paused. The service has refused") })
+    let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")
+    #expect(try await admin.pauses().count == 1)
+    service.learn(Set(handles.dropFirst(7)))
+    #expect(try await admin.resume(lane: "apns") > 0)
+    lanes.wake()
+    try await eventually("all others are sent") {
+      try await delivery.store.outbox.jobs(in: .sent, limit: 999).count == 113
+    }
+    #expect(lanes.status.first?.status.pauseReason == nil)
+    // The last refusal counts with the next accepted push.
+    try await delivery.publish(delivery.draft())
+    try await eventually("the dead ones have ended") {
+      try await current(delivery) == Set(handles.dropFirst(7))
+    }
+    await lanes.stop()
+    #expect(delivery.log.all.contains { $0.contains("ended, because the service does not know") })
+  }
+
+  @Test(arguments: [2, 5]) func `devices that are dead among others end at once`(
+    every: Int
+  ) async throws {
+    let delivery = try await DeliveryFixture()
+    let handles = try await registerMany(200, in: delivery)
+    let living = Set(handles.enumerated().filter { $0.offset % every > 0 }.map(\.element))
+    let lanes = PushLanes([Registry(living)], store: delivery.store, log: delivery.log.log)
+    lanes.start()
+    try await delivery.publish(delivery.draft())
+    try await eventually("the living ones have their push") {
+      try await delivery.store.outbox.jobs(in: .sent, limit: 999).count == living.count
+    }
+    try await eventually("the dead ones have ended") { try await current(delivery) == living }
+    await lanes.stop()
   }
 
   @Test func `a push that cannot be sent now waits until it is due`() async throws {
@@ -83,7 +167,9 @@ import Testing
     func exchange(_ settlements: [Settlement]) async throws -> [PushJob] {
       let now = delivery.clock.now()
       return try await queue.settleAndLease(
-        settlements, lane: "apns", limit: 9, now: now, until: now + 100)
+        settlements, lane: PushLane(name: "apns", settings: ""), limit: 9, now: now,
+        until: now + 100
+      ).jobs
     }
     let job = try #require(try await exchange([]).first)
     #expect(job.attempts == 0)
@@ -109,8 +195,9 @@ import Testing
     let queue = StoredPushQueue(store: delivery.store)
     let job = try #require(try await delivery.lease().first)
     _ = try await queue.settleAndLease(
-      [Settlement(job: job.id, outcome: .rejected(reason: "No."))], lane: "apns", limit: 0,
-      now: delivery.clock.now(), until: delivery.clock.now())
+      [Settlement(job: job.id, outcome: .rejected(reason: "No."))], 
+      lane: PushLane(name: "apns", settings: ""), limit: 0, now: delivery.clock.now(),
+      until: delivery.clock.now())
     let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")
     #expect(try await admin.list(state: nil, limit: 9).count == 2)
     let failed = try await admin.list(state: "failed", limit: 9)

@@ -153,9 +153,11 @@ import Testing
       #expect(try await server.status("GET", "/api/outbox?state=dead", as: "admin") == 400)
 
       let jobs = try await server.store.outbox.settleAndLease(
-        [], lane: "apns", limit: 2, until: Date() + 60)
+        [], lane: SendingLane("apns"), limit: 2, until: Date() + 60
+      ).jobs
       _ = try await server.store.outbox.settleAndLease(
-        jobs.map { ($0.id, .rejected(reason: "BadTopic")) }, lane: "apns", limit: 0, until: Date())
+        jobs.map { ($0.id, .rejected(reason: "BadTopic")) }, lane: SendingLane("apns"), limit: 0,
+        until: Date())
       let failed = try await list("?state=failed").jobs
       #expect(failed.map { $0["reason"] as? String } == ["BadTopic", "BadTopic"])
       let one = try #require(failed.first?["id"] as? Int)

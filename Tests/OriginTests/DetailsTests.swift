@@ -141,9 +141,11 @@ import Testing
       }
       for _ in 0..<2 { _ = try await server.store.notifications.create(new) }
       let jobs = try await server.store.outbox.settleAndLease(
-        [], lane: "apns", limit: 1, until: Date() + 60)
+        [], lane: SendingLane("apns"), limit: 1, until: Date() + 60
+      ).jobs
       _ = try await server.store.outbox.settleAndLease(
-        jobs.map { ($0.id, .rejected(reason: "<b>no</b>")) }, lane: "apns", limit: 0, until: Date())
+        jobs.map { ($0.id, .rejected(reason: "<b>no</b>")) }, lane: SendingLane("apns"), limit: 0,
+        until: Date())
       func page(_ query: String) async throws -> TestResponse {
         try await server.execute("GET", "/api/notifications/0/deliveries" + query, as: "publisher")
       }

@@ -86,22 +86,23 @@ import Testing
   private static let reasons = [
     (400, "BadCollapseId", "rejected"), (400, "BadDeviceToken", "dead"),
     (400, "BadExpirationDate", "rejected"), (400, "BadMessageId", "rejected"),
-    (400, "BadPriority", "rejected"), (400, "BadTopic", "rejected"),
+    (400, "BadPriority", "rejected"), (400, "BadTopic", "stopped"),
     (400, "DeviceTokenNotForTopic", "dead"), (400, "DuplicateHeaders", "rejected"),
     (400, "IdleTimeout", "unavailable"), (400, "InvalidPushType", "rejected"),
-    (400, "MissingDeviceToken", "rejected"), (400, "MissingTopic", "rejected"),
-    (400, "PayloadEmpty", "rejected"), (400, "TopicDisallowed", "rejected"),
+    (400, "MissingDeviceToken", "rejected"), (400, "MissingTopic", "stopped"),
+    (400, "PayloadEmpty", "rejected"), (400, "TopicDisallowed", "stopped"),
     (403, "BadCertificate", "stopped"), (403, "BadCertificateEnvironment", "stopped"),
     (403, "BadEnvironmentKeyIdInToken", "stopped"), (403, "ExpiredProviderToken", "stopped"),
     (403, "Forbidden", "stopped"), (403, "InvalidProviderToken", "stopped"),
     (403, "MissingProviderToken", "stopped"), (403, "UnrelatedKeyIdInToken", "stopped"),
-    (404, "BadPath", "rejected"), (405, "MethodNotAllowed", "rejected"),
+    (404, "BadPath", "stopped"), (405, "MethodNotAllowed", "stopped"),
     (410, "ExpiredToken", "dead"), (410, "Unregistered", "dead"),
     (413, "PayloadTooLarge", "rejected"), (429, "TooManyProviderTokenUpdates", "unavailable"),
     (429, "TooManyRequests", "retry"), (500, "InternalServerError", "unavailable"),
     (503, "ServiceUnavailable", "unavailable"), (503, "Shutdown", "unavailable"),
     (410, "SomethingNew", "dead"), (429, "SomethingNew", "unavailable"),
-    (400, "SomethingNew", "rejected"), (403, "SomethingNew", "stopped"),
+    (400, "SomethingNew", "rejected"), (403, "SomethingNew", "stopped"), (400, "", "stopped"),
+    (404, "", "stopped"), (410, "", "dead"),
     (302, "SomethingNew", "stopped"), (599, "SomethingNew", "unavailable"),
   ]
 
@@ -264,6 +265,8 @@ extension PushOutcome {
     switch self {
     case .delivered: "delivered"
     case .retry: "retry"
+    case .throttled: "throttled"
+    case .refused: "refused"
     case .held: "held"
     case .unavailable: "unavailable"
     case .deadToken: "dead"

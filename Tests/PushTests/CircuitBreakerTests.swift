@@ -60,6 +60,25 @@ import Testing
     #expect(breaker.openUntil == start + 42)
   }
 
+  @Test func `asks a service again after a quarter of an hour, whatever it says`() {
+    var breaker = CircuitBreaker()
+    let outage = PushOutcome.unavailable(after: .seconds(86_400), reason: "closed")
+    breaker.record(outage, began: start, at: start, random: 1)
+    #expect(breaker.openUntil == start + 900)
+  }
+
+  @Test func `one that is throttled delays no other, several in a row delay the service`() {
+    var breaker = CircuitBreaker()
+    let throttled = PushOutcome.throttled(after: .seconds(3600), reason: "429")
+    for _ in 0..<9 {
+      for _ in 0..<4 { breaker.record(throttled, began: start, at: start, random: 1) }
+      breaker.record(.delivered(reference: nil), began: start, at: start, random: 1)
+      #expect(breaker.openUntil == nil)
+    }
+    for _ in 0..<5 { breaker.record(throttled, began: start, at: start, random: 1) }
+    #expect(breaker.openUntil == start + 900)
+  }
+
   @Test func `is not opened by the trouble of single devices`() {
     var breaker = CircuitBreaker()
     for _ in 0..<50 {

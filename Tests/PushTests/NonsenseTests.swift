@@ -12,11 +12,12 @@ import Testing
     (["status": 200, "raw": page], "delivered"),
     (["status": 200, "raw": "x", "times": 1_000_000], "delivered"),
     (["status": 200, "act": "endless"], "delivered"),
-    (["status": 400, "raw": #"{"reason":"#], "rejected"),
-    (["status": 400, "raw": #"{"reason":7}"#], "rejected"),
-    (["status": 400, "raw": "[", "times": 1_000_000], "rejected"),
-    (["status": 400, "raw": #"{"reason":"\u001b[31m"# + longText + #""}"#], "rejected"),
-    (["status": 400, "act": "endless"], "rejected"),
+    (["status": 400, "raw": #"{"reason":"#], "stopped"),
+    (["status": 400, "raw": #"{"reason":7}"#], "stopped"),
+    (["status": 400, "raw": "[", "times": 1_000_000], "stopped"),
+    (["status": 400, "raw": #"{"reason":"\u001b[31m"# + longText + #""}"#], "stopped"),
+    (["status": 400, "raw": #"{"reason":"\u001b[31mNew"}"#], "rejected"),
+    (["status": 400, "act": "endless"], "stopped"),
     (["status": 410, "raw": #"{"reason":"Unregistered","timestamp":"yesterday"}"#], "dead nil"),
     (["status": 410, "raw": #"{"reason":"Unregistered","timestamp":1e300}"#], "dead nil"),
     (["status": 403, "raw": page], "stopped"), (["status": 429, "raw": page], "unavailable"),
@@ -112,6 +113,8 @@ import Testing
       switch outcome {
       case .delivered(let reference): ("delivered", reference ?? "")
       case .retry(_, let reason): ("retry", reason)
+      case .throttled(_, let reason): ("throttled", reason)
+      case .refused(let reason): ("refused", reason)
       case .held(_, let reason): ("held", reason)
       case .unavailable(_, let reason): ("unavailable", reason)
       case .deadToken(let since, let reason): ("dead " + (since.map { "\($0)" } ?? "nil"), reason)

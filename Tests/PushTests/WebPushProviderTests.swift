@@ -76,9 +76,9 @@ import Testing
       ),
       (
         ["status": 429, "headers": ["Retry-After": "9"]],
-        { if case .unavailable(.seconds(9), _) = $0 { true } else { false } }
+        { if case .throttled(.seconds(9), _) = $0 { true } else { false } }
       ),
-      (["status": 503], { if case .unavailable(nil, _) = $0 { true } else { false } }),
+      (["status": 503], { if case .throttled(nil, _) = $0 { true } else { false } }),
       (["act": "drop"], { if case .unavailable(nil, _) = $0 { true } else { false } }),
       (["act": "garbage"], { if case .unavailable(nil, _) = $0 { true } else { false } }),
       (

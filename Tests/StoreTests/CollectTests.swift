@@ -156,6 +156,31 @@ import Testing
     #expect(jobs.map(\.notificationID) == [0])
   }
 
+  @Test func `removes what was sent long ago behind any number of pushes that wait`() async throws {
+    let store = try scratch.open()
+    func send(by lane: String, isSettled: Bool) async throws {
+      var new = NotificationInsert.any(to: alice)
+      new.pushes = (0..<40).map { _ in
+        PushInsert(lane: lane, target: .audience("a"), kind: "alert") { "\($0)" }
+      }
+      _ = try await store.notifications.create(new)
+      guard isSettled else { return }
+      let jobs = try await store.outbox.lease(lane: lane, limit: 99, until: scratch.now + 60)
+      _ = try await store.outbox.settleAndLease(
+        jobs.map { ($0.id, .delivered(as: "alert", reference: nil, note: nil)) }, lane: lane,
+        limit: 0, until: scratch.now)
+    }
+    for _ in 0..<30 { try await send(by: "dead", isSettled: false) }
+    try await send(by: "living", isSettled: true)
+    scratch.pass(2 * retention.historyAge)
+    try await send(by: "living", isSettled: true)
+    _ = try await store.collect(retention)
+    #expect(try await store.outbox.jobs(in: .queued, limit: 9999).count == 1200)
+    #expect(try await store.outbox.jobs(in: .sent, limit: 9999).count == 40)
+    let deliveries = try await store.outbox.deliveries(of: 30)
+    #expect(deliveries.isEmpty)
+  }
+
   @Test func `keeps everything that is younger than its age`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)

@@ -91,6 +91,7 @@ import Testing
       .delivered(as: "alert", reference: nil, note: "n"), .expired,
       .retry(at: scratch.now, reason: "late"), .released(until: scratch.now, reason: "late"),
       .deadToken(since: nil, reason: "late"),
+      .refused(endsRegistration: true, since: nil, reason: "late"),
     ] {
       try await store.outbox.settle([(job, late)])
       let found = try #require(try await store.outbox.deliveries(of: 0).first)
@@ -179,7 +180,7 @@ import Testing
     #expect(try await lease(store).map(\.recentSilentPushes) == [[]])
   }
 
-  @Test func `removes a dead device unless it registered again`() async throws {
+  @Test func `ends a dead device's registration unless it registered again`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
     let died = scratch.now
@@ -188,7 +189,7 @@ import Testing
     _ = try await store.notifications.create(new(to: "1", "2"))
     let outcome = JobOutcome.deadToken(since: died, reason: "Unregistered")
     try await store.outbox.settle(try await lease(store).map { ($0.id, outcome) })
-    #expect(try await store.accounts.registrations(ofUser: alice).map(\.id) == ["2"])
+    #expect(try await current(store) == ["2"])
     #expect(
       try await store.outbox.jobs(in: .failed, limit: 9).map(\.reason) == [
         "Unregistered", "Unregistered",
@@ -320,7 +321,7 @@ import Testing
     #expect(try await lease(store, 0, lane: "azure").isEmpty)
   }
 
-  @Test func `removes a dead device that has not registered since it was leased`() async throws {
+  @Test func `ends a dead device's registration that was not renewed since the lease`() async throws {
     let store = try scratch.open()
     try await register("1", "2", in: store)
     _ = try await store.notifications.create(new(to: "1", "2"))
@@ -330,8 +331,13 @@ import Testing
     try await register("2", in: store)
     let dead = JobOutcome.deadToken(since: nil, reason: "BadDeviceToken")
     try await store.outbox.settle(jobs.map { ($0.id, dead) })
-    #expect(try await store.accounts.registrations(ofUser: alice).map(\.id) == ["2"])
+    #expect(try await current(store) == ["2"])
     #expect(try await store.outbox.deliveries(of: 0).map(\.attempts) == [1, 1])
+  }
+
+  /// The IDs of alice's registrations that get pushes.
+  private func current(_ store: Store) async throws -> [String] {
+    try await store.accounts.registrations(ofUser: alice).filter { $0.ended == nil }.map(\.id)
   }
 
   @Test func `settles and leases in one commit, or does neither`() async throws {

@@ -107,7 +107,7 @@ import Testing
         DeviceRegistration(
           id: "own-id", user: alice, platform: "apns", handle: "BB", updated: scratch.now,
           tags: ["c"], name: nil, origin: RegistrationOrigin(created: scratch.now),
-          lastContact: scratch.now)
+          lastContact: scratch.now, ended: nil)
       ])
   }
 

@@ -236,7 +236,13 @@ extension Outbox {
   }
 
   func settle(_ outcomes: [(job: Int, outcome: JobOutcome)]) async throws {
-    _ = try await settleAndLease(outcomes, lane: "", limit: 0, until: .distantFuture)
+    _ = try await settleAndLease(outcomes, lane: "apns", limit: 0, until: .distantFuture)
+  }
+
+  func settleAndLease(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
+  ) async throws -> [LeasedJob] {
+    try await settleAndLease(outcomes, lane: SendingLane(lane), limit: limit, until: until).jobs
   }
 }
 

@@ -54,18 +54,42 @@ struct OutboxRoutes: Sendable {
     _ = try context.query()
     let queues = try await store.administration.laneQueues()
     let status = pushLanes.status
-    let names = Set(queues.map(\.lane)).union(status.map(\.name))
+    // Another node may be the one that found out.
+    let pauses = try await store.outbox.pauses()
+    let names = Set(queues.map(\.lane)).union(status.map(\.name)).union(pauses.map(\.lane))
     let lanes = names.sorted().map { name in
-      LaneReport.Lane(name, queues.first { $0.lane == name }, Self.status(of: name, in: status))
+      LaneReport.Lane(
+        name, queues.first { $0.lane == name },
+        status.first { $0.name == name }?.status ?? webPushStatus(of: name),
+        pauses.first { $0.lane == name })
     }
     return .json(200, LaneReport(lanes: lanes))
   }
 
-  /// Those to Web Push services, such as `webpush:https://…`, share one status.
-  private static func status(
-    of name: String, in all: [(name: String, status: LaneStatus)]
-  ) -> LaneStatus? {
-    all.first { $0.name == name || name.hasPrefix($0.name + ":") }?.status
+  /// `POST /api/lanes/resume`: ends the pause of a lane, or of all, and sends again what its service refused.
+  func resume(_ context: RequestContext) async throws -> Response {
+    let lane = try context.query("lane")["lane"]
+    return .json(200, Resumed(resumed: try await store.outbox.resume(lane: lane)))
+  }
+
+  /// `POST /api/lanes/restore`: brings back the registrations that a lane has ended since a time.
+  func restore(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("lane", "since")
+    guard let lane = query["lane"], let text = query["since"], let since = JSONCoding.time(text)
+    else {
+      throw ServiceError(
+        .invalidRequest,
+        "Name the lane and the time since when, such as lane=apns&since=2026-12-31T23:00:00Z.")
+    }
+    let number = try await store.outbox.restoreRegistrations(endedBy: lane, since: since)
+    return .json(200, Restored(restored: number))
+  }
+
+  /// A service that devices chose and that has no lane now has no pushes, or too many others have.
+  private func webPushStatus(of name: String) -> LaneStatus? {
+    guard WebPushLane.origin(of: name) != nil else { return nil }
+    return pushLanes.status(ofWebPushLane: name)
+      ?? pushLanes.webPushServices.map { _ in LaneStatus() }
   }
 
   private static func job(_ context: RequestContext) -> Int? {
@@ -83,11 +107,15 @@ extension OutboxPage.Job {
 }
 
 extension LaneReport.Lane {
-  fileprivate init(_ name: String, _ queue: LaneQueue?, _ status: LaneStatus?) {
-    let state = status.map { $0.pausedUntil == nil ? "running" : "paused" } ?? "off"
+  fileprivate init(
+    _ name: String, _ queue: LaneQueue?, _ status: LaneStatus?, _ pause: LanePause?
+  ) {
+    let isPaused = pause != nil || status?.pausedUntil != nil
+    let state = status == nil && pause == nil ? "off" : isPaused ? "paused" : "running"
     self.init(
       name: name, state: state, queued: queue?.queued ?? 0, sent: status?.delivered ?? 0,
       failed: status?.failed ?? 0, retried: status?.retried ?? 0)
-    (reason, until, oldestWaiting) = (queue?.reason, status?.pausedUntil, queue?.oldest)
+    reason = pause?.reason ?? queue?.reason
+    (until, oldestWaiting) = (pause?.until ?? status?.pausedUntil, queue?.oldest)
   }
 }

@@ -268,6 +268,6 @@ extension DeviceList.Device {
     name = registration.name
     (created, credential) = (registration.origin.created, registration.origin.credential)
     userAgent = registration.origin.userAgent
-    lastContact = registration.lastContact
+    (lastContact, ended) = (registration.lastContact, registration.ended)
   }
 }

@@ -76,6 +76,8 @@ struct RouteTable: Sendable {
       Route("GET", "/api/outbox", for: .admin, outbox.list),
       Route("POST", "/api/outbox/{}/replay", for: .admin, outbox.replay),
       Route("POST", "/api/outbox/replay", for: .admin, outbox.replayAll),
+      Route("POST", "/api/lanes/resume", for: .admin, outbox.resume),
+      Route("POST", "/api/lanes/restore", for: .admin, outbox.restore),
       Route("DELETE", "/api/outbox/{}", for: .admin, outbox.cancel),
       Route("GET", "/api/lanes", for: .admin, outbox.lanes),
       Route("GET", "/api/users", for: .admin, users.list),

@@ -148,6 +148,16 @@ struct MetricsReport: Sendable {
     for (lane, status) in lanes {
       page.sample(["lane": lane], status.pausedUntil == nil ? 0 : 1)
     }
+    page.family(
+      "richpush_push_lane_stopped", "gauge",
+      "1 while a lane waits for its operator: richpush push list says why.")
+    for (lane, status) in lanes {
+      page.sample(["lane": lane], status.pauseReason == nil ? 0 : 1)
+    }
+    page.family(
+      "richpush_registrations_ended_total", "counter",
+      "Registrations that ended because the push service no longer knew the device.")
+    for (lane, status) in lanes { page.sample(["lane": lane], status.endedRegistrations) }
     // Those to Web Push services count as one.
     let waiting = Dictionary(grouping: queues) { $0.lane.prefix { $0 != ":" } }
     let names = Set(lanes.map { $0.name[...] }).union(waiting.keys).sorted()

@@ -12,7 +12,7 @@ package struct FCMCredentials: Sendable {
   let project: String
   /// Where an assertion is exchanged for an access token.
   let tokenURL: String
-  private let email: String
+  let email: String
   private let keyID: String
   private let key: String
 

@@ -12,6 +12,8 @@ package struct FCMProvider: PushProvider {
   /// Each carries about a hundred requests at once.
   private static let connections = 8
 
+  /// The project, the account and the endpoint.
+  package let settings: String
   private let url: String
   private let kind: FCMMessageKind
   private let token: FCMAccessToken
@@ -25,6 +27,7 @@ package struct FCMProvider: PushProvider {
     clock: any PushClock = SystemClock()
   ) throws(PushError) {
     url = "\(endpoint)/v1/projects/\(credentials.project)/messages:send"
+    settings = Self.settings(url, credentials.email)
     (self.kind, self.clock) = (kind, clock)
     client = try CurlClient(
       .init(
@@ -136,9 +139,7 @@ extension FCMProvider {
         case .deadToken: (true, "Firebase accepts the service account and its project.")
         case .delivered:
           (true, "This endpoint accepts any token, so it is not Firebase; the account is unproven.")
-        case .laneStopped(let reason), .rejected(let reason), .retry(_, let reason),
-          .held(_, let reason), .unavailable(_, let reason):
-          (false, reason)
+        case let outcome: (false, outcome.reason ?? "")
         }
       return [PushFinding(service: name, isGood: isGood, sentence: sentence)]
     } catch {

@@ -44,7 +44,8 @@ struct FCMResult {
     case (404, "UNREGISTERED"): return .deadToken(since: nil, reason: text)
     case (400, _) where error?.namesToken == true: return .deadToken(since: nil, reason: text)
     case (403, "SENDER_ID_MISMATCH"):
-      return .rejected(reason: text + " The device registered with another Firebase project.")
+      return .refused(
+        reason: text + " The device registered with another Firebase project than this account's.")
     case (401, "THIRD_PARTY_AUTH_ERROR"):
       // The device is no Android device; those must not wait for its certificate.
       return .retry(

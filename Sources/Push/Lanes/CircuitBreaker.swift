@@ -2,16 +2,16 @@ import FoundationEssentials
 
 /// Keeps a lane from sending to a service that is down.
 ///
-/// While it is closed, all pushes are sent. It opens after several failures in a row, or at once if the
-/// service names a time (Retry-After) or the operator has to act: no push is sent until the pause is over.
-/// Then one is sent as a probe; its outcome closes the breaker or opens it for longer.
+/// While it is closed, all pushes are sent. It opens after several failures in a row, or at once if a service that is
+/// unavailable names a time (Retry-After): no push is sent until the pause is over. Then one is sent as a probe; its
+/// outcome closes the breaker or opens it for longer.
 struct CircuitBreaker: Sendable {
   /// The failures in a row that open it.
   private static let threshold = 5
   /// Pauses for a service that is down.
   private static let outageBackoff = Backoff(first: .seconds(2), longest: .seconds(300))
-  /// Pauses for a lane that the operator has to fix: longer, because nothing changes by itself.
-  private static let operatorBackoff = Backoff(first: .seconds(60), longest: .seconds(900))
+  /// A service is asked again after this time, whatever it says.
+  static let longestPause = Duration.seconds(900)
 
   private var failures = 0
   private var trips = 0
@@ -36,22 +36,21 @@ struct CircuitBreaker: Sendable {
     if let openUntil, began < openUntil { return }
     isProbing = false
     switch outcome {
-    case .delivered, .retry, .deadToken, .rejected:
+    case .delivered, .retry, .deadToken, .refused, .rejected, .laneStopped:
       self = CircuitBreaker()
     case .held: break
-    case .unavailable(let after, _):
-      failures += 1
-      guard after != nil || openUntil != nil || failures >= Self.threshold else { return }
-      open(Self.outageBackoff, atLeast: after ?? .zero, from: now, random)
-    case .laneStopped:
-      open(Self.operatorBackoff, from: now, random)
+    case .unavailable(let after, _): fail(opensAtOnce: after != nil, after, at: now, random)
+    case .throttled(let after, _): fail(opensAtOnce: false, after, at: now, random)
     }
   }
 
-  private mutating func open(
-    _ backoff: Backoff, atLeast minimum: Duration = .zero, from now: Date, _ random: Double
+  private mutating func fail(
+    opensAtOnce: Bool, _ after: Duration?, at now: Date, _ random: Double
   ) {
+    failures += 1
+    guard opensAtOnce || openUntil != nil || failures >= Self.threshold else { return }
     trips += 1
-    openUntil = now + max(minimum, backoff.delay(after: trips, random: random)).seconds
+    let pause = max(after ?? .zero, Self.outageBackoff.delay(after: trips, random: random))
+    openUntil = now + min(pause, Self.longestPause).seconds
   }
 }

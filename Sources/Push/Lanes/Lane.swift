@@ -33,6 +33,7 @@ package final class Lane: Sendable {
   }
 
   private let provider: any PushProvider
+  private let lane: PushLane
   private let outbox: any PushQueue
   private let clock: any PushClock
   /// How often to look for jobs that another process committed, in seconds.
@@ -50,6 +51,7 @@ package final class Lane: Sendable {
     log: Log
   ) {
     (self.provider, self.outbox, self.clock) = (provider, outbox, clock)
+    lane = PushLane(name: provider.name, settings: provider.settings)
     (self.pollInterval, self.random, self.log) = (pollInterval, random, log)
   }
 
@@ -75,6 +77,7 @@ package final class Lane: Sendable {
   package func run() async {
     var loop = LaneLoopState()
     var lastCommit = Date.distantPast
+    var hasBegun = false
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
         let (finished, isStopping, mayHaveJobs) = takeEvents()
@@ -87,6 +90,7 @@ package final class Lane: Sendable {
           continue
         }
         lastCommit = clock.now
+        if !hasBegun { hasBegun = await begin(&loop) }
         let jobs = await settleAndLease(&loop, isStopping: isStopping)
         start(jobs, &loop, in: &group)
         state.withLock { $0.status.update(loop) }
@@ -114,25 +118,65 @@ extension Lane {
     let limit = isStopping ? 0 : available(loop, at: now)
     guard limit > 0 || !loop.settlements.isEmpty else { return [] }
     do {
-      let jobs = try await outbox.settleAndLease(
-        loop.settlements, lane: name, limit: limit, now: now, until: now + Self.leaseDuration)
-      state.withLock { $0.status.count(loop.settlements) }
+      let lease = try await outbox.settleAndLease(
+        loop.settlements, lane: lane, limit: limit, now: now, until: now + Self.leaseDuration)
+      state.withLock {
+        $0.status.count(loop.settlements)
+        $0.status.countEnded(lease.ended)
+      }
       loop.removeSettled()
       if loop.hasOutboxFailed {
         log(.notice, "push", "push \(name): the outbox is available again")
       }
       loop.hasOutboxFailed = false
-      return jobs
+      logEnded(lease.ended)
+      if limit > 0 { report(lease.pause, in: &loop) }
+      return lease.jobs
     } catch {
       // The settlements are part of the next exchange.
-      if !loop.hasOutboxFailed {
-        log(
-          .error, "push",
-          "push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
-      }
-      loop.hasOutboxFailed = true
+      reportFailure(error, in: &loop)
       return []
     }
+  }
+
+  /// Tells the outbox that the lane starts; false if it could not be told.
+  private func begin(_ loop: inout LaneLoopState) async -> Bool {
+    do {
+      try await outbox.begin(lane)
+      return true
+    } catch {
+      reportFailure(error, in: &loop)
+      return false
+    }
+  }
+
+  private func reportFailure(_ error: any Error, in loop: inout LaneLoopState) {
+    if !loop.hasOutboxFailed {
+      log(
+        .error, "push",
+        "push \(name): the outbox is unavailable, outcomes will be recorded later: \(error)")
+    }
+    loop.hasOutboxFailed = true
+  }
+
+  private func logEnded(_ number: Int) {
+    if number == 0 { return }
+    let registrations = number == 1 ? "1 registration has" : "\(number) registrations have"
+    log(
+      .notice, "push",
+      "push \(name): \(registrations) ended, because the service does not know the device any more")
+  }
+
+  /// Logs that a pause has begun or is over, and remembers it.
+  private func report(_ pause: PushPause?, in loop: inout LaneLoopState) {
+    if let pause {
+      if pause.reason != loop.pause?.reason {
+        log(.error, "push", "push \(name): paused. \(pause.reason)")
+      }
+    } else if loop.pause != nil {
+      log(.notice, "push", "push \(name): goes on")
+    }
+    loop.pause = pause
   }
 
   /// The number of pushes that may start.
@@ -202,31 +246,50 @@ extension Lane {
       let random = if case .delivered = finished.outcome { 0.0 } else { random() }
       loop.breaker.record(
         finished.outcome, began: finished.began, at: clock.now, random: random)
+      let isBelieved = loop.isBelieved(finished.outcome, began: finished.began)
       for item in finished.push.items {
-        loop.settle(item.job, settlement(of: item.job, item.note, finished, random))
+        loop.settle(
+          item.job,
+          settlement(of: item.job, item.note, finished, isBelieved: isBelieved, random))
       }
     }
   }
 
   private func settlement(
-    of job: PushJob, _ note: String?, _ finished: Finished, _ random: Double
+    of job: PushJob, _ note: String?, _ finished: Finished, isBelieved: Bool, _ random: Double
   ) -> Settlement.Outcome {
     switch finished.outcome {
     case .delivered(let reference):
       return .delivered(
         as: finished.push.push.text.kind, reference: reference, note: note)
-    case .retry(let after, let reason), .unavailable(let after, let reason):
-      let attempts = job.attempts + 1
-      guard attempts < Self.maximumAttempts else {
-        return .rejected(reason: "Failed after \(attempts) attempts: \(reason)")
-      }
-      return .retry(at: retryTime(attempts: attempts, after: after, random), reason: reason)
-    case .deadToken(let since, let reason): return .deadToken(since: since, reason: reason)
+    case .unavailable(let after, let reason):
+      // The service as a whole is asked again before long, whatever it says.
+      return retry(job, after: after.map { min($0, CircuitBreaker.longestPause) }, reason, random)
+    case .retry(let after, let reason), .throttled(let after, let reason):
+      return retry(job, after: after, reason, random)
+    case .deadToken(let since, let reason):
+      return isBelieved
+        ? .deadToken(since: since, reason: reason)
+        : .refused(endsRegistration: true, since: since, reason: reason)
+    case .refused(let reason):
+      return isBelieved
+        ? .rejected(reason: reason)
+        : .refused(endsRegistration: false, since: nil, reason: reason)
     case .rejected(let reason): return .rejected(reason: reason)
     case .held(let time, let reason):
       return .released(until: clock.now + time.seconds, reason: reason)
-    case .laneStopped(let reason): return .released(until: clock.now, reason: reason)
+    case .laneStopped(let reason): return .stopped(reason: reason)
     }
+  }
+
+  private func retry(
+    _ job: PushJob, after: Duration?, _ reason: String, _ random: Double
+  ) -> Settlement.Outcome {
+    let attempts = job.attempts + 1
+    guard attempts < Self.maximumAttempts else {
+      return .rejected(reason: "Failed after \(attempts) attempts: \(reason)")
+    }
+    return .retry(at: retryTime(attempts: attempts, after: after, random), reason: reason)
   }
 
   /// When to try again: after the backoff, but not before the service's `Retry-After`.
@@ -238,7 +301,7 @@ extension Lane {
   private func waitForWork(_ loop: LaneLoopState) async {
     let now = clock.now
     var deadline = now + pollInterval
-    if let pauseEnd = loop.breaker.openUntil, pauseEnd > now {
+    if let pauseEnd = loop.pausedUntil, pauseEnd > now {
       deadline = pauseEnd
     } else if !loop.settlements.isEmpty {
       deadline = now + Self.outboxRetryTime

@@ -6,6 +6,10 @@ struct LaneLoopState {
   static let commitInterval: TimeInterval = 0.05
 
   var breaker = CircuitBreaker()
+  /// The pause until the operator has acted, as the outbox has it.
+  var pause: PushPause?
+  /// Refusals in a row, and when the last push began that was accepted.
+  private var (refusals, lastAccepted) = (0, Date.distantPast)
   /// Whether the last exchange with the outbox failed; a failure is logged once.
   var hasOutboxFailed = false
   /// What is to be recorded with the next commit.
@@ -36,6 +40,30 @@ struct LaneLoopState {
     settlements.append(Settlement(job: job.id, outcome: outcome))
   }
 
+  /// Whether a refusal counts at once: the service has just accepted another push that began with it or later.
+  ///
+  /// Must be called for all outcomes, in the order of the answers.
+  mutating func isBelieved(_ outcome: PushOutcome, began: Date) -> Bool {
+    switch outcome {
+    case .delivered:
+      refusals = 0
+      lastAccepted = max(lastAccepted, began)
+      return true
+    case .deadToken, .refused:
+      refusals += 1
+      return refusals < Self.doubt && began <= lastAccepted
+    default: return true
+    }
+  }
+
+  /// So many refusals in a row raise a doubt about the service.
+  private static let doubt = 20
+
+  /// When the lane sends again; nil while it sends.
+  var pausedUntil: Date? {
+    [pause?.until, breaker.openUntil].compactMap(\.self).max()
+  }
+
   /// Removes the jobs whose settlements were committed.
   mutating func removeSettled() {
     for settlement in settlements {
@@ -64,30 +92,43 @@ package struct LaneStatus: Sendable, Equatable {
   package private(set) var retried = 0
   /// Pushes under way now.
   package private(set) var inFlight = 0
-  /// When the lane tries again while the service is down; nil otherwise.
+  /// When the lane tries again while the service is down, or the operator has to act; nil otherwise.
   package private(set) var pausedUntil: Date?
+  /// What the operator has to do; nil unless the lane is paused for that.
+  package private(set) var pauseReason: String?
+  /// Registrations that the service has ended since the start.
+  package private(set) var endedRegistrations = 0
+
+  /// The status of a lane that has done nothing.
+  package init() {}
 
   mutating func count(_ settlements: [Settlement]) {
     for settlement in settlements {
       switch settlement.outcome {
       case .delivered: delivered += 1
       case .retry: retried += 1
-      case .released: break
+      case .released, .refused, .stopped: break
       case .deadToken, .rejected, .expired: failed += 1
       }
     }
   }
 
-  /// Adds the counts of another lane.
+  /// Adds the counts of another lane, and why it is paused.
   mutating func add(_ other: LaneStatus) {
     delivered += other.delivered
     failed += other.failed
     retried += other.retried
     inFlight += other.inFlight
+    endedRegistrations += other.endedRegistrations
+    pauseReason = pauseReason ?? other.pauseReason
   }
 
   mutating func update(_ state: LaneLoopState) {
     inFlight = state.inFlight
-    pausedUntil = state.breaker.openUntil
+    pausedUntil = state.pausedUntil
+    pauseReason = state.pause?.reason
   }
+
+  /// Counts registrations that have ended.
+  mutating func countEnded(_ number: Int) { endedRegistrations += number }
 }

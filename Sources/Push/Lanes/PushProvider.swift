@@ -1,9 +1,13 @@
 package import FoundationEssentials
+import Primitives
 
 /// A push service: sends pushes and reports the outcome of each.
 package protocol PushProvider: Sendable {
   /// The lane's name, as in `--push`: `apns`, `azure`, `webhook`, `fcm`.
   var name: String { get }
+
+  /// Identifies the settings on which it depends whether the service knows a device; no secret.
+  var settings: String { get }
 
   /// The most pushes that may be under way at once.
   var capacity: Int { get }
@@ -27,6 +31,16 @@ package protocol PushProvider: Sendable {
 }
 
 extension PushProvider {
+  /// None.
+  package var settings: String { "" }
+
+  /// A short text for some settings.
+  static func settings(_ parts: String...) -> String {
+    let text = parts.map(JSONText.quoted).joined(separator: ",")
+    return String(
+      Base64URL.encode(Signing.hmac(key: Array("settings".utf8), Array(text.utf8))).prefix(16))
+  }
+
   /// Checks nothing.
   package func check() async -> [PushFinding] { [] }
 
@@ -48,23 +62,30 @@ package enum PushOutcome: Sendable, Equatable {
   case delivered(reference: String?)
   /// This push has to wait, for instance because its device gets too many; others may go on.
   case retry(after: Duration?, reason: String)
+  /// This push has to wait; if several in a row have to, it is the service that is overloaded.
+  case throttled(after: Duration?, reason: String)
   /// Not attempted, because the user has too many others under way; does not count as an attempt.
   case held(for: Duration, reason: String)
   /// The service is down or overloaded: the whole lane slows down.
   case unavailable(after: Duration?, reason: String)
-  /// The token is no longer valid: it is removed unless it was registered again after `since`.
+  /// The token is no longer valid: its registration ends unless it was renewed after `since`, and unless the
+  /// service refuses all others as well.
   case deadToken(since: Date?, reason: String)
+  /// The service does not take pushes of this server for this device; if it takes none for any device, the operator
+  /// has to act.
+  case refused(reason: String)
   /// A permanent failure; the push is not tried again.
   case rejected(reason: String)
-  /// The operator has to fix something first; jobs stay queued.
+  /// The operator has to act; jobs stay queued.
   case laneStopped(reason: String)
 
   /// Why it was not delivered; nil if it was.
   var reason: String? {
     switch self {
     case .delivered: nil
-    case .retry(_, let reason), .held(_, let reason), .unavailable(_, let reason),
-      .deadToken(_, let reason), .rejected(let reason), .laneStopped(let reason):
+    case .retry(_, let reason), .throttled(_, let reason), .held(_, let reason),
+      .unavailable(_, let reason), .deadToken(_, let reason), .refused(let reason),
+      .rejected(let reason), .laneStopped(let reason):
       reason
     }
   }

@@ -3,6 +3,8 @@ import FoundationEssentials
 /// Apple Push Notification service, over HTTP/2.
 package struct APNsProvider: PushProvider {
   let endpoints: [String]
+  /// Environment, topic, key and team.
+  package let settings: String
   private let token: ProviderToken
   private let topic: String
   private let client: CurlClient
@@ -20,6 +22,7 @@ package struct APNsProvider: PushProvider {
     timeout: Duration = .seconds(30), clock: any PushClock = SystemClock()
   ) throws(PushError) {
     token = ProviderToken(key)
+    settings = Self.settings(endpoints.joined(separator: ","), topic, key.keyID, key.teamID)
     (self.topic, self.endpoints, self.clock) = (topic, endpoints, clock)
     client = try CurlClient(
       .init(
@@ -176,9 +179,7 @@ extension APNsProvider {
         case .deadToken: (true, "Apple accepts the key and its team.")
         case .delivered:
           (true, "This endpoint accepts any token, so it is not Apple's; the key is unproven.")
-        case .laneStopped(let reason), .rejected(let reason), .retry(_, let reason),
-          .held(_, let reason), .unavailable(_, let reason):
-          (false, reason)
+        case let outcome: (false, outcome.reason ?? "")
         }
       findings.append(
         PushFinding(service: name, isGood: isGood, sentence: "\(endpoint): \(sentence)"))
@@ -244,6 +245,10 @@ struct APNsResult {
     case "InvalidProviderToken", "MissingProviderToken", "BadCertificate",
       "BadCertificateEnvironment", "Forbidden", "BadEnvironmentKeyIdInToken":
       .final(.laneStopped(reason: text + " Check key, key id, team id and the machine's clock."))
+    case "BadTopic", "MissingTopic", "TopicDisallowed":
+      .final(.laneStopped(reason: text + " Check RICHPUSH_APNS_TOPIC: the app's bundle ID."))
+    case "BadPath", "MethodNotAllowed":
+      .final(.laneStopped(reason: text + " Check RICHPUSH_APNS_ENDPOINT."))
     case "UnrelatedKeyIdInToken":
       .again(
         then: .laneStopped(reason: text + " The connection already uses the key of another team."))
@@ -257,6 +262,12 @@ struct APNsResult {
       case 410: .final(.deadToken(since: since, reason: text))
       case 429, 500...: .final(.unavailable(after: after, reason: text))
       case 300..<400, 403: .final(.laneStopped(reason: text + " Check the key and the endpoint."))
+      case 404, 405: .final(.laneStopped(reason: text + " Check RICHPUSH_APNS_ENDPOINT."))
+      case 400..<500 where reason.isEmpty:
+        // Apple always names a reason.
+        .final(
+          .laneStopped(
+            reason: text + " That is not Apple's: check RICHPUSH_APNS_ENDPOINT, or the proxy."))
       default: .final(.rejected(reason: text))
       }
     }

@@ -82,8 +82,8 @@ final class ProviderToken: Sendable {
 /// A signing key of an Apple developer team.
 package struct APNsKey: Sendable {
   private let pem: String
-  private let keyID: String
-  private let teamID: String
+  let keyID: String
+  let teamID: String
 
   /// Takes the text of the `.p8` file and Apple's ten-character ids of key and team; signs once to check it.
   package init(pem: String, keyID: String, teamID: String) throws(PushError) {

@@ -6,7 +6,7 @@ import Primitives
 /// Signed as the Standard Webhooks specification demands (standardwebhooks.com), for which libraries exist
 /// in most languages.
 package struct Webhook: Sendable {
-  private let url: String
+  let url: String
   private let secret: WebhookSecret
   private let client: CurlClient
   private let clock: any PushClock
@@ -91,6 +91,7 @@ package struct WebhookProvider: PushProvider {
   package init(_ webhook: Webhook) { self.webhook = webhook }
 
   package var name: String { "webhook" }
+  package var settings: String { Self.settings(webhook.url) }
   package var capacity: Int { Webhook.capacity }
   package var limitsSilentPushes: Bool { false }
 

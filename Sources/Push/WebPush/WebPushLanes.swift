@@ -146,6 +146,11 @@ package final class WebPushLanes: Sendable {
     }
   }
 
+  /// The status of one lane; nil if there is no such lane now.
+  package func status(of name: String) -> LaneStatus? {
+    state.withLock { $0.lanes[name]?.lane.status }
+  }
+
   /// The number of services that have a lane, how many of them are paused, and how many others have pushes and wait
   /// for a lane.
   package var services: (known: Int, paused: Int, refused: Int) {

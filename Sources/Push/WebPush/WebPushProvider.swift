@@ -21,19 +21,22 @@ package final class WebPushProvider: PushProvider {
   private let sender: WebPushSender
   private let state = Mutex(State())
 
-  init(origin: String, sender: WebPushSender) { (self.origin, self.sender) = (origin, sender) }
+  init(origin: String, sender: WebPushSender) {
+    (self.origin, self.sender, settings) = (origin, sender, sender.settingsID)
+  }
 
   package var name: String { WebPushLane.name(of: origin) }
+  package let settings: String
   package var capacity: Int { state.withLock { $0.window.size } }
   package var limitsSilentPushes: Bool { false }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
-    guard case .subscription(let url, let text) = push.target else {
+    guard case .subscription(let url, let keysText) = push.target else {
       return .rejected(reason: "Web Push delivers to subscriptions only.")
     }
     let (endpoint, keys): (WebPushEndpoint, WebPushKeys)
     do throws(PushError) {
-      (endpoint, keys) = (try sender.endpoint(url), try WebPushKeys(text))
+      (endpoint, keys) = (try sender.endpoint(url), try WebPushKeys(keysText))
     } catch {
       return .rejected(reason: error.reason)
     }
@@ -53,39 +56,60 @@ package final class WebPushProvider: PushProvider {
       state.withLock { $0.window.record(outcome, took: .zero) }
       return outcome
     }
-    for text in [push.text.json, Self.short(push.text.json)] {
-      if let outcome = await send(push, text, to: endpoint, at: addresses, keys) { return outcome }
+    var text = push.text.json
+    var hasTopic = push.collapseID != nil
+    while true {
+      switch await send(push, text, hasTopic: hasTopic, to: endpoint, at: addresses, keys) {
+      case .final(let outcome): return outcome
+      case .tooLarge:
+        let short = Self.short(push.text.json)
+        if text == short {
+          return .rejected(reason: "\(origin) answered 413, even to the ID alone.")
+        }
+        text = short
+      case .badTopic: hasTopic = false
+      }
     }
-    return .rejected(reason: "\(origin) answered 413, even to the ID alone.")
   }
 
-  /// Sends a text; nil if the service says that it is too large.
+  /// What follows from a response.
+  private enum Step {
+    case final(PushOutcome)
+    /// The service takes a smaller message only.
+    case tooLarge
+    /// The service does not take the topic: a push that does not replace another is better than none.
+    case badTopic
+  }
+
   private func send(
-    _ push: OutgoingPush, _ text: String, to endpoint: WebPushEndpoint, at addresses: [String]?,
-    _ keys: WebPushKeys
-  ) async -> PushOutcome? {
+    _ push: OutgoingPush, _ text: String, hasTopic: Bool, to endpoint: WebPushEndpoint,
+    at addresses: [String]?, _ keys: WebPushKeys
+  ) async -> Step {
     let message: [UInt8]
     let fields: [(name: String, value: String)]
     do throws(PushError) {
       message = try WebPushMessage.encrypt(Array(text.utf8), for: keys)
-      fields = try self.fields(of: push)
+      fields = try self.fields(of: push, hasTopic: hasTopic)
     } catch {
-      return .rejected(reason: error.reason)
+      return .final(.rejected(reason: error.reason))
     }
     let start = ContinuousClock.now
     let response = await sender.post(message, to: endpoint, at: addresses, fields: fields)
-    let outcome = outcome(of: response)
+    let step = step(after: response, hasTopic: hasTopic)
     state.withLock { state in
+      guard case .final(let outcome) = step else { return }
       state.window.record(outcome, took: .now - start)
       if case .delivered = outcome { state.lastAccepted = sender.clock.now }
     }
-    return outcome
+    return step
   }
 
   private static let held = PushOutcome.held(
     for: .seconds(1), reason: "This user has too many pushes under way; it waits for them.")
 
-  private func fields(of push: OutgoingPush) throws(PushError) -> [(name: String, value: String)] {
+  private func fields(
+    of push: OutgoingPush, hasTopic: Bool
+  ) throws(PushError) -> [(name: String, value: String)] {
     let left = push.expires.map { Int($0.timeIntervalSince(sender.clock.now)) } ?? .max
     var fields = [
       (name: "Authorization", value: try authorization()),
@@ -94,7 +118,9 @@ package final class WebPushProvider: PushProvider {
       (name: "TTL", value: String(min(max(left, 0), Self.longestLife))),
       (name: "Urgency", value: push.text.kind == .alert ? "high" : "normal"),
     ]
-    if let collapseID = push.collapseID { fields.append(("Topic", Self.topic(collapseID))) }
+    if hasTopic, let collapseID = push.collapseID {
+      fields.append(("Topic", Self.topic(collapseID)))
+    }
     return fields
   }
 
@@ -126,30 +152,39 @@ package final class WebPushProvider: PushProvider {
 // MARK: - Responses
 
 extension WebPushProvider {
-  /// What a response means (RFC 8030, sections 5 and 7.3); nil for "too large".
-  private func outcome(of response: CurlTransfer.Response) -> PushOutcome? {
-    let now = sender.clock.now
+  /// What a response means (RFC 8030, sections 5 and 7.3).
+  private func step(after response: CurlTransfer.Response, hasTopic: Bool) -> Step {
     switch response {
     case .failure(let failure) where failure.isForbidden:
-      return .rejected(
-        reason: "\(origin) has an address that is not public; --push-allow can permit it.")
+      return .final(
+        .rejected(
+          reason: "\(origin) has an address that is not public; --push-allow can permit it."))
     case .failure(let failure):
-      return .unavailable(after: nil, reason: "\(origin) can't be reached: \(failure.reason).")
+      return .final(
+        .unavailable(after: nil, reason: "\(origin) can't be reached: \(failure.reason)."))
     case .success(let response):
-      let text = "\(origin) answered \(response.status)"
-      let detail = ServiceResponse.line(response.text)
-      let reason = detail.isEmpty ? text + "." : "\(text): \(detail)"
-      let after = response.retryAfter(at: now)
-      switch response.status {
-      case 200..<300:
-        return .delivered(reference: response.field("location").map { ServiceResponse.line($0) })
-      case 404, 410: return .deadToken(since: nil, reason: reason)
-      case 413: return nil
-      case 401, 403: return refused(reason, at: now)
-      case 408, 425, 429, 500...: return .unavailable(after: after, reason: reason)
-      case 300..<400: return .rejected(reason: text + ", a redirect, which is not followed.")
-      default: return .rejected(reason: reason)
+      // Apple's word is BadWebPushTopic.
+      if response.status == 400, hasTopic, response.text.lowercased().contains("topic") {
+        return .badTopic
       }
+      return response.status == 413 ? .tooLarge : .final(outcome(of: response))
+    }
+  }
+
+  private func outcome(of response: ServiceResponse) -> PushOutcome {
+    let now = sender.clock.now
+    let text = "\(origin) answered \(response.status)"
+    let detail = ServiceResponse.line(response.text)
+    let reason = detail.isEmpty ? text + "." : "\(text): \(detail)"
+    let after = response.retryAfter(at: now)
+    switch response.status {
+    case 200..<300:
+      return .delivered(reference: response.field("location").map { ServiceResponse.line($0) })
+    case 404, 410: return .deadToken(since: nil, reason: reason)
+    case 401, 403: return refused(reason, at: now)
+    case 408, 425, 429, 500...: return .throttled(after: after, reason: reason)
+    case 300..<400: return .rejected(reason: text + ", a redirect, which is not followed.")
+    default: return .rejected(reason: reason)
     }
   }
 
@@ -176,10 +211,14 @@ struct OriginWindow {
   private(set) var size = smallest
 
   /// Adapts to the outcome of a transfer.
-  mutating func record(_ outcome: PushOutcome?, took time: Duration) {
-    if case .unavailable = outcome {
+  mutating func record(_ outcome: PushOutcome, took time: Duration) {
+    switch outcome {
+    case .unavailable, .throttled:
       size = max(size / 2, 1)
-    } else if size < 16 || time > Self.fastResponse {
+      return
+    default: break
+    }
+    if size < 16 || time > Self.fastResponse {
       size = min(size + 1, WebPushSender.transfersPerOrigin)
     } else {
       size = max(size - 1, 16)

@@ -40,6 +40,9 @@ package final class WebPushSender: Sendable {
         timeout: timeout, transfers: Self.transfers))
   }
 
+  /// Identifies the key and the contact.
+  var settingsID: String { WebPushProvider.settings(key.publicKey, settings.contact) }
+
   /// The provider of one push service.
   package func provider(for origin: String) -> WebPushProvider {
     WebPushProvider(origin: origin, sender: self)

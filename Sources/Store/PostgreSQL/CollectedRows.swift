@@ -136,7 +136,8 @@ extension PostgresTransaction {
         FROM unnest($10::bigint[], $11::text[], $12::text[], $13::bigint[]) WITH ORDINALITY
             AS target(push, device, audience, user_id, number)
           JOIN new ON new.number = target.push
-          LEFT JOIN registration ON registration.id = target.device
+          LEFT JOIN registration
+            ON registration.id = target.device AND registration.ended IS NULL
         WHERE registration.id IS NOT NULL OR target.audience IS NOT NULL
         ORDER BY target.number
         RETURNING job.id, push, user_id, registration

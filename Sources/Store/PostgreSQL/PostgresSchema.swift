@@ -248,6 +248,22 @@ enum PostgresSchema {
     ALTER TABLE users ADD COLUMN max_devices bigint, ADD COLUMN own_sent bigint NOT NULL DEFAULT 0,
       ADD COLUMN own_since bigint NOT NULL DEFAULT 0;
     """,
+    """
+    -- Registrations that a service has ended are kept for a while.
+    ALTER TABLE registration ADD COLUMN ended bigint, ADD COLUMN ended_by text;
+    CREATE INDEX registration_by_end ON registration(ended_by, ended) WHERE ended IS NOT NULL;
+    CREATE INDEX registration_by_lane ON registration(lane) WHERE lane IS NOT NULL;
+    -- Under which settings a queued job was refused, and the time of renewal after which its registration does not end.
+    ALTER TABLE job ADD COLUMN refused text, ADD COLUMN refused_since bigint;
+    CREATE INDEX job_refused ON job(lane, refused, id) WHERE state = 'queued' AND refused IS NOT NULL;
+    CREATE INDEX job_refused_device ON job(registration) WHERE state = 'queued' AND refused IS NOT NULL;
+    -- Lanes whose service is doubted (since is null), or that wait for the operator.
+    CREATE TABLE lane_pause(
+      lane text COLLATE "C" NOT NULL, settings text NOT NULL, since bigint, until bigint, reason text,
+      probes bigint NOT NULL DEFAULT 0, trials bigint NOT NULL DEFAULT 0,
+      PRIMARY KEY (lane, settings)
+    );
+    """,
   ]
 
   /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.

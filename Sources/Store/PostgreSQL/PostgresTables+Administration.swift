@@ -9,7 +9,7 @@ extension PostgresTables {
       try connection.all(
         """
         SELECT id, name, role, hash IS NULL, created,
-          (SELECT count(*) FROM registration WHERE user_id = users.id),
+          (SELECT count(*) FROM registration WHERE user_id = users.id AND ended IS NULL),
           (SELECT max(updated) FROM registration WHERE user_id = users.id),
           coalesce(max_devices, $4)
         FROM users WHERE name > $1 AND (hash IS NOT NULL OR $2) ORDER BY name LIMIT $3

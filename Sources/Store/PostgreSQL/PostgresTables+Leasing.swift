@@ -4,8 +4,28 @@ extension PostgresTransaction {
   /// Leases due jobs that no earlier one blocks and that no other node is leasing now; fails those whose
   /// device is gone.
   func lease(
-    _ lane: String, limit: Int, owner: String, at now: Date, until: Date
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
+  ) throws -> Lease {
+    let condition = try condition(of: lane)
+    if let pause = condition.pause {
+      let (jobs, pause) = try probe(lane, condition, pause, limit: limit, at: now)
+      return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
+    }
+    guard limit > 0 else { return Lease() }
+    if condition.refused >= RefusalRule.doubt {
+      let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
+      return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
+    }
+    if condition.trials > 0 { try endDoubt(about: lane) }
+    return Lease(
+      jobs: try leaseUndoubted(lane, limit: limit, owner: owner, at: now, until: until))
+  }
+
+  /// Leases the jobs of a lane that is not paused and whose service is not doubted; otherwise none.
+  func leaseUndoubted(
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
   ) throws -> [LeasedJob] {
+    guard limit > 0 else { return [] }
     // A cancelled job with an owner is still being sent: a later push must not overtake it.
     let leased = try all(
       """
@@ -20,18 +40,49 @@ extension PostgresTransaction {
           WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
             AND cancelled.lane = job.lane AND cancelled.line = job.line
             AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2)
+        AND NOT EXISTS (
+          SELECT 1 FROM lane_pause WHERE lane_pause.lane = $1 AND settings = $6 AND since IS NOT NULL)
+        AND (SELECT count(*) FROM (
+          SELECT 1 FROM job AS held
+          WHERE held.state = 'queued' AND held.lane = $1 AND held.refused = $6 LIMIT $7) AS some) < $7
         ORDER BY due, id LIMIT $3 FOR UPDATE OF job SKIP LOCKED
-      ), leased AS (
-        UPDATE job SET due = $4, owner = $5, updated = $2 FROM ready WHERE job.id = ready.id
-        RETURNING job.*, ready.due AS was_due
-      )
-      SELECT leased.id, line, token, notification, leased.user_id, handle, platform, keys, audience,
-        kind, text, fallback, push.collapse, expires, attempts
-      FROM leased JOIN push ON push.id = leased.push
-        LEFT JOIN registration
-          ON registration.id = leased.registration AND registration.user_id = leased.user_id
-      ORDER BY was_due, leased.id
-      """, lane, now, max(0, limit), until, owner, read: LeasedRow.init)
+      ), \(Self.leasing("$4", owner: "$5", at: "$2"))
+      """, lane.name, now, limit, until, owner, lane.settings, RefusalRule.doubt,
+      read: LeasedRow.init)
+    return try complete(leased, at: now)
+  }
+
+  /// Leases these jobs.
+  private func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob] {
+    if jobs.isEmpty { return [] }
+    let leased = try all(
+      """
+      WITH ready AS (SELECT id, due FROM job WHERE id = ANY($1)),
+        \(Self.leasing("$2", owner: "$3", at: "$4"))
+      """, jobs, until, owner, now, read: LeasedRow.init)
+    return try complete(leased, at: now)
+  }
+
+  /// The rest of a query that leases what is `ready`.
+  private static func leasing(_ until: String, owner: String, at now: String) -> String {
+    """
+    leased AS (
+      UPDATE job SET due = \(until), owner = \(owner), updated = \(now), refused = NULL,
+        refused_since = NULL
+      FROM ready WHERE job.id = ready.id
+      RETURNING job.*, ready.due AS was_due
+    )
+    SELECT leased.id, line, token, notification, leased.user_id, handle, platform, keys, audience,
+      kind, text, fallback, push.collapse, expires, attempts
+    FROM leased JOIN push ON push.id = leased.push
+      LEFT JOIN registration ON registration.id = leased.registration
+        AND registration.user_id = leased.user_id AND registration.ended IS NULL
+    ORDER BY was_due, leased.id
+    """
+  }
+
+  /// Fails those whose device is gone, and adds to the others what was sent to their devices before.
+  private func complete(_ leased: [LeasedRow], at now: Date) throws -> [LeasedJob] {
     let gone = leased.filter { $0.target == nil }.map(\.id)
     if !gone.isEmpty {
       try updateJobs(
@@ -112,25 +163,35 @@ private struct LeasedRow {
 // MARK: - Settling
 
 extension PostgresTransaction {
-  /// Records the outcomes of jobs leased to `owner`, and ends their leases.
+  /// Records the outcomes of jobs leased to `owner`, in the order of the answers, and ends their leases.
   ///
   /// Ignores an outcome if the lease has passed to another process. If the job was cancelled meanwhile,
   /// only `delivered` counts.
-  ///
-  /// - Returns: the users whose registrations were removed.
   func settle(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], owner: String, at now: Date
-  ) throws -> [UserID] {
-    let former = try outcomes.compactMap { job, outcome in
-      guard case .deadToken(let since, _) = outcome else { return nil as UserID? }
-      return try removeRegistration(ofJob: job, unlessUpdatedSince: since, owner: owner)
+    _ outcomes: [(job: Int, outcome: JobOutcome)], of lane: SendingLane, owner: String, at now: Date
+  ) throws -> SettledOutcomes {
+    let settled = SettledOutcomes(outcomes)
+    settled.ended = try settle(outcomes[...], by: lane, owner: owner, at: now)
+    if !settled.delivered.isEmpty {
+      try checkRefusals(lane) { settled.hasRefusals = $0 }
     }
-    collected.messages += former.map(NodeMessage.credentialsEnded)
+    return settled
+  }
+
+  private func settle(
+    _ outcomes: ArraySlice<(job: Int, outcome: JobOutcome)>, by lane: SendingLane, owner: String,
+    at now: Date
+  ) throws -> Int {
+    var ended = 0
+    for case (let job, .deadToken(let since, _)) in outcomes {
+      ended += try endRegistration(
+        ofJob: job, by: lane, unlessUpdatedSince: since, owner: owner, at: now)
+    }
     var delivered: [String: [(job: Int, reference: String?, note: String?)]] = [:]
     for (job, outcome) in outcomes {
       if case .delivered(let kind, let reference, let note) = outcome {
         delivered[kind, default: []].append((job, reference, note))
-      } else if try !settle(job, outcome, owner: owner, at: now) {
+      } else if try !settle(job, outcome, by: lane, owner: owner, at: now) {
         // The job was cancelled while it was sent; only its lease ends.
         try run("UPDATE job SET owner = NULL WHERE id = $1 AND owner = $2", job, owner)
       }
@@ -157,31 +218,39 @@ extension PostgresTransaction {
         WHERE job.id = given.id AND owner = $6
         """, kind, now, numbers, jobs.map(\.reference), jobs.map(\.note), owner)
     }
-    return former
+    return ended
   }
 
-  /// Removes the registration that a push service no longer knows, and returns its user; nil if it was renewed.
-  private func removeRegistration(
-    ofJob job: Int, unlessUpdatedSince since: Date?, owner: String
-  ) throws -> UserID? {
+  /// Ends the registration that a push service no longer knows, and returns their number; 0 if it was renewed.
+  private func endRegistration(
+    ofJob job: Int, by lane: SendingLane, unlessUpdatedSince since: Date?, owner: String,
+    at now: Date
+  ) throws -> Int {
     // While the job is leased, `updated` is the time of the lease.
-    try value(
+    try run(
       """
-      DELETE FROM registration
-      WHERE id = (SELECT registration FROM job WHERE id = $1 AND owner = $2)
-        AND updated <= coalesce($3, (SELECT updated FROM job WHERE id = $1)) RETURNING user_id
-      """, job, owner, since)
+      UPDATE registration SET ended = $4, ended_by = $5
+      WHERE id = (SELECT registration FROM job WHERE id = $1 AND owner = $2) AND ended IS NULL
+        AND updated <= coalesce($3, (SELECT updated FROM job WHERE id = $1))
+      """, job, owner, since, now, lane.name)
   }
 
   /// Records an outcome other than `delivered`; false if the job is no longer the owner's, or no longer queued.
   private func settle(
-    _ job: Int, _ outcome: JobOutcome, owner: String, at now: Date
+    _ job: Int, _ outcome: JobOutcome, by lane: SendingLane, owner: String, at now: Date
   ) throws -> Bool {
+    if case .refused(let endsRegistration, let since, let reason) = outcome {
+      return try refuse(
+        job, by: lane, endsRegistration: endsRegistration, since: since, reason: reason,
+        owner: owner, at: now)
+    }
+    if case .stopped(let reason) = outcome { try pause(lane, reason, at: now) }
     let (state, due, attempts, reason): (JobState, Date?, Int, String?) =
       switch outcome {
       case .delivered: (.sent, nil, 1, nil)
       case .retry(let due, let reason): (.queued, due, 1, reason)
       case .released(let due, let reason): (.queued, due, 0, reason)
+      case .stopped(let reason), .refused(_, _, let reason): (.queued, now, 0, reason)
       case .deadToken(_, let reason), .rejected(let reason): (.failed, nil, 1, reason)
       case .expired: (.expired, nil, 0, nil)
       }

@@ -2,18 +2,22 @@ import FoundationEssentials
 
 extension PostgresTables {
   func settleAndLease(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
-  ) async throws -> [LeasedJob] {
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
+  ) async throws -> Lease {
     let (now, owner) = (now(), owner)
-    let (jobs, former) = try await database.write { transaction in
-      let former = try transaction.settle(outcomes, owner: owner, at: now)
-      guard limit > 0 else { return ([LeasedJob](), former) }
-      return (
-        try transaction.lease(lane, limit: limit, owner: owner, at: now, until: until), former
-      )
+    return try await database.write { transaction in
+      let settled = try transaction.settle(outcomes, of: lane, owner: owner, at: now)
+      // Before what was refused is known, so that most exchanges are one message.
+      let jobs = try transaction.leaseUndoubted(
+        lane, limit: limit, owner: owner, at: now, until: until)
+      let ended = try transaction.recordAcceptance(settled, by: lane, at: now)
+      var lease =
+        jobs.isEmpty
+        ? try transaction.lease(lane, limit: limit, owner: owner, at: now, until: until)
+        : Lease(jobs: jobs)
+      lease.ended = settled.ended + ended
+      return lease
     }
-    for user in former { observers.onCredentialsEnded(user) }
-    return jobs
   }
 
   func nextDue(lane: String) async throws -> Date? {
@@ -50,7 +54,8 @@ extension PostgresTables {
             AND lane >= $2 AND starts_with(lane, $2) AND registration IS NOT NULL
             AND NOT EXISTS (
               SELECT 1 FROM registration
-              WHERE registration.id = job.registration AND registration.user_id = job.user_id)
+              WHERE registration.id = job.registration AND registration.user_id = job.user_id
+                AND registration.ended IS NULL)
           LIMIT $3 FOR UPDATE SKIP LOCKED)
         """, now, prefix, failedJobs)
     }
@@ -132,7 +137,8 @@ extension PostgresTransaction {
       SELECT push.id, push.lane, gen_random_uuid(), user_id, registration.id, collapse, 'queued',
         $1, $2
       FROM unnest($3::text[]) WITH ORDINALITY AS device(id, number)
-        JOIN registration ON registration.id = device.id JOIN push ON push.id = $4
+        JOIN registration ON registration.id = device.id AND registration.ended IS NULL
+        JOIN push ON push.id = $4
       ORDER BY device.number
       """, due, now, devices, push)
   }

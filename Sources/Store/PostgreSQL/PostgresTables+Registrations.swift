@@ -58,20 +58,57 @@ extension PostgresTables {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT id, user_id, platform, handle, updated, coalesce((
-            SELECT json_agg(tag ORDER BY tag) FROM registration_tag WHERE registration = id), '[]'),
-          name, created, credential, user_agent, contact
+        SELECT \(DeviceRegistration.postgresColumns)
         FROM registration WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3
         """, user, id, max(0, limit)
+      ) { row in try DeviceRegistration(&row) }
+    }
+  }
+
+  func silentRegistrations(
+    since time: Date, after id: String, limit: Int
+  ) async throws -> [(user: String, registration: DeviceRegistration)] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(DeviceRegistration.postgresColumns),
+          (SELECT users.name FROM users WHERE users.id = user_id)
+        FROM registration WHERE id > $2 AND \(Self.isSilent) ORDER BY id LIMIT $3
+        """, time, id, max(0, limit)
       ) { row in
-        try DeviceRegistration(
-          id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
-          updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
-          origin: RegistrationOrigin(
-            created: row.next(), credential: row.next(), userAgent: row.next()),
-          lastContact: row.next())
+        let registration = try DeviceRegistration(&row)
+        return (try row.next(String?.self) ?? "", registration)
       }
     }
+  }
+
+  func endSilentRegistrations(since time: Date) async throws -> Int {
+    try await database.run(
+      "UPDATE registration SET ended = $2, ended_by = $3 WHERE \(Self.isSilent)", time, now(),
+      RefusalRule.silence)
+  }
+
+  /// Whether the device of a registration has not been heard of since `$1`.
+  private static let isSilent = """
+    ended IS NULL AND coalesce(contact, updated) < $1 AND id NOT IN (
+      SELECT registration FROM device_receipt WHERE fetched >= $1 OR read >= $1)
+    """
+}
+
+extension DeviceRegistration {
+  fileprivate static let postgresColumns = """
+    id, user_id, platform, handle, updated, coalesce((
+      SELECT json_agg(tag ORDER BY tag) FROM registration_tag WHERE registration = id), '[]'),
+    name, created, credential, user_agent, contact, ended
+    """
+
+  fileprivate init(_ row: inout PostgresRow) throws {
+    try self.init(
+      id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
+      updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
+      origin: RegistrationOrigin(
+        created: row.next(), credential: row.next(), userAgent: row.next()),
+      lastContact: row.next(), ended: row.next())
   }
 }
 
@@ -86,8 +123,13 @@ extension PostgresTransaction {
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
   ) throws -> (RegistrationResult, ended: [UserID]) {
     let known = try first(
-      "SELECT user_id, platform FROM registration WHERE id = $1 FOR UPDATE", id
-    ) { row in (owner: try row.next(UserID.self), platform: try row.next(String?.self)) }
+      "SELECT user_id, platform, ended IS NULL FROM registration WHERE id = $1 FOR UPDATE", id
+    ) { row in
+      (
+        owner: try row.next(UserID.self), platform: try row.next(String?.self),
+        isCurrent: try row.next(Bool.self)
+      )
+    }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
     let isUser = try lockQuota(of: user)
     guard known == nil || known?.owner == user, isUser else {
@@ -100,7 +142,8 @@ extension PostgresTransaction {
       """
       SELECT registration.id, users.id, users.name, platform
       FROM registration JOIN users ON users.id = registration.user_id
-      WHERE md5(handle) = md5($1) AND handle = $1 AND users.id <> $2 FOR UPDATE OF registration
+      WHERE md5(handle) = md5($1) AND handle = $1 AND users.id <> $2 AND ended IS NULL
+      FOR UPDATE OF registration
       """, change.handle, user
     ) { row in
       let registration = try row.next(String.self)
@@ -127,7 +170,16 @@ extension PostgresTransaction {
           type: "device", publisher: former.owner.user, user: nil, notification: nil,
           data: former.owner.event, time: now))
     }
-    if known == nil { try requireDeviceQuota(of: user) }
+    if known?.isCurrent != true { try requireDeviceQuota(of: user) }
+    if known != nil {
+      // A device that registers again is known to its service, whatever was refused before.
+      try sendAgain(
+        try column(
+          """
+          SELECT id FROM job WHERE state = 'queued' AND refused IS NOT NULL AND registration = $1
+          ORDER BY id FOR UPDATE SKIP LOCKED
+          """, id), at: now)
+    }
     if let lane = change.lane {
       try requireServiceQuota(of: user, for: lane, of: id)
       try run(
@@ -145,7 +197,8 @@ extension PostgresTransaction {
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $5, $9, $10, $5)
       ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
         updated = excluded.updated, keys = excluded.keys, lane = excluded.lane,
-        name = coalesce(excluded.name, registration.name), contact = excluded.contact
+        name = coalesce(excluded.name, registration.name), contact = excluded.contact,
+        ended = NULL, ended_by = NULL
       """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
       change.origin.credential, change.origin.userAgent)
     try run(
@@ -260,7 +313,10 @@ extension PostgresTables {
   func deviceCounts() async throws -> [String: Int] {
     try await database.read { connection in
       try connection.dictionary(
-        "SELECT platform, count(*) FROM registration WHERE platform IS NOT NULL GROUP BY platform")
+        """
+        SELECT platform, count(*) FROM registration
+        WHERE platform IS NOT NULL AND ended IS NULL GROUP BY platform
+        """)
     }
   }
 }
@@ -282,8 +338,11 @@ extension PostgresConnection {
     let others = clause.with.filter { $0 != rarest }
     let start =
       rarest == nil
-      ? "FROM registration WHERE $1::text IS NULL"
-      : "FROM registration_tag AS rarest JOIN registration ON id = rarest.registration WHERE rarest.tag = $1"
+      ? "FROM registration WHERE $1::text IS NULL AND ended IS NULL"
+      : """
+      FROM registration_tag AS rarest JOIN registration ON id = rarest.registration
+      WHERE rarest.tag = $1 AND ended IS NULL
+      """
     var devices = AudienceDevices()
     _ = try all(
       """

@@ -138,9 +138,15 @@ extension PostgresTables {
   func removeHistory(before time: Date) async throws {
     try await removeOldest("push_event", "sequence", "created < $1", time)
     // A queued job may wait longer than that: for its time, or for an operator to repair the lane.
-    try await removeOldest("job", "id", "state <> 'queued' AND updated < $1", time)
-    try await removeOldest(
-      "push", "id", "$1 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = old.id)", true)
+    try await removeAmongQueued(
+      before: time, from: "job", where: "state <> 'queued' AND updated < $3",
+      created: "SELECT created FROM job JOIN push ON push.id = job.push "
+        + "JOIN notification ON notification.id = push.notification WHERE job.id = $1")
+    try await removeAmongQueued(
+      before: time, from: "push",
+      where: "$3::bigint > 0 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)",
+      created: "SELECT created FROM push JOIN notification ON notification.id = push.notification "
+        + "WHERE push.id = $1")
     let firstKept = try await database.read { connection in
       try connection.value(
         "SELECT id FROM notification WHERE created >= $1 ORDER BY id LIMIT 1", time, as: Int.self)
@@ -174,6 +180,60 @@ extension PostgresTables {
       """, value)
   }
 
+  /// Removes rows that meet a condition on `$3`, a time, from those that are as old; any number of queued ones, which
+  /// stay, may lie between them.
+  ///
+  /// `created` selects when the notification of a row was created: later rows are not old enough.
+  private func removeAmongQueued(
+    before time: Date, from table: String, where condition: String, created: String
+  ) async throws {
+    var last = 0
+    while let next = try await lastOfBatch(of: table, after: last) {
+      let isLast = try await database.read { [next] connection in
+        try connection.value(created, next, as: Date.self).map { $0 >= time } ?? false
+      }
+      try await database.write { [last] transaction in
+        guard try transaction.takesUpkeep() else { return }
+        try transaction.run(
+          "DELETE FROM \(table) WHERE id > $1 AND id <= $2 AND \(condition)", last, next, time)
+      }
+      if isLast { return }
+      last = next
+    }
+  }
+
+  private func lastOfBatch(of table: String, after last: Int) async throws -> Int? {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT max(id) FROM (
+          SELECT id FROM \(table) WHERE id > $1 ORDER BY id LIMIT \(Self.batch)) AS some
+        """, last, as: Int?.self) ?? nil
+    }
+  }
+
+  func removeEndedRegistrations(before time: Date) async throws {
+    while true {
+      let users = try await database.write { transaction -> [UserID] in
+        guard try transaction.takesUpkeep() else { return [] }
+        let users = try transaction.column(
+          """
+          DELETE FROM registration WHERE id = ANY(ARRAY(
+            SELECT id FROM (
+              SELECT id, ended,
+                row_number() OVER (PARTITION BY user_id ORDER BY ended DESC) AS number
+              FROM registration WHERE ended IS NOT NULL) AS ended_ones
+            WHERE ended < $1 OR number > $2 LIMIT \(Self.batch)))
+          RETURNING user_id
+          """, time, UserQuota.devices, as: UserID.self)
+        transaction.collected.messages += Set(users).map(NodeMessage.credentialsEnded)
+        return users
+      }
+      if users.isEmpty { return }
+      for user in Set(users) { observers.onCredentialsEnded(user) }
+    }
+  }
+
   /// Repeats a statement, a commit each, until it changes nothing; returns the rows it changed.
   ///
   /// Only one node at a time does such work; the others find nothing to do.
@@ -190,13 +250,19 @@ extension PostgresTables {
     _ sql: String, _ value: some PostgresParameter & Sendable
   ) async throws -> Int {
     try await database.write { transaction in
-      let isOurs = try transaction.value(
-        """
-        SELECT pg_try_advisory_xact_lock(hashtextextended('richpush upkeep ' || current_schema(), 0))
-        """, as: Bool.self)
-      guard isOurs == true else { return 0 }
+      guard try transaction.takesUpkeep() else { return 0 }
       try transaction.planForValues()
       return try transaction.run(sql, value)
     }
+  }
+}
+
+extension PostgresTransaction {
+  /// Whether this node does the clean-up until the end of the transaction; only one node at a time does.
+  fileprivate func takesUpkeep() throws -> Bool {
+    try value(
+      """
+      SELECT pg_try_advisory_xact_lock(hashtextextended('richpush upkeep ' || current_schema(), 0))
+      """, as: Bool.self) == true
   }
 }

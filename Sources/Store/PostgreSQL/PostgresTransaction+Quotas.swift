@@ -14,7 +14,7 @@ extension PostgresTransaction {
     let full = try value(
       """
       SELECT coalesce(max_devices, $2) FROM users WHERE id = $1
-        AND (SELECT count(*) FROM registration WHERE user_id = $1) >= coalesce(max_devices, $2)
+        AND (SELECT count(*) FROM registration WHERE user_id = $1 AND ended IS NULL) >= coalesce(max_devices, $2)
       """, user, UserQuota.devices, as: Int.self)
     if let full { throw StoreError.tooManyDevices(full) }
   }
@@ -24,8 +24,10 @@ extension PostgresTransaction {
   func requireServiceQuota(of user: UserID, for lane: String, of id: String) throws {
     let others = try value(
       """
-      SELECT count(DISTINCT lane) FROM registration WHERE user_id = $1 AND id <> $3
-        AND NOT EXISTS (SELECT 1 FROM registration WHERE user_id = $1 AND lane = $2)
+      SELECT count(DISTINCT lane) FROM registration
+      WHERE user_id = $1 AND id <> $3 AND ended IS NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM registration WHERE user_id = $1 AND lane = $2 AND ended IS NULL)
       """, user, lane, id, as: Int.self)
     if others ?? 0 >= UserQuota.webPushServices { throw StoreError.tooManyServices }
   }

@@ -60,6 +60,15 @@ package protocol Administration: Sendable {
   /// The lanes with queued jobs, by name.
   func laneQueues() async throws -> [LaneQueue]
 
+  /// The registrations whose devices have neither registered, shown their token, fetched nor read anything since a
+  /// time, with the names of their users, by id, after an id, at most `limit`.
+  ///
+  /// The cost grows with all registrations and receipts.
+  func silentRegistrations(since time: Date, after id: String, limit: Int) async throws
+    -> [(user: String, registration: DeviceRegistration)]
+  /// Ends those registrations, and returns their number.
+  func endSilentRegistrations(since time: Date) async throws -> Int
+
   /// The bytes of all content to which notifications and assets refer.
   func contentSize() async throws -> Int
 }

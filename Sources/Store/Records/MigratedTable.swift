@@ -39,7 +39,7 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "registration", key: "id",
       columns: "id user platform handle updated keys lane name created credential user_agent "
-        + "contact"),
+        + "contact ended ended_by"),
     MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
     MigratedTable("device_token", key: "hash", columns: "hash created registration"),
     MigratedTable(
@@ -68,7 +68,10 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "job", key: "id",
       columns: "id push lane token user registration audience collapse state attempts due owner "
-        + "updated sent_as reference reason"),
+        + "updated sent_as reference reason refused refused_since"),
+    MigratedTable(
+      "lane_pause", key: "lane", "settings",
+      columns: "lane settings since until reason probes trials"),
     MigratedTable(
       "audience_part", key: "id", columns: "id notification push event due first last",
       derived: [

@@ -93,13 +93,21 @@ package enum JobOutcome: Sendable, Equatable {
   case retry(at: Date, reason: String)
   /// Not attempted; the job is due again at that time.
   case released(until: Date, reason: String)
-  /// Failed permanently; the registration is removed unless it was renewed after `since`, or, if that is
-  /// nil, after the job was leased.
+  /// Failed permanently; the registration ends unless it was renewed after `since`, or, if that is nil, after
+  /// the job was leased.
   case deadToken(since: Date?, reason: String)
+  /// Refused; the job waits until the service has accepted another one, and then fails. With `endsRegistration`
+  /// the registration ends with it, as for `deadToken`.
+  case refused(endsRegistration: Bool, since: Date?, reason: String)
+  /// The operator has to act: not attempted, and the lane is paused.
+  case stopped(reason: String)
   /// Failed permanently.
   case rejected(reason: String)
   /// It expired before it could be sent.
   case expired
+
+  /// Whether the push service accepted it.
+  var isDelivered: Bool { if case .delivered = self { true } else { false } }
 }
 
 /// A row of the job table as operators and publishers see it: the state of a push to one device.
@@ -138,8 +146,12 @@ package struct JobRecord: Sendable, Equatable {
 package protocol Outbox: Sendable {
   // MARK: Sending
 
-  /// Records the outcomes of leased jobs, and leases up to `limit` due jobs of the lane until `until`,
-  /// those due longest first: in one commit, or nothing.
+  /// Records the outcomes of leased jobs, in the order in which the service answered, and leases up to `limit` due
+  /// jobs of the lane until `until`, those due longest first: in one commit, or nothing.
+  ///
+  /// While the lane is paused, only a probe is leased, when the pause is over. If its service has refused many in a
+  /// row (`RefusalRule`), a few of the devices that were heard of last are tried; if all are refused, the pause
+  /// begins.
   ///
   /// An outcome is ignored if its lease has passed to another process; if the job was cancelled meanwhile,
   /// only `delivered` counts.
@@ -148,8 +160,11 @@ package protocol Outbox: Sendable {
   /// is leased, and none while a cancelled one is still being sent. A job whose device was removed, or
   /// belongs to another user now, is not leased but fails.
   func settleAndLease(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
-  ) async throws -> [LeasedJob]
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
+  ) async throws -> Lease
+  /// Tells that a lane starts: what its service refused under other settings is sent again, and a pause under these
+  /// is over for a probe.
+  func begin(_ lane: SendingLane) async throws
   /// When the next job of the lane is due, or a lease ends; nil if none is queued.
   func nextDue(lane: String) async throws -> Date?
   /// The user and the device of the job with this number, token and notification; nil if there is none.
@@ -191,6 +206,12 @@ package protocol Outbox: Sendable {
   ///
   /// One that is being sent may still arrive; it is then recorded as sent.
   func cancel(job: Int) async throws -> Bool
+  /// The lanes that are paused until an operator has acted, by name.
+  func pauses() async throws -> [LanePause]
+  /// Ends the pauses of a lane, or of all, and sends again what was refused; returns how many pushes are due again.
+  func resume(lane: String?) async throws -> Int
+  /// Brings back the registrations that a lane has ended since a time, and returns their number.
+  func restoreRegistrations(endedBy lane: String, since: Date) async throws -> Int
 }
 
 /// How many jobs ``Outbox/failJobsOfRemovedDevices(inLanesBeginningWith:)`` fails.

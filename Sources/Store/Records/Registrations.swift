@@ -21,6 +21,9 @@ package struct DeviceRegistration: Sendable, Equatable {
   package let origin: RegistrationOrigin
   /// When the device last registered or showed its token, to a day; nil if it has not since version 0.2.
   package let lastContact: Date?
+  /// When the push service no longer knew the device, or when it had been silent for too long; nil while it gets
+  /// pushes.
+  package let ended: Date?
 
   /// A day: the time of the last contact is not more precise.
   static let contactPrecision: TimeInterval = 86_400

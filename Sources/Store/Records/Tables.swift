@@ -40,6 +40,8 @@ protocol Upkeep: Sendable {
   func removeExpiredNotifications() async throws -> Int
   /// Removes sessions that have ended.
   func removeEndedSessions() async throws
+  /// Removes registrations that ended before `time`, and the oldest ended ones of users who have too many of them.
+  func removeEndedRegistrations(before time: Date) async throws
   /// Removes push events, settled jobs and idempotency keys from before `time`.
   func removeHistory(before time: Date) async throws
   /// Removes events for publishers from before `time`, and the oldest beyond a number.

@@ -8,7 +8,7 @@ extension SQLiteTables {
     try database.all(
       """
       SELECT id, name, role, hash IS NULL, created,
-        (SELECT count(*) FROM registration WHERE registration.user = user.id),
+        (SELECT count(*) FROM registration WHERE registration.user = user.id AND ended IS NULL),
         (SELECT max(updated) FROM registration WHERE registration.user = user.id),
         coalesce(max_devices, ?)
       FROM user WHERE name > ? AND (hash IS NOT NULL OR ?) ORDER BY name LIMIT ?

@@ -2,18 +2,15 @@ import FoundationEssentials
 
 extension SQLiteTables {
   func settleAndLease(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: String, limit: Int, until: Date
-  ) async throws -> [LeasedJob] {
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
+  ) async throws -> Lease {
     let (now, owner) = (now(), owner)
-    let (jobs, former) = try await database.write { connection in
-      let former = try connection.settle(outcomes, owner: owner, at: now)
-      guard limit > 0 else { return ([LeasedJob](), former) }
-      return (
-        try connection.lease(lane, limit: limit, owner: owner, at: now, until: until), former
-      )
+    return try await database.write { connection in
+      let ended = try connection.settle(outcomes, of: lane, owner: owner, at: now)
+      var lease = try connection.lease(lane, limit: limit, owner: owner, at: now, until: until)
+      lease.ended = ended
+      return lease
     }
-    for user in former { observers.onCredentialsEnded(user) }
-    return jobs
   }
 
   func nextDue(lane: String) throws -> Date? {
@@ -45,7 +42,8 @@ extension SQLiteTables {
             AND lane >= ?2 AND substr(lane, 1, length(?2)) = ?2 AND registration IS NOT NULL
             AND NOT EXISTS (
               SELECT 1 FROM registration
-              WHERE registration.id = job.registration AND registration.user = job.user)
+              WHERE registration.id = job.registration AND registration.user = job.user
+                AND registration.ended IS NULL)
           LIMIT ?3)
         """, now, prefix, failedJobs)
     }
@@ -133,7 +131,8 @@ extension SQLiteConnection {
       INSERT INTO job(push, lane, token, user, registration, collapse, state, due, updated)
       SELECT push.id, push.lane, \(Self.newToken), user, registration.id, collapse, 'queued', ?2, ?3
       FROM json_each(?4) AS device
-        CROSS JOIN registration INDEXED BY registration_in_order ON registration.id = device.value
+        CROSS JOIN registration INDEXED BY registration_in_order
+          ON registration.id = device.value AND registration.ended IS NULL
         CROSS JOIN push ON push.id = ?1
       """, push, due, now, devices)
   }
@@ -178,9 +177,30 @@ extension SQLiteConnection {
 
 extension SQLiteConnection {
   fileprivate func lease(
-    _ lane: String, limit: Int, owner: String, at now: Date, until: Date
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
+  ) throws -> Lease {
+    let condition = try condition(of: lane)
+    if let pause = condition.pause {
+      let (jobs, pause) = try probe(lane, condition, pause, limit: limit, at: now)
+      return Lease(
+        jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
+    }
+    guard limit > 0 else { return Lease() }
+    if condition.refused >= RefusalRule.doubt {
+      let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
+      return Lease(
+        jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
+    }
+    if condition.trials > 0 { try endDoubt(about: lane) }
+    return Lease(
+      jobs: try lease(
+        dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until))
+  }
+
+  /// Leases due jobs; fails those whose device is gone, which have no `job`.
+  private func lease(
+    _ due: [(id: Int, job: LeasedJob?)], owner: String, at now: Date, until: Date
   ) throws -> [LeasedJob] {
-    let due = try dueJobs(of: lane, at: now, limit: limit)
     let gone = due.filter { $0.job == nil }.map(\.id)
     if !gone.isEmpty {
       try updateJobs(
@@ -193,10 +213,31 @@ extension SQLiteConnection {
     let jobs = due.compactMap(\.job)
     try run(
       """
-      UPDATE job SET due = ?, owner = ?, updated = ?
+      UPDATE job SET due = ?, owner = ?, updated = ?, refused = NULL, refused_since = NULL
       WHERE id IN (SELECT value FROM json_each(?))
       """, until, owner, now, Self.list(jobs.map(\.id)))
     return jobs
+  }
+
+  /// What is leased of a job, and with which registration.
+  private static let leasedColumns = """
+    SELECT job.id, token, notification, job.user, handle, platform, keys, audience, kind, text,
+      fallback, push.collapse, expires, attempts, job.registration
+    FROM job JOIN push ON push.id = job.push
+      LEFT JOIN registration ON registration.id = job.registration AND registration.user = job.user
+        AND registration.ended IS NULL
+    """
+
+  /// These jobs; `job` is nil if the registration is gone.
+  private func dueJobs(_ jobs: [Int], at now: Date) throws -> [(id: Int, job: LeasedJob?)] {
+    try all(
+      """
+      \(Self.leasedColumns) WHERE job.id IN (SELECT value FROM json_each(?)) ORDER BY job.id
+      """, Self.list(jobs)
+    ) { row in
+      let id: Int = try row.next()
+      return (id, try leasedJob(id, &row, at: now))
+    }
   }
 
   /// The due jobs that no earlier one blocks; `job` is nil if the registration is gone.
@@ -206,11 +247,7 @@ extension SQLiteConnection {
     // A cancelled job with an owner is still being sent: a later push must not overtake it.
     try all(
       """
-      SELECT job.id, token, notification, job.user, handle, platform, keys, audience, kind, text,
-        fallback, push.collapse, expires, attempts, job.registration
-      FROM job JOIN push ON push.id = job.push
-        LEFT JOIN registration
-          ON registration.id = job.registration AND registration.user = job.user
+      \(Self.leasedColumns)
       WHERE state = 'queued' AND job.lane = ?1 AND due <= ?2 AND NOT EXISTS (
         SELECT 1 FROM job AS earlier
         WHERE earlier.state = 'queued' AND earlier.registration IS job.registration

@@ -50,19 +50,54 @@ extension SQLiteTables {
   ) throws -> [DeviceRegistration] {
     try database.all(
       """
-      SELECT id, user, platform, handle, updated, (SELECT json_group_array(tag) FROM (
-          SELECT tag FROM registration_tag WHERE registration = id ORDER BY tag)),
-        name, created, credential, user_agent, contact
+      SELECT \(DeviceRegistration.columns)
       FROM registration WHERE user = ? AND id > ? ORDER BY id LIMIT ?
       """, user, id, max(0, limit)
+    ) { row in try DeviceRegistration(&row) }
+  }
+
+  func silentRegistrations(
+    since time: Date, after id: String, limit: Int
+  ) throws -> [(user: String, registration: DeviceRegistration)] {
+    try database.all(
+      """
+      SELECT \(DeviceRegistration.columns), (SELECT user.name FROM user WHERE user.id = registration.user)
+      FROM registration WHERE id > ?2 AND \(Self.isSilent) ORDER BY id LIMIT ?3
+      """, time, id, max(0, limit)
     ) { row in
-      try DeviceRegistration(
-        id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
-        updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
-        origin: RegistrationOrigin(
-          created: row.next(), credential: row.next(), userAgent: row.next()),
-        lastContact: row.next())
+      let registration = try DeviceRegistration(&row)
+      return (try row.next(String?.self) ?? "", registration)
     }
+  }
+
+  func endSilentRegistrations(since time: Date) async throws -> Int {
+    try await database.run(
+      "UPDATE registration SET ended = ?2, ended_by = ?3 WHERE \(Self.isSilent)", time, now(),
+      RefusalRule.silence)
+  }
+
+  /// Whether the device of a registration has not been heard of since `?1`.
+  private static let isSilent = """
+    ended IS NULL AND coalesce(contact, updated) < ?1 AND id NOT IN (
+      SELECT registration FROM device_receipt WHERE fetched >= ?1 OR read >= ?1)
+    """
+}
+
+extension DeviceRegistration {
+  fileprivate static let columns = """
+    registration.id, registration.user, platform, handle, updated, (
+      SELECT json_group_array(tag) FROM (
+        SELECT tag FROM registration_tag WHERE registration = registration.id ORDER BY tag)),
+    name, created, credential, user_agent, contact, ended
+    """
+
+  fileprivate init(_ row: inout Row) throws {
+    try self.init(
+      id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
+      updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
+      origin: RegistrationOrigin(
+        created: row.next(), credential: row.next(), userAgent: row.next()),
+      lastContact: row.next(), ended: row.next())
   }
 }
 
@@ -71,8 +106,13 @@ extension SQLiteConnection {
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
   ) throws -> (RegistrationResult, ended: [UserID]) {
-    let known = try first("SELECT user, platform FROM registration WHERE id = ?", id) { row in
-      (owner: try row.next(UserID.self), platform: try row.next(String?.self))
+    let known = try first(
+      "SELECT user, platform, ended IS NULL FROM registration WHERE id = ?", id
+    ) { row in
+      (
+        owner: try row.next(UserID.self), platform: try row.next(String?.self),
+        isCurrent: try row.next(Bool.self)
+      )
     }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
     guard known == nil || known?.owner == user, try isUser(user) else { return (.notOwn, []) }
@@ -83,7 +123,7 @@ extension SQLiteConnection {
       """
       SELECT registration.id, user.id, user.name, platform
       FROM registration JOIN user ON user.id = registration.user
-      WHERE handle = ? AND user.id <> ?
+      WHERE handle = ? AND user.id <> ? AND ended IS NULL
       """, change.handle, user
     ) { row in
       let registration = try row.next(String.self)
@@ -105,7 +145,14 @@ extension SQLiteConnection {
         "INSERT INTO event(type, publisher, data, created) VALUES ('device', ?, ?, ?)",
         former.owner.user, former.owner.event, now)
     }
-    if known == nil { try requireDeviceQuota(of: user) }
+    if known?.isCurrent != true { try requireDeviceQuota(of: user) }
+    if known != nil {
+      // A device that registers again is known to its service, whatever was refused before.
+      try sendAgain(
+        try column(
+          "SELECT id FROM job WHERE state = 'queued' AND refused IS NOT NULL AND registration = ?",
+          id), at: now)
+    }
     if let lane = change.lane {
       try requireServiceQuota(of: user, for: lane, of: id)
       try run(
@@ -121,7 +168,8 @@ extension SQLiteConnection {
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?5, ?9, ?10, ?5)
       ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, handle = excluded.handle,
         updated = excluded.updated, keys = excluded.keys, lane = excluded.lane,
-        name = coalesce(excluded.name, name), contact = excluded.contact
+        name = coalesce(excluded.name, name), contact = excluded.contact,
+        ended = NULL, ended_by = NULL
       """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
       change.origin.credential, change.origin.userAgent)
     try run("DELETE FROM registration_tag WHERE registration = ?", id)
@@ -222,7 +270,10 @@ extension SQLiteTables {
 
   func deviceCounts() throws -> [String: Int] {
     try database.dictionary(
-      "SELECT platform, count(*) FROM registration WHERE platform IS NOT NULL GROUP BY platform")
+      """
+      SELECT platform, count(*) FROM registration
+      WHERE platform IS NOT NULL AND ended IS NULL GROUP BY platform
+      """)
   }
 }
 
@@ -233,13 +284,13 @@ extension SQLiteConnection {
     // CROSS JOIN fixes the order: SQLite's planner must not start with all registrations.
     var sql =
       if rarest == nil {
-        "SELECT id, user, platform, lane FROM registration INDEXED BY registration_in_order WHERE true"
+        "SELECT id, user, platform, lane FROM registration INDEXED BY registration_in_order WHERE ended IS NULL"
       } else {
         """
         SELECT id, user, platform, lane
         FROM registration_tag AS rarest
           CROSS JOIN registration INDEXED BY registration_in_order ON id = rarest.registration
-        WHERE rarest.tag = ?
+        WHERE rarest.tag = ? AND ended IS NULL
         """
       }
     let hasTag = "EXISTS (SELECT 1 FROM registration_tag WHERE tag = ? AND registration = id)"

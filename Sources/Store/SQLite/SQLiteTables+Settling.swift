@@ -2,25 +2,43 @@ import FoundationEssentials
 import Primitives
 
 extension SQLiteConnection {
-  /// Records the outcomes of jobs leased to `owner`, and ends their leases.
+  /// Records the outcomes of jobs leased to `owner`, in the order of the answers, and ends their leases.
   ///
   /// Ignores an outcome if the lease has passed to another process. If the job was cancelled meanwhile,
   /// only `delivered` counts.
   ///
-  /// - Returns: the users whose registrations were removed.
+  /// - Returns: the number of registrations that have ended.
   func settle(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], owner: String, at now: Date
-  ) throws -> [UserID] {
-    let former = try outcomes.compactMap { job, outcome in
-      guard case .deadToken(let since, _) = outcome else { return nil as UserID? }
-      return try removeRegistration(ofJob: job, unlessUpdatedSince: since, owner: owner)
+    _ outcomes: [(job: Int, outcome: JobOutcome)], of lane: SendingLane, owner: String, at now: Date
+  ) throws -> Int {
+    guard let last = outcomes.lastIndex(where: \.outcome.isDelivered) else {
+      return try settle(outcomes[...], by: lane, owner: owner, at: now)
+    }
+    // What was refused before the last accepted push is believed, what was refused after it is not.
+    var ended = try settle(outcomes[...last], by: lane, owner: owner, at: now)
+    if try hasRefusals(lane) {
+      let delivered = outcomes.filter(\.outcome.isDelivered).map(\.job)
+      ended += try recordAcceptance(
+        by: lane, ofRefusedDevice: wereRefused(delivered, by: lane), at: now)
+    }
+    return ended + (try settle(outcomes[(last + 1)...], by: lane, owner: owner, at: now))
+  }
+
+  private func settle(
+    _ outcomes: ArraySlice<(job: Int, outcome: JobOutcome)>, by lane: SendingLane, owner: String,
+    at now: Date
+  ) throws -> Int {
+    var ended = 0
+    for case (let job, .deadToken(let since, _)) in outcomes {
+      ended += try endRegistration(
+        ofJob: job, by: lane, unlessUpdatedSince: since, owner: owner, at: now)
     }
     var delivered: [String: [String]] = [:]
     for (job, outcome) in outcomes {
       if case .delivered(let kind, let reference, let note) = outcome {
         let texts = [reference, note].map { $0.map(JSONText.quoted) ?? "null" }
         delivered[kind, default: []].append("[\(job),\(texts[0]),\(texts[1])]")
-      } else if try !settle(job, outcome, owner: owner, at: now) {
+      } else if try !settle(job, outcome, by: lane, owner: owner, at: now) {
         // The job was cancelled while it was sent; only its lease ends.
         try run("UPDATE job SET owner = NULL WHERE id = ? AND owner = ?", job, owner)
       }
@@ -42,30 +60,39 @@ extension SQLiteConnection {
         FROM json_each(?3) AS given WHERE job.id = given.value ->> 0 AND owner = ?4
         """, kind, now, jobs, owner)
     }
-    return former
+    return ended
   }
 
-  /// Removes the registration that a push service no longer knows, and returns its user; nil if it was renewed.
-  private func removeRegistration(
-    ofJob job: Int, unlessUpdatedSince since: Date?, owner: String
-  ) throws -> UserID? {
+  /// Ends the registration that a push service no longer knows, and returns their number; 0 if it was renewed.
+  private func endRegistration(
+    ofJob job: Int, by lane: SendingLane, unlessUpdatedSince since: Date?, owner: String,
+    at now: Date
+  ) throws -> Int {
     // While the job is leased, `updated` is the time of the lease.
-    try value(
+    try run(
       """
-      DELETE FROM registration WHERE id = (SELECT registration FROM job WHERE id = ?1 AND owner = ?2)
-        AND updated <= coalesce(?3, (SELECT updated FROM job WHERE id = ?1)) RETURNING user
-      """, job, owner, since)
+      UPDATE registration SET ended = ?4, ended_by = ?5
+      WHERE id = (SELECT registration FROM job WHERE id = ?1 AND owner = ?2) AND ended IS NULL
+        AND updated <= coalesce(?3, (SELECT updated FROM job WHERE id = ?1))
+      """, job, owner, since, now, lane.name)
   }
 
   /// Records an outcome other than `delivered`; false if the job is no longer the owner's, or no longer queued.
   private func settle(
-    _ job: Int, _ outcome: JobOutcome, owner: String, at now: Date
+    _ job: Int, _ outcome: JobOutcome, by lane: SendingLane, owner: String, at now: Date
   ) throws -> Bool {
+    if case .refused(let endsRegistration, let since, let reason) = outcome {
+      return try refuse(
+        job, by: lane, endsRegistration: endsRegistration, since: since, reason: reason,
+        owner: owner, at: now)
+    }
+    if case .stopped(let reason) = outcome { try pause(lane, reason, at: now) }
     let (state, due, attempts, reason): (JobState, Date?, Int, String?) =
       switch outcome {
       case .delivered: (.sent, nil, 1, nil)
       case .retry(let due, let reason): (.queued, due, 1, reason)
       case .released(let due, let reason): (.queued, due, 0, reason)
+      case .stopped(let reason), .refused(_, _, let reason): (.queued, now, 0, reason)
       case .deadToken(_, let reason), .rejected(let reason): (.failed, nil, 1, reason)
       case .expired: (.expired, nil, 0, nil)
       }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Primitives
 
 // MARK: - Checks
 
@@ -102,9 +103,15 @@ extension SQLiteTables {
   func removeHistory(before time: Date) async throws {
     try await removeOldest("push_event", "sequence", "created < ?", time)
     // A queued job may wait longer than that: for its time, or for an operator to repair the lane.
-    try await removeOldest("job", "id", "state <> 'queued' AND updated < ?", time)
-    try await removeOldest(
-      "push", "id", "? AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = old.id)", true)
+    try await removeAmongQueued(
+      before: time, from: "job", where: "state <> 'queued' AND updated < ?3",
+      created: "SELECT created FROM job JOIN push ON push.id = job.push "
+        + "JOIN notification ON notification.id = push.notification WHERE job.id = ?")
+    try await removeAmongQueued(
+      before: time, from: "push",
+      where: "?3 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)",
+      created: "SELECT created FROM push JOIN notification ON notification.id = push.notification "
+        + "WHERE push.id = ?")
     let firstKept = try database.value(
       "SELECT id FROM notification WHERE created >= ? ORDER BY id LIMIT 1", time, as: Int.self)
     // Without one, none is removed: the first may be created meanwhile, with its key.
@@ -133,6 +140,44 @@ extension SQLiteTables {
         SELECT \(number) FROM (SELECT * FROM \(table) ORDER BY \(number) LIMIT \(Self.batch)) AS old
         WHERE \(condition))
       """, value)
+  }
+
+  /// Removes rows that meet a condition on `?3`, a time, from those that are as old; any number of queued ones, which
+  /// stay, may lie between them.
+  ///
+  /// `created` selects when the notification of a row was created: later rows are not old enough.
+  private func removeAmongQueued(
+    before time: Date, from table: String, where condition: String, created: String
+  ) async throws {
+    var last = 0
+    while let next = try database.value(
+      "SELECT max(id) FROM (SELECT id FROM \(table) WHERE id > ? ORDER BY id LIMIT \(Self.batch))",
+      last, as: Int?.self) ?? nil
+    {
+      let isLast = try database.value(created, next, as: Date.self).map { $0 >= time } ?? false
+      try await database.run(
+        "DELETE FROM \(table) WHERE id > ?1 AND id <= ?2 AND \(condition)", last, next, time)
+      if isLast { return }
+      last = next
+    }
+  }
+
+  func removeEndedRegistrations(before time: Date) async throws {
+    while true {
+      let users = try await database.write { connection in
+        try connection.column(
+          """
+          DELETE FROM registration WHERE id IN (
+            SELECT id FROM (
+              SELECT id, ended, row_number() OVER (PARTITION BY user ORDER BY ended DESC) AS number
+              FROM registration WHERE ended IS NOT NULL)
+            WHERE ended < ?1 OR number > ?2 LIMIT \(Self.batch))
+          RETURNING user
+          """, time, UserQuota.devices, as: UserID.self)
+      }
+      if users.isEmpty { return }
+      for user in Set(users) { observers.onCredentialsEnded(user) }
+    }
   }
 
   /// Repeats a statement, a commit each, until it changes nothing; returns the rows it changed.

@@ -253,6 +253,26 @@ enum Schema {
     ALTER TABLE user ADD COLUMN own_sent INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE user ADD COLUMN own_since INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    -- Registrations that a service has ended are kept for a while.
+    ALTER TABLE registration ADD COLUMN ended INTEGER;
+    ALTER TABLE registration ADD COLUMN ended_by TEXT;
+    DROP INDEX registration_in_order;
+    CREATE INDEX registration_in_order ON registration(id, user, platform, lane, ended);
+    CREATE INDEX registration_by_end ON registration(ended_by, ended) WHERE ended IS NOT NULL;
+    CREATE INDEX registration_by_lane ON registration(lane) WHERE lane IS NOT NULL;
+    -- Under which settings a queued job was refused, and the time of renewal after which its registration does not end.
+    ALTER TABLE job ADD COLUMN refused TEXT;
+    ALTER TABLE job ADD COLUMN refused_since INTEGER;
+    CREATE INDEX job_refused ON job(lane, refused, id) WHERE state = 'queued' AND refused IS NOT NULL;
+    CREATE INDEX job_refused_device ON job(registration) WHERE state = 'queued' AND refused IS NOT NULL;
+    -- Lanes whose service is doubted (since is NULL), or that wait for the operator.
+    CREATE TABLE lane_pause(
+      lane TEXT NOT NULL, settings TEXT NOT NULL, since INTEGER, until INTEGER, reason TEXT,
+      probes INTEGER NOT NULL DEFAULT 0, trials INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (lane, settings)
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 }
 

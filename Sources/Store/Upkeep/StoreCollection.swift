@@ -49,6 +49,7 @@ extension Store {
   package func collect(_ retention: Retention) async throws -> CollectionReport {
     var report = CollectionReport()
     try await tables.removeEndedSessions()
+    try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
     report.notifications = try await tables.removeExpiredNotifications()
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(

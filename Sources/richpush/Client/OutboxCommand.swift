@@ -11,6 +11,9 @@ enum OutboxCommand: Command {
       richpush outbox replay 12               sends a failed push again
       richpush outbox replay --lane apns      sends all failed pushes again; without --lane of all
       richpush outbox cancel 12               cancels a push that has not been sent
+      richpush outbox resume --lane apns      ends the pause of a push service that refused all pushes
+      richpush outbox restore --lane apns --since 2026-12-31T23:00:00Z
+                                              brings back the registrations that it has ended since
 
     For admins, by the server's API. 'richpush push' does the same on the server's machine, without
     a password. --json prints one JSON object per line.
@@ -18,11 +21,12 @@ enum OutboxCommand: Command {
   static let options: [Option] =
     [
       .value("state", "STATE", "list: queued, sent, failed, expired or cancelled"),
-      .value("lane", "NAME", "list, replay: only the pushes of this service"),
+      .value("lane", "NAME", "list, replay, resume, restore: only this service"),
+      .value("since", "TIME", "restore: since when, such as 2026-12-31T23:00:00Z"),
       .value("limit", "NUMBER", "list: how many pushes", default: "50"),
       .flag("json", "print one JSON object per line, for programs"),
     ] + Account.options(user: "admin")
-  static let operands = ["lanes|list|replay|cancel", "[JOB]"]
+  static let operands = ["lanes|list|replay|cancel|resume|restore", "[JOB]"]
 
   static func run(_ arguments: Arguments) async throws {
     let report = Report(isJSON: arguments.flag("json"))
@@ -56,8 +60,17 @@ enum OutboxCommand: Command {
     case ("cancel", let job?):
       try await client().cancelPush(job)
       report.note("cancelled \(job)")
+    case ("resume", nil):
+      report.note("\(try await client().resume(lane: lane)) due again")
+    case ("restore", nil):
+      guard let lane, let since = try arguments.pastTime("since") else {
+        throw CommandLineError.usage("restore needs --lane and --since")
+      }
+      let number = try await client().restoreRegistrations(endedBy: lane, since: since)
+      report.note("restored \(number)")
     default:
-      throw CommandLineError.usage("usage: outbox lanes, list, replay [JOB] or cancel JOB")
+      throw CommandLineError.usage(
+        "usage: outbox lanes, list, replay [JOB], cancel JOB, resume or restore")
     }
   }
 }

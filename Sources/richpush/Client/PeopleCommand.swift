@@ -117,13 +117,13 @@ extension UserPage.User: Reported {
 
 extension DeviceList.Device: Reported {
   static let heads = [
-    "REGISTRATION", "NAME", "PLATFORM", "REGISTERED", "LAST CONTACT", "PROGRAM", "TAGS",
+    "REGISTRATION", "NAME", "PLATFORM", "REGISTERED", "LAST CONTACT", "ENDED", "PROGRAM", "TAGS",
   ]
 
   var cells: [String] {
     [
       registration, name ?? "-", platform ?? "-", created.cell,
-      Optional(lastContact ?? updated).cell,
+      Optional(lastContact ?? updated).cell, ended.cell,
       userAgent ?? "-", tags.joined(separator: ", "),
     ]
   }

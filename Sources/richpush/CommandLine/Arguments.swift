@@ -93,6 +93,14 @@ struct Arguments: Sendable {
         + "2026-12-31T23:59:59Z, not '\(text)'")
   }
 
+  /// The value of a flag as a time in the past: RFC 3339, or how long ago, such as `90s`, `30m`, `12h` or `7d`.
+  func pastTime(_ name: String) throws(CommandLineError) -> Date? {
+    guard let time = try time(name) else { return nil }
+    // A duration is one from now on.
+    let now = Date()
+    return time > now ? now - time.timeIntervalSince(now) : time
+  }
+
   /// Checks that some command reads every `RICHPUSH_…` variable; a misspelled one would have no effect.
   static func checkVariables(
     _ environment: [String: String], known: [String]

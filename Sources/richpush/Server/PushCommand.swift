@@ -4,16 +4,24 @@ import FoundationEssentials
 /// `richpush push`: checks push services and manages the outbox.
 enum PushCommand: Command {
   static let name = "push"
-  static let summary = "checks push services; lists, replays and cancels pushes"
+  static let summary = "checks push services; manages pushes, pauses and ended registrations"
   static let help = """
       richpush push check --push apns        checks key, clock, topic and address; sends to no device
                                              lists devices in a store that no service sends to
-      richpush push list --state failed      the newest pushes: job, notification, lane, user, state
+      richpush push list --state failed      the services that are paused, and why; then the newest
+                                             pushes: job, notification, lane, user, state
       richpush push replay [JOB]             sends a failed push again, or all of them
       richpush push cancel JOB               cancels a push that has not been sent
+      richpush push resume --lane apns       ends the pause of a service that refused all pushes, and
+                                             sends those pushes again; without --lane of all services
+      richpush push restore --lane apns --since 3d
+                                             brings back the registrations that it has ended since
+      richpush push silent --days 90         the registrations of devices not heard of for 90 days
+      richpush push silent --days 90 --end   ends them; push restore --lane silence brings them back
 
-    The services' settings come from the environment; docs/PUSH.md lists them. list, replay and
-    cancel work while a server is running. Root acts as the owner of the folder --data.
+    The services' settings come from the environment; docs/PUSH.md lists them. All but check work
+    while a server is running. Root acts as the owner of the folder --data. A registration that has
+    ended is kept for 30 days.
     """
   static let options: [Option] = [
     .data, .database,
@@ -21,8 +29,12 @@ enum PushCommand: Command {
     .value("push-contact", "ADDRESS", "check: the contact of webpush"),
     .value("state", "STATE", "queued, sent, failed, expired or cancelled"),
     .value("limit", "NUMBER", "how many pushes to list", default: "50"),
+    .value("lane", "NAME", "resume, restore: the service, as push list names it"),
+    .value("since", "TIME", "restore: how long ago, such as 3d, or 2026-12-31T23:00:00Z"),
+    .value("days", "NUMBER", "silent: for how many days"),
+    .flag("end", "silent: end the registrations"),
   ]
-  static let operands = ["check|list|replay|cancel", "[JOB]"]
+  static let operands = ["check|list|replay|cancel|resume|restore|silent", "[JOB]"]
 
   static func run(_ arguments: Arguments) async throws {
     let job = try arguments.subject.map { text in
@@ -37,6 +49,7 @@ enum PushCommand: Command {
     case ("list", nil):
       let state = try arguments.string("state", among: OutboxAdmin.states)
       let limit = try arguments.integer("limit") ?? 50
+      for sentence in try await outbox().pauses() { Terminal.print("\(sentence)") }
       let head = ["JOB", "NOTIFICATION", "LANE", "USER", "STATE", "ATTEMPTS", "REASON"]
       Terminal.print(Table.text(try await [head] + outbox().list(state: state, limit: limit)))
     case ("replay", _):
@@ -45,8 +58,33 @@ enum PushCommand: Command {
     case ("cancel", let job?):
       try await outbox().cancel(job)
       Terminal.print("cancelled \(job)")
-    default: throw CommandLineError.usage("usage: push check, list, replay [JOB] or cancel JOB")
+    case ("resume", nil):
+      Terminal.print("\(try await outbox().resume(lane: arguments.string("lane"))) due again")
+      try await arguments.notifyServer()
+    case ("restore", nil):
+      guard let lane = arguments.string("lane"), let since = try arguments.pastTime("since") else {
+        throw CommandLineError.usage("restore needs --lane and --since")
+      }
+      Terminal.print("restored \(try await outbox().restore(lane: lane, since: since))")
+    case ("silent", nil):
+      guard let days = try arguments.integer("days"), (1...10_000).contains(days) else {
+        throw CommandLineError.usage("silent needs --days, a number from 1 to 10000")
+      }
+      try await silent(Date(timeIntervalSinceNow: -Double(days) * 86_400), arguments, outbox())
+    default:
+      throw CommandLineError.usage(
+        "usage: push check, list, replay [JOB], cancel JOB, resume, restore or silent")
     }
+  }
+
+  private static func silent(
+    _ time: Date, _ arguments: Arguments, _ outbox: OutboxAdmin
+  ) async throws {
+    guard !arguments.flag("end") else {
+      return Terminal.print("ended \(try await outbox.endSilent(since: time))")
+    }
+    let head = ["USER", "REGISTRATION", "NAME", "PLATFORM", "LAST CONTACT"]
+    Terminal.print(Table.text(try await [head] + outbox.silent(since: time)))
   }
 
   private static func check(_ arguments: Arguments) async throws {

@@ -22,6 +22,7 @@ final class MemoryOutbox: PushQueue {
     var history: [Settlement] = []
     var commits = 0
     var failures = 0
+    var pause: PushPause?
     var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
     var lastWatcher = 0
   }
@@ -82,11 +83,21 @@ final class MemoryOutbox: PushQueue {
   }
 
   func settleAndLease(
-    _ settlements: [Settlement], lane: String, limit: Int, now: Date, until: Date
-  ) async throws -> [PushJob] {
+    _ settlements: [Settlement], lane: PushLane, limit: Int, now: Date, until: Date
+  ) async throws -> PushLease {
     if !settlements.isEmpty { try settle(settlements) }
-    return lease(limit: limit, now: now, until: until)
+    let (pause, isProbe) = state.withLock { state in
+      guard let pause = state.pause else { return (nil as PushPause?, false) }
+      guard pause.until <= now, limit > 0 else { return (pause, false) }
+      state.pause = PushPause(since: pause.since, until: now + 60, reason: pause.reason)
+      return (state.pause, true)
+    }
+    let jobs =
+      pause != nil && !isProbe ? [] : lease(limit: isProbe ? 1 : limit, now: now, until: until)
+    return PushLease(jobs: jobs, pause: pause)
   }
+
+  func begin(_ lane: PushLane) {}
 
   private func lease(limit: Int, now: Date, until: Date) -> [PushJob] {
     state.withLock { state in
@@ -137,7 +148,12 @@ final class MemoryOutbox: PushQueue {
       state.entries[settlement.job].attempts += 1
       state.entries[settlement.job].due = at
     case .released(let until, _): state.entries[settlement.job].due = until
+    case .stopped(let reason):
+      let now = clock.now
+      state.pause = state.pause ?? PushPause(since: now, until: now + 60, reason: reason)
+    case .refused: state.entries[settlement.job].due = .distantFuture
     case .delivered(let kind, _, _):
+      state.pause = nil
       state.entries[settlement.job].outcome = settlement.outcome
       let target = state.entries[settlement.job].push.target
       if kind == .background { state.silentPushes[target, default: []].append(clock.now) }

@@ -1,0 +1,374 @@
+import FoundationEssentials
+
+// MARK: - For lanes
+
+extension PostgresTables {
+  func begin(_ lane: SendingLane) async throws {
+    let now = now()
+    let isConcerned = try await database.read { connection in
+      try connection.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
+          SELECT 1 FROM job
+          WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND refused <> $2)
+        """, lane.name, lane.settings, as: Bool.self)
+    }
+    guard isConcerned == true else { return }
+    try await database.write { transaction in
+      try transaction.run(
+        "UPDATE lane_pause SET until = $1 WHERE lane = $2 AND settings = $3 AND since IS NOT NULL",
+        now, lane.name, lane.settings)
+      try transaction.sendAgain(
+        try transaction.column(
+          """
+          SELECT id FROM job
+          WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND refused <> $2
+          ORDER BY id FOR UPDATE SKIP LOCKED
+          """, lane.name, lane.settings), at: now)
+    }
+  }
+}
+
+extension PostgresTransaction {
+  /// Tells with the next statement whether a pause of the lane, or a refused push of it or of its family, has to be
+  /// looked at when a push is accepted.
+  func checkRefusals(_ lane: SendingLane, receive: @escaping (Bool) -> Void) throws {
+    try send(
+      """
+      SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
+        SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL
+          AND (lane = $1 OR lane >= $3 AND starts_with(lane, $3)))
+      """, lane.name, lane.settings, lane.family
+    ) { result in receive(try result.map { row in try row.next(Bool.self) }.first == true) }
+  }
+
+  /// Whether one of the jobs is for a device that the lane's service has refused under these settings.
+  func wereRefused(_ jobs: [Int], by lane: SendingLane) throws -> Bool {
+    try value(
+      """
+      SELECT EXISTS (
+        SELECT 1 FROM job JOIN job AS refused ON refused.registration = job.registration
+        WHERE job.id = ANY($1) AND refused.state = 'queued' AND refused.refused IS NOT NULL
+          AND refused.lane = $2 AND refused.refused = $3)
+      """, jobs, lane.name, lane.settings, as: Bool.self) == true
+  }
+
+  /// Acts on refusals of the lane when its service has accepted another push: ends the registrations, or sends the
+  /// pushes again if the refusals were wrong.
+  ///
+  /// - Returns: the number of registrations that have ended.
+  func recordAcceptance(
+    _ settled: SettledOutcomes, by lane: SendingLane, at now: Date
+  ) throws -> Int {
+    if settled.delivered.isEmpty { return 0 }
+    if awaitsResults { try connection.synchronize() }
+    guard settled.hasRefusals else { return 0 }
+    let wasRefused = try wereRefused(settled.delivered, by: lane)
+    let wasPaused = try endPause(of: lane.name, settings: lane.settings)
+    // What was refused before the last accepted push is believed, what was refused after it is not.
+    let refused = try refusedJobs(of: lane.name, settings: lane.settings)
+      .filter { !settled.refusedLater.contains($0) }
+    var ended = 0
+    if wasPaused || wasRefused {
+      try sendAgain(refused, at: now)
+    } else {
+      ended = try end(refused, by: lane.name, at: now)
+    }
+    guard let family = lane.family else { return ended }
+    let others: [String] = try column(
+      """
+      SELECT DISTINCT lane FROM job
+      WHERE state = 'queued' AND refused = $1 AND lane >= $2 AND starts_with(lane, $2)
+        AND lane <> $3
+      """, lane.settings, family, lane.name)
+    for other in others where try isSmall(other) {
+      _ = try endPause(of: other, settings: lane.settings)
+      ended += try end(
+        refusedJobs(of: other, settings: lane.settings), by: other, at: now)
+    }
+    return ended
+  }
+
+  /// Whether the pause had begun.
+  private func endPause(of lane: String, settings: String) throws -> Bool {
+    try value(
+      "DELETE FROM lane_pause WHERE lane = $1 AND settings = $2 RETURNING since IS NOT NULL", lane,
+      settings, as: Bool.self) == true
+  }
+
+  /// Only one node acts on a refusal.
+  private func refusedJobs(of lane: String, settings: String) throws -> [Int] {
+    try column(
+      """
+      SELECT id FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2
+      ORDER BY id FOR UPDATE SKIP LOCKED
+      """, lane, settings)
+  }
+
+  private func isSmall(_ lane: String) throws -> Bool {
+    try value(
+      """
+      SELECT count(*) < $2 FROM (SELECT 1 FROM registration WHERE lane = $1 LIMIT $2) AS some
+      """, lane, RefusalRule.smallService, as: Bool.self) == true
+  }
+
+  /// Makes refused jobs due.
+  func sendAgain(_ jobs: [Int], at now: Date) throws {
+    if jobs.isEmpty { return }
+    try run(
+      "UPDATE job SET due = $1, refused = NULL, refused_since = NULL WHERE id = ANY($2)", now, jobs)
+  }
+
+  /// Ends the registrations of refused jobs, and fails the jobs.
+  private func end(_ jobs: [Int], by lane: String, at now: Date) throws -> Int {
+    if jobs.isEmpty { return 0 }
+    let ended = try run(
+      """
+      UPDATE registration SET ended = $1, ended_by = $2
+      WHERE ended IS NULL AND id = ANY(ARRAY(
+        SELECT registration.id FROM job JOIN registration ON registration.id = job.registration
+          AND registration.user_id = job.user_id AND registration.updated <= job.refused_since
+        WHERE job.id = ANY($3) ORDER BY 1 FOR UPDATE OF registration))
+      """, now, lane, jobs)
+    try updateJobs(
+      from: .queued, to: .failed,
+      """
+      UPDATE job SET state = 'failed', updated = $1, owner = NULL, refused = NULL,
+        refused_since = NULL
+      WHERE id = ANY($2)
+      """, now, jobs)
+    return ended
+  }
+
+  /// Records that a job was refused; false if it is no longer the owner's, or no longer queued.
+  func refuse(
+    _ job: Int, by lane: SendingLane, endsRegistration: Bool, since: Date?, reason: String,
+    owner: String, at now: Date
+  ) throws -> Bool {
+    // While the job is leased, `updated` is the time of the lease.
+    try run(
+      """
+      UPDATE job SET due = $1, attempts = attempts + 1, reason = $2, refused = $3,
+        refused_since = CASE WHEN $4 THEN coalesce($5, updated) END, updated = $6, owner = NULL
+      WHERE id = $7 AND owner = $8 AND state = 'queued'
+      """, StoredNotification.untilReleased, reason, lane.settings, endsRegistration, since, now,
+      job, owner) == 1
+  }
+
+  /// Pauses a lane, unless it is paused.
+  func pause(_ lane: SendingLane, _ reason: String, at now: Date) throws {
+    try run(
+      """
+      INSERT INTO lane_pause AS known (lane, settings, since, until, reason)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (lane, settings) DO UPDATE SET reason = excluded.reason,
+        until = CASE WHEN known.since IS NULL THEN excluded.until ELSE known.until END,
+        since = coalesce(known.since, excluded.since)
+      """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason)
+  }
+}
+
+// MARK: - Leasing
+
+extension PostgresTransaction {
+  /// What is known of the lane before jobs are leased.
+  func condition(of lane: SendingLane) throws -> LaneCondition {
+    let found = try first(
+      """
+      SELECT since, until, reason, probes, trials, number
+      FROM (SELECT count(*) AS number FROM (
+          SELECT 1 FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2 LIMIT $3
+        ) AS some) AS refusals
+        LEFT JOIN lane_pause ON lane = $1 AND settings = $2
+      """, lane.name, lane.settings, RefusalRule.doubt
+    ) { row in
+      try LaneCondition(
+        lane.name, since: row.next(), until: row.next(), reason: row.next(), probes: row.next(),
+        trials: row.next(), refused: row.next())
+    }
+    return found
+      ?? LaneCondition(
+        lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil, refused: 0)
+  }
+
+  /// The jobs of a paused lane to lease, and its pause: one when it is over, else none.
+  func probe(
+    _ lane: SendingLane, _ condition: LaneCondition, _ pause: LanePause, limit: Int, at now: Date
+  ) throws -> (jobs: [Int], pause: LanePause) {
+    guard pause.until <= now, limit > 0 else { return ([], pause) }
+    let next = now + LanePause.length(after: condition.probes + 1)
+    let extended = LanePause(
+      lane: pause.lane, since: pause.since, until: next, reason: pause.reason)
+    // Another node may be sending the probe.
+    let isOurs = try run(
+      """
+      UPDATE lane_pause SET until = $1, probes = probes + 1
+      WHERE lane = $2 AND settings = $3 AND until <= $4
+      """, next, lane.name, lane.settings, now)
+    guard isOurs == 1 else { return ([], extended) }
+    let jobs = try jobsOfLatestContact(lane.name, limit: 1, at: now)
+    guard jobs.isEmpty else { return (jobs, extended) }
+    return (
+      try column(
+        """
+        SELECT job.id FROM job LEFT JOIN registration ON registration.id = job.registration
+        WHERE state = 'queued' AND job.lane = $1 AND (refused = $2 OR due <= $3)
+        ORDER BY \(Self.latestContact) LIMIT 1 FOR UPDATE OF job SKIP LOCKED
+        """, lane.name, lane.settings, now), extended
+    )
+  }
+
+  /// The jobs of a lane to lease whose service is doubted, and the pause if it has refused them all.
+  func trial(
+    _ lane: SendingLane, _ condition: LaneCondition, limit: Int, at now: Date, until: Date
+  ) throws -> (jobs: [Int], pause: LanePause?) {
+    // Locked, so that all nodes together try no more.
+    let trials =
+      try value(
+        """
+        INSERT INTO lane_pause AS known (lane, settings) VALUES ($1, $2)
+        ON CONFLICT (lane, settings) DO UPDATE SET trials = known.trials RETURNING trials
+        """, lane.name, lane.settings, as: Int.self) ?? 0
+    let left = RefusalRule.trials - trials
+    let jobs =
+      left > 0 ? try jobsOfLatestContact(lane.name, limit: min(left, limit), at: now) : []
+    if !jobs.isEmpty {
+      try run(
+        "UPDATE lane_pause SET trials = trials + $1 WHERE lane = $2 AND settings = $3", jobs.count,
+        lane.name, lane.settings)
+      return (jobs, nil)
+    }
+    // What is under way may still be accepted.
+    let isAwaited = try value(
+      """
+      SELECT EXISTS (SELECT 1 FROM job WHERE state = 'queued' AND lane = $1 AND due > $2
+        AND due <= $3 AND owner IS NOT NULL)
+      """, lane.name, now, until, as: Bool.self)
+    if isAwaited == true { return ([], nil) }
+    if left > 0, try hasPartsToWrite(of: lane.name, at: now) { return ([], nil) }
+    let (refused, last) =
+      try first(
+        """
+        SELECT count(*), (SELECT reason FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2
+          ORDER BY updated DESC LIMIT 1)
+        FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2
+        """, lane.name, lane.settings
+      ) { row in (try row.next(Int.self), try row.next(String?.self)) } ?? (0, nil)
+    let reason = RefusalRule.sentence(lane: lane.name, refused: refused, last: last ?? "")
+    try pause(lane, reason, at: now)
+    return (
+      [],
+      LanePause(
+        lane: lane.name, since: now, until: now + LanePause.length(after: 0), reason: reason)
+    )
+  }
+
+  /// Whether pushes of the lane are to be sent now that are not jobs yet.
+  private func hasPartsToWrite(of lane: String, at now: Date) throws -> Bool {
+    try value(
+      """
+      SELECT EXISTS (SELECT 1 FROM audience_part JOIN push ON push.id = audience_part.push
+        WHERE push.lane = $1 AND (due IS NULL OR due <= $2))
+      """, lane, now, as: Bool.self) == true
+  }
+
+  /// Forgets the doubt about a lane's service.
+  func endDoubt(about lane: SendingLane) throws {
+    try run(
+      "DELETE FROM lane_pause WHERE lane = $1 AND settings = $2 AND since IS NULL", lane.name,
+      lane.settings)
+  }
+
+  /// The last day of contact first; those of a day in any order, as it is not known better.
+  private static let latestContact = """
+    coalesce(registration.contact, registration.updated) / 86400000 DESC NULLS LAST, random()
+    """
+
+  /// Due jobs of devices that are not refused, those first that were heard of last.
+  private func jobsOfLatestContact(_ lane: String, limit: Int, at now: Date) throws -> [Int] {
+    try column(
+      """
+      SELECT job.id FROM job JOIN registration
+        ON registration.id = job.registration AND registration.user_id = job.user_id
+      WHERE job.id = ANY(ARRAY(
+          SELECT id FROM job WHERE state = 'queued' AND lane = $1 AND due <= $2
+          ORDER BY due, id LIMIT $4))
+        AND registration.ended IS NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM job AS other WHERE other.registration = job.registration
+            AND other.state = 'queued' AND other.refused IS NOT NULL)
+        AND NOT EXISTS (
+          SELECT 1 FROM job AS earlier
+          WHERE earlier.state = 'queued' AND earlier.lane = job.lane AND earlier.line = job.line
+            AND earlier.collapse = job.collapse AND earlier.id < job.id)
+        AND NOT EXISTS (
+          SELECT 1 FROM job AS cancelled
+          WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
+            AND cancelled.lane = job.lane AND cancelled.line = job.line
+            AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2)
+      ORDER BY \(Self.latestContact) LIMIT $3 FOR UPDATE OF job SKIP LOCKED
+      """, lane, now, limit, RefusalRule.trialCandidates)
+  }
+}
+
+// MARK: - For operators
+
+extension PostgresTables {
+  func pauses() async throws -> [LanePause] {
+    try await database.read { connection in
+      try connection.all(
+        """
+        SELECT DISTINCT ON (lane) lane, since, until, reason FROM lane_pause
+        WHERE since IS NOT NULL ORDER BY lane, since DESC
+        """
+      ) { row in
+        try LanePause(lane: row.next(), since: row.next(), until: row.next(), reason: row.next())
+      }
+    }
+  }
+
+  func resume(lane: String?) async throws -> Int {
+    let now = now()
+    let (lanes, jobs): (Set<String>, Int) = try await database.write { transaction in
+      let refused = try transaction.all(
+        """
+        SELECT id, lane FROM job
+        WHERE state = 'queued' AND refused IS NOT NULL AND ($1::text IS NULL OR lane = $1)
+        ORDER BY id FOR UPDATE SKIP LOCKED
+        """, lane
+      ) { ($0 as Int, $1 as String) }
+      let paused: [String] = try transaction.column(
+        "DELETE FROM lane_pause WHERE $1::text IS NULL OR lane = $1 RETURNING lane", lane)
+      try transaction.sendAgain(refused.map(\.0), at: now)
+      let lanes = Set(refused.map(\.1)).union(paused)
+      transaction.collected.messages += lanes.map { .jobs(lane: $0) }
+      return (lanes, refused.count)
+    }
+    if !lanes.isEmpty { observers.onJobs(lanes) }
+    return jobs
+  }
+
+  func restoreRegistrations(endedBy lane: String, since: Date) async throws -> Int {
+    try await database.run(
+      "UPDATE registration SET ended = NULL, ended_by = NULL WHERE ended_by = $1 AND ended >= $2",
+      lane, since)
+  }
+}
+
+/// What the acceptance of a push has to do with the refusals before it.
+final class SettledOutcomes {
+  /// The accepted jobs.
+  let delivered: [Int]
+  /// The jobs that were refused after the last of those was accepted.
+  let refusedLater: Set<Int>
+  /// The number of registrations that have ended at once.
+  var ended = 0
+  /// Whether there are refusals to look at; known with the next result.
+  var hasRefusals = false
+
+  init(_ outcomes: [(job: Int, outcome: JobOutcome)]) {
+    delivered = outcomes.filter(\.outcome.isDelivered).map(\.job)
+    let later = outcomes.lastIndex(where: \.outcome.isDelivered).map { $0 + 1 } ?? 0
+    refusedLater = Set(outcomes[later...].map(\.job))
+  }
+}
