@@ -195,7 +195,7 @@ import Testing
     let queue = StoredPushQueue(store: delivery.store)
     let job = try #require(try await delivery.lease().first)
     _ = try await queue.settleAndLease(
-      [Settlement(job: job.id, outcome: .rejected(reason: "No."))], 
+      [Settlement(job: job.id, outcome: .rejected(reason: "No."))],
       lane: PushLane(name: "apns", settings: ""), limit: 0, now: delivery.clock.now(),
       until: delivery.clock.now())
     let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")

@@ -75,6 +75,8 @@ import Testing
     "POST /api/outbox/replay": Expectation(.admin, 200),
     "DELETE /api/outbox/{}": Expectation(.admin, 404),
     "GET /api/lanes": Expectation(.admin, 200),
+    "POST /api/lanes/resume": Expectation(.admin, 200),
+    "POST /api/lanes/restore": Expectation(.admin, 400),
     "GET /api/users": Expectation(.admin, 200),
     "PUT /api/users/{}": Expectation(.admin, 400),
     "DELETE /api/users/{}": Expectation(.admin, 404),

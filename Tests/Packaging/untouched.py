@@ -45,7 +45,9 @@ COMMANDS = {
     "session": [("session list --user a", [])],
     "user": [(f"user {words}", []) for words in (
         "list", "add alice", "password alice", "devices alice", "quota alice --max-devices 9", "remove alice")],
-    "push": [(f"push {words}", []) for words in ("list", "check", "replay", "cancel 1")],
+    "push": [(f"push {words}", []) for words in (
+        "list", "check", "replay", "cancel 1", "resume", "restore --lane apns --since 1d",
+        "silent --days 9 --end")],
     "key": [(f"key {words}", []) for words in ("list", "rotate", "remove 1", "vapid")],
     "store": [(f"store {words}", []) for words in (
         "check", "check --repair", "restore /srv/backup", "restore var",

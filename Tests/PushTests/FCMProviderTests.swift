@@ -100,7 +100,7 @@ import Testing
       (["error": "INVALID_ARGUMENT"], { if case .rejected = $0 { true } else { false } }),
       (
         ["error": "SENDER_ID_MISMATCH"],
-        { if case .rejected(let why) = $0 { why.contains("another Firebase") } else { false } }
+        { if case .refused(let why) = $0 { why.contains("another Firebase") } else { false } }
       ),
       (
         ["error": "QUOTA_EXCEEDED"],

@@ -23,6 +23,7 @@ import Testing
       ("DeliveryPage", deliveryPage(true), deliveryPage(false)),
       ("AudienceSize", audience, audience), ("DryRun", dryRun(true), dryRun(false)),
       ("OutboxPage", outbox(true), outbox(false)), ("Replayed", replayed, replayed),
+      ("Resumed", resumed, resumed), ("Restored", restored, restored),
       ("LaneReport", lanes(true), lanes(false)), ("UserPage", users(true), users(false)),
       (
         "UserChange",
@@ -219,6 +220,8 @@ import Testing
   }
 
   private static let replayed = Replayed(replayed: 1)
+  private static let resumed = Resumed(resumed: 1)
+  private static let restored = Restored(restored: 1)
 
   private static func lanes(_ isFull: Bool) -> LaneReport {
     var lane = LaneReport.Lane(
@@ -240,7 +243,7 @@ import Testing
     var device = DeviceList.Device(
       registration: "r", platform: isFull ? "apns" : nil, tags: ["t"], updated: date)
     if isFull {
-      (device.name, device.created, device.lastContact) = ("n", date, date)
+      (device.name, device.created, device.lastContact, device.ended) = ("n", date, date, date)
       (device.credential, device.userAgent) = ("password", "app/1")
     }
     var list = DeviceList(devices: [device], next: isFull ? "r" : nil)

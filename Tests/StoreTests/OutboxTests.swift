@@ -321,7 +321,8 @@ import Testing
     #expect(try await lease(store, 0, lane: "azure").isEmpty)
   }
 
-  @Test func `ends a dead device's registration that was not renewed since the lease`() async throws {
+  @Test func `ends a dead device's registration that was not renewed since the lease`() async throws
+  {
     let store = try scratch.open()
     try await register("1", "2", in: store)
     _ = try await store.notifications.create(new(to: "1", "2"))

@@ -30,7 +30,8 @@ import Testing
   ) async throws -> Int {
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
-      PushInsert(lane: lane, target: .devices(RegistrationIDs(devices)), kind: "alert") { _ in "{}" }
+      PushInsert(lane: lane, target: .devices(RegistrationIDs(devices)), kind: "alert") { _ in "{}"
+      }
     ]
     let id = try await store.notifications.create(new).notification.id
     try await store.notifications.completeAudience(of: id)
@@ -115,7 +116,9 @@ import Testing
     let store = try scratch.open()
     let devices = try await register(count, in: store)
     try await push(to: devices, in: store)
-    let (pause, _) = try await send(store, limit: limit) { Int($0).map { $0 >= 10_000 + dead } == true }
+    let (pause, _) = try await send(store, limit: limit) {
+      Int($0).map { $0 >= 10_000 + dead } == true
+    }
     #expect(pause == nil)
     #expect(try await ended(store) == Set(devices.prefix(dead)))
     #expect(try await states(store) == [.sent: count - dead, .failed: dead])

@@ -20,7 +20,7 @@ export function deviceTable(screen, caption, path) {
       });
     } } }, t.endDevice);
     return [name, texts.platforms[device.platform] ?? device.platform ?? "–", device.created ? time(device.created) : "–",
-      device.userAgent ?? "–", time(device.lastContact ?? device.updated), (device.tags ?? []).join(", ") || "–", end];
+      device.userAgent ?? "–", [time(device.lastContact ?? device.updated), device.ended && h("div", { class: "quiet" }, t.deviceEnded, " ", time(device.ended))], (device.tags ?? []).join(", ") || "–", end];
   };
   const columns = [t.device, t.platform, t.registered, t.program, t.lastContact, texts.people.tags, t.actions];
   const devices = pagedTable(caption, columns, t.noDevices, async (after, limit) => {

@@ -22,7 +22,7 @@ class Services extends Screen {
       h("div", { class: "head" }, h("h2", {}, t.outbox), h("div", { class: "actions" }, this.lane, this.state, this.replayAll)), h("section", { class: "line-up" }, this.jobs));
     await this.showLanes();
     await this.jobs.show();
-    this.timer = setInterval(() => document.hidden || this.showLanes().catch(() => {}), period);
+    this.timer = setInterval(() => document.hidden || this.lanes.contains(document.activeElement) || this.showLanes().catch(() => {}), period);
   }
 
   disconnectedCallback() {
@@ -45,8 +45,16 @@ class Services extends Screen {
     }
     fill(this.lanes, table(t.lanes, [t.lane, t.state, t.queued, t.oldest, t.sent, t.failed],
       lanes.map((lane) => [h("strong", {}, lane.name),
-        [state(lane.state), lane.reason && h("div", { class: "quiet" }, lane.reason, lane.until && [" ", t.until, " ", time(lane.until)])],
+        [state(lane.state), lane.state === "paused" && this.resume(lane.name), lane.reason && h("div", { class: "quiet" }, lane.reason, lane.until && [" ", t.until, " ", time(lane.until)])],
         number(lane.queued), lane.oldestWaiting ? time(lane.oldestWaiting) : "–", number(lane.sent), number(lane.failed)]), t.noLanes));
+  }
+
+  resume(name) {
+    const button = h("button", { "aria-label": `${t.resume}: ${name}`, on: { click: () => this.attempt(button, async () => {
+      await post(`/api/lanes/resume${query({ lane: name })}`);
+      await this.showLanes();
+    }) } }, t.resume);
+    return button;
   }
 
   async showJobs(after, limit) {

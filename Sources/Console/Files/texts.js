@@ -99,7 +99,7 @@ export const texts = {
   services: {
     lanes: "Push services", lane: "Push service", state: "State", queued: "Waiting", oldest: "Oldest waiting", sent: "Sent since the start", failed: "Given up since the start",
     everyLane: "All services", outbox: "Outbox", job: "Push", notification: "Notification", attempts: "Attempts", reason: "Reason",
-    actions: "Actions", replay: "Send again", replayAll: "Send all again", cancel: "Cancel", until: "until",
+    actions: "Actions", replay: "Send again", replayAll: "Send all again", cancel: "Cancel", until: "until", resume: "Resume",
     replayQuestion: "Send all pushes again that were given up?",
     readiness: "Readiness", ready: { devices: "Serving devices", publishing: "Storing and sending notifications" },
     noLanes: "No push service is configured. Devices get pushes while they are connected.", noJobs: "There are no such pushes.",
@@ -124,7 +124,7 @@ export const texts = {
   account: {
     sessions: "Where you are signed in", browser: "Browser", begun: "Since", used: "Last used", actions: "Actions",
     end: "Sign out there", thisOne: "This browser", nobody: "You are signed in nowhere.",
-    devices: "Your devices", device: "Device", platform: "Platform", registered: "Registered", program: "Program", lastContact: "Last contact",
+    devices: "Your devices", device: "Device", platform: "Platform", registered: "Registered", program: "Program", lastContact: "Last contact", deviceEnded: "Gets no pushes since",
     endDevice: "End", endQuestion: (name) => `End ${name}? It gets no pushes until it registers again.`, noDevices: "No device is registered.",
   },
 };

@@ -27,7 +27,7 @@ package struct FCMProvider: PushProvider {
     clock: any PushClock = SystemClock()
   ) throws(PushError) {
     url = "\(endpoint)/v1/projects/\(credentials.project)/messages:send"
-    settings = Self.settings(url, credentials.email)
+    settings = Signing.identifier(of: url, credentials.email)
     (self.kind, self.clock) = (kind, clock)
     client = try CurlClient(
       .init(

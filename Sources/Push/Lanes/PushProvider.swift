@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Primitives
 
 /// A push service: sends pushes and reports the outcome of each.
 package protocol PushProvider: Sendable {
@@ -33,13 +32,6 @@ package protocol PushProvider: Sendable {
 extension PushProvider {
   /// None.
   package var settings: String { "" }
-
-  /// A short text for some settings.
-  static func settings(_ parts: String...) -> String {
-    let text = parts.map(JSONText.quoted).joined(separator: ",")
-    return String(
-      Base64URL.encode(Signing.hmac(key: Array("settings".utf8), Array(text.utf8))).prefix(16))
-  }
 
   /// Checks nothing.
   package func check() async -> [PushFinding] { [] }

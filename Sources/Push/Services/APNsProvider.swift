@@ -22,7 +22,8 @@ package struct APNsProvider: PushProvider {
     timeout: Duration = .seconds(30), clock: any PushClock = SystemClock()
   ) throws(PushError) {
     token = ProviderToken(key)
-    settings = Self.settings(endpoints.joined(separator: ","), topic, key.keyID, key.teamID)
+    settings = Signing.identifier(
+      of: endpoints.joined(separator: ","), topic, key.keyID, key.teamID)
     (self.topic, self.endpoints, self.clock) = (topic, endpoints, clock)
     client = try CurlClient(
       .init(

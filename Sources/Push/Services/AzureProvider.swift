@@ -23,7 +23,7 @@ package final class AzureProvider: PushProvider {
   }
 
   package var name: String { "azure" }
-  package var settings: String { Self.settings(connection.hub, connection.keyName) }
+  package var settings: String { Signing.identifier(of: connection.hub, connection.keyName) }
   package let capacity = 32
   package var limitsSilentPushes: Bool { true }
 

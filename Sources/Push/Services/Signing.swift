@@ -32,6 +32,12 @@ enum Signing {
     throw PushError(.key, "The private key cannot sign: \(String(cString: problem)).")
   }
 
+  /// A short text that is the same for the same settings, and from which they can't be told.
+  static func identifier(of settings: String...) -> String {
+    let text = settings.map(JSONText.quoted).joined(separator: ",")
+    return String(Base64URL.encode(hmac(key: Array("settings".utf8), Array(text.utf8))).prefix(16))
+  }
+
   static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }
 

@@ -91,7 +91,7 @@ package struct WebhookProvider: PushProvider {
   package init(_ webhook: Webhook) { self.webhook = webhook }
 
   package var name: String { "webhook" }
-  package var settings: String { Self.settings(webhook.url) }
+  package var settings: String { Signing.identifier(of: webhook.url) }
   package var capacity: Int { Webhook.capacity }
   package var limitsSilentPushes: Bool { false }
 

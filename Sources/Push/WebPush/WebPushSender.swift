@@ -41,7 +41,7 @@ package final class WebPushSender: Sendable {
   }
 
   /// Identifies the key and the contact.
-  var settingsID: String { WebPushProvider.settings(key.publicKey, settings.contact) }
+  var settingsID: String { Signing.identifier(of: key.publicKey, settings.contact) }
 
   /// The provider of one push service.
   package func provider(for origin: String) -> WebPushProvider {

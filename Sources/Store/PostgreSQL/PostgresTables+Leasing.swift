@@ -44,7 +44,7 @@ extension PostgresTransaction {
           SELECT 1 FROM lane_pause WHERE lane_pause.lane = $1 AND settings = $6 AND since IS NOT NULL)
         AND (SELECT count(*) FROM (
           SELECT 1 FROM job AS held
-          WHERE held.state = 'queued' AND held.lane = $1 AND held.refused = $6 LIMIT $7) AS some) < $7
+          WHERE held.state = 'queued' AND held.lane = $1 AND held.refused = $6 LIMIT $7) AS few) < $7
         ORDER BY due, id LIMIT $3 FOR UPDATE OF job SKIP LOCKED
       ), \(Self.leasing("$4", owner: "$5", at: "$2"))
       """, lane.name, now, limit, until, owner, lane.settings, RefusalRule.doubt,
@@ -53,7 +53,8 @@ extension PostgresTransaction {
   }
 
   /// Leases these jobs.
-  private func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob] {
+  private func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob]
+  {
     if jobs.isEmpty { return [] }
     let leased = try all(
       """

@@ -108,7 +108,7 @@ extension PostgresTransaction {
   private func isSmall(_ lane: String) throws -> Bool {
     try value(
       """
-      SELECT count(*) < $2 FROM (SELECT 1 FROM registration WHERE lane = $1 LIMIT $2) AS some
+      SELECT count(*) < $2 FROM (SELECT 1 FROM registration WHERE lane = $1 LIMIT $2) AS few
       """, lane, RefusalRule.smallService, as: Bool.self) == true
   }
 
@@ -178,7 +178,7 @@ extension PostgresTransaction {
       SELECT since, until, reason, probes, trials, number
       FROM (SELECT count(*) AS number FROM (
           SELECT 1 FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2 LIMIT $3
-        ) AS some) AS refusals
+        ) AS few) AS refusals
         LEFT JOIN lane_pause ON lane = $1 AND settings = $2
       """, lane.name, lane.settings, RefusalRule.doubt
     ) { row in

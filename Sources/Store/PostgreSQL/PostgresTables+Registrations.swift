@@ -360,7 +360,7 @@ extension PostgresConnection {
   /// The number of devices with a tag, up to ``tagCountLimit``.
   private func count(of tag: String) throws -> Int {
     try value(
-      "SELECT count(*) FROM (SELECT 1 FROM registration_tag WHERE tag = $1 LIMIT $2) AS some", tag,
+      "SELECT count(*) FROM (SELECT 1 FROM registration_tag WHERE tag = $1 LIMIT $2) AS few", tag,
       Self.tagCountLimit) ?? 0
   }
 }

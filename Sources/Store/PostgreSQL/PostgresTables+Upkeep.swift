@@ -207,7 +207,7 @@ extension PostgresTables {
       try connection.value(
         """
         SELECT max(id) FROM (
-          SELECT id FROM \(table) WHERE id > $1 ORDER BY id LIMIT \(Self.batch)) AS some
+          SELECT id FROM \(table) WHERE id > $1 ORDER BY id LIMIT \(Self.batch)) AS few
         """, last, as: Int?.self) ?? nil
     }
   }

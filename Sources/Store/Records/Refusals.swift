@@ -64,8 +64,10 @@ enum RefusalRule {
   /// Why a lane is paused whose service has refused all; `last` is its last answer.
   static func sentence(lane: String, refused: Int, last: String) -> String {
     let service = lane.prefix { $0 != ":" }
-    return "The service has refused the last \(refused) pushes. No registration has ended for that, and the pushes wait. "
-      + "Check the settings of \(service), then run: richpush push resume --lane \(lane). Its last answer: \(last)"
+    return """
+      The service has refused the last \(refused) pushes. No registration has ended for that, and the pushes wait. \
+      Check the settings of \(service), then run: richpush push resume --lane \(lane). Its last answer: \(last)
+      """
   }
 }
 

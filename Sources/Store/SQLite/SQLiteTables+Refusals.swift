@@ -174,8 +174,9 @@ extension SQLiteConnection {
         lane.name, since: row.next(), until: row.next(), reason: row.next(), probes: row.next(),
         trials: row.next(), refused: row.next())
     }
-    return found ?? LaneCondition(
-      lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil, refused: 0)
+    return found
+      ?? LaneCondition(
+        lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil, refused: 0)
   }
 
   /// The jobs of a paused lane to lease, and its pause: one when it is over, else none.
