@@ -9,6 +9,8 @@ SHELL := /bin/bash
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
   libcurl4-gnutls-dev libgnutls28-dev nettle-dev libunistring-dev libcrypt-dev libmpg123-dev libfaad-dev libheif-dev libwebp-dev libisal-dev curl
+# What the plugin video runs.
+SERVE_PACKAGES := ffmpeg
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish
 SYSTEM_PACKAGES := postgresql-15 libpq5 haproxy libvips-tools chromium firefox-esr python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift
@@ -19,6 +21,7 @@ IMAGE_PACKAGES := umoci ca-certificates python3-yaml
 # The packages that the goals of this call need.
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 PACKAGES = $(BUILD_PACKAGES) \
+  $(call of,serve,$(SERVE_PACKAGES)) \
   $(call of,tools tests test test-system bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
   $(call of,test-system soak,$(SYSTEM_PACKAGES)) \
   $(call of,bench,$(BENCH_PACKAGES)) \

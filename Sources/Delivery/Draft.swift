@@ -24,30 +24,38 @@ package struct Draft: Sendable {
     set { new[keyPath: member] = newValue }
   }
 
-  private init(_ new: NewNotification) throws(ServiceError) {
+  /// Checks everything about a new notification that depends on nothing else, at a time.
+  ///
+  /// - Throws: all faults.
+  private init(_ new: NewNotification, now: Date? = nil) throws(ServiceError) {
     self.new = new
     switch new.audience {
     case .tags(let expression): to = [expression]
     case .anyTag(let tags): to = tags
     }
-    audience = try Self.audience(to)
+    let faults = now.map { Self.faults(in: new, now: $0) } ?? []
+    do throws(ServiceError) { audience = try Self.audience(to) } catch {
+      throw ServiceError(error.faults + faults) ?? error
+    }
+    if let error = ServiceError(faults) { throw error }
   }
 
   /// The audience with at least one of the tags, or that of a single tag expression.
   package static func audience(_ to: [String]) throws(ServiceError) -> TagExpression {
-    guard !to.isEmpty else { throw ServiceError(.invalidRequest, "to is empty.") }
+    let fault: ServiceError.Fault
     do {
-      return to.count == 1
-        ? try TagExpression(to[0]) : try TagExpression(anyOf: to.map { tag in try Tag(tag) })
+      if to.count > 1 { return try TagExpression(anyOf: to.map { tag in try Tag(tag) }) }
+      if let expression = to.first { return try TagExpression(expression) }
+      fault = ServiceError.Fault("to", .invalidRequest, "There are no recipients: to is empty.")
     } catch {
-      throw ServiceError(.rejected, "to is not valid: \(error)")
+      fault = ServiceError.Fault("to", .rejected, "The recipients are not valid: \(error)")
     }
+    throw ServiceError([fault]) ?? ServiceError(fault.code, fault.reason)
   }
 
   /// Reads the JSON form of `POST /api/notifications`.
   package init(_ body: [UInt8], now: Date) throws(ServiceError) {
-    try self.init(JSONCoding.request(NewNotification.self, from: body))
-    try check(now: now)
+    try self.init(JSONCoding.request(NewNotification.self, from: body), now: now)
   }
 
   /// A notification, changed by a JSON merge patch (RFC 7396).
@@ -74,8 +82,7 @@ package struct Draft: Sendable {
     let form = words.first.flatMap { PushForm(rawValue: String($0)) }
     new.form = change.form.applied(to: form) ?? form
     new.badge = change.badge.applied(to: words.contains("badge")) ?? words.contains("badge")
-    try self.init(new)
-    try check(now: now)
+    try self.init(new, now: now)
   }
 
   /// A notification for one user.
@@ -95,55 +102,66 @@ package struct Draft: Sendable {
       throw ServiceError(.rejected, "Idempotency-Key and idempotencyKey differ.")
     }
     new.idempotencyKey = key
-    try checkKey()
+    if let error = ServiceError([Self.fault(inKey: key)].compactMap { $0 }) { throw error }
   }
 
-  private func checkKey() throws(ServiceError) {
-    if let key = new.idempotencyKey, !(1...256).contains(key.utf8.count) {
-      throw ServiceError(.invalidRequest, "An idempotency key has from 1 to 256 bytes.")
-    }
+  private static func fault(inKey key: String) -> ServiceError.Fault? {
+    (1...256).contains(key.utf8.count)
+      ? nil
+      : .init("idempotencyKey", .invalidRequest, "An idempotency key has from 1 to 256 bytes.")
   }
 
-  private func check(now: Date) throws(ServiceError) {
-    for (name, text) in [("message", new.message), ("idempotencyKey", new.idempotencyKey ?? "")]
-    where text.utf8.contains(0) {
-      throw ServiceError(.invalidRequest, "\(name) holds a NUL character.")
+  /// All that is wrong with a notification, but for its recipients.
+  private static func faults(in new: NewNotification, now: Date) -> [ServiceError.Fault] {
+    var faults: [ServiceError.Fault] = []
+    func require(
+      _ isRight: Bool, _ member: String, _ reason: String, _ code: ServiceError.Code = .rejected
+    ) {
+      if !isRight { faults.append(.init(member, code, reason)) }
     }
-    guard new.message.utf8.count <= Self.longestMessage else {
-      throw ServiceError(.tooLarge, "message has more than \(Self.longestMessage) bytes.")
+    for (name, text) in [("message", new.message), ("idempotencyKey", new.idempotencyKey ?? "")] {
+      require(!text.utf8.contains(0), name, "\(name) holds a NUL character.", .invalidRequest)
     }
-    guard [.silent, .legacy].contains(form) || new.message.contains(where: { !$0.isWhitespace })
-    else {
-      throw ServiceError(
-        .rejected, "message is empty, but the form \(form.rawValue) shows it.")
-    }
-    guard !new.payload.utf8.contains(0) else {
-      throw ServiceError(.rejected, "payload holds a NUL character.")
-    }
-    guard new.payload.utf8.count <= Self.longestPayload else {
-      throw ServiceError(.tooLarge, "payload has more than \(Self.longestPayload) bytes.")
-    }
-    guard Plugin.isValidName(new.richType) else {
-      throw ServiceError(
-        .rejected, "\(new.richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
-    }
+    require(
+      new.message.utf8.count <= longestMessage, "message",
+      "message has more than \(longestMessage) bytes.", .tooLarge)
+    let form = new.form ?? .silent
+    require(
+      [.silent, .legacy].contains(form) || new.message.contains { !$0.isWhitespace }, "message",
+      "message is empty, but the form \(form.rawValue) shows it.")
+    require(!new.payload.utf8.contains(0), "payload", "payload holds a NUL character.")
+    require(
+      new.payload.utf8.count <= longestPayload, "payload",
+      "payload has more than \(longestPayload) bytes.", .tooLarge)
+    require(
+      Plugin.isValidName(new.richType), "richType",
+      "\(new.richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
     if let expires = new.expires {
-      guard expires > now else { throw ServiceError(.rejected, "expires is in the past.") }
-      guard expires > new.notBefore ?? now else {
-        throw ServiceError(.rejected, "expires is not later than notBefore.")
-      }
+      require(expires > now, "expires", "expires is in the past.")
+      require(
+        expires <= now || expires > new.notBefore ?? now, "expires",
+        "expires is not later than notBefore.")
     }
-    try checkKey()
+    return faults + (new.idempotencyKey.flatMap { fault(inKey: $0) }.map { [$0] } ?? [])
   }
 
   /// The error if `to` matches nobody; `unknown` are the users in it that do not exist.
   func noRecipientsError(_ unknown: [String]) -> ServiceError {
-    if let user = unknown.first {
-      return ServiceError(.noRecipients, "There is no user \(user.quoted).")
+    if !unknown.isEmpty {
+      let names = unknown.prefix(10).map(\.quoted)
+      let more = unknown.count > names.count ? " and \(unknown.count - names.count) others" : ""
+      return noRecipients(
+        unknown.count == 1
+          ? "There is no user \(names[0])."
+          : "There are no users \(names.joined(separator: ", "))\(more).")
     }
     let tags = to.count > 3 ? "these \(to.count) tags" : to.map(\.quoted).joined(separator: " or ")
     let hint = to.first(where: UserName.isValid).map { " For one user write username:\($0)." }
-    return ServiceError(.noRecipients, "Nobody matches \(tags)." + (hint ?? ""))
+    return noRecipients("Nobody matches \(tags)." + (hint ?? ""))
+  }
+
+  private func noRecipients(_ reason: String) -> ServiceError {
+    ServiceError([.init("to", .noRecipients, reason)]) ?? ServiceError(.noRecipients, reason)
   }
 
   /// The form of the push that announces it.

@@ -84,7 +84,8 @@ extension DryRun.Rendition {
       case .transient(let media): media.bytes.count
       case .redirect: 0
       }
-    self.init(profile: profile.name, status: .ready, limit: profile.maxBytes)
+    self.init(
+      profile: profile.name, status: .ready, limit: profile.limit(of: rendered.mediaType))
     (contentType, self.bytes) = (rendered.mediaType, bytes)
     if source.pinned != nil, AssetName(source.payload) != nil {
       let name = PercentEncoding.encode(source.payload)

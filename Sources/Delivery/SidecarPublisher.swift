@@ -122,6 +122,12 @@ package struct SidecarPublisher: SidecarPublishing {
     }
     var draft = try Draft(
       NotifySidecar.request(sidecar, richType: richType, file: name.value), now: Date())
+    if let due = draft.notBefore, due < writtenTime(of: sidecarName, richType) {
+      throw ServiceError(
+        .rejected,
+        "notBefore was already past when the .notify.json was written. Write a later time, or none to send it at once."
+      )
+    }
     draft.idempotencyKey = key
     let published = try await ServiceError.mapping {
       try await publisher.publish(
@@ -144,6 +150,12 @@ package struct SidecarPublisher: SidecarPublishing {
     throw ServiceError(
       .rejected, "\(sender.quoted), in whose name files are published, is not a publisher any more."
     )
+  }
+
+  /// When a sidecar was written, apart from a minute that clocks may differ and writing takes: a time that was future
+  /// then and passes while the server is stopped is a time to send at once.
+  private func writtenTime(of sidecar: String, _ richType: String) -> Date {
+    (assets.folder.modified(richType, named: sidecar) ?? .distantPast).addingTimeInterval(-60)
   }
 
   private func read(_ sidecar: String, _ richType: String) throws(ServiceError) -> [UInt8] {

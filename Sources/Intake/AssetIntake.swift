@@ -205,20 +205,24 @@ package struct AssetIntake: Sendable {
 
   /// Puts the file at `path` into the drop folder if the plugin accepts it.
   ///
-  /// `mayPublish` tells whether it is put there by the user in whose name dropped files are published.
+  /// `mayPublish` tells whether it is put there by the user in whose name dropped files are published, `mayReplace`
+  /// whether there may be a file of this name.
   ///
-  /// - Throws: the plugin's reason, or `forbidden` if others would publish by it; nothing has changed then.
+  /// - Throws: the plugin's reason, `forbidden` if others would publish by it, or `preconditionFailed`; nothing has
+  ///   changed then.
   package func put(
     _ path: String, _ richType: String, _ name: AssetName, mayPublish: Bool,
+    mayReplace: Bool = true,
     confirm: @escaping @Sendable () async throws -> Void = {}
   ) async throws(ServiceError) -> AssetRecord {
     try await BlockingExecutor.intake.run { () async throws(ServiceError) in
+      if !mayReplace { try await requireAbsence(richType, name) }
       let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
       _ = try await validate(
         RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
       do { try await confirm() } catch { throw ServiceError(any: error) }
       try requireChange(richType, name, mayPublish: mayPublish)
-      try folder.put(path, richType, name)
+      try folder.put(path, richType, name, mayReplace: mayReplace)
     }
     guard isAsset(richType, name) else {
       var sidecar = try await check(richType, name, spelling: nil).asset
@@ -228,6 +232,17 @@ package struct AssetIntake: Sendable {
     return try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
       try await examineInline(richType, name, spelling: nil, closed: true, replaces: true)
     }.asset
+  }
+
+  /// Returns if there is no file of this name, in any spelling, nor in another node's folder.
+  private func requireAbsence(_ richType: String, _ name: AssetName) async throws(ServiceError) {
+    let known = try await ServiceError.mapping {
+      try await store.assets.asset(richType, name.value)
+    }
+    let isElsewhere = known.map { folder.isElsewhere($0.stamp) } ?? false
+    guard !isElsewhere, folder.stamp(richType, name, spelling: nil) == nil else {
+      throw DropFolder.existing(richType, name)
+    }
   }
 
   /// Returns if a client may write or remove files of this name: whatever makes the server publish is only for

@@ -14,7 +14,6 @@ struct DeviceAdvice: Sendable {
   private static let firebasePicture = 1_000_000
   /// The largest attachments of iOS, in bytes (UNNotificationAttachment).
   private static let applePicture = 10_000_000
-  private static let appleMovie = 50_000_000
   private static let applePictures: Set = ["image/jpeg", "image/png", "image/gif"]
 
   /// `original` is the size of the file; `animation` is the rendition of the original if it is animated:
@@ -36,7 +35,7 @@ struct DeviceAdvice: Sendable {
       sentences.append("iPhones show JPEG, PNG and GIF in a notification, not \(name).")
     case "ios" where isPicture: addExcess(rendition, Self.applePicture, "for iPhones")
     case "ios" where rendition.type.hasPrefix("video/"):
-      addExcess(rendition, Self.appleMovie, "for iPhones")
+      addExcess(rendition, Profile.largestFilm, "for iPhones")
     case "android" where isPicture: addExcess(rendition, Self.firebasePicture, "for Android")
     default: break
     }
@@ -91,7 +90,7 @@ struct DeviceAdvice: Sendable {
     let text =
       switch bytes {
       case ..<1000: "\(bytes) bytes"
-      case ..<1_000_000: "\((bytes + 500) / 1000) KB"
+      case ..<1_000_000: "\((bytes + 500) / 1000) kB"
       case ..<10_000_000: "\(bytes / 1_000_000).\(bytes / 100_000 % 10) MB"
       default: "\((bytes + 500_000) / 1_000_000) MB"
       }

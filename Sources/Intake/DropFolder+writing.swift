@@ -1,15 +1,33 @@
+import CLinux
 import Glibc
 import Primitives
 package import RichPushAPI
 
 extension DropFolder {
   /// Puts a copy of the file at `path` under a name, atomically: no reader sees a part of it.
-  func put(_ path: String, _ richType: String, _ name: AssetName) throws(ServiceError) {
+  ///
+  /// - Throws: `preconditionFailed` if there is a file of this name, which it may not replace.
+  func put(
+    _ path: String, _ richType: String, _ name: AssetName, mayReplace: Bool = true
+  ) throws(ServiceError) {
     let source: FileDescriptor
     do throws(Errno) {
       source = try FileDescriptor(path, O_RDONLY | O_NOFOLLOW)
     } catch { throw Self.failure("The upload cannot be read", error) }
-    try put(richType, name.value) { target throws(ServiceError) in try Self.copy(source, target) }
+    do throws(ServiceError) {
+      try put(richType, name.value, mayReplace: mayReplace) { target throws(ServiceError) in
+        try Self.copy(source, target)
+      }
+    } catch {
+      throw error.code == .preconditionFailed ? Self.existing(richType, name) : error
+    }
+  }
+
+  /// The error if there is a file of this name, which may not be replaced.
+  static func existing(_ richType: String, _ name: AssetName) -> ServiceError {
+    ServiceError(
+      .preconditionFailed,
+      "There is already a file \(name.value.quoted) of the rich type \(richType.quoted).")
   }
 
   /// Puts a text under a name, atomically.
@@ -22,18 +40,37 @@ extension DropFolder {
   }
 
   private func put(
-    _ richType: String, _ name: String,
+    _ richType: String, _ name: String, mayReplace: Bool = true,
     _ fill: (_ target: FileDescriptor) throws(ServiceError) -> Void
   ) throws(ServiceError) {
     let folder = try createFolder(richType)
     let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
     do throws(ServiceError) {
       try createFile(temporary, in: folder, richType, fill)
-      guard renameat(folder.number, temporary, folder.number, name) == 0, fsync(folder.number) == 0
-      else { throw Self.failure("The file could not be kept") }
+      try Self.rename(temporary, to: name, in: folder, mayReplace: mayReplace)
+      guard fsync(folder.number) == 0 else { throw Self.failure("The file could not be kept") }
     } catch {
       unlinkat(folder.number, temporary, 0)
       throw error
+    }
+  }
+
+  private static func rename(
+    _ temporary: String, to name: String, in folder: FileDescriptor, mayReplace: Bool
+  ) throws(ServiceError) {
+    if !mayReplace {
+      if clinux_rename_new(folder.number, temporary, name) == 0 { return }
+      // A network share may not know the flag.
+      let isUnknown = [EINVAL, ENOSYS, ENOTSUP].contains(errno)
+      let isFree = faccessat(folder.number, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0
+      guard isFree, isUnknown else {
+        throw isFree
+          ? failure("The file could not be kept")
+          : ServiceError(.preconditionFailed, "There is already a file \(name.quoted).")
+      }
+    }
+    guard renameat(folder.number, temporary, folder.number, name) == 0 else {
+      throw failure("The file could not be kept")
     }
   }
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Glibc
 import PluginHost
 import Primitives
@@ -84,6 +84,14 @@ package struct DropFolder: Sendable {
   /// The stamp of an entry; nil if it does not exist any more.
   package func stamp(_ richType: String, _ entry: FolderEntry) -> String? {
     (try? openFolder(richType)).flatMap { entry.stamp(in: $0, identity) }
+  }
+
+  /// When the file with exactly this name was last written; nil if there is none.
+  package func modified(_ richType: String, named name: String) -> Date? {
+    guard let folder = try? openFolder(richType),
+      let file = try? AssetFile(folder: folder.number, name: name)
+    else { return nil }
+    return file.modified
   }
 
   /// The bytes of a small file; nil if there is none.

@@ -55,7 +55,7 @@ package final class FolderCheck: Sendable {
     _ report: @Sendable (_ asset: Asset) -> Void
   ) async throws(ServiceError) {
     let found = try assets.folder.richTypes()
-    for entry in found.others { report(Reconciliation.misplaced(entry).message()) }
+    for entry in found.others { report(assets.misplaced(entry).message()) }
     let unsent = assets.folder.unsentWithoutPublisher.sorted { $0.key < $1.key }
     for (name, reason) in unsent {
       report(AssetIntake.refused(DropFolder.publishFolderName, name, reason).message())

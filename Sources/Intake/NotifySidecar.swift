@@ -35,7 +35,7 @@ package enum NotifySidecar {
 
   /// Whether a name is a sidecar's or a result's on some file system: many ignore case, Unicode's forms and
   /// invisible characters, or dots and spaces at the end.
-  static func isName(_ name: String) -> Bool {
+  package static func isName(_ name: String) -> Bool {
     let folded = Array(folded(name).utf8)
     return endings.contains { ends(folded, with: $0) }
   }

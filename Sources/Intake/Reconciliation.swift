@@ -150,16 +150,9 @@ package struct Reconciliation: FolderProcessor {
       richType, shown, reason, stamp: stamp + " " + assets.validator.identity(richType))
   }
 
-  /// A file in the drop folder itself, as the catalogue lists it.
-  static func misplaced(_ entry: FolderEntry) -> AssetRecord {
-    AssetIntake.refused(
-      root, entry.shown,
-      "Files must be in the folder of a rich type. Move it into one, such as img.")
-  }
-
   private func refuseMisplaced(_ others: [FolderEntry]) async {
     for entry in others {
-      let asset = Self.misplaced(entry)
+      let asset = assets.misplaced(entry)
       await assets.refuse(Self.root, asset.name, asset.reason ?? "", stamp: folder.unstamped)
     }
     let known = (try? await assets.store.assets.assetStamps(Self.root)) ?? [:]

@@ -15,8 +15,8 @@ package struct PayloadValidator: Sendable {
   /// - Throws: the plugin's reason if it rejects the payload, or why the call failed.
   package func details(_ source: RenditionSource) async throws(ServiceError) -> String? {
     let plugin = try plugin(source.richType)
-    if let pinned = source.pinned, !plugin.accepts(pinned.type) {
-      throw ServiceError(.unsupportedType, advice(on: pinned, for: plugin))
+    if let pinned = source.pinned, let refusal = refusal(of: pinned, by: plugin) {
+      throw ServiceError(.unsupportedType, refusal)
     }
     return try await ServiceError.mapping {
       let reply = try await host.respond(
@@ -30,15 +30,24 @@ package struct PayloadValidator: Sendable {
     }
   }
 
-  /// What kind of file it is, and what its author can do.
-  private func advice(on pinned: PinnedAsset, for plugin: Plugin) -> String {
-    guard let file = OpenFile(pinned.path) else { return "The file can no longer be read." }
+  /// Why a plugin is not asked about a file, and what its author can do; nil if it is.
+  private func refusal(of pinned: PinnedAsset, by plugin: Plugin) -> String? {
+    let (type, accepts) = (MediaType(pinned.type), plugin.manifest.accepts)
+    let isAccepted = plugin.accepts(pinned.type)
+    // A film and a sound can have one media type, so a plugin for sounds accepts it.
+    if isAccepted, type?.family != "video" { return nil }
+    guard let file = OpenFile(pinned.path) else {
+      return isAccepted ? nil : "The file can no longer be read."
+    }
     let kind = FileKind(file)
-    let isMedia = ["image", "audio"].contains(MediaType(pinned.type)?.family)
-    // A plugin that accepts every type would be no useful advice.
-    let other = host.plugins().first { isMedia && $0.accepts(pinned.type) && !$0.accepts("x/x") }
-    return kind.refusal(accepting: plugin.manifest.accepts, folder: other?.richType)
+    let isMedia = [.picture, .photo, .sound, .film].contains(kind.sort)
+    let other = isMedia ? try? richType(of: file) : nil
+    guard !isAccepted || other != nil && !kind.isWanted(accepting: accepts) else { return nil }
+    return kind.refusal(accepting: accepts, folder: other)
   }
+
+  /// The plugins that can be used.
+  var plugins: [Plugin] { host.plugins() }
 
   /// Starts processes of the plugin for this number of expected calls.
   package func prestart(_ richType: String, calls: Int) { host.prestart(richType, calls: calls) }

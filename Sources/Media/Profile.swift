@@ -9,6 +9,19 @@ package struct Profile: Sendable, Hashable {
   /// The largest rendition, in bytes.
   package let maxBytes: Int
 
+  /// The largest rendition of a media type, in bytes: a film or a sound is sent as it is, and only iPhones limit it.
+  package func limit(of mediaType: String) -> Int {
+    switch mediaType.prefix(6) {
+    case "video/": Self.largestFilm
+    case "audio/": Self.largestSound
+    default: maxBytes
+    }
+  }
+
+  /// The largest film and sound of an iPhone's notification, in bytes (UNNotificationAttachment).
+  package static let largestFilm = 50_000_000
+  package static let largestSound = 5_000_000
+
   /// The devices that it is for, as text for people.
   package var devices: String {
     switch name {

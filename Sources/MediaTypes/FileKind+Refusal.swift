@@ -15,6 +15,18 @@ extension FileKind {
     "text": Wanted(noun: "text", example: "Drop a text file.", sorts: [.text]),
   ]
 
+  /// Whether a rich type that accepts these media types is for such files.
+  ///
+  /// A rich type for films accepts `video/mp4`, and so does one for sounds, which may be in the same container: the
+  /// first media type tells what it is for.
+  package func isWanted(accepting patterns: [String]) -> Bool {
+    Self.wanted(patterns)?.sorts.contains(sort) ?? true
+  }
+
+  private static func wanted(_ patterns: [String]) -> Wanted? {
+    patterns.first?.split(separator: "/").first.flatMap { wanted[String($0)] }
+  }
+
   /// Why a rich type that accepts these media types does not take the file, and what its owner can do.
   ///
   /// - Parameters:
@@ -22,7 +34,7 @@ extension FileKind {
   ///   - folder: The folder of another rich type that takes it.
   /// - Returns: Two sentences.
   package func refusal(accepting patterns: [String], folder: String? = nil) -> String {
-    let wanted = patterns.first?.split(separator: "/").first.flatMap { Self.wanted[String($0)] }
+    let wanted = Self.wanted(patterns)
     if sort == .archive {
       return "This is \(name). Unpack it and drop the \(wanted?.noun ?? "file")s."
     }

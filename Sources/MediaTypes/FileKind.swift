@@ -34,10 +34,21 @@ package struct FileKind: Sendable, Hashable {
       switch type.value {
       case "application/zip": Self.insideArchive(source)
       case "application/vnd.ms-asf": Self.insideASF(source)
+      case "video/mp4", "video/quicktime", "video/3gpp":
+        Self.hasOnlySound(source)
+          ? FileKind("a sound (\(type.fileExtension.uppercased()))", .sound)
+          : Self.byFamily(of: type)
       case "text/xml" where Self.isDrawing(source), "text/html" where Self.isDrawing(source):
         Self.svg
       default: Self.bySignature(head) ?? Self.byType[type.value] ?? Self.byFamily(of: type)
       }
+  }
+
+  /// Whether the tracks of ISO base media (ISO 14496-12) are sounds without a moving picture.
+  private static func hasOnlySound(_ source: some ByteSource) -> Bool {
+    let movie = Boxes(source: source, range: 0..<source.size)["moov"]
+    let handlers = (movie?.all("trak") ?? []).map { $0["mdia"]?.handler }
+    return handlers.contains("soun") && !handlers.contains("vide")
   }
 
   /// Whether markup is an SVG whose first element stands behind much else, such as comments.

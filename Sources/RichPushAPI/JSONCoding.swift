@@ -99,10 +99,9 @@ package protocol RequestMessage: Decodable {
 }
 
 extension RequestMessage {
-  /// - Throws: `unknownField` for a name that is not among `known`.
+  /// - Throws: `unknownField` for the names that are not among `known`.
   static func check(members: [String], known: [String]) throws(ServiceError) {
-    let unknown = members.filter { !known.contains($0) }
-    if let name = unknown.min() { throw ServiceError(unknown: "field", name, among: known) }
+    if let error = ServiceError(members: members, known: known) { throw error }
   }
 }
 

@@ -16,6 +16,8 @@ package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible 
     case notFound = "not-found"
     /// It contradicts what is stored.
     case conflict
+    /// What the request requires, such as that there is no such asset yet, is not so.
+    case preconditionFailed = "precondition-failed"
     /// A device has fetched the notification; it cannot change.
     case alreadyFetched = "already-fetched"
     /// The link was valid; its time is over.
@@ -59,19 +61,64 @@ package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The number of seconds after which to try again, if that makes sense.
   package let retryAfter: Int?
 
+  /// What is wrong with each member of the request's body; empty if it is not about members.
+  package let faults: [Fault]
+
+  /// What is wrong with a member of a request's body.
+  package struct Fault: Sendable, Hashable {
+    /// The member's name, such as `expires`.
+    package let member: String
+    /// What is wrong, for programs.
+    package let code: Code
+    /// What is wrong and what to do, for people.
+    package let reason: String
+
+    /// Creates a fault.
+    package init(_ member: String, _ code: Code, _ reason: String) {
+      (self.member, self.code, self.reason) = (member, code, reason)
+    }
+  }
+
   /// Creates an error.
   package init(_ code: Code, _ reason: String, retryAfter: Int? = nil) {
+    self.init(code, reason, retryAfter: retryAfter, faults: [])
+  }
+
+  private init(_ code: Code, _ reason: String, retryAfter: Int?, faults: [Fault]) {
     (self.code, self.reason, self.retryAfter) = (code, reason, retryAfter)
+    self.faults = faults
+  }
+
+  /// Creates the error for all faults of a request, with the code of the first one; nil if there are none.
+  package init?(_ faults: [Fault]) {
+    guard let first = faults.first else { return nil }
+    self.init(
+      first.code, faults.map(\.reason).joined(separator: " "), retryAfter: nil, faults: faults)
   }
 
   /// Creates the error for a name that does not exist, with the name that was likely meant, or else all there are.
   ///
-  /// `kind` says what it would name, such as `field`.
+  /// `kind` says what it would name, such as `query parameter`.
   package init(unknown kind: String, _ name: String, among known: [String]) {
+    self.init(.unknownField, Self.unknown(kind, name, among: known))
+  }
+
+  /// Creates the error for members that do not exist, as for one name; nil if all are `known`.
+  package init?(members: [String], known: [String]) {
+    let unknown = members.filter { !known.contains($0) }.sorted()
+    // Each sentence is short, whatever the name; so is what a name is cut to.
+    self.init(
+      unknown.prefix(10).map { name in
+        Fault(
+          String(name.prefix(60)), .unknownField, Self.unknown("field", name, among: known))
+      })
+  }
+
+  private static func unknown(_ kind: String, _ name: String, among known: [String]) -> String {
     let hint =
       Suggestion.word(to: name, among: known).map { " Did you mean \($0.quoted)?" }
       ?? (known.isEmpty ? "" : " There are \(known.joined(separator: ", ")).")
-    self.init(.unknownField, "Unknown \(kind) \(name.quoted).\(hint)")
+    return "Unknown \(kind) \(name.quoted).\(hint)"
   }
 
   /// Creates the error for a user who has as many of something, such as uploads, under way as one user may have.

@@ -54,20 +54,33 @@ extension RichPushClient {
       connected: connected)
   }
 
-  /// Uploads a file as an asset of a rich type; `name` is what payloads will refer to.
+  /// Uploads a file as an asset; `name` is what payloads will refer to.
+  ///
+  /// Without a rich type, the server recognises it by the file's content: the asset has it. An asset of the same name
+  /// is replaced, unless `replacing` is false.
   ///
   /// ```swift
-  /// let asset = try await client.upload(url, richType: "img")
-  /// print(asset.name, asset.state, asset.advice ?? "")
+  /// let asset = try await client.upload(url)
+  /// print(asset.richType, asset.name, asset.state, asset.advice ?? "")
   /// ```
   ///
-  /// - Throws: ``RichPushError`` with the code `unreadable` if it is not a regular file.
-  public func upload(_ file: URL, name: String? = nil, richType: String) async throws -> Asset {
+  /// - Throws: ``RichPushError`` with the code `unreadable` if it is not a regular file; with the status 412 if it
+  ///   would replace an asset and may not.
+  public func upload(
+    _ file: URL, name: String? = nil, richType: String? = nil, replacing: Bool = true
+  ) async throws -> Asset {
     // `URLSession` would loop on a folder, block on a pipe, and of a symbolic link's file send only as many
     // bytes as the link has.
     let source = file.resolvingSymlinksInPath()
     if let problem = source.problem { throw RichPushError(.unreadable, problem) }
-    var request = try request("PUT", ["api", "assets", richType, name ?? file.lastPathComponent])
+    let name = name ?? file.lastPathComponent
+    var request =
+      if let richType {
+        try request("PUT", ["api", "assets", richType, name])
+      } else {
+        try request("POST", ["api", "assets"], query: [(name: "name", value: name)])
+      }
+    if !replacing { request.fields["If-None-Match"] = "*" }
     request.body = .file(source)
     return try await value(request)
   }

@@ -108,6 +108,26 @@ import Testing
     let draft = try draft(#"{"message":"x","richType":"img","payload":"a","to":\#(to)}"#)
     #expect(draft.noRecipientsError([]).reason == sentence)
     #expect(draft.noRecipientsError(["carol"]).reason == "There is no user “carol”.")
+    #expect(
+      draft.noRecipientsError(["carol", "dave"]).reason
+        == "There are no users “carol”, “dave”.")
+  }
+
+  @Test func `all that is wrong is said at once, each with its member`() throws {
+    let refusal = try #require(throws: ServiceError.self) {
+      try draft(
+        #"""
+        {"message":" ","richType":"Img","payload":"a","to":"news &&","form":"alert",
+         "expires":"2001-01-01T00:00:00Z"}
+        """#)
+    }
+    #expect(refusal.faults.map(\.member) == ["to", "message", "richType", "expires"])
+    for fault in refusal.faults { #expect(refusal.reason.contains(fault.reason)) }
+    let unknown = try #require(throws: ServiceError.self) {
+      try draft(#"{"massage":"x","richType":"img","playload":"a","to":["a"]}"#)
+    }
+    #expect(unknown.faults.map(\.member) == ["massage", "playload"])
+    #expect(unknown.reason.contains("“message”") && unknown.reason.contains("“payload”"))
   }
 
   @Test func `refuses a body that is not UTF-8`() throws {

@@ -83,7 +83,8 @@ import Testing
   {
     let delivery = try await DeliveryFixture()
     let error = try await delivery.refusal(delivery.draft(to: #"["username:carol"]"#))
-    #expect(error == ServiceError(.noRecipients, "There is no user “carol”."))
+    #expect(error.code == .noRecipients && error.reason == "There is no user “carol”.")
+    #expect(error.faults.map(\.member) == ["to"])
     #expect(try await delivery.refusal(delivery.draft(to: #""vip""#)).code == .noRecipients)
     let to = #"["username:alice","username:carol","username:zoë"]"#
     let published = try await delivery.publish(delivery.draft(to: to))

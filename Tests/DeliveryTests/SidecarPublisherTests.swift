@@ -53,6 +53,28 @@ import Testing
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
   }
 
+  @Test func `a time is refused only if it was past when the sidecar was written`() async throws {
+    let delivery = try await DeliveryFixture()
+    let publisher = publisher(delivery)
+    let due = Date(timeIntervalSinceNow: -3600)
+    let sidecar = #"{"to":["username:alice"],"notBefore":"\#(due.formatted(.iso8601))"}"#
+    func write(at time: Date) throws {
+      try drop(delivery, sidecar)
+      try FileManager.default.setAttributes(
+        [.modificationDate: time],
+        ofItemAtPath: delivery.scratch.path + "/assets/file/big logo.v2.bin.notify.json")
+    }
+    // An hour late, when it is written; the day before, with the server stopped over the time.
+    try write(at: Date())
+    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(result(delivery, "error.txt")?.contains("was already past when") == true)
+    #expect(try await delivery.store.notifications.notification(0) == nil)
+    try write(at: Date(timeIntervalSinceNow: -86_400))
+    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(try await delivery.store.notifications.notification(0) != nil)
+    #expect(result(delivery, "error.txt") == nil)
+  }
+
   @Test func `sends again what has changed, the file or the sidecar`() async throws {
     let delivery = try await DeliveryFixture()
     let publisher = publisher(delivery)

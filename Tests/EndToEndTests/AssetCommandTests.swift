@@ -63,6 +63,36 @@ import Testing
     }
   }
 
+  @Test func `without a type each file gets the one of its content`() async throws {
+    try await RunningServer.lend { server in
+      let samples = ["img/beach.jpg", "sound/chime.wav", "url/welcome.url"]
+      let files = try samples.map { sample in
+        let name = "new-" + sample.split(separator: "/")[1]
+        return try server.scratch.drop(Package.bytes("assets/" + sample), as: name).path
+      }
+      let added = try await Child.run(
+        "richpush", ["asset", "add", "--server", server.endpoint.absoluteString] + files)
+      #expect(added.exitCode == 0, "\(added)")
+      let types = added.output.map { String($0.prefix { $0 != ":" }) }
+      #expect(types == samples.map { "ready " + $0.replacing("/", with: "/new-") })
+    }
+  }
+
+  @Test func `a time that is past is refused with a sentence`() async throws {
+    try await RunningServer.lend { server in
+      let remote = ["--server", server.endpoint.absoluteString]
+      let words = ["notify", "--to", "alice", "--payload", "beach.jpg", "Hello"] + remote
+      for command in [words, ["amend", "0"] + remote] {
+        let past = try await Child.run(
+          "richpush", command + ["--not-before", "2026-01-01T00:00:00Z"])
+        #expect(past.exitCode == 64 && past.errors.contains("--not-before is past"), "\(past)")
+      }
+      let now = Date(timeIntervalSinceNow: -20).formatted(.iso8601)
+      let sent = try await Child.run("richpush", words + ["--not-before", now])
+      #expect(sent.exitCode == 0, "\(sent)")
+    }
+  }
+
   @Test func `a file larger than the server takes does not keep the next one back`() async throws {
     try await RunningServer.lend { server in
       let large = try server.scratch.drop([], as: "large.png").path

@@ -8,9 +8,13 @@ import Testing
   {
     // RICHPUSH_SCREENSHOTS=docs/console makes the pictures of docs/CONSOLE.md.
     let pictures = ProcessInfo.processInfo.environment["RICHPUSH_SCREENSHOTS"]
-    try await RunningServer.lend { server in
+    try await RunningServer.lend { scratch in
+      let manifest = "plugins/video/plugin.json"
+      try scratch.drop(Package.bytes(manifest), as: manifest)
+    } to: { server in
       try await Self.check(
         server, screenshots: pictures.map { Package.root.appending(path: $0).path })
+      #expect(!server.log.contains("There is no view"), "\(server.log)")
     }
   }
 

@@ -131,7 +131,7 @@ import Testing
         }
       }
       let advice = try #require(try await alice.asset("large.jpg", richType: "img").advice)
-      #expect(advice.hasPrefix("2.4 MB original; devices get ") && advice.contains("KB"))
+      #expect(advice.hasPrefix("2.4 MB original; devices get ") && advice.contains("kB"))
       #expect(try await alice.asset("logo.png", richType: "img").advice == nil)
     }
   }

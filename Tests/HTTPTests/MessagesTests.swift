@@ -51,7 +51,7 @@ import Testing
 
   @Test func `describes a problem`() throws {
     let response = Response.problem(404, "No.")
-    guard case .problem(_, let detail) = response.body else {
+    guard case .problem(_, let detail, _) = response.body else {
       Issue.record("it is no problem")
       return
     }
@@ -62,6 +62,14 @@ import Testing
         + "\n")
     #expect(response.fields["Content-Type"] == "application/problem+json")
     #expect(response.fields["Cache-Control"] == "no-store")
+  }
+
+  @Test func `a problem names each part of the body that is wrong, by a JSON pointer`() {
+    let errors = [ProblemError("It is past.", member: "a/b~c")]
+    let text = String(
+      decoding: ProblemDetails.json(422, code: nil, "No.", errors: errors, requestID: "7"),
+      as: UTF8.self)
+    #expect(text.contains(##","errors":[{"detail":"It is past.","pointer":"#/a~1b~0c"}],"##))
   }
 
   @Test func `writes an event so that no part of it can become another`() {

@@ -55,7 +55,7 @@ import Testing
       advice(onAnimationOf: 5_000_000, movingFor: ["ios"])
         == "Too big to move in browsers: 5 MB, the limit is 2 MB. It moves on iPhones; \(first)")
     #expect(
-      advice(onAnimationOf: 13_000_000, movingFor: []) == "13 MB original; devices get 20 KB. "
+      advice(onAnimationOf: 13_000_000, movingFor: []) == "13 MB original; devices get 20 kB. "
         + "Too big to move on iPhones: 13 MB, the limit is 10 MB. "
         + "Too big to move in browsers: 13 MB, the limit is 2 MB. "
         + "All devices show its first picture only.")
@@ -68,7 +68,7 @@ import Testing
     for profile in Profile.all {
       large.add(DeviceRendition(type: "image/jpeg", bytes: 180_000, tag: "a"), for: profile)
     }
-    #expect(large.text == "12 MB original; devices get 180 KB.")
+    #expect(large.text == "12 MB original; devices get 180 kB.")
     #expect(try advice("ios", "image/jpeg", 90_000) == nil)
   }
 

@@ -65,6 +65,7 @@ import Testing
     "GET /api/audience": Expectation(.publisher, 400),
     "GET /api/assets/{}/{}/media": Expectation(.publisher, 404),
     "GET /api/assets": Expectation(.publisher, 200),
+    "POST /api/assets": Expectation(.publisher, 400),
     "GET /api/assets/{}": Expectation(.publisher, 404),
     "GET /api/assets/{}/{}": Expectation(.publisher, 404),
     "PUT /api/assets/{}/{}": Expectation(.publisher, 404),
@@ -127,8 +128,13 @@ import Testing
     var what: Comment { "\(route.method) \(route.pattern) by \(asker)" }
     var refusal: Int? { asker.refusal(by: expected.access) }
 
+    /// What the head of a request must have, apart from the path.
+    private var query: String {
+      route.method == "POST" && route.pattern == "/api/assets" ? "?name=a" : ""
+    }
+
     func head(_ method: String? = nil, _ fields: String = "", request: UInt32 = 0) -> String {
-      "\(method ?? route.method) \(route.pattern.replacing("{}", with: "a")) HTTP/1.1\r\n"
+      "\(method ?? route.method) \(route.pattern.replacing("{}", with: "a"))\(query) HTTP/1.1\r\n"
         + "Host: 127.0.0.1\r\n\(asker.credentials(number + request))\(fields)\r\n"
     }
   }

@@ -46,6 +46,143 @@ import Testing
     }
   }
 
+  @Test func `with If-None-Match nothing is replaced, and 412 says which asset there is`()
+    async throws
+  {
+    try await withServer { server in
+      let target = "/api/assets/note/a.txt"
+      func put(_ body: String, _ name: String = "a.txt") async throws -> TestResponse {
+        try await server.execute(
+          "PUT", "/api/assets/note/\(name)", as: "publisher", fields: ["If-None-Match": "*"],
+          body: body)
+      }
+      #expect(try await put("one").status == 201)
+      let second = try await put("two")
+      #expect(second.status == 412 && second.code == "precondition-failed")
+      #expect(second.fields["Location"] == target)
+      #expect(server.scratch.read("assets/note/a.txt") == "one")
+      // Also one that is refused, or has not been seen yet, or is spelled in another of Unicode's forms.
+      try server.scratch.write("bad", to: "assets/note/bad.txt")
+      try server.scratch.write("one", to: "assets/note/u\u{308}.txt")
+      let statuses = [
+        try await put("new", "bad.txt").status, try await put("new", "%C3%BC.txt").status,
+      ]
+      #expect(statuses == [412, 412])
+      #expect(server.scratch.names(in: "assets/note").count == 3)
+      // Without it, a name gets new content as ever.
+      #expect(try await server.status("PUT", target, as: "publisher", body: "two") == 200)
+    }
+  }
+
+  @Test func `of uploads at once that must not replace anything, one creates the asset`()
+    async throws
+  {
+    try await withServer { server in
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 0..<4 {
+          group.addTask {
+            try await server.execute(
+              "PUT", "/api/assets/note/a.txt", as: "publisher", fields: ["If-None-Match": "*"],
+              body: "\(number)"
+            ).status
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses.sorted() == [201, 412, 412, 412])
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("GIF89a", "a.png", 201, "img"), ("ID3\u{3}", "a.png", 201, "sound"),
+      ("\0\0\0\u{14}ftypisom\0\0\0\0isom", "a.mp3", 201, "video"),
+      ("https://example.com/", "a.png", 201, "url"),
+      ("fLaC", "a.flac", 201, "sound"), ("%PDF-1.7", "a.pdf", 201, "paper"),
+      ("PK\u{3}\u{4}", "a.zip", 415, "Unpack it"), ("\u{1}\0\u{2}", "a.bin", 415, "Drop a picture"),
+      ("RIFF\0\0\0\0AVI LIST", "a.mp4", 415, "Drop an MP4."),
+      ("MThd\0\0\0\u{6}", "a.mid", 415, "rich types bells and chimes"),
+    ] as [(String, String, Int, String)])
+  func `an upload without a rich type gets the one of its content, whatever its name is`(
+    body: String, name: String, status: Int, found: String
+  ) async throws {
+    try await TestServer.test(prepare: {
+      for (type, accepts) in [
+        ("img", #""image/*""#), ("sound", #""audio/mpeg","audio/flac","video/mp4""#),
+        ("video", #""video/mp4""#), ("url", #""*/*""#), ("paper", #""application/pdf""#),
+        ("bells", #""audio/midi""#), ("chimes", #""audio/midi""#),
+      ] {
+        try $1.installPlugin(
+          type, manifest: #"{"verbs":["validate","render"],"accepts":[\#(accepts)]}"#, Self.script)
+      }
+    }) { server in
+      let answer = try await server.execute(
+        "POST", "/api/assets?name=\(name)", as: "publisher", body: body)
+      #expect(answer.status == status, "\(answer.detail ?? "")")
+      if status == 201 {
+        #expect(answer.json["richType"] as? String == found)
+        #expect(answer.fields["Location"] == "/api/assets/\(found)/\(name)")
+      } else {
+        #expect(answer.detail?.contains(found) == true, "\(answer.detail ?? "")")
+      }
+      let again = try await server.execute(
+        "POST", "/api/assets?name=\(name)", as: "publisher", fields: ["If-None-Match": "*"],
+        body: body)
+      #expect(again.status == (status == 201 ? 412 : status))
+      #expect(status != 201 || again.fields["Location"] == answer.fields["Location"])
+    }
+  }
+
+  @Test func `a film is refused as a sound with the folder to which it belongs`() async throws {
+    try await TestServer.test(prepare: {
+      for (type, accepts) in [("sound", #""audio/*","video/mp4""#), ("video", #""video/mp4""#)] {
+        try $1.installPlugin(
+          type, manifest: #"{"verbs":["validate","render"],"accepts":[\#(accepts)]}"#, Self.script)
+      }
+    }) { server in
+      let film = "\0\0\0\u{14}ftypisom\0\0\0\0isom"
+      let answer = try await server.execute(
+        "PUT", "/api/assets/sound/a.mp4", as: "publisher", body: film)
+      #expect(answer.status == 415)
+      #expect(
+        answer.detail
+          == "This is a film (MP4), not a sound. It belongs in the folder “video”.")
+      // A file in the drop folder itself is told the same.
+      try server.scratch.write(film, to: "assets/b.mp4")
+      try await eventually("it is listed") {
+        let list = try await server.execute("GET", "/api/assets", as: "publisher")
+        return list.objects("assets").contains {
+          ($0["reason"] as? String)?.hasSuffix("Move this one into the folder “video”.") == true
+        }
+      }
+    }
+  }
+
+  @Test func `a film for which there is no plugin is said to lack one`() async throws {
+    try await withServer { server in
+      let answer = try await server.execute(
+        "POST", "/api/assets?name=a.mp4", as: "publisher",
+        body: "\0\0\0\u{14}ftypisom\0\0\0\0isom")
+      #expect(answer.status == 415 && answer.detail?.contains("no plugin for it") == true)
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("", "x", 400), ("?name=", "x", 400), ("?name=a.tmp", "x", 422),
+      ("?name=a.png&type=img", "x", 400), ("?name=..", "x", 400), ("?name=a%2Fb.png", "x", 400),
+      ("?name=a.png.notify.json", "x", 422), ("?name=a.png", "", 400),
+    ] as [(String, String, Int)])
+  func `refuses an upload without a rich type that cannot be an asset`(
+    query: String, body: String, status: Int
+  ) async throws {
+    try await withServer { server in
+      let found = try await server.status(
+        "POST", "/api/assets" + query, as: "publisher", body: body)
+      #expect(found == status)
+    }
+  }
+
   @Test(
     arguments: [
       ("/api/assets/note/a.txt", "", 400), ("/api/assets/note/a.tmp", "x", 422),

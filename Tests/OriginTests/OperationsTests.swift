@@ -21,14 +21,14 @@ import Testing
       (.noRecipients, 422), (.tooManyRequests, 429), (.legallyUnavailable, 451),
       (.internalError, 500),
       (.pluginFailed, 502), (.incomplete, 503), (.busy, 503), (.unavailable, 503),
-      (.pluginTimedOut, 504), (.diskFull, 507),
+      (.pluginTimedOut, 504), (.diskFull, 507), (.preconditionFailed, 412),
     ] as [(ServiceError.Code, Int)])
   func `an error has one status, its code and the time to wait`(
     code: ServiceError.Code, status: Int
   ) {
     let response = ServiceError(code, "Why.", retryAfter: 7).response
     #expect(response.status == status && response.fields["Retry-After"] == "7")
-    guard case .problem(let name, let detail) = response.body else {
+    guard case .problem(let name, let detail, _) = response.body else {
       Issue.record("it is no problem")
       return
     }
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `every code of an error is listed above`() {
-    #expect(ServiceError.Code.allCases.count == 23)
+    #expect(ServiceError.Code.allCases.count == 24)
   }
 
   @Test func `requests without valid credentials get 401, and guesses have to wait`()

@@ -154,6 +154,8 @@ package struct TestResponse: Sendable {
   package let content: Content?
   /// The code of a problem that names one.
   package let code: String?
+  /// What a problem says of each member of the body.
+  package let errors: [ProblemError]
   /// The sentence of a problem.
   package let detail: String?
   /// The stream of events, if it is one.
@@ -166,9 +168,10 @@ package struct TestResponse: Sendable {
     (status, fields, self.isCached) = (response.status, response.fields, isCached)
     var (bytes, content, stream): ([UInt8], Content?, TestStream?) = ([], nil, nil)
     var problem: (code: String?, detail: String?)
+    var errors: [ProblemError] = []
     switch response.body {
     case .empty: break
-    case .problem(let code, let detail): problem = (code, detail)
+    case .problem(let code, let detail, let all): (problem, errors) = ((code, detail), all)
     case .bytes(let all): bytes = all
     case .content(let file):
       content = file
@@ -177,6 +180,7 @@ package struct TestResponse: Sendable {
     }
     (self.bytes, self.content, self.stream) = (bytes, content, stream)
     (code, detail) = problem
+    self.errors = errors
   }
 
   package var text: String { String(decoding: bytes, as: UTF8.self) }

@@ -108,6 +108,11 @@ static inline int clinux_is_empty_folder(int folder) {
 /* Store: everything written to a file system is on its disk when this returns 0 (syncfs). */
 int syncfs(int descriptor);
 
+/* Intake: renames a file in a folder, unless there is one of the new name (renameat2). */
+static inline int clinux_rename_new(int folder, const char *name, const char *new_name) {
+  return (int)syscall(SYS_renameat2, folder, name, folder, new_name, 1u /* RENAME_NOREPLACE */);
+}
+
 /* Folders: what kind of file system they lie on (statfs). */
 #include <sys/vfs.h>
 

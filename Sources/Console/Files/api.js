@@ -1,11 +1,15 @@
 // The public API of the server, with the session's cookie. Nothing else here sends requests, except uploads.
 
-/** A response that is not a success: the server's sentence, its code and its status. */
+/**
+ * A response that is not a success: the server's sentence, its code and its status.
+ *
+ * `errors` tells what is wrong with each member of the request, `location` which asset an upload would replace.
+ */
 export class Problem extends Error {
-  constructor(status, { detail, code } = {}) {
+  constructor(status, { detail, code, errors = [] } = {}, location) {
     super(detail ?? `${status}`);
-    this.status = status;
-    this.code = code;
+    Object.assign(this, { status, code, location });
+    this.errors = errors.map((error) => ({ member: error.pointer.slice(2), detail: error.detail }));
   }
 }
 
@@ -32,10 +36,14 @@ async function send(method, path, body) {
   }
   if (!response.ok) {
     const problem = new Problem(response.status, await response.json().catch(() => ({})));
-    if (response.status === 401 && path !== "/api/session") dispatchEvent(new Event("signed-out"));
+    if (path !== "/api/session") tellSignedOut(problem);
     throw problem;
   }
   return response.status === 204 ? null : response.json().catch(() => null);
+}
+
+function tellSignedOut({ status }) {
+  if (status === 401) dispatchEvent(new Event("signed-out"));
 }
 
 export const get = (path) => send("GET", path);
@@ -50,19 +58,29 @@ export function query(values) {
   return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
 }
 
-/** Uploads a file as an asset; `progress` gets the part sent, from 0 to 1. */
-export function upload(file, richType, name, progress) {
+/**
+ * Uploads a file as an asset; without a rich type, the server decides that by the content.
+ *
+ * `progress` gets the part sent, from 0 to 1; `signal` cancels it. Unless `replace` is true, the problem has the status
+ * 412 and a location if there is such an asset.
+ */
+export function upload(file, { richType, name, replace }, progress, signal) {
   return new Promise((resolve, reject) => {
     // fetch does not tell the progress of a body.
     const request = new XMLHttpRequest();
-    request.open("PUT", address(assetPath({ richType, name })));
+    request.open(richType ? "PUT" : "POST", address(richType ? assetPath({ richType, name }) : `/api/assets${query({ name })}`));
+    if (!replace) request.setRequestHeader("If-None-Match", "*");
     request.responseType = "json";
     request.upload.onprogress = (event) => progress(event.loaded / event.total);
-    request.onload = () =>
-      request.status < 300
-        ? resolve(request.response)
-        : reject(new Problem(request.status, request.response ?? {}));
+    request.onload = () => {
+      if (request.status < 300) return resolve(request.response);
+      const problem = new Problem(request.status, request.response ?? {}, request.getResponseHeader("Location"));
+      reject(problem);
+      tellSignedOut(problem);
+    };
     request.onerror = () => reject(new Problem(0, { detail: "The upload broke off." }));
+    request.onabort = () => reject(signal.reason);
+    signal.addEventListener("abort", () => request.abort());
     request.send(file);
   });
 }

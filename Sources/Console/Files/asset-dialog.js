@@ -2,13 +2,14 @@
 import { assetMedia } from "./api.js";
 import { facts } from "./asset-card.js";
 import { h, icon } from "./dom.js";
-import { bytes, kind } from "./format.js";
-import { linkCard, player } from "./media-view.js";
+import { bytes, kind, size } from "./format.js";
+import { linkCard, player, poster } from "./media-view.js";
 import { state } from "./screen.js";
 import { texts } from "./texts.js";
 
-/** What a device gets at most, in bytes, as docs/IMAGES.md has it. */
-export const limits = { ios: 10_000_000, android: 1_000_000, watch: 60_000, web: 2_000_000, thumb: 24_000 };
+/** What a device gets at most of a picture, in bytes, as docs/IMAGES.md has it. */
+const limits = { ios: 10_000_000, android: 1_000_000, watch: 60_000, web: 2_000_000, thumb: 24_000 };
+const largestFilm = 50_000_000;
 
 /** Shows the dialog; resolves to what shall be done: nothing, "replace" or "remove". */
 export function showAsset(asset) {
@@ -42,24 +43,53 @@ export function showAsset(asset) {
 function content(asset) {
   if (asset.richType === "sound") return player(asset);
   if (asset.richType === "url") return linkCard(asset);
-  return h("ul", { class: "profiles", "aria-label": texts.asset.profiles }, Object.keys(limits).map((profile) => rendition(asset, profile)));
+  return [
+    asset.richType === "video" && player(asset),
+    h("ul", { class: "profiles", "aria-label": texts.asset.profiles }, Object.keys(limits).map((profile) => rendition(asset, profile))),
+  ];
 }
 
-/** One rendition: the picture from the bytes that were counted. */
+/** One rendition: a film as it is sent, a picture from the bytes that were counted. */
 function rendition(asset, profile) {
-  const picture = h("img", { alt: texts.asset.rendition(asset.name, texts.profiles[profile]) });
+  return asset.richType === "video" && ["ios", "web"].includes(profile) ? film(asset, profile) : picture(asset, profile);
+}
+
+/** A film, of which only the head is asked for until it is played: its plugin answers with a film or with a picture. */
+function film(asset, profile) {
+  const words = h("small", { class: "quiet" }, texts.loading);
+  const source = assetMedia(asset, `profile=${profile}`);
+  fetch(source, { method: "HEAD" })
+    .then((response) => {
+      if (!response.ok) throw new Error(texts.asset.noRendition);
+      const type = response.headers.get("Content-Type");
+      words.textContent = [
+        kind(type), size(asset), texts.of(bytes(Number(response.headers.get("Content-Length"))), bytes(largestFilm)),
+      ].filter(Boolean).join(" · ");
+    })
+    .catch((problem) => (words.textContent = problem.message));
+  return h("li", {},
+    h("span", { class: "picture" }, h("video", {
+      src: source, controls: true, preload: "none", playsInline: true, poster: poster(asset),
+      "aria-label": texts.asset.rendition(asset.name, texts.profiles[profile]),
+    })),
+    h("strong", {}, texts.profiles[profile]), words);
+}
+
+function picture(asset, profile) {
+  const image = h("img", { alt: texts.asset.rendition(asset.name, texts.profiles[profile]) });
   const words = h("small", { class: "quiet" }, texts.loading);
   fetch(assetMedia(asset, `profile=${profile}`))
     .then(async (response) => {
       if (!response.ok) throw new Error((await response.json()).detail);
       const blob = await response.blob();
-      picture.src = URL.createObjectURL(blob);
-      await picture.decode();
-      URL.revokeObjectURL(picture.src);
+      image.src = URL.createObjectURL(blob);
+      // What no browser shows, the plugin's words say.
+      await image.decode().catch(() => { throw new Error(`${kind(blob.type)} · ${bytes(blob.size)}`); });
+      URL.revokeObjectURL(image.src);
       words.textContent = [
-        kind(blob.type), `${picture.naturalWidth} × ${picture.naturalHeight}`, texts.of(bytes(blob.size), bytes(limits[profile])),
+        kind(blob.type), `${image.naturalWidth} × ${image.naturalHeight}`, texts.of(bytes(blob.size), bytes(limits[profile])),
       ].join(" · ");
     })
     .catch((problem) => (words.textContent = problem.message));
-  return h("li", {}, h("span", { class: "picture" }, picture), h("strong", {}, texts.profiles[profile]), words);
+  return h("li", {}, h("span", { class: "picture" }, image), h("strong", {}, texts.profiles[profile]), words);
 }

@@ -5,53 +5,74 @@ import { number } from "./format.js";
 import { texts } from "./texts.js";
 
 const t = texts.audience;
+const words = (entered) => entered.split(/[\s,]+/).filter(Boolean);
 
-/** The field; `changed` is called when the recipients are others. */
-export function audienceField(changed) {
-  const text = h("input", { type: "text", placeholder: t.placeholders.people, autocapitalize: "none", spellcheck: false, required: true });
+/** The field; `changed` is called when the recipients are others, or more is known of them. */
+export function audienceField(session, changed) {
+  const text = h("input", { type: "text", placeholder: t.placeholders.people, autocapitalize: "none", spellcheck: false });
   const kind = h("select", { "aria-label": t.kind },
     h("option", { value: "people" }, t.people), h("option", { value: "tags" }, t.tags));
   const hint = h("span", { class: "hint", role: "status" });
+  let timer;
   const field = {
+    input: text,
     element: h("fieldset", {}, h("legend", {}, t.title),
       h("div", { class: "audience" }, kind, h("label", {}, h("span", { class: "hidden" }, t.title), text)), hint),
+    /** The recipients as they were entered. */
+    get entered() { return text.value.trim(); },
+    /** What is wrong with them, in a sentence; empty as far as is known. */
+    problem: "",
     /** The recipients as the API takes them: tags of which one has to match, or one expression. */
     get value() {
-      const entered = text.value.trim();
+      const { entered } = field;
       if (!entered) return [];
-      if (kind.value === "people") return words(entered).map((name) => `username:${name}`);
+      if (kind.value === "people") return words(entered).map((name) => `username:${name.replace(/^username:/, "")}`);
       return /[!&|()]/.test(entered) ? [entered] : words(entered);
     },
-    /** The numbers of users and devices now. */
-    async count() {
-      const counted = await get(`/api/audience?${new URLSearchParams(field.value.map((tag) => ["to", tag]))}`);
-      return { ...counted, devices: Object.values(counted.devices).reduce((sum, count) => sum + count, 0) };
+    /** What was entered, to be kept. */
+    get kept() { return { kind: kind.value, text: text.value }; },
+    set kept(kept) {
+      kind.value = kept?.kind ?? "people";
+      text.value = kept?.text ?? "";
+      entered();
     },
-  };
-  const words = (entered) => entered.split(/[\s,]+/).filter(Boolean);
-  let timer;
-  const entered = () => {
-    text.placeholder = t.placeholders[kind.value];
-    clearTimeout(timer);
-    timer = setTimeout(tell, 300);
-    changed();
-  };
-  async function tell() {
-    const asked = text.value;
-    let words = "";
-    hint.classList.remove("problem");
-    try {
-      if (field.value.length) {
-        const { users, devices } = await get(`/api/audience?${new URLSearchParams(field.value.map((tag) => ["to", tag]))}`);
+    /** The numbers of users and devices now; sets the problem. */
+    async count() {
+      clearTimeout(timer);
+      const { value } = field;
+      if (!value.length) return tell("", "");
+      const asked = text.value;
+      try {
+        const { users, devices, unknown } = await get(`/api/audience?${new URLSearchParams(value.map((tag) => ["to", tag]))}`);
+        if (asked !== text.value) return undefined;
+        const all = Object.values(devices).reduce((sum, count) => sum + count, 0);
         const platforms = Object.entries(devices).filter(([, count]) => count)
           .map(([platform, count]) => `${number(count)} ${texts.platforms[platform] ?? platform}`);
-        words = t.count(number(users), platforms);
+        // In the demonstration, a name becomes a user when it is first used.
+        const guests = session.demo ? unknown : [];
+        const problem =
+          unknown.length > guests.length ? t.unknown(unknown)
+          : !users && !guests.length ? t.nobody
+          : "";
+        tell([users || !guests.length ? t.count(users, platforms) : "", guests.length ? t.guests(guests) : ""].filter(Boolean).join(" "), problem);
+        return { users: users + guests.length, devices: all };
+      } catch (failure) {
+        if (asked === text.value) tell("", failure.message);
+        return undefined;
       }
-    } catch (problem) {
-      words = problem.message;
-      hint.classList.add("problem");
-    }
-    if (asked === text.value) hint.textContent = words;
+    },
+  };
+  function entered() {
+    text.placeholder = t.placeholders[kind.value];
+    clearTimeout(timer);
+    timer = setTimeout(() => field.count(), 300);
+    field.problem = "";
+    changed();
+  }
+  function tell(counted, problem) {
+    field.problem = problem;
+    hint.textContent = problem ? "" : counted;
+    changed(false);
   }
   text.addEventListener("input", entered);
   kind.addEventListener("change", entered);

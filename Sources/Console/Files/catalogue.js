@@ -4,7 +4,6 @@ import { AssetCard } from "./asset-card.js";
 import { showAsset } from "./asset-dialog.js";
 import { fill, h, icon } from "./dom.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
-import { number } from "./format.js";
 import { listen } from "./live.js";
 import { confirmed, Screen } from "./screen.js";
 import { texts } from "./texts.js";
@@ -34,7 +33,7 @@ class Catalogue extends Screen {
     this.grid = h("ul", { class: "cards", "aria-label": texts.screens.catalogue, on: { keydown: (event) => this.move(event) } });
     this.more = h("button", { hidden: true, on: { click: () => this.loadPage() } }, texts.more);
     this.hint = h("div");
-    this.uploads = new Uploads(() => this.types.value);
+    this.uploads = new Uploads((folder) => this.uploadType(folder));
     const choose = h("button", { class: "main", on: { click: async () => this.uploads.add(await chooseFiles()) } },
       icon("upload"), t.upload);
     this.frame(texts.screens.catalogue, [choose],
@@ -127,10 +126,17 @@ class Catalogue extends Screen {
         words.every((word) => key(asset).toLowerCase().includes(word)));
       shown += !card.hidden;
     }
-    this.summary.textContent = t.shown(number(shown), number(this.cards.size), Boolean(this.next));
+    this.summary.textContent = t.shown(shown, this.cards.size, Boolean(this.next));
     this.more.hidden = !this.next;
     fill(this.hint, this.cards.size === 0 && h("section", { class: "welcome" },
-      h("h2", {}, t.welcome), h("ol", {}, t.firstSteps.map((step) => h("li", {}, step)))));
+      h("h2", {}, t.welcome), h("ol", {}, (matchMedia("(any-pointer: fine)").matches ? t.firstSteps : [t.touchStep, ...t.firstSteps.slice(1)]).map((step) => h("li", {}, step)))));
+  }
+
+  /** The rich type of one's own plugin that a folder's name or the filter tells; the content tells the others. */
+  uploadType(folder) {
+    const own = [...this.types.options].map(({ value }) => value)
+      .filter((type) => /^[a-z]/.test(type) && type !== "outbox" && !(type in texts.richTypes));
+    return own.find((type) => type === folder) ?? own.find((type) => type === this.types.value);
   }
 
   async open(asset) {
@@ -138,7 +144,7 @@ class Catalogue extends Screen {
     if (outcome === "remove") await this.removeAsset(asset);
     if (outcome === "replace") {
       const [file] = await chooseFiles(false);
-      if (file) this.uploads.add([{ file: file.file, richType: asset.richType, name: asset.name }]);
+      if (file) this.uploads.add([{ file: file.file, richType: asset.richType, name: asset.name, replace: true }]);
     }
     this.cards.get(key(asset))?.querySelector("button")?.focus();
   }

@@ -5,60 +5,84 @@ import { facts } from "./asset-card.js";
 import { audienceField } from "./audience.js";
 import { fill, h, icon } from "./dom.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
-import { number } from "./format.js";
+import { zone } from "./format.js";
+import { keepDraft, keptDraft } from "./kept-draft.js";
 import { mediaView } from "./media-view.js";
 import { showPreviews } from "./previews.js";
-import { confirmed, Screen } from "./screen.js";
+import { Screen } from "./screen.js";
+import { confirmSending } from "./send-dialog.js";
 import { texts } from "./texts.js";
 import { Uploads } from "./uploads.js";
 
 const t = texts.compose;
 const longestMessage = 16_384;
+/** So long ago a time may be: choosing it takes a while, and clocks differ. In milliseconds. */
+const tolerance = 60_000;
 
 class Compose extends Screen {
-  /** The asset that is sent, or a link that was typed. */
+  /** The asset that is sent; without one, a link that was typed. */
   content = null;
+  /** Whether everything that is missing is shown: once sending was tried. */
+  isTried = false;
+  /** What the server says about members of the notification, until they are changed. */
+  refused = {};
 
   async load() {
     const changed = () => this.changed();
     this.chosen = h("button", { type: "button", class: "chosen", on: { click: () => this.choose() } });
     this.link = h("input", { type: "url", placeholder: "https://", on: { input: changed } });
-    this.message = h("textarea", { rows: 4, required: true, on: { input: changed } });
+    this.linkDetails = h("details", {}, h("summary", {}, t.orLink), h("label", {}, t.link, this.link));
+    this.message = h("textarea", { rows: 4, on: { input: changed } });
     this.length = h("span", { class: "hint" });
-    this.audience = audienceField(changed);
-    this.form = h("select", { on: { change: changed } }, Object.keys(t.forms).map((form) =>
-      h("option", { value: form, selected: form === "alert" }, t.forms[form])));
+    this.audience = audienceField(this.session, (isOther) => this.changed(isOther));
+    this.form = h("select", { on: { change: changed } }, Object.keys(t.forms).map((form) => h("option", { value: form }, t.forms[form])));
     this.formHint = h("span", { class: "hint" });
-    this.badge = h("input", { type: "checkbox" });
+    this.badge = h("input", { type: "checkbox", on: { change: changed } });
     this.notBefore = h("input", { type: "datetime-local", on: { input: changed } });
     this.expires = h("input", { type: "datetime-local", on: { input: changed } });
-    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    this.problem = h("p", { class: "problem", role: "alert" });
     this.test = h("button", { type: "button", on: { click: () => this.attempt(this.test, () => this.sendTest()) } }, t.test);
     this.send = h("button", { class: "main" }, icon("sent"), h("span", {}, t.send));
     this.previews = h("section", { class: "previews", "aria-label": t.previews });
     this.uploads = new Uploads();
+    this.fields = {
+      content: field("content", this.chosen), message: field("message", this.message), to: field("to", this.audience.input),
+      notBefore: field("notBefore", this.notBefore), expires: field("expires", this.expires),
+    };
     const submit = (event) => {
       event.preventDefault();
       this.attempt(this.send, () => this.publish());
     };
-    this.frame(texts.screens.compose, [],
+    const { content, message, to, notBefore, expires } = this.fields;
+    this.frame(texts.screens.compose, [h("button", { on: { click: () => this.startOver() } }, t.startOver)],
       h("div", { class: "compose" },
-        h("form", { class: "panel", on: { submit } },
-          h("fieldset", {}, h("legend", {}, t.content), this.chosen),
+        h("form", { class: "panel", noValidate: true, on: { submit } },
+          h("fieldset", {}, h("legend", {}, t.content), this.chosen, content.words),
           this.uploads,
-          h("details", {}, h("summary", {}, t.orLink), h("label", {}, t.link, this.link)),
-          h("label", {}, t.message, this.message, this.length),
-          this.audience.element,
-          h("div", { class: "pair" }, h("label", {}, t.notBefore, this.notBefore), h("label", {}, t.expires, this.expires)),
+          this.linkDetails,
+          h("div", { class: "field" }, h("label", {}, t.message, this.message, this.length), message.words),
+          h("div", { class: "field" }, this.audience.element, to.words),
+          h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words),
+          h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
           h("label", {}, t.form, this.form, this.formHint),
           h("label", { class: "check" }, this.badge, t.badge),
           this.problem,
           h("div", { class: "actions" }, this.send, this.test)),
         this.previews));
     acceptDrops(this, t.drop, (files) => this.take(files));
+    const kept = keptDraft(this.session.username);
+    this.fillIn(kept);
     const [richType, name] = this.parameters;
-    if (name) this.content = await get(assetPath({ richType, name }));
-    this.changed();
+    const wanted = name ? { richType, name } : kept?.content;
+    if (!wanted) return;
+    try {
+      this.use(await get(assetPath(wanted)));
+      if (wanted === kept?.content) this.keep(kept.key);
+    } catch (problem) {
+      // What was kept may have been removed since.
+      if (name) throw problem;
+      this.say(problem.message, true);
+    }
   }
 
   async choose() {
@@ -80,82 +104,204 @@ class Compose extends Screen {
     this.changed();
   }
 
+  /** The values of the form, to be kept. */
+  get values() {
+    return {
+      content: this.content && { richType: this.content.richType, name: this.content.name }, link: this.link.value,
+      message: this.message.value, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
+      notBefore: this.notBefore.value, expires: this.expires.value, key: this.key,
+    };
+  }
+
+  /** Shows kept values; without any, an empty form. */
+  fillIn(kept = {}) {
+    this.content = null;
+    this.link.value = kept.link ?? "";
+    this.linkDetails.open = Boolean(kept.link);
+    this.message.value = kept.message ?? "";
+    this.form.value = kept.form ?? "alert";
+    this.badge.checked = kept.badge ?? false;
+    this.notBefore.value = kept.notBefore ?? "";
+    this.expires.value = kept.expires ?? "";
+    this.isTried = false;
+    this.audience.kept = kept.to;
+    this.key = kept.key;
+    // The asset that was kept with it is not here yet.
+    keepDraft(this.session.username, kept);
+  }
+
+  /** Keeps what was entered, with the key of a request whose response may have been lost. */
+  keep(key) {
+    this.key = key;
+    keepDraft(this.session.username, this.values);
+  }
+
+  startOver() {
+    this.fillIn();
+    keepDraft(this.session.username, null);
+    history.replaceState(null, "", "#compose");
+    this.chosen.focus();
+  }
+
   /** The notification as the API takes it; `to` replaces the recipients. */
   draft(to = this.audience.value) {
     const link = this.link.value.trim();
-    const date = (input) => input.value && new Date(input.value).toISOString().replace(/\.\d+Z/, "Z");
     const draft = {
       message: this.message.value,
       richType: link ? "url" : this.content?.richType,
       payload: link || this.content?.name,
       to: to.length ? to : [`username:${this.session.username}`],
       form: this.form.value,
-      notBefore: date(this.notBefore) || undefined,
-      expires: date(this.expires) || undefined,
+      notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z"),
+      expires: time(this.expires)?.toISOString().replace(/\.\d+Z/, "Z"),
     };
     if (this.badge.checked && this.form.value !== "silent") draft.badge = true;
     return draft;
   }
 
-  /** Shows what was entered, and asks the server for the rest a moment later. */
-  changed() {
+  /** All that is wrong or missing, by field; what is only missing is no fault before sending was tried. */
+  faults() {
+    const faults = {};
+    const say = (field, isWrong, words) => { if (isWrong) faults[field] ??= words; };
+    const link = this.link.value.trim();
+    const [now, notBefore, expires] = [Date.now(), time(this.notBefore), time(this.expires)];
+    say("content", this.isTried && !link && !this.content, t.faults.content);
+    say("content", link && !/^https?:\/\/[^\s/]+/i.test(link), t.faults.link);
+    say("message", this.isTried && this.form.value !== "silent" && !this.message.value.trim(), t.faults.message);
+    say("message", this.excess > 0, t.faults.length(this.excess));
+    say("to", this.isTried && !this.audience.value.length, t.faults.to);
+    say("to", this.audience.problem, this.audience.problem);
+    for (const [name, value] of [["notBefore", notBefore], ["expires", expires]]) {
+      say(name, this[name].validity.badInput, t.faults.incomplete);
+      say(name, value && value < now - tolerance, t.faults[name]);
+    }
+    say("expires", expires && expires <= (notBefore ?? now), t.faults.order);
+    return { ...this.refused, ...faults };
+  }
+
+  /** How many characters the message has too many, about: the limit is in bytes. */
+  get excess() {
+    const used = new TextEncoder().encode(this.message.value).length;
+    return Math.ceil(Math.max(0, used - longestMessage) / (used / (this.message.value.length || 1) || 1));
+  }
+
+  /** Shows what is wrong; returns the fields with faults, in the order of the form. */
+  showFaults() {
+    const faults = this.faults();
+    for (const [name, { control, words }] of Object.entries(this.fields)) {
+      words.textContent = faults[name] ?? "";
+      words.hidden = !faults[name];
+      control.setAttribute("aria-invalid", Boolean(faults[name]));
+    }
+    const wrong = Object.keys(this.fields).filter((name) => faults[name]);
+    this.problem.textContent = this.isTried && wrong.length ? t.notSent(wrong.length) : "";
+    return wrong;
+  }
+
+  /** Shows what was entered and keeps it; if something is other than before, asks the server a moment later. */
+  changed(isOther = true) {
+    if (!isOther) return this.showFaults();
     const { content } = this;
     fill(this.chosen, content
       ? [h("span", { class: "picture" }, mediaView(content)), h("span", {}, h("strong", {}, content.name), h("small", {}, facts(content)))]
-      : [h("span", { class: "picture" }, icon("catalogue")), h("span", {}, h("strong", {}, t.choose), h("small", {}, t.chooseHint))]);
-    const used = new TextEncoder().encode(this.message.value).length;
-    this.length.textContent = t.length(number(used), number(longestMessage));
-    this.length.classList.toggle("problem", used > longestMessage);
+      : [h("span", { class: "picture" }, icon("catalogue")), h("span", {}, h("strong", {}, t.choose),
+        h("small", {}, matchMedia("(any-pointer: fine)").matches ? t.chooseHint : t.touchHint))]);
+    this.length.textContent = t.length([...this.message.value].length);
     this.formHint.textContent = t.formHints[this.form.value];
     this.badge.disabled = this.form.value === "silent";
     this.send.lastChild.textContent = this.notBefore.value ? t.schedule : t.send;
-    this.send.disabled = this.test.disabled = true;
+    // Another notification than the one that may have been sent already.
+    this.keep(undefined);
+    this.refused = {};
+    this.showFaults();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), 350);
   }
 
-  /** One check at a time; what changed meanwhile is checked afterwards. */
+  /** Shows the previews, one check at a time; what changed meanwhile is checked afterwards. */
   async check() {
     if (this.checking) return (this.again = true);
-    const draft = this.draft();
-    if (!draft.payload) return showPreviews(this.previews, null);
+    // For oneself, so that other recipients need not be right yet.
+    const draft = { ...this.draft([]), notBefore: undefined, expires: undefined };
+    if (!draft.payload || this.faults().content) return showPreviews(this.previews, null);
     this.checking = true;
     // Pictures can be seen before there are words.
-    const hasMessage = draft.message.trim() !== "";
-    if (!hasMessage) draft.message = t.sample;
+    if (!draft.message.trim()) draft.message = t.sample;
     try {
       const result = await post("/api/notifications?dry-run", draft);
-      this.result = result;
-      this.problem.hidden = true;
       showPreviews(this.previews, result, this.content?.name === draft.payload ? this.content : { richType: "url", url: draft.payload });
-      this.test.disabled = !hasMessage;
-      this.send.disabled = !hasMessage || !this.audience.value.length;
     } catch (problem) {
-      this.problem.textContent = problem.message;
-      this.problem.hidden = false;
+      this.refuse(problem);
     } finally {
       this.checking = false;
       if (this.again) {
         this.again = false;
-        this.changed();
+        this.check();
       }
     }
   }
 
+  /** Shows what the server refuses: at the fields that it names, else at the content. */
+  refuse(problem) {
+    const errors = problem.errors?.length ? problem.errors : [{ member: "payload", detail: problem.message }];
+    for (const { member, detail } of errors) this.refused[this.fields[member] ? member : "content"] = detail;
+    this.showFaults();
+  }
+
+  /** Whether it can be sent; else all that is wrong is shown, and the first of it has the focus. */
+  isRight(isTest) {
+    this.isTried = true;
+    const [first] = this.showFaults().filter((name) => !isTest || ["content", "message"].includes(name));
+    if (!first) return true;
+    this.fields[first].control.focus();
+    return false;
+  }
+
   async sendTest() {
-    await post("/api/notifications", { ...this.draft([]), notBefore: undefined });
-    this.say(t.tested(this.session.username));
+    if (!this.isRight(true)) return;
+    const { reach } = await this.post({ ...this.draft([]), notBefore: undefined, expires: undefined });
+    this.isTried = false;
+    this.showFaults();
+    this.say(reach.devices ? t.tested(reach.devices, reach.devicesWithoutLane) : t.testedNowhere);
   }
 
   async publish() {
+    const counted = await this.audience.count();
+    if (!this.isRight()) return;
+    if (!counted) throw new Error(t.changedMeanwhile);
     const draft = this.draft();
-    const { users, devices } = await this.audience.count();
-    if (!(await confirmed(t.question(number(users), number(devices), Boolean(draft.notBefore)), this.send.textContent))) return;
-    // A second press of the button after a lost response creates nothing more.
-    this.key ??= crypto.randomUUID();
-    const { id } = await post("/api/notifications", { ...draft, idempotencyKey: this.key });
+    const isSure = await confirmSending({
+      content: this.link.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft.message,
+      recipients: this.audience.entered, counted, notBefore: time(this.notBefore), expires: time(this.expires),
+      verb: this.send.textContent,
+    });
+    // A dialog can be open for long.
+    if (!isSure || !this.isRight()) return;
+    // A second press of the button after a lost response creates nothing more, also after a reload.
+    this.keep(this.key ?? crypto.randomUUID());
+    const { id } = await this.post({ ...draft, idempotencyKey: this.key });
+    keepDraft(this.session.username, null);
     location.hash = `#sent/${id}`;
   }
+
+  async post(draft) {
+    try {
+      return await post("/api/notifications", draft);
+    } catch (problem) {
+      if (problem.errors?.length) this.refuse(problem);
+      throw problem;
+    }
+  }
 }
+
+/** A control with the place of the sentence that says what is wrong with it. */
+function field(name, control) {
+  const words = h("p", { class: "fault", id: `fault-${name}`, hidden: true });
+  control.setAttribute("aria-describedby", words.id);
+  return { control, words };
+}
+
+/** The time in a field; undefined if there is none. */
+const time = (input) => (input.value ? new Date(input.value) : undefined);
 
 customElements.define("console-compose", Compose);

@@ -1,17 +1,19 @@
-// Numbers and times in the browser's language.
+// Numbers and times, in the language of the words.
+import { language } from "./texts.js";
+
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
 export function bytes(count) {
   if (count === undefined || count === null) return "";
   const power = Math.min(units.length - 1, count < 1000 ? 0 : Math.floor(Math.log10(count) / 3));
   const value = count / 1000 ** power;
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(language, {
     style: "unit", unit: units[power], unitDisplay: power ? "short" : "long",
     maximumFractionDigits: power > 1 && value < 10 ? 1 : 0,
   }).format(value);
 }
 
-export const number = (value) => new Intl.NumberFormat().format(value);
+export const number = (value) => new Intl.NumberFormat(language).format(value);
 
 export const size = ({ width, height }) => (width && height ? `${width} × ${height}` : "");
 
@@ -25,18 +27,30 @@ export function time(text) {
   const element = document.createElement("time");
   const date = new Date(text);
   element.dateTime = text;
-  element.title = date.toLocaleString();
+  element.title = date.toLocaleString(language, { dateStyle: "long", timeStyle: "medium" });
   const past = (Date.now() - date) / 1000;
-  const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   const away = Math.abs(past);
   element.textContent =
     away < 45 ? relative.format(0, "second")
     : away < 3600 ? relative.format(-Math.round(past / 60), "minute")
     : away < 86400 ? relative.format(-Math.round(past / 3600), "hour")
-    : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+    : date.toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
   return element;
+}
+
+/** A time in full, with its zone: "Saturday, 28 November 2026 at 10:30 (Europe/Berlin, UTC+1)". */
+export const exactTime = (date) =>
+  `${date.toLocaleString(language, { dateStyle: "full", timeStyle: "short" })} (${zone(date)})`;
+
+/** The browser's time zone at a time: "Europe/Berlin, UTC+1". */
+export function zone(date = new Date()) {
+  const format = new Intl.DateTimeFormat(language, { timeZoneName: "shortOffset" });
+  const offset = format.formatToParts(date).find(({ type }) => type === "timeZoneName").value.replace("GMT", "UTC");
+  const name = format.resolvedOptions().timeZone;
+  return name === "UTC" ? name : `${name}, ${offset}`;
 }
 
 /** The kind of a media type, in a word: "JPEG". */
 export const kind = (type) =>
-  (type ?? "").split(";")[0].split("/").pop().replace(/^x-|^vnd\./, "").replace("mpeg", "MP3").toUpperCase();
+  (type ?? "").split(";")[0].split("/").pop().replace(/^x-|^vnd\./, "").replace("mpeg", "MP3").replace("quicktime", "MOV").toUpperCase();

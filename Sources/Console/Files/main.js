@@ -1,6 +1,7 @@
 // Starts the console: who is signed in decides what is shown.
 import { address, get, remove } from "./api.js";
 import { fill, h, icon } from "./dom.js";
+import { forgetDrafts } from "./kept-draft.js";
 import { close, connect } from "./live.js";
 import { signIn } from "./sign-in.js";
 import { texts } from "./texts.js";
@@ -25,15 +26,18 @@ const screens = [
 ];
 let session;
 
-async function start() {
+/** Shows what the user may see, or the form to sign in; `hasEnded` says that the session was there before. */
+async function start(hasEnded = false) {
   try {
     session = await get("/api/session");
   } catch (problem) {
     close();
     session = undefined;
-    return signIn(document.body, start, problem.status === 401 ? undefined : problem);
+    for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+    return signIn(document.body, () => start(), problem.status !== 401 ? problem : hasEnded ? new Error(texts.signIn.ended) : undefined);
   }
-  if (session.role === "device") return signIn(document.body, start, new Error(texts.signIn.device), signOut);
+  if (session.role === "device") return signIn(document.body, () => start(), new Error(texts.signIn.device), signOut);
+  forgetDrafts(session.username);
   connect();
   fill(document.body,
     h("a", { class: "skip", href: "#main", on: { click: skip } }, texts.skip),
@@ -55,6 +59,8 @@ function show() {
   if (!session) return;
   const [name, ...rest] = location.hash.slice(1).split("/");
   const [found, tag] = visible().find(([known]) => known === name) ?? visible()[0];
+  // What was asked about belongs to the screen that is left.
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const screen = document.createElement(found === "sent" && rest[0] ? "console-notification" : tag);
   screen.session = session;
   screen.parameters = rest.map(decodeURIComponent);
@@ -74,6 +80,7 @@ function skip(event) {
 
 async function signOut() {
   await remove("/api/session").catch(() => {});
+  forgetDrafts();
   close();
   // A page of its own, so that neither memory nor the browser's history keeps what was shown.
   location.replace(address("/console/"));
@@ -83,7 +90,12 @@ addEventListener("hashchange", () => {
   show();
   document.querySelector("main")?.focus({ preventScroll: true });
 });
-addEventListener("signed-out", () => session && start());
+addEventListener("signed-out", () => {
+  if (!session) return;
+  // The other requests of the screen are told the same.
+  session = undefined;
+  start(true);
+});
 // The browser may show a page as it was when one goes back; it asks again who is signed in.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 start();

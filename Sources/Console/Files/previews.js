@@ -2,8 +2,8 @@
 import { address, assetMedia } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { bytes, kind, number, size } from "./format.js";
-import { linkCard } from "./media-view.js";
-import { texts } from "./texts.js";
+import { linkCard, poster } from "./media-view.js";
+import { language, texts } from "./texts.js";
 
 const t = texts.previews;
 
@@ -33,14 +33,14 @@ export function showPreviews(element, result, content) {
 function phone(platform, notification) {
   return h("div", { class: `phone ${platform}` },
     h("div", { class: "clock", "aria-hidden": "true" },
-      h("span", {}, new Date().toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" })),
+      h("span", {}, new Date().toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" })),
       h("b", {}, "9:41")),
     notification);
 }
 
 /** A notification, with a small picture beside the text or a large one below. */
 function bubble(view, isCollapsed) {
-  return h("div", { class: `bubble ${isCollapsed ? "collapsed" : "expanded"}` }, app(view), words(view), picture(view));
+  return h("div", { class: `bubble ${isCollapsed ? "collapsed" : "expanded"}` }, app(view), words(view), picture(view, isCollapsed));
 }
 
 const app = () => h("span", { class: "app" }, h("img", { src: "icon.svg", alt: "" }), h("span", {}, t.app), h("span", {}, t.now));
@@ -48,10 +48,17 @@ const app = () => h("span", { class: "app" }, h("img", { src: "icon.svg", alt: "
 const words = ({ text }) =>
   h("p", {}, text?.title && h("b", {}, text.title), text?.body ?? "");
 
-/** The rendition itself; a sound as its waveform, a link as its card. */
-function picture({ rendition, content }) {
+/** The rendition itself; a sound as its waveform, a link as its card, a film as its poster where it is small. */
+function picture({ rendition, content }, isCollapsed = false) {
   if (!rendition || rendition.status === "refused") return h("span", { class: "shot symbol bad" }, icon("refused"));
   if (content?.richType === "url") return h("span", { class: "shot" }, linkCard(content));
+  if (rendition.contentType?.startsWith("video/") && content) {
+    if (isCollapsed) return h("img", { class: "shot", alt: "", data: { profile: rendition.profile }, src: poster(content) });
+    return h("video", {
+      class: "shot", controls: true, muted: true, playsInline: true, preload: "none", poster: poster(content),
+      src: address(rendition.url), data: { profile: rendition.profile }, "aria-label": content.name,
+    });
+  }
   const isPicture = rendition.contentType?.startsWith("image/");
   const source = isPicture && rendition.url ? address(rendition.url)
     : content?.richType === "sound" ? assetMedia(content, "view=waveform&width=480") : null;

@@ -1,4 +1,13 @@
-// Every word of the console. To translate it, translate this file.
+// Every word of the console. To translate it, translate this file, with its language, in which numbers and times are.
+export const language = "en-GB";
+const number = new Intl.NumberFormat(language).format;
+/** A number with its word: "1 file", "2 files". */
+const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+const people = (value) => count(value, "person", "people");
+const devices = (value) => count(value, "device");
+const list = new Intl.ListFormat(language);
+const names = (all) => list.format(all.map((name) => `“${name}”`));
+
 export const texts = {
   navigation: "Console",
   skip: "Skip to the content",
@@ -14,7 +23,7 @@ export const texts = {
     account: "Your account",
   },
   roles: { device: "Device", publisher: "Publisher", admin: "Administrator" },
-  richTypes: { img: "Pictures", sound: "Sounds", url: "Links" },
+  richTypes: { img: "Pictures", sound: "Sounds", video: "Videos", url: "Links" },
   profiles: { ios: "iPhone and iPad", android: "Android", watch: "Watch", web: "Browser", thumb: "Thumbnail" },
   platforms: {
     apns: "iOS", gcm: "Android", fcm: "Android", webpush: "Browsers", wns: "Windows", mpns: "Windows Phone", embedded: "Own stream",
@@ -26,50 +35,78 @@ export const texts = {
   },
   signIn: {
     title: "Sign in",
-    explanation: "Send pictures, sounds and links as push notifications, and see what each phone will show.",
+    explanation: "Send pictures, sounds, videos and links as push notifications, and see what each phone will show.",
     name: "Name", password: "Password", button: "Sign in",
+    ended: "Your session has ended. Sign in again; what you were writing is still there.",
     device: "This account is for devices only. Ask an administrator for the role publisher.",
   },
   catalogue: {
     search: "Search by name", type: "Type", state: "State", everyType: "All types", everyState: "All states",
     upload: "Upload files", drop: "Drop files or folders to upload them",
-    shown: (shown, all, more) => (shown === all && !more ? `${all} files` : `${shown} of ${all}${more ? "+" : ""} files`),
+    shown: (shown, all, more) => (shown === all && !more ? count(all, "file") : `${number(shown)} of ${more ? `${number(all)}+ files` : count(all, "file")}`),
+    touchStep: "Choose “Upload files” for a picture, a sound, a video or a link file, or copy it into the folder assets/ of the server.",
     removeQuestion: (name) => `Remove ${name}? Notifications that were sent with it keep it.`,
     removed: (name) => `${name} was removed.`,
     welcome: "There is nothing here yet. Three steps to a first notification:",
     firstSteps: [
-      "Drop a picture, a sound or a link file anywhere on this page, or copy it into the folder assets/ of the server.",
+      "Drop a picture, a sound, a video or a link file anywhere on this page, or copy it into the folder assets/ of the server.",
       "The file is checked and made ready for every kind of device. If something is wrong with it, you read here what to change.",
       "Open it and choose “Send it”. You see what every phone will show before anything is sent.",
     ],
   },
   asset: {
     compose: "Send it", original: "Download the original", replace: "Replace", profiles: "What each kind of device gets",
-    rendition: (name, profile) => `${name} for ${profile}`,
+    rendition: (name, profile) => `${name} for ${profile}`, noRendition: "There is no version for these devices.",
   },
   uploads: {
     title: "Uploads", clear: "Clear", waiting: "Waiting", sending: "Sending", checking: "Being checked", done: "Accepted",
+    cancelAll: "Cancel all", cancelled: "Cancelled", accepted: (all) => `${count(all, "file")} accepted`,
+    refused: (all) => `${count(all, "file")} not accepted`,
+  },
+  conflict: {
+    title: (name) => `“${name}” is there already`, existing: "In the catalogue", uploaded: "To be uploaded",
+    hint: "Replacing cannot be undone. Notifications that were sent keep the old content.",
+    forAll: "Do the same for the other files of this upload", both: "Keep both", replace: "Replace",
   },
   picker: { title: "Choose a file", none: "No file has this name." },
   compose: {
-    content: "Content", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", orLink: "Send a link instead", link: "Link",
-    message: "Message", length: (used, most) => `${used} of ${most} bytes`, sample: "Your message",
+    content: "Content", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", orLink: "Send a link instead", link: "Link",
+    message: "Message", length: (all) => count(all, "character"), sample: "Your message",
     notBefore: "Send at", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
-    forms: { alert: "Alert", silent: "Silent", hybrid: "Alert and silent", legacy: "As in Azure’s tutorial" },
+    forms: { alert: "Alert", silent: "Silent", hybrid: "Alert and silent", legacy: "For older apps" },
     formHints: {
       alert: "Shows the message at once; the app’s extension adds the media.",
       silent: "Wakes the app, which decides what to show.",
       hybrid: "For apps with and without an extension.",
-      legacy: "The exact text of the Azure “Rich Push” tutorial.",
+      legacy: "For apps that were made after Azure’s “Rich Push” tutorial.",
     },
-    send: "Send", schedule: "Schedule", test: "Send to myself only", tested: (name) => `Sent to the devices of ${name}.`,
-    question: (users, devices, later) => `${later ? "Schedule this" : "Send this now"} for ${users} people on ${devices} devices?`,
+    send: "Send", schedule: "Schedule", startOver: "Start over", zone: (zone) => `Times are in your time zone (${zone}).`,
+    test: "Send to myself only",
+    tested: (all, unreached) => `Sent to ${all === 1 ? "your device" : `your ${devices(all)}`}${unreached ? `, of which no push service reaches ${number(unreached)}` : ""}.`,
+    testedNowhere: "You have no registered device that would show it. It is only in your own inbox.",
+    notSent: (faults) => `Not sent: ${faults === 1 ? "one thing is" : `${number(faults)} things are`} missing or wrong above.`,
+    changedMeanwhile: "The recipients could not be counted. Try again.",
+    faults: {
+      content: "Choose a file or enter a link: a notification with text alone cannot be sent yet.",
+      link: "A link begins with https:// or http://.",
+      message: "Write a message.", length: (all) => `The message is about ${count(all, "character")} too long.`,
+      to: "Enter at least one recipient.", incomplete: "Complete the date and the time.",
+      notBefore: "This time has passed. Choose a later one, or none to send it now.",
+      expires: "This time has passed. Choose a later one, or none.", order: "It would expire before it is sent.",
+    },
     previews: "What devices will show", drop: "Drop a file to send it",
   },
   audience: {
     title: "Recipients", kind: "Kind of recipients", people: "People", tags: "Tags",
     placeholders: { people: "alice, bob", tags: "news && !muted" },
-    count: (users, platforms) => `${users} people${platforms.length ? `: ${platforms.join(", ")}` : ", without a registered device"}`,
+    count: (users, platforms) => `${people(users)}${platforms.length ? `: ${platforms.join(", ")}` : ", without a registered device"}.`,
+    unknown: (all) => `There is nobody called ${names(all)}.`, nobody: "Nobody matches this now.",
+    guests: (all) => `New: ${names(all)}.`,
+  },
+  sendDialog: {
+    send: (users, all) => `Send now to ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
+    schedule: (users, all) => `Schedule for ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
+    message: "Message", noMessage: "None", recipients: "Recipients", time: "When", now: "Now", expires: "Expires",
   },
   previews: {
     empty: "Choose a file, and this shows what every kind of device will make of it.", app: "YOUR APP", now: "now",

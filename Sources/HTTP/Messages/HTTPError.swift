@@ -41,6 +41,20 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
     reason: "The HTTP server cannot start: the open-file limit (ulimit -n) is reached.")
 }
 
+/// What is wrong with a part of a request's body (RFC 9457, section 3, the example's `errors`).
+package struct ProblemError: Sendable, Hashable {
+  /// What is wrong, in a sentence.
+  package let detail: String
+  /// Where, as a JSON pointer in a URI fragment (RFC 6901, section 6): `#/expires`.
+  package let pointer: String
+
+  /// Describes what is wrong with a member of the body.
+  package init(_ detail: String, member: String) {
+    self.detail = detail
+    pointer = "#/" + member.replacing("~", with: "~0").replacing("/", with: "~1")
+  }
+}
+
 /// Problem details (RFC 9457), and the reason phrases that are their titles.
 enum ProblemDetails {
   /// The content of an `application/problem+json` response, one line of JSON.
@@ -49,15 +63,22 @@ enum ProblemDetails {
   ///   - status: the HTTP status; its reason phrase is the title.
   ///   - code: what happened, for programs; nil for the reason phrase, as `not-found`.
   ///   - detail: a sentence a person can act on.
+  ///   - errors: what is wrong with each part of the request's body.
   ///   - requestID: the request's ``Request/id``, by which its log lines can be found.
   /// - Returns: the JSON text.
-  static func json(_ status: Int, code: String?, _ detail: String, requestID: String) -> [UInt8] {
+  static func json(
+    _ status: Int, code: String?, _ detail: String, errors: [ProblemError] = [], requestID: String
+  ) -> [UInt8] {
     let title = reasonPhrase(of: status)
     let code = code ?? title.lowercased().replacing(" ", with: "-")
     let (quotedCode, quotedDetail) = (JSONText.quoted(code), JSONText.quoted(detail))
+    let list = errors.map { error in
+      "{\"detail\":\(JSONText.quoted(error.detail)),\"pointer\":\(JSONText.quoted(error.pointer))}"
+    }
+    let member = list.isEmpty ? "" : "\"errors\":[\(list.joined(separator: ","))],"
     return Array(
       """
-      {"code":\(quotedCode),"detail":\(quotedDetail),"requestId":\(JSONText.quoted(requestID)),\
+      {"code":\(quotedCode),"detail":\(quotedDetail),\(member)"requestId":\(JSONText.quoted(requestID)),\
       "status":\(status),"title":\(JSONText.quoted(title)),"type":"about:blank"}
 
       """.utf8)

@@ -57,12 +57,15 @@ package struct Response: Sendable {
   ///   - status: the HTTP status; its reason phrase is the title.
   ///   - detail: a sentence a person can act on.
   ///   - code: what happened, for programs; by default the reason phrase as `not-found`.
+  ///   - errors: what is wrong with each part of the request's body.
   ///   - fields: further fields, such as `Retry-After`.
   /// - Returns: the response.
   package static func problem(
-    _ status: Int, _ detail: String, code: String? = nil, fields: Fields = Fields()
+    _ status: Int, _ detail: String, code: String? = nil, errors: [ProblemError] = [],
+    fields: Fields = Fields()
   ) -> Response {
-    var response = Response(status, fields: fields, body: .problem(code: code, detail: detail))
+    let body = ResponseBody.problem(code: code, detail: detail, errors: errors)
+    var response = Response(status, fields: fields, body: body)
     response.fields["Content-Type"] = "application/problem+json"
     return response.notStored
   }
@@ -79,7 +82,7 @@ package struct Response: Sendable {
 package enum ResponseBody: Sendable {
   case empty
   /// An error, sent as ``ProblemDetails``.
-  case problem(code: String?, detail: String)
+  case problem(code: String?, detail: String, errors: [ProblemError] = [])
   case bytes([UInt8])
   case content(Content)
   case events(any EventSource)

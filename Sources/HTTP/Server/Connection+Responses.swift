@@ -12,8 +12,9 @@ extension Connection {
     switch response.body {
     case .empty: send(response.status, response.fields, [], size: 0)
     case .bytes(let bytes): send(response.status, response.fields, bytes: bytes)
-    case .problem(let code, let detail):
-      let json = ProblemDetails.json(response.status, code: code, detail, requestID: requestID)
+    case .problem(let code, let detail, let errors):
+      let json = ProblemDetails.json(
+        response.status, code: code, detail, errors: errors, requestID: requestID)
       send(response.status, response.fields, bytes: json)
     case .content(let content): send(content, with: response)
     case .events(let source): send(source, with: response)

@@ -1,5 +1,6 @@
 import HTTP
 import Intake
+import Primitives
 import Media
 import RichPushAPI
 import PluginHost
@@ -115,14 +116,63 @@ struct AssetRoutes: Sendable {
   func put(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
     try checkPlugin(of: richType)
-    guard let file = context.file, file.size > 0 else {
-      throw ServiceError(.invalidRequest, "The body is empty.")
+    return try await put(Self.file(context), richType, name, context)
+  }
+
+  /// Checks the name before the body is read.
+  func mayPost(_ context: RequestContext) throws -> Response? {
+    let name = try Self.newName(context)
+    guard !NotifySidecar.isName(name.value) else {
+      let reason = "is named like a sidecar, which belongs to a file of a rich type: PUT it there."
+      throw ServiceError(.rejected, "\(name.value.quoted) \(reason)")
     }
+    try assets.requireName("", name, mayPublish: mayPublish(context))
+    return nil
+  }
+
+  /// `POST /api/assets?name=<name>`: the same as `put`, with the rich type to which the file belongs by its content.
+  func post(_ context: RequestContext) async throws -> Response {
+    let name = try Self.newName(context)
+    let file = try Self.file(context)
+    return try await put(file, assets.richType(ofFileAt: file.path), name, context)
+  }
+
+  /// Puts a file into the drop folder; with `If-None-Match: *`, only if there is none of this name.
+  private func put(
+    _ file: SavedBody, _ richType: String, _ name: AssetName, _ context: RequestContext
+  ) async throws -> Response {
+    let fields: Fields = [
+      "Location": "/api/assets/\(richType)/\(PercentEncoding.encode(name.value))"
+    ]
     let isNew = try await store.assets.asset(richType, name.value) == nil
-    let asset = try await assets.put(
-      file.path, richType, name, mayPublish: mayPublish(context),
-      confirm: { [store] in try await store.requireCurrent(context.caller, context.login) })
-    return .json(isNew ? 201 : 200, asset.message(), fields: ["Location": context.request.target])
+    do {
+      let asset = try await assets.put(
+        file.path, richType, name, mayPublish: mayPublish(context),
+        mayReplace: context.request.fields["If-None-Match"] != "*",
+        confirm: { [store] in try await store.requireCurrent(context.caller, context.login) })
+      return .json(isNew ? 201 : 200, asset.message(), fields: fields)
+    } catch {
+      guard error.code == .preconditionFailed else { throw error }
+      // It tells which asset there is: after a POST the client does not know the rich type.
+      var response = error.response
+      response.fields["Location"] = fields["Location"]
+      return response
+    }
+  }
+
+  private static func file(_ context: RequestContext) throws(ServiceError) -> SavedBody {
+    if let file = context.file, file.size > 0 { return file }
+    throw ServiceError(.invalidRequest, "The body is empty.")
+  }
+
+  /// The name in the query of an upload.
+  private static func newName(_ context: RequestContext) throws(ServiceError) -> AssetName {
+    guard let text = try context.query("name")["name"] else {
+      throw ServiceError(.invalidRequest, "The query parameter name is missing: the file's name.")
+    }
+    if let name = AssetName(text) { return name }
+    throw ServiceError(
+      .invalidRequest, AssetName.problem(with: text) ?? "It is not a file's name.")
   }
 
   /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.

@@ -259,7 +259,9 @@ extension ServiceError {
 
   /// The response, a problem (RFC 9457).
   package var response: Response {
-    var response = Response.problem(code.status, reason, code: code.rawValue)
+    var response = Response.problem(
+      code.status, reason, code: code.rawValue,
+      errors: faults.map { ProblemError($0.reason, member: $0.member) })
     if let retryAfter { response.fields["Retry-After"] = String(retryAfter) }
     return response
   }
@@ -275,6 +277,7 @@ extension ServiceError.Code {
     case .notFound: 404
     case .conflict, .alreadyFetched: 409
     case .gone: 410
+    case .preconditionFailed: 412
     case .tooLarge: 413
     case .unsupportedType: 415
     case .rejected, .unknownRichType, .assetNotReady, .noRecipients: 422

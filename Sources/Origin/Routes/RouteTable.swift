@@ -89,6 +89,9 @@ struct RouteTable: Sendable {
       Route("GET", "/api/storage", for: .admin, health.storage),
       Route("GET", "/api/plugins", for: .admin, plugins.list),
       Route("GET", "/api/assets", for: .publisher, assets.list),
+      Route(
+        "POST", "/api/assets", for: .publisher, body: .file(limit: AssetIntake.largestFile),
+        deadline: .seconds(120), ready: assets.mayPost, assets.post),
       Route("GET", "/api/assets/{}", for: .publisher, assets.list),
       Route("GET", "/api/assets/{}/{}", for: .publisher, assets.one),
       Route(

@@ -13,7 +13,7 @@ extension AssetCommand {
     _ files: [String], _ arguments: Arguments, _ report: Report
   ) async throws {
     let client = try Account(arguments).client
-    let richType = try arguments.required("type")
+    let richType = arguments.string("type")
     var (uploaded, failures) = ([Asset](), [Int32]())
     for (index, file) in files.enumerated() {
       Terminal.showProgress("uploading \(index + 1) of \(files.count): \(file)")
@@ -33,7 +33,7 @@ extension AssetCommand {
       while asset.state == .preparing {
         Terminal.showProgress("preparing \(index + 1) of \(uploaded.count): \(asset.preparation)")
         try await Task.sleep(for: .milliseconds(100))
-        asset = try await client.asset(asset.name, richType: richType)
+        asset = try await client.asset(asset.name, richType: asset.richType)
       }
       Terminal.showProgress("")
       report.line(asset)

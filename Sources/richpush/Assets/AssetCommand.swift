@@ -10,7 +10,8 @@ enum AssetCommand: Command {
       richpush asset list                     every file, its state, and why it was refused
       richpush asset list --state refused --type img
       richpush asset show img/logo.png        everything known about one asset
-      richpush asset add --type img *.png     uploads files and reports the result for each
+      richpush asset add *.png holiday.mp4    uploads files and reports the result for each
+      richpush asset add --type coupon a.json the same for a rich type that their content does not tell
       richpush asset remove img/logo.png      removes one; sent notifications keep its content
       richpush asset watch                    shows changes and progress, live
       richpush asset check assets             checks a drop folder as a server would, without one
@@ -21,7 +22,7 @@ enum AssetCommand: Command {
     """
   static let options: [Option] =
     [
-      .value("type", "NAME", "list: only this rich type; add, check: the type of the files"),
+      .value("type", "NAME", "list: only this rich type; add, check: the files' type"),
       .value("state", "STATE", "list: only ready, preparing or refused assets"),
       PluginFolders.option,
       .flag("json", "print one JSON object per line, for programs"),

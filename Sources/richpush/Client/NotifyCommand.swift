@@ -37,7 +37,7 @@ enum NotifyCommand: Command {
       arguments.operands[0], richType: try arguments.required("type"),
       payload: try arguments.required("payload"), to: try arguments.audience(),
       expires: try arguments.time("expires"), idempotencyKey: arguments.string("key"))
-    notification.notBefore = try arguments.time("not-before")
+    notification.notBefore = try arguments.futureTime("not-before")
     notification.form = try arguments.choice("form")
     let client = try Account(arguments).client
     let report = Report(isJSON: arguments.flag("json"))
@@ -121,7 +121,7 @@ enum AmendCommand: Command {
   static func run(_ arguments: Arguments) async throws {
     let amendment = Amendment(
       message: arguments.string("message"), richType: arguments.string("type"),
-      payload: arguments.string("payload"), notBefore: try arguments.time("not-before"),
+      payload: arguments.string("payload"), notBefore: try arguments.futureTime("not-before"),
       expires: try arguments.time("expires"))
     guard amendment != Amendment() else {
       throw CommandLineError.usage("nothing to change: give --message, --payload or another flag")

@@ -101,6 +101,14 @@ struct Arguments: Sendable {
     return time > now ? now - time.timeIntervalSince(now) : time
   }
 
+  /// The value of a flag as the time at which something shall happen: not in the past, apart from a minute that clocks
+  /// may differ and typing takes.
+  func futureTime(_ name: String) throws(CommandLineError) -> Date? {
+    guard let time = try time(name), let text = string(name) else { return nil }
+    guard time < Date(timeIntervalSinceNow: -60) else { return time }
+    throw .usage("--\(name) is past: '\(text)'; without it, it is sent at once")
+  }
+
   /// Checks that some command reads every `RICHPUSH_…` variable; a misspelled one would have no effect.
   static func checkVariables(
     _ environment: [String: String], known: [String]

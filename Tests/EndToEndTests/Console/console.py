@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -151,10 +152,224 @@ def check_a_late_response_to_an_upload_hides_no_newer_state(console):
             shown(page, "late.png")
             route.fulfill(response=response, json=response.json() | {"state": "preparing"})
 
-        page.route("**/api/assets/img/late.png", answer_late)
+        page.route(re.compile(r"/api/assets\?name=late\.png$"), answer_late)
         drop(page, ("late.png", sample("img/logo.png"), "image/png"))
         expect(page.locator("upload-list li").filter(has_text="late.png")).to_contain_text("Accepted")
         expect(card(page, "late.png")).not_to_contain_text("Preparing", timeout=1)
+
+
+def choose(page, *paths):
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Upload files").click()
+    chooser.value.set_files([str(path) for path in paths])
+
+
+def digest(page, asset):
+    return page.request.get(f"{SERVER}/api/assets/{asset}", headers=basic("shop")).json().get("sha256")
+
+
+def check_a_file_whose_name_is_there_is_replaced_kept_beside_it_or_not_uploaded(console):
+    """One question for one file, and one for several, whatever is chosen."""
+    with console.page("shop") as page, tempfile.TemporaryDirectory() as folder:
+        names = ["twice.jpg", "thrice.jpg", "once.jpg"]
+        files = [pathlib.Path(folder, name) for name in names]
+        for file in files:
+            pathlib.Path(ASSETS, "img", file.name).write_bytes(sample("img/logo.png"))
+            shown(page, file.name)
+            file.write_bytes(sample("img/beach.jpg"))
+        old = digest(page, "img/twice.jpg")
+        question = page.get_by_role("dialog")
+        uploads = page.locator("upload-list li")
+
+        choose(page, files[0])
+        expect(question).to_contain_text("“twice.jpg” is there already")
+        expect(question.get_by_role("checkbox")).to_have_count(0)
+        question.get_by_role("button", name="Cancel").click()
+        expect(uploads.filter(has_text="twice.jpg")).to_contain_text("Cancelled")
+        assert digest(page, "img/twice.jpg") == old
+        page.get_by_role("button", name="Clear").click()
+
+        choose(page, *files)
+        question.get_by_role("checkbox").check()
+        question.get_by_role("button", name="Keep both").click()
+        for name in ["twice (2).jpg", "thrice (2).jpg", "once (2).jpg"]:
+            shown(page, name)
+        expect(question).to_have_count(0)
+        assert digest(page, "img/twice.jpg") == old
+        new = digest(page, "img/twice (2).jpg")
+
+        choose(page, *files)
+        question.get_by_role("button", name="Replace").click()
+        expect(question).to_have_count(1)
+        question.get_by_role("checkbox").check()
+        question.get_by_role("button", name="Replace").click()
+        expect(question).to_have_count(0)
+        expect(page.locator("upload-list summary")).to_have_text("6 files accepted")
+        assert [digest(page, f"img/{name}") for name in names] == [new] * 3
+
+
+def check_what_was_not_accepted_stands_first_and_one_upload_is_cancelled(console):
+    with console.page("shop") as page:
+        held = threading.Event()
+        page.route(re.compile(r"\?name=slow\.png$"), lambda route: held.set())
+        several = [(f"many-{number}.png", sample("img/logo.png"), "image/png") for number in range(8)]
+        drop(page, ("slow.png", sample("img/logo.png"), "image/png"), *several,
+             ("bad.png", b"%PDF-1.4\n" + bytes(2000), "image/png"))
+        uploads = page.locator("upload-list")
+        expect(uploads.locator("summary")).to_have_text("8 files accepted")
+        expect(uploads.get_by_text("many-0.png")).not_to_be_visible()
+        expect(uploads.locator("li").first).to_contain_text("bad.png")
+        page.get_by_role("button", name="Cancel: slow.png").click()
+        expect(uploads.locator("li").filter(has_text="slow.png")).to_contain_text("Cancelled")
+        expect(card(page, "slow.png")).to_have_count(0)
+        uploads.locator("summary").click()
+        expect(uploads.get_by_text("many-0.png")).to_be_visible()
+
+
+def check_a_film_is_uploaded_previewed_and_found_as_a_film(console):
+    with console.page("shop") as page, tempfile.TemporaryDirectory() as folder:
+        film = pathlib.Path(folder, "clip.mp4")
+        subprocess.run(
+            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=10:d=2", "-f", "lavfi", "-i", "sine=d=2",
+             "-pix_fmt", "yuv420p", "-c:v", "libx264", "-c:a", "aac", str(film)], check=True)
+        choose(page, film)
+        shown(page, "clip.mp4")
+        expect(page.get_by_role("combobox", name="Type")).to_contain_text("Videos")
+        expect(card(page, "clip.mp4")).to_contain_text("Ready")
+        card(page, "clip.mp4").get_by_role("button").click()
+        dialog = page.get_by_role("dialog")
+        profiles = dialog.locator(".profiles li")
+        for name in ["iPhone", "Browser"]:
+            expect(profiles.filter(has_text=name)).to_contain_text("MP4 · 320 × 180")
+            expect(profiles.filter(has_text=name)).to_contain_text("of 50 MB")
+        expect(profiles.filter(has_text="Watch")).to_contain_text("JPEG")
+        dialog.locator("video").first.evaluate("film => { film.muted = true; return film.play(); }")
+        dialog.get_by_role("link", name="Send it").click()
+        expect(page.locator(".devices figure[data-device=iosExpanded] video")).to_have_attribute("data-profile", "ios")
+        expect(page.locator(".devices figure[data-device=iosExpanded]")).to_contain_text("of 50 MB")
+        expect(page.locator(".devices figure[data-device=watch] img[data-profile=watch]")).to_be_visible()
+
+
+def local(hours):
+    """A time so many hours from now, as a field of the page takes it."""
+    return time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time() + hours * 3600))
+
+
+def check_all_that_is_missing_or_wrong_is_said_at_once(console):
+    with console.page("shop", timezone_id="UTC") as page:
+        show(page, "compose")
+        page.get_by_role("button", name="Send", exact=True).click()
+        faults = page.locator(".fault:visible")
+        expect(faults).to_have_count(3)
+        expect(page.get_by_role("alert")).to_contain_text("3 things")
+        expect(page.locator(".chosen")).to_be_focused()
+        show(page, "compose/img/beach.jpg")
+        page.get_by_label("Send at").fill(local(-2))
+        expect(faults.first).to_contain_text("This time has passed")
+        page.get_by_label("Expires at").fill(local(-3))
+        page.get_by_role("combobox", name="Kind of recipients").select_option("Tags")
+        page.get_by_role("textbox", name="Recipients").fill("news &&")
+        page.get_by_role("button", name="Schedule", exact=True).click()
+        expect(faults).to_have_count(4)
+        expect(page.locator("#fault-to")).to_contain_text("The recipients are not valid")
+        page.get_by_label("Send at").fill(local(1))
+        page.get_by_label("Expires at").fill(local(0.5))
+        expect(page.locator("#fault-expires")).to_contain_text("before it is sent")
+        # Outside the demonstration every name must be a user's: all that are not are named.
+        page.route("**/api/session", lambda route: route.fulfill(json=route.fetch().json() | {"demo": False}))
+        page.reload()
+        page.get_by_role("combobox", name="Kind of recipients").select_option("People")
+        page.get_by_role("textbox", name="Recipients").fill("nobody-1, shop, nobody-2")
+        expect(page.locator("#fault-to")).to_contain_text("nobody called “nobody-1” and “nobody-2”")
+
+
+def check_what_is_sent_to_whom_and_when_is_asked_before(console):
+    with console.page("shop", timezone_id="Europe/Berlin", locale="de-DE") as page:
+        compose(page, "beach.jpg", "Look at this", "alice")
+        expect(page.get_by_text("Europe/Berlin, UTC+1").or_(page.get_by_text("Europe/Berlin, UTC+2"))).to_be_visible()
+        page.get_by_label("Send at").fill("2099-01-05T10:30")
+        page.get_by_role("button", name="Schedule", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        for text in ["1 person", "Look at this", "beach.jpg", "alice", "5 January 2099", "10:30", "Europe/Berlin, UTC+1"]:
+            expect(dialog).to_contain_text(text)
+        expect(dialog.locator("img")).to_be_visible()
+        dialog.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Start over").click()
+        expect(page.get_by_role("textbox", name="Message")).to_have_value("")
+
+
+def check_the_whole_time_is_to_be_seen(console):
+    for width in [1440, 390]:
+        with console.page("shop", viewport={"width": width, "height": 900}) as page:
+            show(page, "compose")
+            for name in ["Send at", "Expires at"]:
+                page.get_by_label(name).fill("2099-12-30T22:30")
+                missing = page.get_by_label(name).evaluate(WIDTH_MISSING)
+                assert missing <= 0, f"{name} at {width}: {missing} pixels are missing"
+
+
+WIDTH_MISSING = """field => {
+  const whole = field.cloneNode();
+  whole.value = field.value;
+  whole.style.cssText = "width: max-content; max-width: none; position: absolute";
+  field.after(whole);
+  const missing = whole.offsetWidth - field.offsetWidth;
+  whole.remove();
+  return missing;
+}"""
+
+
+def check_who_has_no_device_is_told_where_a_test_went(console):
+    with console.page("nora") as page:
+        compose(page, "beach.jpg", "A test", "alice")
+        page.get_by_role("button", name="Send to myself only").click()
+        expect(page.locator(".toast")).to_contain_text("You have no registered device")
+
+
+def check_what_was_typed_is_there_after_leaving_reloading_and_the_end_of_the_session(console):
+    with console.page("shop") as page:
+        message, recipients = page.get_by_role("textbox", name="Message"), page.get_by_role("textbox", name="Recipients")
+
+        def go(screen):
+            page.get_by_role("navigation").get_by_role("link", name=screen).click()
+
+        def is_kept():
+            expect(message).to_have_value("Half a thought")
+            expect(recipients).to_have_value("alice, bob")
+            expect(page.get_by_label("Expires at")).to_have_value("2099-01-05T10:30")
+            expect(page.locator(".chosen")).to_contain_text("beach.jpg")
+
+        compose(page, "beach.jpg", "Half a thought", "alice, bob")
+        page.get_by_label("Expires at").fill("2099-01-05T10:30")
+        go("Sent")
+        go("Compose")
+        is_kept()
+        page.reload()
+        is_kept()
+        page.context.clear_cookies()
+        go("Sent")
+        expect(page.get_by_role("alert")).to_contain_text("Your session has ended")
+        page.get_by_label("Name").fill("shop")
+        page.get_by_label("Password").fill("shop")
+        page.get_by_role("button", name="Sign in").click()
+        go("Compose")
+        is_kept()
+        page.get_by_role("button", name="Send", exact=True).click()
+        page.get_by_role("dialog").get_by_role("button", name="Send").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Half a thought")
+        go("Compose")
+        expect(message).to_have_value("")
+        message.fill("Another thought")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert page.evaluate("sessionStorage.length + localStorage.length") == 0
+
+
+def check_nobody_is_told_to_drop_a_file_on_a_touch_screen(console):
+    with console.page("shop", has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800}) as page:
+        show(page, "compose")
+        expect(page.locator(".chosen")).to_contain_text("this device")
+        expect(page.locator("main")).not_to_contain_text("drop one anywhere")
 
 
 def check_the_catalogue_is_used_by_keyboard_and_a_file_replaced_and_removed(console):

@@ -60,9 +60,9 @@ import Testing
     expected-statuses = ["2XX", 400, 403, 429, "5XX"]
 
     [[operations]]
-    include-operation-id = "uploadAsset"
+    include-operation-id = ["uploadAsset", "addAsset"]
     [operations.checks.positive_data_acceptance]
-    expected-statuses = ["2XX", 403, 404, 415, 422, 429, "5XX"]
+    expected-statuses = ["2XX", 403, 404, 412, 415, 422, 429, "5XX"]
     """
 
   /// Without a body it is the tutorial's request, which has an answer without content.
