@@ -13,7 +13,7 @@ extension PayloadValidator {
   package func richType(of file: some ByteSource) throws(ServiceError) -> String {
     let type = MediaType.sniff(file)
     let kind = FileKind(file)
-    let usual = Self.usualRichType(of: kind, type)
+    let usual = Self.usualRichType(of: kind, type, file)
     let plugin = usual.flatMap { try? self.plugin($0) }
     if let plugin, plugin.accepts(type.value) { return plugin.richType }
     let others = plugins.filter {
@@ -38,16 +38,29 @@ extension PayloadValidator {
   }
 
   /// The rich type that ships with richpush for files of a kind.
-  private static func usualRichType(of kind: FileKind, _ type: MediaType) -> String? {
+  private static func usualRichType(
+    of kind: FileKind, _ type: MediaType, _ file: some ByteSource
+  ) -> String? {
     switch kind.sort {
     case .picture, .drawing, .photo, .page, .document: "img"
     case .sound: "sound"
     case .film: "video"
     case .archive: nil
+    case .text where type.value == "text/plain": isLink(file) ? "url" : nil
     case .webPage, .text, .program, .unknown:
       // A shortcut can be a property list, or a script on Linux.
       type.family == "text" || type.value == "application/x-plist" ? "url" : nil
     }
+  }
+
+  /// Whether text may be meant as a link: its first line, apart from comments, is one word, or begins a shortcut or
+  /// JSON. What is wrong with the link is for its plugin to say.
+  private static func isLink(_ file: some ByteSource) -> Bool {
+    let head = String(decoding: file.read(at: 0, count: MediaType.prefixLength), as: UTF8.self)
+    let lines = head.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)
+    guard let first = lines.first(where: { !$0.hasPrefix("#") }) else { return false }
+    return first.hasPrefix("[") || first.hasPrefix("{")
+      || first.split(whereSeparator: \.isWhitespace).count == 1
   }
 }
 

@@ -101,6 +101,8 @@ import Testing
       ("fLaC", "a.flac", 201, "sound"), ("%PDF-1.7", "a.pdf", 201, "paper"),
       ("PK\u{3}\u{4}", "a.zip", 415, "Unpack it"), ("\u{1}\0\u{2}", "a.bin", 415, "Drop a picture"),
       ("RIFF\0\0\0\0AVI LIST", "a.mp4", 415, "Drop an MP4."),
+      ("# Title\n\nSome words", "a.url", 415, "This is text. Drop a picture"),
+      ("[InternetShortcut]\r\nURL=https://example.com/", "a.txt", 201, "url"),
       ("MThd\0\0\0\u{6}", "a.mid", 415, "rich types bells and chimes"),
     ] as [(String, String, Int, String)])
   func `an upload without a rich type gets the one of its content, whatever its name is`(

@@ -135,6 +135,27 @@ import Testing
     #expect(server.requests.first?.body == "file")
   }
 
+  @Test func `uploads a file without a rich type, and may not replace another`() async throws {
+    let server = try StandIn { request, connection in
+      if request.fields["if-none-match"] == "*" {
+        return connection.answer(412, [], #"{"detail":"There is already a file."}"#)
+      }
+      connection.answer(201, [], #"{"richType":"video","name":"ä b.mp4","state":"ready"}"#)
+    }
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data("film".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let asset = try await client(of: server).upload(file, name: "ä b.mp4")
+    #expect(asset.richType == "video")
+    #expect(server.requests.first?.method == "POST")
+    #expect(server.requests.first?.target == "/api/assets?name=%C3%A4%20b.mp4")
+    #expect(server.requests.first?.body == "film")
+    let error = await #expect(throws: RichPushError.self) {
+      try await client(of: server).upload(file, name: "ä b.mp4", replacing: false)
+    }
+    #expect(error?.status == 412 && error?.reason == "There is already a file.")
+  }
+
   @Test func `reads a list of assets page by page`() async throws {
     let server = try StandIn { request, connection in
       let isFirst = !request.target.contains("after")

@@ -71,7 +71,7 @@ export function upload(file, { richType, name, replace }, progress, signal) {
     request.open(richType ? "PUT" : "POST", address(richType ? assetPath({ richType, name }) : `/api/assets${query({ name })}`));
     if (!replace) request.setRequestHeader("If-None-Match", "*");
     request.responseType = "json";
-    request.upload.onprogress = (event) => progress(event.loaded / event.total);
+    request.upload.onprogress = (event) => progress(event.total ? event.loaded / event.total : 1);
     request.onload = () => {
       if (request.status < 300) return resolve(request.response);
       const problem = new Problem(request.status, request.response ?? {}, request.getResponseHeader("Location"));

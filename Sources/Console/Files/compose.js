@@ -231,7 +231,9 @@ class Compose extends Screen {
       const result = await post("/api/notifications?dry-run", draft);
       showPreviews(this.previews, result, this.content?.name === draft.payload ? this.content : { richType: "url", url: draft.payload });
     } catch (problem) {
-      this.refuse(problem);
+      // What may pass by itself is nobody's fault.
+      if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) this.refuse(problem);
+      else this.say(problem.message, true);
     } finally {
       this.checking = false;
       if (this.again) {

@@ -65,8 +65,9 @@ export class Uploads extends HTMLElement {
       fill(words, icon(symbol), text);
       bar.remove();
       cancel.remove();
-      // What needs attention first, and of that the latest.
-      list.prepend(row);
+      // What needs attention first, and of that the latest; what was cancelled needs none.
+      if (className) list.prepend(row);
+      else list.append(row);
       this.#show();
       resolve(asset);
     };

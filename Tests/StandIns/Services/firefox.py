@@ -52,7 +52,7 @@ class Browser:
         process = await asyncio.create_subprocess_exec(
             "/usr/bin/setpriv", "--pdeathsig", "KILL", "/usr/bin/firefox-esr", "--headless", "--no-remote",
             "--profile", profile, "--remote-debugging-port", "0", "about:blank",
-            env=dict(os.environ, MOZ_HEADLESS="1", HOME=folder),
+            env=dict(os.environ, MOZ_HEADLESS="1", MOZ_HEADLESS_WIDTH="1440", MOZ_HEADLESS_HEIGHT="900", HOME=folder),
             stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE)
         browser = cls(process)
         async for line in process.stderr:
