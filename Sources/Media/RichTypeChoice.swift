@@ -53,8 +53,9 @@ extension PayloadValidator {
     }
   }
 
-  /// Whether text may be meant as a link: its first line, apart from comments, is one word, or begins a shortcut or
-  /// JSON. What is wrong with the link is for its plugin to say.
+  /// Whether text may be meant as a link, of which its plugin says what is wrong.
+  ///
+  /// Its first line, apart from comments, is one word, or begins a shortcut or JSON.
   private static func isLink(_ file: some ByteSource) -> Bool {
     let head = String(decoding: file.read(at: 0, count: MediaType.prefixLength), as: UTF8.self)
     let lines = head.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)

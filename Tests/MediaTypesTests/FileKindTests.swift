@@ -66,6 +66,17 @@ import Testing
     #expect(Self.sentence(Self.bytes(head), "image/*") == "This is " + said)
   }
 
+  @Test func `a film without pictures is a sound, and a rich type for sounds wants no film`() {
+    let film = "\0\0\0\u{14}ftypisom\0\0\0\0isom"
+    let sound =
+      film + "\0\0\0\u{2C}moov\0\0\0\u{24}trak\0\0\0\u{1C}mdia\0\0\0\u{14}hdlr\0\0\0\0\0\0\0\0soun"
+    let kinds = [film, sound].map { FileKind(Self.bytes($0)) }
+    #expect(kinds.map(\.sort) == [.film, .sound])
+    #expect(kinds.map { $0.isWanted(accepting: ["audio/*", "video/mp4"]) } == [false, true])
+    #expect(kinds.map { $0.isWanted(accepting: ["video/mp4"]) } == [true, false])
+    #expect(kinds.allSatisfy { $0.isWanted(accepting: ["*/*"]) })
+  }
+
   @Test(arguments: [
     (".snd\0\0\0\u{18}", "an AU sound, which phones can't play. Convert it to M4A or MP3."),
     (

@@ -97,6 +97,10 @@ import Testing
     arguments: [
       ("GIF89a", "a.png", 201, "img"), ("ID3\u{3}", "a.png", 201, "sound"),
       ("\0\0\0\u{14}ftypisom\0\0\0\0isom", "a.mp3", 201, "video"),
+      (
+        "\0\0\0\u{14}ftypisom\0\0\0\0isom\0\0\0\u{2C}moov\0\0\0\u{24}trak\0\0\0\u{1C}mdia"
+          + "\0\0\0\u{14}hdlr\0\0\0\0\0\0\0\0soun", "a.mp4", 201, "sound"
+      ),
       ("https://example.com/", "a.png", 201, "url"),
       ("fLaC", "a.flac", 201, "sound"), ("%PDF-1.7", "a.pdf", 201, "paper"),
       ("PK\u{3}\u{4}", "a.zip", 415, "Unpack it"), ("\u{1}\0\u{2}", "a.bin", 415, "Drop a picture"),
