@@ -16,10 +16,10 @@ package struct PublishFolder: FolderProcessor {
 
   /// Publishes files whose names changed.
   package func process(
-    _ names: [PendingChanges.Location: Bool], retry: @escaping Retry
+    _ names: [PendingChanges.Location: PendingChanges.Report], retry: @escaping Retry
   ) async {
-    await Array(names).forEachConcurrently(Reconciliation.width) { location, _ in
-      if await publish(location, retry) { retry(location) }
+    await Array(names).forEachConcurrently(Reconciliation.width) { location, report in
+      if let delay = await publish(location, report, retry) { retry(location, delay) }
     }
   }
 
@@ -35,38 +35,66 @@ package struct PublishFolder: FolderProcessor {
   private func publishAll(_ richType: String, _ retry: @escaping Retry) async throws(ServiceError) {
     let locations = try folder.entries(richType)
       .filter { $0.entry.spelling != NotifySidecar.standard }
-      .map { (PendingChanges.Location(richType: richType, entry: $0.entry), false) }
+      .map {
+        (
+          PendingChanges.Location(richType: richType, entry: $0.entry), PendingChanges.Report.none
+        )
+      }
     await process(Dictionary(uniqueKeysWithValues: locations), retry: retry)
   }
 
   private func publish(
-    _ location: PendingChanges.Location, _ retry: @escaping Retry
-  ) async -> Bool {
+    _ location: PendingChanges.Location, _ report: PendingChanges.Report, _ retry: @escaping Retry
+  ) async -> Duration? {
     let (richType, entry) = (location.richType, location.entry)
-    if entry.isTemporary { return false }
+    if entry.isForeign { return nil }
     // The folder's sidecar applies to every file in it.
     if entry.spelling == NotifySidecar.standard {
-      return (try? await publishAll(richType, retry)) == nil
+      let isRead = (try? await publishAll(richType, retry)) != nil
+      return isRead ? nil : PendingChanges.retryInterval
     }
     // A file whose name is not UTF-8 cannot have a sidecar.
-    guard let file = NotifySidecar.file(for: entry) ?? entry.spelling else {
-      await recordResult(richType, entry)
-      return false
+    guard let spelling = entry.spelling else {
+      await recordResult(richType, [entry], among: FolderNames.none)
+      return nil
     }
-    let mustRetry = await publisher.publish(richType, file)
-    await recordResult(richType, FolderEntry(Array(file.utf8)))
-    return mustRetry
+    let sidecarOf = NotifySidecar.file(for: entry)
+    let file = sidecarOf ?? spelling
+    // What was reported of another file with this name does not concern the one that counts.
+    let names = folder.names(richType, for: [file])
+    let counts = sidecarOf != nil || names.spelling(of: file) == spelling
+    let delay = await publisher.publish(
+      richType, file, counts ? report : PendingChanges.Report.none, ofSidecar: sidecarOf != nil)
+    let forms = names.forms(of: file)
+    let own = FolderEntry(Array(file.utf8))
+    await recordResult(richType, forms.contains(own) ? forms : forms + [own], among: names)
+    return delay
   }
 
-  private func recordResult(_ richType: String, _ entry: FolderEntry) async {
-    let exists = folder.stamp(richType, entry) != nil
-    await publisher.assets.recordUnsent(richType, entry, exists ? reason(richType, entry) : nil)
+  /// Lists entries that are not sent, with the reason, and no others of them.
+  private func recordResult(
+    _ richType: String, _ entries: [FolderEntry], among names: FolderNames
+  ) async {
+    let assets = publisher.assets
+    for entry in entries {
+      let exists = folder.stamp(richType, entry) != nil
+      let isShadowed = exists && names.isShadowed(entry)
+      if entry.escaped != entry.shown {
+        await assets.recordUnsent(
+          richType + "/" + entry.escaped, isShadowed ? FolderNames.shadowed : nil)
+      }
+      // Another entry with the name shown may count.
+      if isShadowed || !exists && !names.forms(of: entry.shown).isEmpty { continue }
+      await assets.recordUnsent(
+        richType + "/" + entry.shown, exists ? reason(richType, entry) : nil)
+    }
   }
 
   /// The reason in the error note beside a file; nil if there is none.
   private func reason(_ richType: String, _ entry: FolderEntry) -> String? {
     guard let file = entry.spelling else { return entry.problem }
-    let name = NotifySidecar.error(for: file)
+    let error = NotifySidecar.error(for: file)
+    let name = folder.names(richType, for: [error]).spelling(of: error)
     guard let note = try? folder.read(richType, name, limit: NotifySidecar.largest) else {
       return nil
     }

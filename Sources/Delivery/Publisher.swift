@@ -26,11 +26,11 @@ package struct Publisher: Sendable {
   /// Creates a notification; when this returns, it and its pushes survive a power failure.
   ///
   /// `request` must be equal for all uses of an idempotency key; `asset` is the payload's asset, if the
-  /// caller has examined it already. The payload may name only `assets`. What a device sends to its own
+  /// caller has examined it already, and `file` where it is in the drop folder, if that is what is published. The payload may name only `assets`. What a device sends to its own
   /// user is counted. `confirm` is called last before anything is stored, since checking the content may take minutes.
   package func publish(
     _ draft: Draft, sender: UserID, isFromDevice: Bool = false, request: [UInt8],
-    using assets: UsableAssets, asset: AssetRecord? = nil,
+    using assets: UsableAssets, asset: AssetRecord? = nil, file: PublishedFile? = nil,
     confirm: @Sendable () async throws -> Void = {}
   ) async throws -> Published {
     var addressees = try await announcement.addressees(draft.audience)
@@ -42,7 +42,7 @@ package struct Publisher: Sendable {
     guard !addressees.users.isEmpty else { throw draft.noRecipientsError(addressees.unknown) }
     var (new, media) = try await content(of: draft, for: sender, using: assets, asset: asset)
     (new.sender, new.recipients, new.to) = (sender, addressees.users.sorted(), draft.to)
-    (new.idempotencyKey, new.isFromDevice) = (key, isFromDevice)
+    (new.idempotencyKey, new.isFromDevice, new.file) = (key, isFromDevice, file)
     announcement.announce(draft, with: media, to: addressees, in: &new)
     // A million of them take much memory.
     addressees = Announcement.Addressees()
@@ -72,17 +72,42 @@ package struct Publisher: Sendable {
   ) async throws -> StoredNotification {
     var (new, media) = try await content(
       of: draft, for: old.sender, using: assets, insteadOf: old)
-    try await store.notifications.completeAudience(of: old.id)
-    let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
-    let addressees = try await announcement.addressees(draft.audience).among(recipients)
-    (new.sender, new.isFromDevice) = (old.sender, isFromDevice)
-    announcement.announce(draft, with: media, to: addressees, in: &new)
+    try await announce(draft, with: media, again: old, in: &new)
+    new.isFromDevice = isFromDevice
     try await confirm()
     guard let amended = try await store.notifications.amend(old.id, with: new) else {
       throw ServiceError(
         .alreadyFetched, "A device has already fetched it; send another notification.")
     }
     return amended
+  }
+
+  /// Replaces the content of a notification that a file of the drop folder was published as, also if devices have
+  /// fetched it, and pushes it again; nil if it has expired, or has other content than that file had.
+  ///
+  /// `asset` is the file as it is now.
+  func replace(
+    _ old: StoredNotification, as draft: Draft, with asset: AssetRecord, file: PublishedFile,
+    request: [UInt8]
+  ) async throws -> StoredNotification? {
+    var (new, media) = try await content(of: draft, for: old.sender, using: .all, asset: asset)
+    try await announce(draft, with: media, again: old, in: &new)
+    (new.file, new.idempotencyKey) = (
+      file, draft.idempotencyKey.map { IdempotencyKey($0, request: request) }
+    )
+    return try await store.notifications.amend(old.id, with: new, replacing: old.blob?.digest)
+  }
+
+  /// Adds the pushes of a changed notification to those of its recipients who match the audience now.
+  private func announce(
+    _ draft: Draft, with media: PushedMedia?, again old: StoredNotification,
+    in new: inout NotificationInsert
+  ) async throws {
+    try await store.notifications.completeAudience(of: old.id)
+    let recipients = Set(try await store.notifications.receipts(of: old.id).map(\.userID))
+    let addressees = try await announcement.addressees(draft.audience).among(recipients)
+    new.sender = old.sender
+    announcement.announce(draft, with: media, to: addressees, in: &new)
   }
 
   /// The draft for the store, validated by its plugin, and with every profile rendered, in the user's turn.
@@ -113,8 +138,9 @@ package struct Publisher: Sendable {
       source.pinned = RenditionSource(old, in: store).pinned
       (new.blob, new.blobType, new.details) = (blob, old.blobType, old.details)
     } else if case .sent(let user) = usable {
+      let payload = AssetName(draft.payload)?.value ?? draft.payload
       if let earlier = try await store.notifications.notification(
-        draft.richType, payload: draft.payload, sentTo: user), let blob = earlier.blob
+        draft.richType, payload: payload, sentTo: user), let blob = earlier.blob
       {
         try await store.blobs.ensureUploaded(blob)
         source.pinned = RenditionSource(earlier, in: store).pinned
@@ -131,11 +157,24 @@ package struct Publisher: Sendable {
       }
       let blob = Blob(digest: digest, size: asset.bytes)
       try await store.blobs.ensureUploaded(blob)
-      source.pinned = PinnedAsset(blob, type: type, in: store)
       (new.blob, new.blobType, new.details) = (blob, type, asset.details)
+      // In the form of Unicode that the catalogue has.
+      new.payload = asset.name
+      source = RenditionSource(
+        richType: draft.richType, message: draft.message, payload: asset.name,
+        pinned: PinnedAsset(blob, type: type, in: store))
     } else {
-      new.details = try await renderer.inTurn(of: user, plugin) {
-        [source] () async throws(ServiceError) in try await assets.validator.details(source)
+      do throws(ServiceError) {
+        new.details = try await renderer.inTurn(of: user, plugin) {
+          [source] () async throws(ServiceError) in try await assets.validator.details(source)
+        }
+      } catch {
+        // It may be the name of an asset that looks a little different.
+        guard error.code == .rejected, AssetName(draft.payload) != nil,
+          let similar = await assets.suggestion(for: draft.payload, draft.richType)
+        else { throw error }
+        throw ServiceError(
+          .rejected, "\(error.reason) Among the assets \(similar)", retryAfter: error.retryAfter)
       }
     }
     return (new, source, plugin)
@@ -198,11 +237,11 @@ package struct Publisher: Sendable {
     } catch {
       guard error.code == .notFound else { throw error }
       if acceptsText { return nil }
-      let similar = try? await store.assets.assetName(like: name.value, richType: draft.richType)
+      let similar = await assets.suggestion(for: name.value, draft.richType)
       throw ServiceError(
         .rejected,
         "There is no asset \(name.value.quoted) in assets/\(draft.richType)"
-          + (similar.map { "; there is \($0.quoted)." } ?? "."))
+          + (similar.map { "; " + $0 } ?? "."))
     }
   }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Intake
 import Media
 import Primitives
@@ -11,66 +11,110 @@ import Store
 /// the server is killed before it writes the result, it finds the notification later by that key.
 package struct SidecarPublisher: SidecarPublishing {
   let assets: AssetIntake
-  private let publisher: Publisher
+  let publisher: Publisher
   /// The user in whose name files are published.
   private let sender: String
   private let isDemo: Bool
   /// Whether the files are in the publish folder, where they are not assets and may share a sidecar.
   private let isPublishFolder: Bool
   private let names = KeyedSemaphore<String>()
+  private let settling: SettlingFiles
+  private let now: @Sendable () -> Date
 
   /// Creates a publisher; with `isDemo` the sender needs no password.
+  ///
+  /// A file is published when it was not changed for `settle` seconds; see ``SettlingFiles``.
   package init(
     _ assets: AssetIntake, _ publisher: Publisher, sender: String, isDemo: Bool,
-    isPublishFolder: Bool
+    isPublishFolder: Bool, settle: Double, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     (self.assets, self.publisher, self.sender) = (assets, publisher, sender)
-    (self.isDemo, self.isPublishFolder) = (isDemo, isPublishFolder)
+    (self.isDemo, self.isPublishFolder, self.now) = (isDemo, isPublishFolder, now)
+    settling = SettlingFiles(settle: settle, now: now)
   }
 
-  /// Publishes a file as its sidecar specifies, and writes the result next to it; true if it must be
-  /// retried.
-  package func publish(_ richType: String, _ file: String) async -> Bool {
+  /// Publishes a file as its sidecar specifies, and writes the result next to it; returns after what time it must be
+  /// retried, or nil.
+  package func publish(
+    _ richType: String, _ file: String, _ report: PendingChanges.Report, ofSidecar: Bool
+  ) async -> Duration? {
     let names = names
     let work = Task(executorPreference: BlockingExecutor.intake) {
-      await names.withPermit(richType + "/" + file) { await publishOnce(richType, file) }
+      await names.withPermit(richType + "/" + file) {
+        await publishOnce(richType, file, report, ofSidecar: ofSidecar)
+      }
     }
     return await work.value
   }
 
-  private func publishOnce(_ richType: String, _ file: String) async -> Bool {
+  /// The names on disk of a file, and of what belongs to it.
+  private struct Spellings {
+    let file: String
+    let sidecar: String
+    let sent: String
+    let error: String
+
+    /// Each may be in another of Unicode's forms.
+    init(_ file: String, in folder: DropFolder, _ richType: String) {
+      let names = folder.names(richType, for: [file])
+      let spelled = names.spelling(of: file)
+      self.file = spelled
+      sidecar = names.spelling(of: NotifySidecar.name(for: spelled))
+      sent = names.spelling(of: NotifySidecar.sent(for: spelled))
+      error = names.spelling(of: NotifySidecar.error(for: spelled))
+    }
+  }
+
+  private func publishOnce(
+    _ richType: String, _ file: String, _ report: PendingChanges.Report, ofSidecar: Bool
+  ) async -> Duration? {
     let folder = assets.folder
-    var sidecar = NotifySidecar.name(for: file)
+    let names = Spellings(file, in: folder, richType)
+    var sidecar = names.sidecar
     if isPublishFolder, folder.stamp(richType, named: sidecar) == nil {
       sidecar = NotifySidecar.standard
     }
-    let stamps = [file, sidecar].map { folder.stamp(richType, named: $0) ?? "-" }
-    if stamps[0] == "-" && isPublishFolder || stamps[1] == "-" && !isPublishFolder { return false }
+    let stamps = [names.file, sidecar].map { folder.stamp(richType, named: $0) ?? "-" }
+    if stamps[0] == "-" && isPublishFolder || stamps[1] == "-" && !isPublishFolder { return nil }
     // A result with this mark was written for exactly this state of file and sidecar.
     let mark = String(Digest(of: stamps.joined(separator: "\n")).hex.prefix(16))
-    let (sent, failed) = (NotifySidecar.sent(for: file), NotifySidecar.error(for: file))
-    for result in [sent, failed] {
+    for result in [names.sent, names.error] {
       let text = try? folder.read(richType, result, limit: NotifySidecar.largest)
-      if let text, String(decoding: text, as: UTF8.self).contains(mark) { return false }
+      if let text, String(decoding: text, as: UTF8.self).contains(mark) { return nil }
+    }
+    if stamps[0] != "-" {
+      let own = sidecar == NotifySidecar.standard ? nil : sidecar
+      let observation = SettlingFiles.Observation(
+        path: path(richType, file), stamp: stamps[0],
+        changed: folder.changeTime(richType, named: names.file),
+        sidecarChanged: own.flatMap { folder.changeTime(richType, named: $0) },
+        report: report, isOfSidecar: ofSidecar)
+      if let delay = settling.delay(observation) { return delay }
     }
     do throws(ServiceError) {
-      let (notification, isNew) = try await notification(richType, file, sidecar)
+      let (notification, isNew) = try await notification(richType, names.file, sidecar, stamps[0])
       // A file that was only touched was sent and logged before.
-      let isLogged = !isNew && folder.stamp(richType, named: sent) != nil
+      let isLogged = !isNew && folder.stamp(richType, named: names.sent) != nil
       var result = JSONValue(JSONCoding.encode(notification))?.members ?? [:]
       result["mark"] = .string(mark)
-      try folder.put(text: JSONCoding.text(result) + "\n", richType, sent)
-      folder.removeResult(richType, failed)
-      if !isLogged { assets.log(.info, "assets", "\(richType)/\(file) is sent") }
-      return false
+      try folder.put(text: JSONCoding.text(result) + "\n", richType, names.sent)
+      folder.removeResult(richType, names.error)
+      if !isLogged { assets.log(.info, "assets", "\(richType)/\(names.file) is sent") }
+      return nil
     } catch {
       switch error.code {
-      case .busy, .unavailable, .incomplete, .diskFull: return true
+      case .busy, .unavailable, .incomplete, .diskFull: return PendingChanges.retryInterval
       default:
-        writeError(error.reason, mark, richType, failed)
-        return false
+        writeError(error.reason, mark, richType, names.error)
+        return nil
       }
     }
+  }
+
+  /// The path of a file in the drop folder.
+  private func path(_ richType: String, _ file: String) -> String {
+    let name = AssetName(file)?.value ?? file
+    return (isPublishFolder ? DropFolder.publishFolderName + "/" : "") + richType + "/" + name
   }
 
   private func writeError(_ reason: String, _ mark: String, _ richType: String, _ result: String) {
@@ -91,7 +135,7 @@ package struct SidecarPublisher: SidecarPublishing {
 
   /// The notification, created unless the same file and sidecar were sent before.
   private func notification(
-    _ richType: String, _ file: String, _ sidecarName: String
+    _ richType: String, _ file: String, _ sidecarName: String, _ observed: String
   ) async throws(ServiceError) -> (RichNotification, isNew: Bool) {
     guard let name = AssetName(file) else {
       throw ServiceError(.rejected, AssetName.problem(with: file) ?? "It is not a file's name.")
@@ -109,10 +153,31 @@ package struct SidecarPublisher: SidecarPublishing {
     // The sidecar is not meant for previous content, which stays usable while new content is written.
     let stamp = assets.folder.stamp(richType, name, spelling: file) ?? ""
     guard asset.stamp.hasPrefix(stamp + " ") else { throw .incompleteFile }
-    let text = "\(richType)\n\(blob.hex)\n\(Digest(of: sidecar).hex)"
+    let digest = Digest(of: sidecar)
+    let text = "\(richType)\n\(blob.hex)\n\(digest.hex)"
     let key = "drop:" + Digest(of: text).hex
     let request = Array(text.utf8)
     let sender = try await senderID()
+    let draft = { () throws(ServiceError) in
+      var draft = try Draft(
+        NotifySidecar.request(sidecar, richType: richType, file: name.value), now: Date())
+      draft.idempotencyKey = key
+      return draft
+    }
+    let published = PublishedFile(
+      folder: assets.folder.identity ?? "", path: path(richType, file), sidecar: digest)
+    if let earlier = try await earlier(of: published, sender: sender),
+      earlier.publication.content != blob,
+      try await isContinued(
+        earlier, in: asset,
+        changed: changeTime(richType, file, observed, after: earlier.publication.published))
+    {
+      return (
+        RichNotification(
+          try await replace(earlier, draft(), with: asset, file: published, request: request),
+          isRead: false), false
+      )
+    }
     // Before the sidecar is parsed: it was valid when it was sent, but its `expires` may be past now.
     if let sent = try await ServiceError.mapping({
       try await assets.store.notifications.notification(
@@ -120,20 +185,29 @@ package struct SidecarPublisher: SidecarPublishing {
     }) {
       return (RichNotification(sent, isRead: false), false)
     }
-    var draft = try Draft(
-      NotifySidecar.request(sidecar, richType: richType, file: name.value), now: Date())
-    if let due = draft.notBefore, due < writtenTime(of: sidecarName, richType) {
+    let new = try draft()
+    if let due = new.notBefore, due < writtenTime(of: sidecarName, richType) {
       throw ServiceError(
         .rejected,
         "notBefore was already past when the .notify.json was written. Write a later time, or none to send it at once."
       )
     }
-    draft.idempotencyKey = key
-    let published = try await ServiceError.mapping {
+    let created = try await ServiceError.mapping {
       try await publisher.publish(
-        draft, sender: sender, request: request, using: .all, asset: asset)
+        new, sender: sender, request: request, using: .all, asset: asset, file: published)
     }
-    return (RichNotification(published.notification, isRead: false), true)
+    return (RichNotification(created.notification, isRead: false), true)
+  }
+
+  /// When a file came to its present state, which was seen after a time.
+  private func changeTime(
+    _ richType: String, _ file: String, _ observed: String, after published: Date
+  ) -> Date {
+    let (now, seen) = (now(), settling.firstSeen(path(richType, file), observed))
+    // After a restart only the file tells; a time from before is of a file that was moved here.
+    let changed = assets.folder.changeTime(richType, named: file)?.date
+    let times = [seen, changed].compactMap(\.self).filter { $0 > published && $0 <= now }
+    return times.min() ?? now
   }
 
   /// The sender's ID now: the name may belong to another user than at the start.

@@ -25,6 +25,11 @@ extension AssetIntake {
         guard error.code == .notFound, known != nil, folder.identity != nil else { throw error }
       }
     }
+    // A file with this name in another of Unicode's forms counts now.
+    if !name.value.isPrintableASCII, folder.stamp(richType, name, spelling: nil) != nil {
+      _ = try await examine(richType, name)
+      return
+    }
     try await forget(richType, name.value)
   }
 

@@ -84,7 +84,7 @@ package struct AssetIntake: Sendable {
 
   /// Whether a file of this name can be an asset: temporary files and files that publish cannot.
   private func isAsset(_ richType: String, _ name: AssetName) -> Bool {
-    !AssetName.isTemporary(name.value) && !folder.publishes(richType, name)
+    !AssetName.isForeign(name.value) && !folder.publishes(richType, name)
   }
 
   private func result(
@@ -140,7 +140,7 @@ package struct AssetIntake: Sendable {
     _ richType: String, _ name: AssetName, _ known: AssetRecord?, _ spelling: String?,
     _ closed: Bool
   ) async throws(ServiceError) -> Examination {
-    let file = try folder.open(richType, name, spelling: spelling)
+    let file = try open(richType, name, spelling)
     let plugin = try validator.plugin(richType)
     let stamp = file.stamp + " " + plugin.identity
     if let known, known.stamp == stamp { return Examination(asset: known) }
@@ -184,6 +184,18 @@ package struct AssetIntake: Sendable {
       (asset.state, asset.reason, asset.blob) = (.refused, error.reason, nil)
     }
     return Examination(asset: asset)
+  }
+
+  /// Opens a file; also if it has got another of Unicode's forms of its name meanwhile.
+  private func open(
+    _ richType: String, _ name: AssetName, _ spelling: String?
+  ) throws(ServiceError) -> AssetFile {
+    do throws(ServiceError) {
+      return try folder.open(richType, name, spelling: spelling)
+    } catch {
+      guard error.code == .notFound, !name.value.isPrintableASCII else { throw error }
+      return try folder.open(richType, name)
+    }
   }
 
   private func details(
@@ -252,9 +264,11 @@ package struct AssetIntake: Sendable {
   package func requireName(
     _ richType: String, _ name: AssetName, mayPublish: Bool
   ) throws(ServiceError) {
-    guard !AssetName.isTemporary(name.value) else {
+    guard !AssetName.isForeign(name.value) else {
       throw ServiceError(
-        .rejected, "\(name.value.quoted) looks like a temporary file. Rename it.")
+        .rejected,
+        "\(name.value.quoted) is a name of other programs' own files, such as temporary ones. Rename it."
+      )
     }
     guard mayPublish || !folder.publishes(richType, name) else {
       throw ServiceError(

@@ -38,10 +38,12 @@ extension AssetRecord {
   private func advice(of plugin: JSONValue?) -> String? {
     var sentences = (plugin?.sentences ?? []).map(\.ended)
     if state == .ready, let reason { sentences.append(reason) }
-    if let twin = caseVariant {
+    if let twin = lookAlike {
+      let difference = NameDifference(from: name, to: twin)
       sentences.append(
-        "\(twin.quoted) differs only in upper and lower case: on a Mac or a PC they are one file."
-      )
+        difference.isCaseOnly
+          ? "\(twin.quoted) differs only in upper and lower case: on a Mac or a PC they are one file."
+          : "\(twin.quoted) looks the same, but \(difference.description).")
     }
     return sentences.isEmpty ? nil : sentences.joined(separator: " ")
   }

@@ -32,22 +32,8 @@ package struct AssetName: Sendable, Hashable {
       ? "The name looks like an escaped one. Rename the file." : nil
   }
 
-  /// Whether the name is of a temporary file of editors, browsers, rsync, Office or macOS.
-  package static func isTemporary(_ text: String) -> Bool {
-    let name = text.lowercased()
-    return name.hasPrefix(".") || name.hasPrefix("~$") || name.hasPrefix("#")
-      || endings.contains { name.hasSuffix($0) } || temporaryNames.contains(name)
-      // macOS writes logo.png.sb-1a2b3c4d-XyZ123 and then renames it.
-      || name.utf8.contains(UInt8(ascii: "-")) && name.contains(".sb-")
-  }
-
-  private static let endings = [
-    "~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".download", ".opdownload", ".aria2",
-    ".filepart", ".swp", ".swx", ".bak", ".wbk", ".lock",
-  ]
-  private static let temporaryNames: Set<String> = [
-    "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "4913",
-  ]
+  /// Whether the name is one that other programs give to their own files, such as temporary ones.
+  package static func isForeign(_ text: String) -> Bool { ForeignNames.contains(text) }
 }
 
 /// Escapes names that cannot be assets, so that no two look the same and none is misleading.

@@ -45,9 +45,11 @@ extension DropFolder {
   ) throws(ServiceError) {
     let folder = try createFolder(richType)
     let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
+    // A file with this name in another of Unicode's forms is the one that is replaced.
+    let spelling = Self.spelling(of: name, in: folder, richType)
     do throws(ServiceError) {
       try createFile(temporary, in: folder, richType, fill)
-      try Self.rename(temporary, to: name, in: folder, mayReplace: mayReplace)
+      try Self.rename(temporary, to: spelling, in: folder, mayReplace: mayReplace)
       guard fsync(folder.number) == 0 else { throw Self.failure("The file could not be kept") }
     } catch {
       unlinkat(folder.number, temporary, 0)
@@ -93,7 +95,7 @@ extension DropFolder {
   /// - Throws: `notFound` if there is none.
   package func remove(_ richType: String, _ name: AssetName) throws(ServiceError) {
     let folder = try openFolder(richType)
-    let spelling = Self.spelling(of: name, in: folder, richType)
+    let spelling = Self.spelling(of: name.value, in: folder, richType)
     guard unlinkat(folder.number, spelling, 0) == 0 else {
       throw errno == ENOENT
         ? ServiceError(.notFound, "There is no file \(name.value.quoted).")
@@ -105,7 +107,7 @@ extension DropFolder {
   /// Removes a result that the server wrote, if there is one.
   package func removeResult(_ richType: String, _ name: String) {
     guard let folder = try? openFolder(richType) else { return }
-    unlinkat(folder.number, name, 0)
+    unlinkat(folder.number, Self.spelling(of: name, in: folder, richType), 0)
   }
 
   /// Opens a rich type's folder; creates it if there is none.

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Glibc
+import Media
 import PluginHost
 import Primitives
 package import RichPushAPI
@@ -35,7 +36,7 @@ package struct DropFolder: Sendable {
     let root = try openRoot()
     if let only { return ([only], []) }
     var (types, others): ([String], [FolderEntry]) = ([], [])
-    for entry in try Self.entries(of: root, path) where !entry.isTemporary {
+    for entry in try Self.entries(of: root, path) where !entry.isForeign {
       var status = Glibc.stat()
       let name = entry.spelling ?? ""
       let isFolder =
@@ -65,20 +66,28 @@ package struct DropFolder: Sendable {
   ) throws(ServiceError) -> AssetFile {
     let folder = try openFolder(richType)
     return try AssetFile(
-      folder: folder.number, name: spelling ?? Self.spelling(of: name, in: folder, richType),
+      folder: folder.number, name: spelling ?? Self.spelling(of: name.value, in: folder, richType),
       identity: identity)
   }
 
   /// The stamp of the entry for an asset's name, also if it is not a file; nil if there is none.
   package func stamp(_ richType: String, _ name: AssetName, spelling: String?) -> String? {
     guard let folder = try? openFolder(richType) else { return nil }
-    let found = spelling ?? Self.spelling(of: name, in: folder, richType)
+    let found = spelling ?? Self.spelling(of: name.value, in: folder, richType)
     return FolderEntry(Array(found.utf8)).stamp(in: folder, identity)
   }
 
   /// The stamp of the entry with exactly this name; nil if there is none.
   package func stamp(_ richType: String, named name: String) -> String? {
     stamp(richType, FolderEntry(Array(name.utf8)))
+  }
+
+  /// When an entry was changed last, or got its name; nil if it does not exist any more.
+  package func changeTime(_ richType: String, named name: String) -> FileTime? {
+    guard let folder = try? openFolder(richType),
+      let status = FolderEntry(Array(name.utf8)).status(in: folder)
+    else { return nil }
+    return FileTime(seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec)
   }
 
   /// The stamp of an entry; nil if it does not exist any more.
@@ -113,14 +122,10 @@ package struct DropFolder: Sendable {
     }
   }
 
-  /// The spelling of a name on disk: files copied from macOS can have the decomposed form.
-  static func spelling(of name: AssetName, in folder: FileDescriptor, _ path: String) -> String {
-    let isASCII = name.value.utf8.allSatisfy { $0 < 0x80 }
-    if isASCII || faccessat(folder.number, name.value, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
-      return name.value
-    }
-    let entries = (try? Self.entries(of: folder, path)) ?? []
-    return entries.first { $0.name == name }?.spelling ?? name.value
+  /// The spelling of a name on disk, which can have another of Unicode's forms, such as macOS's.
+  static func spelling(of name: String, in folder: FileDescriptor, _ path: String) -> String {
+    if name.isPrintableASCII { return name }
+    return FolderNames((try? Self.entries(of: folder, path)) ?? [], in: folder).spelling(of: name)
   }
 
   /// Opens the drop folder itself.
@@ -156,7 +161,7 @@ package struct DropFolder: Sendable {
   }
 
   /// The entries of an open folder; `path` is for error messages.
-  private static func entries(
+  static func entries(
     of descriptor: FileDescriptor, _ path: String
   ) throws(ServiceError) -> [FolderEntry] {
     do throws(Errno) {
@@ -164,6 +169,21 @@ package struct DropFolder: Sendable {
         FolderEntry(name.dropLast().map { UInt8(bitPattern: $0) })
       }
     } catch { throw unreadable(path, error) }
+  }
+}
+
+/// A time of a file.
+package struct FileTime: Sendable, Comparable {
+  let seconds: Int
+  let nanoseconds: Int
+
+  /// The time as a date.
+  package var date: Date {
+    Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1_000_000_000)
+  }
+
+  package static func < (one: Self, other: Self) -> Bool {
+    (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
   }
 }
 

@@ -68,17 +68,18 @@ package final class FolderCheck: Sendable {
   ) async throws(ServiceError) {
     let entries: [FolderEntry]
     do throws(ServiceError) {
-      entries = try assets.folder.entries(richType).map(\.entry)
+      entries = try assets.folder.entries(richType).map(\.entry).filter { !$0.isForeign }
     } catch {
       if error.code == .notFound { return }
       return report(
         AssetIntake.refused(richType, Reconciliation.root, error.reason).message())
     }
+    let names = assets.folder.names(richType, for: entries.compactMap(\.spelling))
     let files = entries.compactMap { entry -> File? in
-      let kind = assets.folder.kind(of: entry, richType, publishes: false)
+      let kind = assets.folder.kind(of: entry, among: names, publishes: false)
       return kind.shown.map { File(entry: entry, kind: kind, shown: $0) }
     }
-    let twins = Dictionary(grouping: files.map(\.shown), by: AssetRecord.caseFolded)
+    let twins = Dictionary(grouping: files.map(\.shown), by: AssetRecord.folded)
     var rest = files.sorted { $0.shown < $1.shown }[...]
     while !rest.isEmpty {
       let batch = rest.prefix(Self.width)
@@ -92,7 +93,7 @@ package final class FolderCheck: Sendable {
         return found.sorted { $0.key < $1.key }.map(\.value)
       }
       for var asset in checked {
-        asset.caseVariant = twins[AssetRecord.caseFolded(asset.name)]?.filter { $0 != asset.name }
+        asset.lookAlike = twins[AssetRecord.folded(asset.name)]?.filter { $0 != asset.name }
           .min()
         report(asset.message())
       }

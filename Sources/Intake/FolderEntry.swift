@@ -9,15 +9,15 @@ package struct FolderEntry: Sendable, Hashable {
   package let shown: String
   /// The asset's name; nil if it cannot be an asset.
   package let name: AssetName?
-  /// Whether it looks like a temporary file, which is ignored.
-  package let isTemporary: Bool
+  /// Whether it is another program's, which is ignored.
+  package let isForeign: Bool
 
   /// Describes a name as `readdir` returns it.
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes
     name = String(validating: bytes, as: UTF8.self).flatMap { AssetName($0) }
     shown = name?.value ?? EscapedName.text(bytes)
-    isTemporary = AssetName.isTemporary(String(validating: bytes, as: UTF8.self) ?? shown)
+    isForeign = AssetName.isForeign(String(validating: bytes, as: UTF8.self) ?? shown)
   }
 
   package static func == (one: Self, other: Self) -> Bool { one.bytes == other.bytes }
@@ -35,10 +35,14 @@ package struct FolderEntry: Sendable, Hashable {
 
   /// Identifies the state of the file without reading it; nil if it does not exist any more.
   func stamp(in folder: FileDescriptor, _ identity: String?) -> String? {
+    status(in: folder)?.stamp(in: identity)
+  }
+
+  /// Facts about the file; nil if it does not exist any more.
+  func status(in folder: FileDescriptor) -> stat? {
     var status = Glibc.stat()
     let name = bytes.map { CChar(bitPattern: $0) } + [0]
-    return fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-      ? status.stamp(in: identity) : nil
+    return fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 }
 
@@ -75,10 +79,15 @@ package enum EntryKind {
 }
 
 extension DropFolder {
-  /// What a name means; `publishes` tells whether files with sidecars are sent.
-  package func kind(of entry: FolderEntry, _ richType: String, publishes: Bool) -> EntryKind {
-    if entry.isTemporary { return .ignored }
+  /// What a name means among the names of its folder; `publishes` tells whether files with sidecars are sent.
+  package func kind(
+    of entry: FolderEntry, among names: FolderNames, publishes: Bool
+  ) -> EntryKind {
+    if entry.isForeign { return .ignored }
     if let file = NotifySidecar.file(for: entry) {
+      if names.isShadowed(entry), !NotifySidecar.isResult(entry) {
+        return .refused(as: entry.escaped, reason: FolderNames.shadowed)
+      }
       if publishes { return .sidecar(of: file) }
       return NotifySidecar.isResult(entry)
         ? .ignored : .refused(as: entry.shown, reason: NotifySidecar.isDisabled)
@@ -90,12 +99,12 @@ extension DropFolder {
         reason:
           "The name looks like a sidecar's, which ends exactly in .notify.json. Rename the file.")
     }
-    // Of two Unicode forms of one name the composed one is the asset.
-    let isShadowed =
-      Array(name.value.utf8) != entry.bytes && stamp(richType, named: name.value) != nil
-    guard isShadowed else { return .asset(name) }
-    return .refused(
-      as: EscapedName.plain(entry.spelling ?? entry.shown),
-      reason: "Another file here has the same name, with accents stored differently. Remove one.")
+    guard names.isShadowed(entry) else { return .asset(name) }
+    return .refused(as: entry.escaped, reason: FolderNames.shadowed)
   }
+}
+
+extension FolderEntry {
+  /// What the catalogue shows for a file if another one with the same name counts.
+  package var escaped: String { EscapedName.plain(spelling ?? shown) }
 }

@@ -5,14 +5,15 @@ import Synchronization
 
 /// Processes the names of a drop folder.
 package protocol FolderProcessor: Sendable {
-  /// Processes a name again in two seconds, because it is incomplete or a service is unavailable.
-  typealias Retry = @Sendable (PendingChanges.Location) -> Void
+  /// Processes a name again after a time, because it is incomplete or a service is unavailable.
+  typealias Retry = @Sendable (PendingChanges.Location, _ delay: Duration) -> Void
 
   var folder: DropFolder { get }
   /// The folders in it that are watched, by their paths relative to it.
   var watchedFolders: [String] { get }
-  /// Processes changed names; the values tell whether their writers are known to have closed them.
-  func process(_ names: [PendingChanges.Location: Bool], retry: @escaping Retry) async
+  /// Processes names that may have changed.
+  func process(
+    _ names: [PendingChanges.Location: PendingChanges.Report], retry: @escaping Retry) async
   /// Processes all names; returns why the folder could not be read, or nil.
   func processAll(retry: @escaping Retry) async -> String?
 }
@@ -25,6 +26,8 @@ package final class FolderMonitor: Sendable {
   private let tasks = Mutex<[Task<Void, Never>]>([])
   private let watch = Mutex<FolderWatch?>(nil)
   private let rescan: Mutex<RescanInterval>
+  /// The folders that were scanned last.
+  private let scanned = Mutex<[FolderIdentity]>([])
 
   /// Creates a monitor that has not started.
   package init(_ processor: any FolderProcessor, log: Log) {
@@ -57,7 +60,8 @@ package final class FolderMonitor: Sendable {
         if batch.includesEverything { await processAll() }
       }
     }
-    let rescanning = Task.detached(priority: .utility) { [self] in
+    let rescanning = Task.detached(executorPreference: BlockingExecutor.intake, priority: .utility)
+    { [self] in
       while !Task.isCancelled {
         changes.addEverything()
         let start = ContinuousClock.now
@@ -65,6 +69,7 @@ package final class FolderMonitor: Sendable {
         repeat {
           try? await Task.sleep(for: .seconds(1))
         } while !Task.isCancelled && ContinuousClock.now - start < rescan.withLock { $0.interval }
+          && isInPlace
       }
     }
     tasks.withLock { $0 = [processing, rescanning] }
@@ -76,10 +81,19 @@ package final class FolderMonitor: Sendable {
     for task in tasks.withLock({ $0 }) { task.cancel() }
   }
 
-  private var retry: FolderProcessor.Retry { { [changes] in changes.retry($0) } }
+  private var retry: FolderProcessor.Retry { { [changes] in changes.retry($0, after: $1) } }
+
+  /// Whether the folders are those that were scanned last: the kernel doesn't report a mount over one of them.
+  private var isInPlace: Bool {
+    scanned.withLock { $0 }.allSatisfy { $0 == FolderIdentity($0.path) }
+  }
 
   private func processAll() async {
     let start = ContinuousClock.now
+    let root = processor.folder.path
+    let folders = [root] + processor.watchedFolders.map { root + "/" + $0 }
+    scanned.withLock { $0 = folders.map(FolderIdentity.init) }
+    rescan.withLock { $0.isShare = folders.contains(where: RescanInterval.isShare) }
     // Watched before it is read: a change in between is processed twice rather than missed.
     let isWatched = watch.withLock { $0?.watch { processor.watchedFolders } ?? false }
     let problem = await processor.processAll(retry: retry)
@@ -100,12 +114,26 @@ package final class FolderMonitor: Sendable {
   }
 }
 
+/// The folder that is at a path now, which another one can replace or be mounted over.
+private struct FolderIdentity: Equatable, Sendable {
+  let path: String
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// Finds the folder; also if there is none.
+  init(_ path: String) {
+    var status = Glibc.stat()
+    _ = stat(path, &status)
+    (self.path, device, inode) = (path, status.st_dev, status.st_ino)
+  }
+}
+
 /// How often the whole folder is scanned although no change was reported.
 ///
 /// Where the kernel reports every change, scans are only a safeguard; on a network share they are the
 /// only way to find changes. They take at most 5% of one processor.
 struct RescanInterval {
-  private let isShare: Bool
+  var isShare: Bool
   private(set) var isWatched = true
   /// Why the folder could not be read the last time.
   private(set) var problem: String?

@@ -9,13 +9,23 @@ final class FolderWatch: Sendable {
   /// A change.
   enum Event: Sendable, Hashable {
     /// A file was closed after writing, renamed, removed, or its permissions changed.
-    case complete(PendingChanges.Location)
+    case complete(PendingChanges.Location, Change)
     /// A name was created; its writer may not have closed it.
     case created(PendingChanges.Location)
     /// Another change, such as a new folder; everything must be examined.
     case unknown
     /// The kernel's queue overflowed; everything must be examined.
     case overflow
+  }
+
+  /// What has happened to a file.
+  enum Change: Sendable {
+    /// It came under this name.
+    case renamed
+    /// Its permissions or times were changed, or it was linked.
+    case attributes
+    /// Anything else.
+    case other
   }
 
   private let watcher: Int32
@@ -98,7 +108,11 @@ final class FolderWatch: Sendable {
     else { return .unknown }
     let location = PendingChanges.Location(richType: richType, entry: FolderEntry(name))
     let isNew = event.mask & UInt32(IN_CREATE) != 0 && event.mask & Self.isFolder == 0
-    return isNew ? .created(location) : .complete(location)
+    if isNew { return .created(location) }
+    return .complete(
+      location,
+      event.mask & UInt32(IN_MOVED_TO) != 0
+        ? .renamed : event.mask & UInt32(IN_ATTRIB) != 0 ? .attributes : .other)
   }
 
   /// IN_ISDIR, whose type in C does not fit the mask's.

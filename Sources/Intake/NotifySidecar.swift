@@ -64,9 +64,7 @@ extension DropFolder {
 
   /// Whether there is a sidecar with which the server publishes the file of this name, now or when it changes.
   func hasSidecar(_ richType: String, _ name: AssetName) -> Bool {
-    if stamp(richType, named: NotifySidecar.name(for: name.value)) != nil { return true }
-    // It may be spelled in another of Unicode's forms, as the file may be.
-    guard !name.value.isPrintableASCII, let entries = try? entries(richType) else { return false }
-    return entries.contains { NotifySidecar.file(for: $0.entry)?.composed == name.value }
+    let sidecar = NotifySidecar.name(for: name.value)
+    return stamp(richType, named: names(richType, for: [sidecar]).spelling(of: sidecar)) != nil
   }
 }

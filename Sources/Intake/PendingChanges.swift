@@ -14,10 +14,31 @@ package final class PendingChanges: Sendable {
     }
   }
 
+  /// What the kernel has reported of a name.
+  package struct Report: Hashable, Sendable {
+    /// Whether its writer is known to have closed it.
+    package var isClosed = false
+    /// Whether the file came under its name by a rename, which was the last that happened to its bytes.
+    package var isRenamed = false
+    /// The place of the report among all; nil if nothing was reported.
+    package var order: Int?
+
+    /// Creates a report.
+    package init(isClosed: Bool = false, isRenamed: Bool = false, order: Int? = nil) {
+      (self.isClosed, self.isRenamed, self.order) = (isClosed, isRenamed, order)
+    }
+
+    /// Nothing was reported.
+    package static let none = Report()
+    /// Its writer has closed it.
+    package static let closed = Report(isClosed: true)
+    /// It was renamed.
+    package static let renamed = Report(isClosed: true, isRenamed: true)
+  }
+
   /// What is to be examined.
   struct Batch {
-    /// The names, and whether the kernel reported that their writers have closed them.
-    var names: [Location: Bool] = [:]
+    var names: [Location: Report] = [:]
     var includesEverything = false
   }
 
@@ -27,6 +48,8 @@ package final class PendingChanges: Sendable {
     /// never are), and names to retry.
     var delayed: [Location: ContinuousClock.Instant] = [:]
     var hasTimer = false
+    /// Reports so far.
+    var reports = 0
   }
 
   /// Sent when there is something to examine.
@@ -35,7 +58,7 @@ package final class PendingChanges: Sendable {
   /// Most new files are complete after this time; links and pipes, which are never closed, are examined then.
   private static let completionTime = Duration.milliseconds(500)
   /// How often incomplete files, and files that do not fit on the disk, are retried.
-  private static let retryInterval = Duration.seconds(2)
+  package static let retryInterval = Duration.seconds(2)
 
   /// Adds what the kernel reported, in order.
   func add(_ events: [FolderWatch.Event]) {
@@ -43,8 +66,16 @@ package final class PendingChanges: Sendable {
       for event in events {
         switch event {
         case .unknown, .overflow: state.batch.includesEverything = true
-        case .complete(let location):
-          state.batch.names[location] = true
+        case .complete(let location, let change):
+          state.reports += 1
+          var report = Report(isClosed: true, order: state.reports)
+          report.isRenamed =
+            switch change {
+            case .renamed: true
+            case .attributes: state.batch.names[location]?.isRenamed ?? false
+            case .other: false
+            }
+          state.batch.names[location] = report
           state.delayed[location] = nil
         case .created(let location): state.delayed[location] = .now + Self.completionTime
         }
@@ -58,10 +89,10 @@ package final class PendingChanges: Sendable {
   /// Adds everything.
   func addEverything() { add([.unknown]) }
 
-  /// Adds a name again after ``retryInterval``.
-  func retry(_ location: Location) {
+  /// Adds a name again after a time.
+  func retry(_ location: Location, after delay: Duration) {
     let mustStartTimer = state.withLock { state in
-      state.delayed[location] = .now + Self.retryInterval
+      state.delayed[location] = .now + delay
       return Self.claimTimer(&state)
     }
     if mustStartTimer { startTimer() }
@@ -87,7 +118,7 @@ package final class PendingChanges: Sendable {
       let isMore = state.withLock { state in
         for (location, due) in state.delayed where due <= .now {
           state.delayed[location] = nil
-          state.batch.names[location] = false
+          state.batch.names[location] = state.batch.names[location] ?? Report.none
         }
         state.hasTimer = !state.delayed.isEmpty
         return state.hasTimer

@@ -31,17 +31,17 @@ extension DropFolder {
       found.others.map { ($0.shown, "Put it into a folder of its rich type, such as outbox/img.") }
     ) { $1 }
     for richType in found.types {
-      for (entry, _) in try entries(richType)
-      where !entry.isTemporary && NotifySidecar.file(for: entry) == nil {
-        unsent[Self.listedName(richType, entry)] = reason(richType, entry)
+      let entries = try entries(richType).map(\.entry)
+      let names = names(richType, for: entries.compactMap(\.spelling))
+      for entry in entries where !entry.isForeign && NotifySidecar.file(for: entry) == nil {
+        if names.isShadowed(entry) {
+          unsent[richType + "/" + entry.escaped] = FolderNames.shadowed
+        } else {
+          unsent[richType + "/" + entry.shown] = reason(richType, entry)
+        }
       }
     }
     return unsent
-  }
-
-  /// The name under which the catalogue lists a file of the publish folder.
-  static func listedName(_ richType: String, _ entry: FolderEntry) -> String {
-    richType + "/" + entry.shown
   }
 }
 
@@ -56,9 +56,9 @@ extension AssetIntake {
     }
   }
 
-  /// Records why one file of the publish folder is not sent; nil if nothing is wrong with it.
-  package func recordUnsent(_ richType: String, _ entry: FolderEntry, _ reason: String?) async {
-    let (type, name) = (DropFolder.publishFolderName, DropFolder.listedName(richType, entry))
+  /// Records why a name in the publish folder, such as `img/logo.png`, is not sent; nil if nothing is wrong with it.
+  package func recordUnsent(_ name: String, _ reason: String?) async {
+    let type = DropFolder.publishFolderName
     if let reason { return await refuse(type, name, reason, stamp: folder.unstamped) }
     guard let known = try? await store.assets.asset(type, name), folder.owns(known.stamp) else {
       return

@@ -5,8 +5,12 @@ import Primitives
 
 /// Publishes dropped files that have a sidecar.
 package protocol SidecarPublishing: Sendable {
-  /// Publishes a file as its sidecar specifies; true if it must be retried.
-  func publish(_ richType: String, _ file: String) async -> Bool
+  /// Publishes a file as its sidecar specifies; returns after what time it must be retried, or nil.
+  ///
+  /// `report` is what the kernel has reported of the file, or of its sidecar.
+  func publish(
+    _ richType: String, _ file: String, _ report: PendingChanges.Report, ofSidecar: Bool
+  ) async -> Duration?
 }
 
 /// Makes the catalogue equal to the drop folder, name by name.
@@ -58,18 +62,30 @@ package struct Reconciliation: FolderProcessor {
 
   /// Examines these names.
   package func process(
-    _ names: [PendingChanges.Location: Bool], retry: @escaping Retry
+    _ names: [PendingChanges.Location: PendingChanges.Report], retry: @escaping Retry
   ) async {
-    let files = names.keys.filter { !$0.entry.isTemporary }
+    var (names, known) = (names, [String: FolderNames]())
+    let files = names.keys.filter { !$0.entry.isForeign }
     for (richType, locations) in Dictionary(grouping: files, by: \.richType) {
       assets.validator.prestart(richType, calls: locations.count)
+      let found = folder.names(richType, for: locations.map(\.entry.shown))
+      // What is done with one form of a name depends on the others.
+      for location in locations {
+        for other in found.forms(of: location.entry.shown) {
+          let location = PendingChanges.Location(richType: richType, entry: other)
+          names[location] = names[location] ?? PendingChanges.Report.none
+        }
+      }
+      known[richType] = found
     }
+    let byType = known
     // The author waits for the result; background renditions are made after all have been examined.
     await assets.foreground.track {
       // Recorded in the order of the catalogue, which changes fewer pages of the database.
       let sorted = names.sorted { $0.key.entry.shown > $1.key.entry.shown }
-      await sorted.forEachConcurrently(Self.width) { location, closed in
-        await examine(location, closed: closed, retry)
+      await sorted.forEachConcurrently(Self.width) { location, report in
+        await examine(
+          location, report, among: byType[location.richType] ?? .none, retry)
       }
     }
   }
@@ -85,52 +101,79 @@ package struct Reconciliation: FolderProcessor {
       return await assets.refuse(richType, Self.root, error.reason, stamp: folder.unstamped)
     }
     let identity = assets.validator.identity(richType)
+    let names = folder.names(richType, for: entries.compactMap(\.entry.spelling))
     var present: Set<String> = []
-    var changed: [PendingChanges.Location: Bool] = [:]
+    var changed: [PendingChanges.Location: PendingChanges.Report] = [:]
     for (entry, stamp) in entries {
-      let kind = folder.kind(of: entry, richType, publishes: publisher != nil)
+      let kind = folder.kind(of: entry, among: names, publishes: publisher != nil)
       let location = PendingChanges.Location(richType: richType, entry: entry)
-      if case .sidecar = kind { changed[location] = false }
+      if case .sidecar = kind { changed[location] = PendingChanges.Report.none }
       guard let shown = kind.shown else { continue }
       present.insert(shown)
-      if known[shown] != stamp + " " + identity { changed[location] = false }
+      if known[shown] != stamp + " " + identity { changed[location] = PendingChanges.Report.none }
     }
     await process(changed, retry: retry)
+    // What is renamed to another form of its name while a folder is read can be missing in what was read.
+    let gone = known.keys.filter { !present.contains($0) }
+    let now = folder.names(richType, for: gone)
+    present.formUnion(gone.filter { !now.forms(of: $0).isEmpty })
     await forget(richType, known, except: present)
   }
 
   private func examine(
-    _ location: PendingChanges.Location, closed: Bool, _ retry: @escaping Retry
+    _ location: PendingChanges.Location, _ report: PendingChanges.Report, among names: FolderNames,
+    _ retry: @escaping Retry
   ) async {
     let (richType, entry) = (location.richType, location.entry)
-    switch folder.kind(of: entry, richType, publishes: publisher != nil) {
+    switch folder.kind(of: entry, among: names, publishes: publisher != nil) {
     case .ignored: return
     case .sidecar(let file):
-      if let publisher, await publisher.publish(richType, file) { retry(location) }
+      if entry.escaped != entry.shown { await forgetEscaped(richType, entry) }
+      await publish(richType, file, report, ofSidecar: true, at: location, retry)
     case .refused(let shown, let reason): await refuse(richType, entry, shown, reason)
-    case .asset(let name): await examine(name, at: location, closed: closed, retry)
+    case .asset(let name):
+      // It may have been refused because of another form of its name.
+      if entry.escaped != name.value { await forgetEscaped(richType, entry) }
+      // Another form counts now, and is among what is examined.
+      if let first = names.forms(of: name.value).first, first != entry { return }
+      await examine(name, at: location, report, retry)
     }
   }
 
+  private func forgetEscaped(_ richType: String, _ entry: FolderEntry) async {
+    guard let known = try? await assets.store.assets.asset(richType, entry.escaped),
+      folder.owns(known.stamp)
+    else { return }
+    try? await assets.forget(richType, entry.escaped)
+  }
+
+  private func publish(
+    _ richType: String, _ file: String, _ report: PendingChanges.Report, ofSidecar: Bool,
+    at location: PendingChanges.Location, _ retry: @escaping Retry
+  ) async {
+    guard let publisher,
+      let delay = await publisher.publish(richType, file, report, ofSidecar: ofSidecar)
+    else { return }
+    retry(location, delay)
+  }
+
   private func examine(
-    _ name: AssetName, at location: PendingChanges.Location, closed: Bool, _ retry: @escaping Retry
+    _ name: AssetName, at location: PendingChanges.Location, _ report: PendingChanges.Report,
+    _ retry: @escaping Retry
   ) async {
     let (richType, entry) = (location.richType, location.entry)
     do throws(ServiceError) {
       let found = try await assets.examineInline(
-        richType, name, spelling: entry.spelling, closed: closed)
-      if found.pending != nil { return retry(location) }
-      guard let publisher, let file = entry.spelling,
-        folder.stamp(richType, named: NotifySidecar.name(for: file)) != nil
-      else { return }
-      if await publisher.publish(richType, file) { retry(location) }
+        richType, name, spelling: entry.spelling, closed: report.isClosed)
+      if found.pending != nil { return retry(location, PendingChanges.retryInterval) }
+      guard publisher != nil, let file = entry.spelling, folder.hasSidecar(richType, name) else {
+        return
+      }
+      await publish(richType, file, report, ofSidecar: false, at: location, retry)
     } catch {
       switch error.code {
-      case .notFound:
-        // A file with another Unicode form of the name may exist, which becomes the asset.
-        let isASCII = entry.bytes.allSatisfy { $0 < 0x80 }
-        if closed, !isASCII { await reconcile(richType, retry) }
-      case .busy, .unavailable, .incomplete: retry(location)
+      case .notFound: break
+      case .busy, .unavailable, .incomplete: retry(location, PendingChanges.retryInterval)
       default: assets.log(.error, "assets", "\(richType)/\(name.value): \(error.reason)")
       }
     }

@@ -74,7 +74,7 @@ struct IntakeServices: Sendable {
     func sidecars(_ assets: AssetIntake, isPublishFolder: Bool) -> SidecarPublisher {
       SidecarPublisher(
         assets, publisher, sender: sender, isDemo: configuration.isDemo,
-        isPublishFolder: isPublishFolder)
+        isPublishFolder: isPublishFolder, settle: configuration.settle)
     }
     return [
       FolderMonitor(

@@ -63,6 +63,8 @@ package struct OriginConfiguration: Sendable {
   package var hasConsole = false
   /// The user in whose name dropped files are published; nil disables publishing them.
   package var publishAs: String?
+  /// How long a dropped file is unchanged before it is published, in seconds.
+  package var settle = 2.0
   /// The notification that the tutorial's POST without a body creates.
   package var standard = Standard()
 

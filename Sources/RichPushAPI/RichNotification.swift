@@ -43,6 +43,9 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   public var counts: DeliveryCounts?
   /// When it came so far first; only in its details, and only for its sender and admins.
   public var first: FirstTimes?
+  /// Its new content, if it was replaced after some had fetched what it had; only in its details, and only for its
+  /// sender and admins.
+  public var replaced: Replacement?
   /// The paths of its renditions, by profile; only in its details.
   public var renditions: [String: String]?
   /// Links to its renditions that need no password, by profile; only in its details.
@@ -52,7 +55,7 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
     case id, message, richType, payload, to
     case isRead = "read"
     case created, notBefore, held, expires, media, details, reach
-    case receipts, deliveries, counts, first, renditions, links
+    case receipts, deliveries, counts, first, replaced, renditions, links
   }
 
   /// Creates a notification.
@@ -81,6 +84,23 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
     package init(users: Int, devices: Int, unknown: [String], devicesWithoutLane: Int) {
       (self.users, self.devices, self.unknown) = (users, devices, unknown)
       self.devicesWithoutLane = devicesWithoutLane
+    }
+  }
+}
+
+extension RichNotification {
+  /// New content of a notification that some have fetched: the file that it was made of was not complete.
+  public struct Replacement: Sendable, Equatable, Codable {
+    /// When it was replaced last.
+    public let time: Date
+    /// The number of users who had fetched what it had before.
+    public let count: Int
+    /// The first 100 of them.
+    public let users: [String]
+
+    /// Describes a replacement.
+    package init(time: Date, count: Int, users: [String]) {
+      (self.time, self.count, self.users) = (time, count, users)
     }
   }
 }

@@ -153,7 +153,7 @@ extension S3Client {
           try await attempt(request, until: end)
         }
         guard let error = response.error(bucket) else { return response }
-        guard response.isTemporary else { throw error }
+        guard response.isForeign else { throw error }
         failure = error
       } catch {
         guard error.code == .away else { throw error }

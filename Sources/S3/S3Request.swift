@@ -48,7 +48,7 @@ struct S3Response: Sendable {
   static let limit = 4 << 20
 
   /// Whether the request may succeed if it is sent again.
-  var isTemporary: Bool { [408, 429, 500, 502, 503, 504].contains(status) }
+  var isForeign: Bool { [408, 429, 500, 502, 503, 504].contains(status) }
 
   /// Why the object store refused a request for `key`, or nil.
   func error(_ bucket: S3Bucket) -> S3Error? {
@@ -73,7 +73,7 @@ struct S3Response: Sendable {
       )
     case (_, "BadDigest"), (_, "XAmzContentSHA256Mismatch"):
       S3Error(.damaged, "the object store received other bytes than were sent (\(detail))")
-    case _ where isTemporary: S3Error(.away, "the object store fails (\(detail))")
+    case _ where isForeign: S3Error(.away, "the object store fails (\(detail))")
     default: S3Error(.failed, "the object store refuses a request (\(detail))")
     }
   }

@@ -23,7 +23,7 @@ struct DeliveryFixture {
   let publisher: Publisher
   let lanes: PlatformLanes
   let log = LogLines()
-  let clock = TestClock()
+  let clock: TestClock
 
   /// Renders every payload as text, but refuses what begins with `bad`.
   static let note = """
@@ -35,8 +35,9 @@ struct DeliveryFixture {
 
   init(
     push: String = "embedded,apns", script: String = note, manifest: String = "{}",
-    admitsGuests: Bool = false
+    admitsGuests: Bool = false, clock: TestClock = TestClock()
   ) async throws {
+    self.clock = clock
     scratch = try Scratch()
     try scratch.makeFolder("assets/note")
     try scratch.installPlugin("note", manifest: manifest, script)

@@ -158,7 +158,11 @@ import Testing
     try await delivery.publish(draft)
     draft.payload = "logo.bin"
     let error = try await delivery.refusal(draft)
-    #expect(error.code == .rejected && error.reason.hasSuffix("; there is “Logo.bin”."))
+    #expect(
+      error.code == .rejected
+        && error.reason.hasSuffix(
+          "; there is “Logo.bin”, which differs only in upper and lower case.")
+    )
     draft.payload = "../logo.bin"
     #expect(try await delivery.refusal(draft).reason.contains("names no asset"))
     try delivery.scratch.write("", to: "assets/file/empty.bin")

@@ -19,7 +19,8 @@ import Testing
       assets.folder = DropFolder(path: delivery.scratch.path + "/assets/outbox")
     }
     return SidecarPublisher(
-      assets, delivery.publisher, sender: sender, isDemo: false, isPublishFolder: isPublishFolder)
+      assets, delivery.publisher, sender: sender, isDemo: false, isPublishFolder: isPublishFolder,
+      settle: 0)
   }
 
   private static let toAlice = #"{"to":["username:alice"]}"#
@@ -38,7 +39,9 @@ import Testing
     let delivery = try await DeliveryFixture()
     let publisher = publisher(delivery)
     try drop(delivery)
-    for _ in 0..<2 { #expect(await publisher.publish("file", "big logo.v2.bin") == false) }
+    for _ in 0..<2 {
+      #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
+    }
     let notification = try #require(try await delivery.store.notifications.notification(0))
     #expect(notification.message == "big logo.v2" && notification.payload == "big logo.v2.bin")
     #expect(try await notification.sender == delivery.id("shop"))
@@ -48,7 +51,7 @@ import Testing
 
     // A server that was killed before it wrote the result.
     try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
-    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
     #expect(try await delivery.store.notifications.notification(1) == nil)
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
   }
@@ -75,19 +78,21 @@ import Testing
     #expect(result(delivery, "error.txt") == nil)
   }
 
-  @Test func `sends again what has changed, the file or the sidecar`() async throws {
+  @Test func `another sidecar is another notification, other content soon after is a correction`() async throws {
     let delivery = try await DeliveryFixture()
     let publisher = publisher(delivery)
     try drop(delivery)
-    _ = await publisher.publish("file", "big logo.v2.bin")
+    _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
     try drop(delivery, #"{"message":"Two","to":["username:alice"]}"#)
-    _ = await publisher.publish("file", "big logo.v2.bin")
+    _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
     try delivery.scratch.write("\0two", to: "assets/file/big logo.v2.bin")
-    _ = await publisher.publish("file", "big logo.v2.bin")
+    _ = await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false)
     #expect(try await delivery.store.notifications.notification(1)?.message == "Two")
     #expect(
-      try await delivery.store.notifications.notification(2)?.blob?.digest == Digest(of: "\0two"))
-    #expect(try await delivery.store.notifications.notification(3) == nil)
+      try await delivery.store.notifications.notification(1)?.blob?.digest == Digest(of: "\0two"))
+    #expect(
+      try await delivery.store.notifications.notification(0)?.blob?.digest == Digest(of: "\0one"))
+    #expect(try await delivery.store.notifications.notification(2) == nil)
   }
 
   @Test(arguments: [
@@ -104,12 +109,14 @@ import Testing
     let delivery = try await DeliveryFixture()
     let publisher = publisher(delivery)
     try drop(delivery, sidecar)
-    for _ in 0..<2 { #expect(await publisher.publish("file", "big logo.v2.bin") == false) }
+    for _ in 0..<2 {
+      #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
+    }
     #expect(result(delivery, "error.txt")?.contains(reason) == true)
     #expect(result(delivery, "error.txt")?.contains("Nothing was sent.") == true)
     #expect(delivery.log.all.count { $0.contains(reason) } == 1, "once, until something changes")
     try drop(delivery)
-    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
     #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
   }
 
@@ -120,13 +127,15 @@ import Testing
     for name in ["big logo.v2.bin", "big logo.v2.bin.notify.json"] {
       let path = delivery.scratch.path + "/assets/file/" + name
       let writer = try #require(FileHandle(forWritingAtPath: path))
-      #expect(await publisher.publish("file", "big logo.v2.bin"), "\(name)")
+      #expect(
+        await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) != nil,
+        "\(name)")
       try writer.close()
     }
     #expect(
       try await delivery.store.notifications.notification(0) == nil
         && result(delivery, "error.txt") == nil)
-    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
     #expect(try await delivery.store.notifications.notification(0) != nil)
   }
 
@@ -139,7 +148,8 @@ import Testing
     let path = delivery.scratch.path + "/assets/file/big logo.v2.bin"
     let writer = try #require(FileHandle(forWritingAtPath: path))
     try writer.write(contentsOf: Data("new".utf8))
-    #expect(await publisher(delivery).publish("file", "big logo.v2.bin"))
+    #expect(
+      await publisher(delivery).publish("file", "big logo.v2.bin", .none, ofSidecar: false) != nil)
     #expect(try await delivery.store.notifications.notification(0) == nil)
     try writer.close()
   }
@@ -150,7 +160,7 @@ import Testing
       manifest: #"{"verbs":["validate","render"]}"#)
     try delivery.scratch.write("text", to: "assets/note/a.txt")
     try delivery.scratch.write(Self.toAlice, to: "assets/note/a.txt.notify.json")
-    #expect(await publisher(delivery).publish("note", "a.txt"))
+    #expect(await publisher(delivery).publish("note", "a.txt", .none, ofSidecar: false) != nil)
     #expect(delivery.scratch.names(in: "assets/note").count == 2, "no note is written")
   }
 
@@ -167,7 +177,7 @@ import Testing
     _ = try await delivery.assets.examine("note", #require(AssetName("a.txt")))
     try delivery.scratch.write("crash\n", to: "assets/note/a.txt")
     try delivery.scratch.write(Self.toAlice, to: "assets/note/a.txt.notify.json")
-    #expect(await publisher(delivery).publish("note", "a.txt") == false)
+    #expect(await publisher(delivery).publish("note", "a.txt", .none, ofSidecar: false) == nil)
     let note = delivery.scratch.read("assets/note/a.txt.notify.error.txt")
     #expect(note?.contains("The new content is not used") == true)
   }
@@ -176,7 +186,9 @@ import Testing
     let delivery = try await DeliveryFixture()
     try drop(delivery)
     for sender in ["alice", "nobody"] {
-      #expect(await publisher(delivery, sender: sender).publish("file", "big logo.v2.bin") == false)
+      #expect(
+        await publisher(delivery, sender: sender).publish(
+          "file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
       #expect(result(delivery, "error.txt")?.contains("is not a publisher any more") == true)
       try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.error.txt")
     }
@@ -190,12 +202,12 @@ import Testing
       let soon = Date(timeIntervalSinceNow: seconds)
       let text = soon.formatted(.iso8601)
       try drop(delivery, #"{"to":["username:alice"],"expires":"\#(text)"}"#)
-      _ = await publisher(delivery).publish("file", "big logo.v2.bin")
+      _ = await publisher(delivery).publish("file", "big logo.v2.bin", .none, ofSidecar: false)
       // The end is in whole seconds.
       guard soon.timeIntervalSinceNow > 1 || seconds == 30 else { continue }
       try delivery.scratch.remove("assets/file/big logo.v2.bin.notify.sent.json")
       try await eventually("it has expired") { Date() > soon }
-      _ = await publisher(delivery).publish("file", "big logo.v2.bin")
+      _ = await publisher(delivery).publish("file", "big logo.v2.bin", .none, ofSidecar: false)
       #expect(result(delivery, "error.txt") == nil && result(delivery, "sent.json") != nil)
       break
     }
@@ -215,7 +227,7 @@ import Testing
       ("note/d.txt", "no sidecar"),
     ] { try delivery.scratch.write(text, to: "assets/outbox/" + name) }
     #expect(folder.watchedFolders == ["file", "note"])
-    for _ in 0..<2 { #expect(await folder.processAll { _ in } == nil) }
+    for _ in 0..<2 { #expect(await folder.processAll { _, _ in } == nil) }
     var sent: [StoredNotification] = []
     for id in 0..<2 {
       if let found = try await delivery.store.notifications.notification(id) { sent.append(found) }
@@ -235,7 +247,7 @@ import Testing
     try delivery.scratch.write("\0c", to: "assets/outbox/file/c.bin")
     try delivery.scratch.remove("assets/outbox/stray")
     try delivery.scratch.remove("assets/outbox/note/d.txt")
-    #expect(await folder.processAll { _ in } == nil)
+    #expect(await folder.processAll { _, _ in } == nil)
     #expect(try await delivery.store.notifications.notification(2)?.message == "c")
     #expect(
       try await delivery.store.assets.assets(
@@ -249,7 +261,7 @@ import Testing
     func process(_ name: String) async {
       let location = PendingChanges.Location(
         richType: "file", entry: FolderEntry(Array(name.utf8)))
-      await folder.process([location: true]) { _ in }
+      await folder.process([location: .closed]) { _, _ in }
     }
     try delivery.scratch.write("\0a", to: "assets/outbox/file/a.bin")
     await process("a.bin")

@@ -81,4 +81,36 @@ import Testing
       try await eventually("what went is forgotten") { try await !isReady("logo.png", on: server) }
     }
   }
+
+  @Test(.enabled(if: getuid() == 0, "mounts a file system"), arguments: ["assets", "assets/img"])
+  func `sees what is mounted over a folder, and what is there again afterwards`(
+    folder: String
+  ) async throws {
+    var mounted = ""
+    defer { if !mounted.isEmpty { umount2(mounted, Int32(MNT_DETACH)) } }
+    try await RunningServer.lend { server in
+      try await eventually("the samples are seen") { try await isReady("logo.png", on: server) }
+      let root = server.scratch.folder.path
+      let mount = try await Child.run(
+        "/bin/mount", ["-t", "tmpfs", "tmpfs", root + "/" + folder])
+      try #require(mount.exitCode == 0, "\(mount.errors)")
+      mounted = root + "/" + folder
+      let start = ContinuousClock.now
+      try await eventually("what is covered is forgotten") {
+        try await !isReady("logo.png", on: server)
+      }
+      // A scan that nothing has asked for comes after half a minute at the earliest.
+      #expect(ContinuousClock.now - start < .seconds(20))
+      try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "assets/img/new.jpg")
+      try await eventually("the new one is found") { try await isReady("new.jpg", on: server) }
+      #expect(umount2(mounted, Int32(MNT_DETACH)) == 0)
+      mounted = ""
+      try await eventually("what was covered is found") {
+        try await isReady("logo.png", on: server)
+      }
+      try await eventually("what was mounted is forgotten") {
+        try await !isReady("new.jpg", on: server)
+      }
+    }
+  }
 }

@@ -91,12 +91,12 @@ import Testing
     "Thumbs.db", ".DS_Store", "a~",
   ])
   func `ignores the names of temporary files`(_ name: String) {
-    #expect(AssetName.isTemporary(name))
+    #expect(AssetName.isForeign(name))
   }
 
   @Test(arguments: ["logo.png", "report~1.png", "a.tmp.png", "part", "lock", "sb-logo.png"])
   func `does not ignore other names`(_ name: String) {
-    #expect(!AssetName.isTemporary(name))
+    #expect(!AssetName.isForeign(name))
   }
 
   @Test func `removes a file under its name on the disk, and says when there is none`() throws {

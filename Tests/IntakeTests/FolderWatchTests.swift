@@ -29,7 +29,9 @@ import Testing
     try scratch.write("x", to: "type1/a.txt")
     let file = PendingChanges.Location(richType: "type1", entry: FolderEntry(Array("a.txt".utf8)))
     try await eventually("its file is reported") {
-      events.withLock { $0.contains(.complete(file)) }
+      events.withLock { events in
+        events.contains { if case .complete(file, _) = $0 { true } else { false } }
+      }
     }
   }
 }

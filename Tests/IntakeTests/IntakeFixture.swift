@@ -89,6 +89,6 @@ final class Retries: Sendable {
   var all: [String] { lines.all }
   var retry: FolderProcessor.Retry {
     let log = lines.record
-    return { log($0.richType + "/" + $0.entry.shown) }
+    return { location, _ in log(location.richType + "/" + location.entry.shown) }
   }
 }

@@ -20,9 +20,11 @@ import Testing
 
     var all: [String] { files.withLock { $0.sorted() } }
 
-    func publish(_ richType: String, _ file: String) async -> Bool {
+    func publish(
+      _ richType: String, _ file: String, _ report: PendingChanges.Report, ofSidecar: Bool
+    ) async -> Duration? {
       files.withLock { $0.append(richType + "/" + file) }
-      return mustRetry
+      return mustRetry ? .seconds(2) : nil
     }
   }
 
@@ -45,7 +47,7 @@ import Testing
       ("note/a.txt", "good"), ("note/b.txt", "bad"), ("note/.hidden", "good"),
       ("note/half.part", "good"), ("stray.txt", "good"), ("other/c.txt", "good"),
     ] { try intake.scratch.write(text, to: "assets/" + path) }
-    #expect(await folder.processAll { _ in } == nil)
+    #expect(await folder.processAll { _, _ in } == nil)
     #expect(
       try await catalogue(intake) == [
         "./stray.txt refused", "note/a.txt preparing", "note/b.txt refused", "other/c.txt refused",
@@ -57,7 +59,7 @@ import Testing
     try intake.scratch.remove("assets/stray.txt")
     try intake.scratch.remove("assets/other")
     let calls = intake.calls
-    #expect(await folder.processAll { _ in } == nil)
+    #expect(await folder.processAll { _, _ in } == nil)
     #expect(try await catalogue(intake) == ["note/a.txt preparing"])
     #expect(intake.calls == calls, "what has not changed is not checked again")
   }
@@ -68,12 +70,12 @@ import Testing
     let folder = Reconciliation(assets: intake.assets, publisher: nil)
     try FileManager.default.moveItem(
       atPath: intake.scratch.path + "/assets", toPath: intake.scratch.path + "/away")
-    #expect(await folder.processAll { _ in }?.contains("cannot be read") == true)
+    #expect(await folder.processAll { _, _ in }?.contains("cannot be read") == true)
     #expect(try await intake.asset() != nil)
     #expect(try await intake.asset(".", of: ".")?.state == .refused)
     try FileManager.default.moveItem(
       atPath: intake.scratch.path + "/away", toPath: intake.scratch.path + "/assets")
-    #expect(await folder.processAll { _ in } == nil)
+    #expect(await folder.processAll { _, _ in } == nil)
     #expect(try await catalogue(intake) == ["note/a.txt preparing"])
   }
 
@@ -84,10 +86,11 @@ import Testing
       FileHandle(forWritingAtPath: intake.scratch.path + "/assets/note/a.txt"))
     let retries = Retries()
     let folder = Reconciliation(assets: intake.assets, publisher: nil)
-    await folder.process([location("a.txt"): false, location("x.tmp"): true], retry: retries.retry)
+    await folder.process(
+      [location("a.txt"): .none, location("x.tmp"): .closed], retry: retries.retry)
     #expect(retries.all == ["note/a.txt"])
     try writer.close()
-    await folder.process([location("a.txt"): true], retry: retries.retry)
+    await folder.process([location("a.txt"): .closed], retry: retries.retry)
     #expect(retries.all == ["note/a.txt"])
     #expect(try await catalogue(intake) == ["note/a.txt preparing"])
   }
@@ -98,7 +101,7 @@ import Testing
     try intake.scratch.write("good", to: "assets/note/a.txt")
     let retries = Retries()
     await Reconciliation(assets: intake.assets, publisher: nil).process(
-      [location("a.txt"): true], retry: retries.retry)
+      [location("a.txt"): .closed], retry: retries.retry)
     #expect(retries.all == ["note/a.txt"])
     #expect(try await catalogue(intake) == [])
   }
@@ -108,16 +111,16 @@ import Testing
     let publications = Publications()
     let folder = Reconciliation(assets: intake.assets, publisher: publications)
     try intake.scratch.write("good", to: "assets/note/a.txt")
-    await folder.process([location("a.txt"): true]) { _ in }
+    await folder.process([location("a.txt"): .closed]) { _, _ in }
     #expect(publications.all == [], "it has no sidecar")
     try intake.scratch.write("{}", to: "assets/note/a.txt.notify.json")
-    await folder.process([location("a.txt.notify.json"): true]) { _ in }
+    await folder.process([location("a.txt.notify.json"): .closed]) { _, _ in }
     #expect(publications.all == ["note/a.txt"])
     try intake.scratch.write("good too", to: "assets/note/a.txt")
-    await folder.process([location("a.txt"): true]) { _ in }
+    await folder.process([location("a.txt"): .closed]) { _, _ in }
     #expect(publications.all == ["note/a.txt", "note/a.txt"])
     // After a restart, too.
-    _ = await folder.processAll { _ in }
+    _ = await folder.processAll { _, _ in }
     #expect(publications.all.count == 3)
     #expect(try await catalogue(intake) == ["note/a.txt preparing"], "a sidecar is no asset")
   }
@@ -127,7 +130,7 @@ import Testing
     let retries = Retries()
     try intake.scratch.write("{}", to: "assets/note/a.txt.notify.json")
     let folder = Reconciliation(assets: intake.assets, publisher: Publications(mustRetry: true))
-    await folder.process([location("a.txt.notify.json"): true], retry: retries.retry)
+    await folder.process([location("a.txt.notify.json"): .closed], retry: retries.retry)
     #expect(retries.all == ["note/a.txt.notify.json"])
   }
 
@@ -141,28 +144,15 @@ import Testing
     try intake.scratch.write("good", to: "assets/outbox/note/b.txt")
     let folder = Reconciliation(assets: intake.assets, publisher: nil)
     #expect(folder.watchedFolders == ["note", "outbox", "outbox/note"])
-    _ = await folder.processAll { _ in }
+    _ = await folder.processAll { _, _ in }
     #expect(
       try await catalogue(intake) == [
         "note/a.txt.notify.json refused", "outbox/note/b.txt refused",
       ])
     #expect(try await intake.asset("note/b.txt", of: "outbox")?.reason == NotifySidecar.isDisabled)
     try intake.scratch.remove("assets/outbox/note/b.txt")
-    _ = await folder.processAll { _ in }
+    _ = await folder.processAll { _, _ in }
     #expect(try await catalogue(intake) == ["note/a.txt.notify.json refused"])
-  }
-
-  @Test func `of two spellings of one name the composed one is the asset`() async throws {
-    let intake = try IntakeFixture()
-    try intake.scratch.write("good", to: "assets/note/caf\u{E9}.txt")
-    try intake.scratch.write("good too", to: "assets/note/caf\u{65}\u{301}.txt")
-    let folder = Reconciliation(assets: intake.assets, publisher: nil)
-    _ = await folder.processAll { _ in }
-    #expect(try await intake.asset("caf\u{E9}.txt")?.blob == Digest(of: "good"))
-    let other = try await intake.store.assets.assets(
-      richType: nil, state: .refused, limit: 9, after: nil)
-    #expect(other.map(\.name) == [#"caf\u{65}\u{301}.txt"#.replacing(#"\u{65}"#, with: "e")])
-    #expect(other.first?.reason?.contains("the same name") == true)
   }
 }
 
@@ -231,21 +221,23 @@ import Testing
     func location(_ name: String) -> PendingChanges.Location {
       PendingChanges.Location(richType: "note", entry: FolderEntry(Array(name.utf8)))
     }
-    var (changes, early) = (PendingChanges(), [location("b"): false])
+    var (changes, early) = (PendingChanges(), [location("b"): PendingChanges.Report.none])
     // Once more if the machine was too busy to look within the delay.
     for _ in 0..<10 where early[location("b")] != nil {
       changes = PendingChanges()
-      changes.add([.created(location("a")), .created(location("b")), .complete(location("a"))])
+      changes.add([
+        .created(location("a")), .created(location("b")), .complete(location("a"), .other),
+      ])
       await changes.signal.wait()
       early = changes.take().names
     }
-    #expect(early == [location("a"): true])
-    var late: [PendingChanges.Location: Bool] = [:]
+    #expect(early.keys.map(\.entry.shown) == ["a"] && early.values.allSatisfy(\.isClosed))
+    var late: [PendingChanges.Location: PendingChanges.Report] = [:]
     while late.isEmpty {
       await changes.signal.wait()
       late = changes.take().names
     }
-    #expect(late == [location("b"): false])
+    #expect(late == [location("b"): PendingChanges.Report.none])
     changes.add([.overflow])
     #expect(changes.take().includesEverything && !changes.take().includesEverything)
   }

@@ -104,6 +104,7 @@ import Testing
       details.deliveries = [delivery(true)]
       details.counts = counts
       details.first = RichNotification.FirstTimes(sent: date, fetched: nil, read: nil)
+      details.replaced = RichNotification.Replacement(time: date, count: 1, users: ["t"])
     }
     (details.renditions, details.links) = (["ios": "/"], ["ios": "/"])
     return details

@@ -3,9 +3,11 @@ import Synchronization
 
 /// A time that passes only when a test says so, from 2027-01-15 on.
 package final class TestClock: Sendable {
-  private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+  private let time: Mutex<Date>
 
-  package init() {}
+  package init(at time: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+    self.time = Mutex(time)
+  }
 
   /// The time.
   package var now: @Sendable () -> Date { { [self] in read() } }

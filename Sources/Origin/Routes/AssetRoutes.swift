@@ -69,7 +69,7 @@ struct AssetRoutes: Sendable {
   /// `GET /api/assets/<richType>/<name>`: one asset, as it is in the folder now.
   func one(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
-    return .json(200, message(try await assets.examine(richType, name).asset))
+    return .json(200, message(try await examine(richType, name)))
   }
 
   /// `GET /api/assets/<richType>/<name>/media`: a rendition of the asset, with the options of a notification's.
@@ -82,7 +82,7 @@ struct AssetRoutes: Sendable {
     else {
       throw ServiceError(.invalidRequest, "It is not a file's name.")
     }
-    let asset = try await assets.examine(richType, name).asset
+    let asset = try await examine(richType, name)
     guard asset.state != .refused else {
       throw ServiceError(.assetNotReady, asset.reason ?? "The asset is refused.")
     }
@@ -178,8 +178,21 @@ struct AssetRoutes: Sendable {
   /// `DELETE /api/assets/<richType>/<name>`: removes the name; notifications keep its content.
   func delete(_ context: RequestContext) async throws -> Response {
     let (richType, name) = try Self.path(context)
-    try await assets.remove(richType, name, mayPublish: mayPublish(context))
+    do throws(ServiceError) {
+      try await assets.remove(richType, name, mayPublish: mayPublish(context))
+    } catch { throw await assets.explaining(error, richType, name) }
     return .empty(204)
+  }
+
+  /// The asset as it is now.
+  ///
+  /// - Throws: `notFound`, with the name of one that looks alike.
+  private func examine(
+    _ richType: String, _ name: AssetName
+  ) async throws(ServiceError) -> AssetRecord {
+    do throws(ServiceError) { return try await assets.examine(richType, name).asset } catch {
+      throw await assets.explaining(error, richType, name)
+    }
   }
 
   /// The rich type and the name in the path.

@@ -44,6 +44,10 @@ struct NotificationDetails: Sendable {
       details.first = counts.map(RichNotification.FirstTimes.init)
       let jobs = try await store.outbox.deliveries(
         of: id, in: nil, lane: nil, after: 0, limit: Self.listed)
+      let replaced = try await store.notifications.replacement(of: id, limit: Self.listed)
+      details.replaced = replaced.map {
+        RichNotification.Replacement(time: $0.time, count: $0.count, users: $0.users)
+      }
       details.deliveries = try await store.messages(of: jobs, of: id)
     }
     details.renditions = Dictionary(

@@ -36,7 +36,7 @@ extension DataFolder {
 
   /// Whether a name in `tmp/` is one that this program or an earlier version made: `store-…` here, `upload-…` for
   /// a request's body, `answer-…` for a plugin's response; earlier only the digits and letters.
-  private static func isTemporary(_ name: String) -> Bool {
+  private static func isForeign(_ name: String) -> Bool {
     for prefix in ["store-", "upload-", "answer-"] where name.hasPrefix(prefix) {
       return isBase36(name.dropFirst(prefix.count))
     }
@@ -56,7 +56,7 @@ extension DataFolder {
   func removeTemporaryFiles() { Self.removeTemporaryFiles(in: temporary) }
 
   private static func removeTemporaryFiles(in folder: String) {
-    for name in FolderListing.texts(in: folder) where isTemporary(name) {
+    for name in FolderListing.texts(in: folder) where isForeign(name) {
       let path = "\(folder)/\(name)"
       guard let status = stat(ofLink: path), status.fileType == S_IFREG, status.st_uid == geteuid()
       else { continue }

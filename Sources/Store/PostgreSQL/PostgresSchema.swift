@@ -23,6 +23,7 @@ enum PostgresSchema {
           .newer, "the database was written by a newer richpush; start that version instead")
       }
       for step in steps[applied...] { try connection.script(step) }
+      try connection.foldAssetNames()
       try initialize(connection)
       try connection.run("DELETE FROM schema_version")
       try connection.run("INSERT INTO schema_version VALUES ($1)", steps.count)
@@ -263,6 +264,21 @@ enum PostgresSchema {
       probes bigint NOT NULL DEFAULT 0, trials bigint NOT NULL DEFAULT 0,
       PRIMARY KEY (lane, settings)
     );
+    """,
+    """
+    -- The file of the drop folder that a notification was made of, with what it held then.
+    CREATE TABLE published_file(
+      folder text NOT NULL, path text NOT NULL, sidecar text NOT NULL, content text NOT NULL,
+      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE
+        DEFERRABLE INITIALLY DEFERRED,
+      published bigint NOT NULL,
+      PRIMARY KEY (folder, path)
+    );
+    CREATE INDEX published_file_of_notification ON published_file(notification);
+    -- When the content was replaced that some had fetched.
+    ALTER TABLE notification ADD COLUMN replaced bigint;
+    -- Folded as before, upper and lower case only; the next start folds them again.
+    UPDATE asset SET folded = '';
     """,
   ]
 

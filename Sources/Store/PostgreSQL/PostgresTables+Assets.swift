@@ -17,7 +17,7 @@ extension AssetRecord {
       modified: Date(timeIntervalSince1970: 0), stamp: "")
     (reason, blob, bytes) = (try row.next(), try row.next(), try row.next())
     (type, details, stamp) = (try row.next(), try row.next(), try row.next())
-    (modified, updated, caseVariant) = (try row.next(), try row.next(), try row.next())
+    (modified, updated, lookAlike) = (try row.next(), try row.next(), try row.next())
   }
 }
 
@@ -40,7 +40,7 @@ extension PostgresTables {
           updated = excluded.updated
         """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
         asset.type, asset.details, asset.stamp, asset.modified, now,
-        AssetRecord.caseFolded(asset.name))
+        AssetRecord.folded(asset.name))
       transaction.insertAssetEvent(event, created: now)
     }
     if event != nil { observers.onAssetEvent(()) }
@@ -118,6 +118,20 @@ extension PostgresTransaction {
   }
 }
 
+extension PostgresConnection {
+  /// Folds the names of assets that a migration has left without a folded form.
+  func foldAssetNames() throws {
+    let names = try all("SELECT rich_type, name FROM asset WHERE folded = ''") { row in
+      (try row.next(String.self), try row.next(String.self))
+    }
+    for (richType, name) in names {
+      try run(
+        "UPDATE asset SET folded = $1 WHERE rich_type = $2 AND name = $3",
+        AssetRecord.folded(name), richType, name)
+    }
+  }
+}
+
 // MARK: - Queries
 
 extension PostgresTables {
@@ -142,11 +156,15 @@ extension PostgresTables {
     }
   }
 
-  func assetName(like name: String, richType: String) async throws -> String? {
+  func assetNames(like name: String, richType: String) async throws -> [String] {
     try await database.read { connection in
-      try connection.value(
-        "SELECT name FROM asset WHERE rich_type = $1 AND folded = $2 AND name <> $3 LIMIT 1",
-        richType, AssetRecord.caseFolded(name), name)
+      try connection.column(
+        """
+        SELECT name FROM asset
+        WHERE rich_type = $1 AND folded = $2 AND name <> $3 AND state <> 'refused'
+        ORDER BY name LIMIT 10
+        """,
+        richType, AssetRecord.folded(name), name)
     }
   }
 

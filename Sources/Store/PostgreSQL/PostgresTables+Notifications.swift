@@ -18,6 +18,7 @@ extension PostgresTables {
       let notification = StoredNotification(new, id: id, created: now)
       transaction.insert(notification, recipients: recipients.count)
       try transaction.announce(new, to: recipients, as: notification, at: now)
+      try transaction.record(new, as: id, at: now)
       return (notification, true)
     }
     if isNew { notifyObservers(of: new, for: recipients) }
@@ -25,7 +26,7 @@ extension PostgresTables {
   }
 
   func amend(
-    _ id: Int, with new: NotificationInsert
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?
   ) async throws -> StoredNotification? {
     let (now, blobs) = (now(), blobs)
     let amended = try await database.write {
@@ -35,7 +36,9 @@ extension PostgresTables {
         return (stored, [])
       }
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
-      guard let notification = try transaction.update(id, with: new, at: now) else { return nil }
+      guard let notification = try transaction.update(id, with: new, replacing: content, at: now)
+      else { return nil }
+      try transaction.record(new, as: id, at: now)
       try transaction.cancelUnsent(id, at: now)
       let recipients = try transaction.recipients(of: id)
       try transaction.announce(new, to: recipients, as: notification, at: now)
@@ -124,22 +127,28 @@ extension PostgresTransaction {
     collected.created.append((new.id, recipients))
   }
 
-  /// Nil if the notification has expired or a recipient has fetched it.
+  /// Nil if the notification has expired, or has other content than `content`; without that, also if a recipient has
+  /// fetched it.
   fileprivate func update(
-    _ id: Int, with new: NotificationInsert, at now: Date
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?, at now: Date
   ) throws -> StoredNotification? {
     try first(
       """
       UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
         blob_size = $6, blob_type = $7,
-        held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10
-      WHERE id = $11 AND (expires IS NULL OR expires > $12) AND NOT EXISTS (
-        SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+        held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
+        replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
+      WHERE id = $11 AND (expires IS NULL OR expires > $12)
+        AND (blob = $13 OR $13::text IS NULL AND NOT \(Self.isFetched))
       RETURNING \(StoredNotification.postgresColumns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
-      new.blobType, new.notBefore, new.expires, new.form, id, now,
+      new.blobType, new.notBefore, new.expires, new.form, id, now, content,
       read: StoredNotification.init(postgres:))
   }
+
+  private static let isFetched = """
+    EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+    """
 
   /// Cancels what was not sent of a notification.
   fileprivate func cancelUnsent(_ notification: Int, at now: Date) throws {

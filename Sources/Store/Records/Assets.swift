@@ -34,8 +34,8 @@ package struct AssetRecord: Sendable, Equatable {
   package var details: String?
   /// When the record last changed; set by the store.
   package internal(set) var updated = Date(timeIntervalSince1970: 0)
-  /// Another name of the same rich type that differs only in case; read, never written.
-  package var caseVariant: String?
+  /// Another name of the same rich type that looks alike (``folded(_:)``); read, never written.
+  package var lookAlike: String?
 
   /// Describes a file; the optional members can be set afterwards.
   package init(
@@ -44,9 +44,6 @@ package struct AssetRecord: Sendable, Equatable {
     (self.richType, self.name, self.state) = (richType, name, state)
     (self.bytes, self.modified, self.stamp) = (bytes, modified, stamp)
   }
-
-  /// A name in the form in which names that differ only in case are equal.
-  package static func caseFolded(_ name: String) -> String { name.lowercased() }
 }
 
 /// A file in another node's drop folder that is to be removed there, because its asset was removed or replaced.
@@ -99,8 +96,8 @@ package protocol AssetCatalogue: Sendable {
   func asset(
     _ richType: String, with blob: Digest, stampEnding ending: String
   ) async throws -> AssetRecord?
-  /// The name of an asset that differs from `name` in case only, or nil.
-  func assetName(like name: String, richType: String) async throws -> String?
+  /// The names of at most ten other assets that look like `name` (``AssetRecord/folded(_:)``).
+  func assetNames(like name: String, richType: String) async throws -> [String]
   /// Assets by rich type and name, of one type or all, in one state or any, after a given one, at most
   /// `limit`.
   func assets(

@@ -45,9 +45,12 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "notification", key: "id",
       columns: "id message rich_type payload sender audience details blob blob_size blob_type "
-        + "created not_before expires form withdrawn held"),
+        + "created not_before expires form withdrawn held replaced"),
     MigratedTable(
       "idempotency", key: "sender", "key", columns: "sender key request notification"),
+    MigratedTable(
+      "published_file", key: "folder", "path",
+      columns: "folder path sidecar content notification published"),
     MigratedTable(
       "notification_count", key: "notification",
       columns: "notification recipients reached fetched read queued sent failed "

@@ -30,6 +30,8 @@ package struct NotificationInsert: Sendable {
   package var form = ""
   /// Detects a repetition of the request, or nil.
   package var idempotencyKey: IdempotencyKey?
+  /// The file of the drop folder that it is made of, or nil.
+  package var file: PublishedFile?
   /// Makes the push event's data from the new id; nil if the embedded gateway announces nothing.
   package var push: (@Sendable (_ id: Int) -> String)?
   /// The pushes that go to devices through the outbox.
@@ -59,7 +61,8 @@ package struct IdempotencyKey: Sendable, Equatable {
   }
 }
 
-/// A row of the notification table; it does not change once a recipient has fetched its content.
+/// A row of the notification table; once a recipient has fetched its content, only
+/// the file that it was made of changes it.
 package struct StoredNotification: Sendable, Equatable {
   /// The id: from 0 upwards, without gaps, within 32 bits, never reused.
   package let id: Int
@@ -132,7 +135,12 @@ package protocol Notifications: Sendable {
   /// ``create(_:)``. Unsent pushes are cancelled; the pushes of `new` replace
   /// on a device those already sent. If `new` changes nothing, pushes nothing, so that an amendment
   /// can be repeated when its response was lost.
-  func amend(_ id: Int, with new: NotificationInsert) async throws -> StoredNotification?
+  ///
+  /// With `content`, which `new.file` was published with, it is replaced also if some have fetched it, unless
+  /// the notification has other content by now: then the result is nil.
+  func amend(
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?
+  ) async throws -> StoredNotification?
   /// Writes recipients, push events or jobs of a large audience, of which ``create(_:)`` stored that they
   /// are to be written, in one commit; false if there are none.
   ///
@@ -153,6 +161,11 @@ package protocol Notifications: Sendable {
   ///
   /// Throws `conflict` if the key was used for another request.
   func notification(for key: IdempotencyKey, sender: UserID?) async throws -> StoredNotification?
+  /// What a file of the drop folder was published as last, or nil.
+  func publication(ofFile path: String, in folder: String) async throws -> FilePublication?
+  /// When a notification's content was replaced that some had fetched, and the first `limit` of those by their
+  /// numbers; nil if it was not.
+  func replacement(of id: Int, limit: Int) async throws -> ContentReplacement?
   /// The newest notification with this rich type and payload, and with content of its own, that the user was sent
   /// and may know of now; nil if there is none.
   func notification(
@@ -204,6 +217,13 @@ package protocol Notifications: Sendable {
 }
 
 extension Notifications {
+  /// Replaces the content of a notification that nobody has fetched yet; nil if it has expired or was fetched.
+  package func amend(
+    _ id: Int, with new: NotificationInsert
+  ) async throws -> StoredNotification? {
+    try await amend(id, with: new, replacing: nil)
+  }
+
   /// Records that notifications were sent to a device of the user, the first time only.
   package func recordSent(_ ids: [Int], user: UserID) {
     recordSent(Dictionary(ids.map { ($0, [user]) }, uniquingKeysWith: { first, _ in first }))

@@ -15,7 +15,7 @@ extension AssetRecord {
     (richType, name, state) = (try row.next(), try row.next(), try row.next())
     (reason, blob, bytes) = (try row.next(), try row.next(), try row.next())
     (type, details, stamp) = (try row.next(), try row.next(), try row.next())
-    (modified, updated, caseVariant) = (try row.next(), try row.next(), try row.next())
+    (modified, updated, lookAlike) = (try row.next(), try row.next(), try row.next())
   }
 }
 
@@ -37,7 +37,7 @@ extension SQLiteTables {
           updated = excluded.updated
         """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
         asset.type, asset.details, asset.stamp, asset.modified, now,
-        AssetRecord.caseFolded(asset.name))
+        AssetRecord.folded(asset.name))
       try connection.insertAssetEvent(event, created: now)
     }
     if event != nil { observers.onAssetEvent(()) }
@@ -91,6 +91,20 @@ extension SQLiteConnection {
   }
 }
 
+extension SQLiteConnection {
+  /// Folds the names of assets that a migration has left without a folded form.
+  func foldAssetNames() throws {
+    let names = try all("SELECT rich_type, name FROM asset WHERE folded = ''") { row in
+      (try row.next(String.self), try row.next(String.self))
+    }
+    for (richType, name) in names {
+      try run(
+        "UPDATE asset SET folded = ? WHERE rich_type = ? AND name = ?", AssetRecord.folded(name),
+        richType, name)
+    }
+  }
+}
+
 // MARK: - Files of other nodes, of which there are none
 
 extension SQLiteTables {
@@ -118,10 +132,13 @@ extension SQLiteTables {
       """, blob, richType, ending, read: AssetRecord.init)
   }
 
-  func assetName(like name: String, richType: String) throws -> String? {
-    try database.value(
-      "SELECT name FROM asset WHERE rich_type = ? AND folded = ? AND name <> ? LIMIT 1",
-      richType, AssetRecord.caseFolded(name), name)
+  func assetNames(like name: String, richType: String) throws -> [String] {
+    try database.column(
+      """
+      SELECT name FROM asset WHERE rich_type = ? AND folded = ? AND name <> ? AND state <> 'refused'
+      ORDER BY name LIMIT 10
+      """,
+      richType, AssetRecord.folded(name), name)
   }
 
   func assets(

@@ -22,6 +22,7 @@ extension SQLiteTables {
         "INSERT INTO notification_count(notification, recipients) VALUES (?, ?)", notification.id,
         recipients.count)
       try connection.announce(new, to: audience, as: notification.id, at: now)
+      try connection.record(new, as: notification.id, at: now)
       return (notification, true)
     }
     if isNew { notifyObservers(of: new, for: recipients) }
@@ -29,7 +30,7 @@ extension SQLiteTables {
   }
 
   func amend(
-    _ id: Int, with new: NotificationInsert
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?
   ) async throws -> StoredNotification? {
     let (now, blobs) = (now(), blobs)
     let amended = try await database.write {
@@ -39,7 +40,9 @@ extension SQLiteTables {
         return (stored, [])
       }
       if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
-      guard let notification = try connection.update(id, with: new, at: now) else { return nil }
+      guard let notification = try connection.update(id, with: new, replacing: content, at: now)
+      else { return nil }
+      try connection.record(new, as: id, at: now)
       try connection.cancelUnsent(id, at: now)
       let recipients: [UserID] = try connection.column(
         "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
@@ -133,21 +136,27 @@ extension SQLiteConnection {
     return notification
   }
 
-  /// Nil if the notification has expired or a recipient has fetched it.
+  /// Nil if the notification has expired, or has other content than `content`; without that, also if a recipient has
+  /// fetched it.
   fileprivate func update(
-    _ id: Int, with new: NotificationInsert, at now: Date
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?, at now: Date
   ) throws -> StoredNotification? {
     try first(
       """
       UPDATE notification SET message = ?, rich_type = ?, payload = ?, details = ?, blob = ?,
         blob_size = ?, blob_type = ?, held = CASE WHEN not_before = ?8 THEN held END, not_before = ?8,
-        expires = ?, form = ?
-      WHERE id = ? AND (expires IS NULL OR expires > ?) AND NOT EXISTS (
-        SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+        expires = ?, form = ?, replaced = CASE WHEN \(Self.isFetched) THEN ?12 ELSE replaced END
+      WHERE id = ?11 AND (expires IS NULL OR expires > ?12)
+        AND (blob = ?13 OR ?13 IS NULL AND NOT \(Self.isFetched))
       RETURNING \(StoredNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
-      new.blobType, new.notBefore, new.expires, new.form, id, now, read: StoredNotification.init)
+      new.blobType, new.notBefore, new.expires, new.form, id, now, content,
+      read: StoredNotification.init)
   }
+
+  private static let isFetched = """
+    EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)
+    """
 }
 
 extension StoredNotification {

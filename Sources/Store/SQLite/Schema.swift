@@ -21,6 +21,7 @@ enum Schema {
           .newer, "the data folder was written by a newer richpush; start that version instead")
       }
       for step in steps[version...] { try connection.script(step) }
+      if version < steps.count { try connection.foldAssetNames() }
       try initialize(connection)
       try connection.script("PRAGMA user_version = \(steps.count); COMMIT")
     } catch {
@@ -272,6 +273,20 @@ enum Schema {
       probes INTEGER NOT NULL DEFAULT 0, trials INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (lane, settings)
     ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    -- The file of the drop folder that a notification was made of, with what it held then.
+    CREATE TABLE published_file(
+      folder TEXT NOT NULL, path TEXT NOT NULL, sidecar TEXT NOT NULL, content TEXT NOT NULL,
+      notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
+      published INTEGER NOT NULL,
+      PRIMARY KEY (folder, path)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX published_file_of_notification ON published_file(notification);
+    -- When the content was replaced that some had fetched.
+    ALTER TABLE notification ADD COLUMN replaced INTEGER;
+    -- Folded as before, upper and lower case only; the next start folds them again.
+    UPDATE asset SET folded = '';
     """,
   ]
 }

@@ -74,6 +74,10 @@ enum ServeCommand: Command {
       default: "10240"),
     .value("publish-as", "USER", "publish files with a .notify.json, or in outbox/, as this user"),
     .value(
+      "settle", "SECONDS",
+      "publish a file when it was unchanged for so long, longer if it was changed often; at most 60",
+      default: "2"),
+    .value(
       "log-level", "LEVEL", "the least important lines to log: error, warning, notice or info",
       default: "info"),
     .value(
@@ -162,6 +166,7 @@ enum ServeCommand: Command {
     configuration.hasPushPage = arguments.flag("push-page")
     configuration.hasConsole = !arguments.flag("no-console")
     configuration.publishAs = arguments.string("publish-as")
+    configuration.settle = Double(try arguments.integer("settle", in: 0...60) ?? 2)
     configuration.standard.richType = try arguments.required("default-type")
     configuration.standard.payload = try arguments.required("default-payload")
     configuration.standard.message = try arguments.required("default-message")

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Intake
+import Media
+import Primitives
+import RichPushAPI
+import Store
+
+// A file that is changed after it was published may only have been incomplete: then it is the same notification.
+extension SidecarPublisher {
+  /// What a file was published as, while that can be changed.
+  struct Earlier {
+    let notification: StoredNotification
+    let publication: FilePublication
+  }
+
+  /// For so long after it was published, a change of a file is a correction, in seconds.
+  private static let correction = 60.0
+  /// The most users that the log names.
+  private static let named = 10
+
+  /// What a file was published as last with the same sidecar and by the same sender; nil if the notification has
+  /// expired, or has been changed since by other means.
+  func earlier(
+    of file: PublishedFile, sender: UserID
+  ) async throws(ServiceError) -> Earlier? {
+    let notifications = assets.store.notifications
+    return try await ServiceError.mapping {
+      guard
+        let publication = try await notifications.publication(
+          ofFile: file.path, in: file.folder), publication.sidecar == file.sidecar,
+        let notification = try await notifications.notification(publication.notification),
+        notification.sender == sender, notification.blob?.digest == publication.content
+      else { return nil }
+      return Earlier(notification: notification, publication: publication)
+    }
+  }
+
+  /// Whether a file's content continues or corrects what was published: it begins with the same bytes, or was changed
+  /// within a minute.
+  func isContinued(
+    _ earlier: Earlier, in asset: AssetRecord, changed: Date
+  ) async throws(ServiceError) -> Bool {
+    if changed.timeIntervalSince(earlier.publication.published) < Self.correction { return true }
+    guard let old = earlier.notification.blob, let new = asset.blob else { return false }
+    return try await ServiceError.mapping {
+      try await assets.store.blobs.isBeginning(old, of: Blob(digest: new, size: asset.bytes))
+    }
+  }
+
+  /// Gives a notification the new content of its file, and tells its recipients by the push that replaces the first.
+  func replace(
+    _ earlier: Earlier, _ draft: Draft, with asset: AssetRecord, file: PublishedFile,
+    request: [UInt8]
+  ) async throws(ServiceError) -> StoredNotification {
+    let notifications = assets.store.notifications
+    let id = earlier.notification.id
+    let replaced = try await ServiceError.mapping {
+      try await publisher.replace(
+        earlier.notification, as: draft, with: asset, file: file, request: request)
+    }
+    // Another node, or a publisher, has changed it meanwhile, or it has expired.
+    guard let replaced else {
+      throw ServiceError(.busy, "Notification \(id) was changed meanwhile.", retryAfter: 1)
+    }
+    let first = try await ServiceError.mapping {
+      try await notifications.replacement(of: id, limit: Self.named)
+    }
+    assets.log(
+      .notice, "assets",
+      "\(file.path) was changed after it was sent: notification \(id) has the new content, and is pushed again"
+        + (first.map { "; " + $0.sentence } ?? ""))
+    return replaced
+  }
+}
+
+extension ContentReplacement {
+  /// Who has fetched the earlier content.
+  fileprivate var sentence: String {
+    let rest = count - users.count
+    let names = users.joined(separator: ", ") + (rest > 0 ? " and \(rest) others" : "")
+    return "the first content was fetched by \(count): \(names)"
+  }
+}
