@@ -69,11 +69,11 @@ import Testing
     }
     // An hour late, when it is written; the day before, with the server stopped over the time.
     try write(at: Date())
-    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
     #expect(result(delivery, "error.txt")?.contains("was already past when") == true)
     #expect(try await delivery.store.notifications.notification(0) == nil)
     try write(at: Date(timeIntervalSinceNow: -86_400))
-    #expect(await publisher.publish("file", "big logo.v2.bin") == false)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
     #expect(try await delivery.store.notifications.notification(0) != nil)
     #expect(result(delivery, "error.txt") == nil)
   }

@@ -100,7 +100,7 @@ import Testing
     "\(asset.state) \(asset.richType)/\(asset.name): \(asset.reason ?? "") \(asset.advice ?? "")"
   }
 
-  @Test func `takes the composed one of two forms of a name, and shows the other`() async throws {
+  @Test func `takes one of two forms of a name, and shows the other`() async throws {
     try await RunningServer.lend { server in
       let folder = server.scratch.folder.path + "/assets/img/"
       let source = folder + "logo.png"
