@@ -62,7 +62,7 @@ package struct PublishFolder: FolderProcessor {
     let file = sidecarOf ?? spelling
     // What was reported of another file with this name does not concern the one that counts.
     let names = folder.names(richType, for: [file])
-    let counts = sidecarOf != nil || names.spelling(of: file) == spelling
+    let counts = sidecarOf != nil || names.forms(of: file).first.map { $0 == entry } ?? true
     let delay = await publisher.publish(
       richType, file, counts ? report : PendingChanges.Report.none, ofSidecar: sidecarOf != nil)
     let forms = names.forms(of: file)
