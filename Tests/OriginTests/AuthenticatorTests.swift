@@ -51,7 +51,7 @@ import Testing
     #expect(await authenticator.verify(basic(pair), from: "::1").caller == nil)
   }
 
-  @Test(arguments: [(766, true), (767, false)])
+  @Test(arguments: [(1597, true), (1598, false)])
   func `credentials have a limit, which no password exceeds`(length: Int, isRead: Bool) {
     let field = basic("a:" + String(repeating: "p", count: length))
     #expect((Credentials(field) != nil) == isRead)

@@ -1,6 +1,4 @@
-import CCrypt
 import FoundationEssentials
-import Media
 import Primitives
 import RichPushAPI
 import Store
@@ -10,11 +8,16 @@ struct Credentials: Sendable {
   let name: String
   let password: String
 
+  /// In characters of Base64: a name of 64 characters, a colon, and a password of the largest size, which is up to three
+  /// times as long when it is sent decomposed.
+  private static let maximumSize = (64 + 1 + 3 * NewPassword.maximumSize + 2) / 3 * 4
+
   /// Parses the value of an `Authorization` field; nil if it is not well-formed Basic.
   ///
   /// The pair is split at its first colon: a password may contain further ones.
   init?(_ authorization: String) {
-    guard let text = authorization.parameter(ofScheme: "basic"), text.utf8.count <= 1024,
+    guard let text = authorization.parameter(ofScheme: "basic"),
+      text.utf8.count <= Self.maximumSize,
       let data = Data(base64Encoded: String(text)),
       let pair = String(validating: data, as: UTF8.self),
       let colon = pair.firstIndex(of: ":")
@@ -58,56 +61,5 @@ extension String {
     let rest = utf8.dropFirst(count)
     guard rest.first == UInt8(ascii: " ") else { return nil }
     return Substring(rest.drop { $0 == UInt8(ascii: " ") })
-  }
-}
-
-/// Hashes of passwords: yescrypt, by crypt(3).
-package enum PasswordHash {
-  /// A hash with a new salt; nil if crypt(3) fails.
-  package static func make(_ password: String) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
-      guard let hash = buffer.baseAddress, ccrypt_hash(password, hash, buffer.count) else {
-        return nil
-      }
-      return String(cString: hash)
-    }
-  }
-
-  /// Whether the hash is of this password, compared in constant time.
-  ///
-  /// Takes some milliseconds by design: must not be called on an event loop.
-  static func verify(_ password: String, _ hash: String) -> Bool { ccrypt_verify(password, hash) }
-}
-
-/// A new password of a user.
-struct NewPassword {
-  let hash: String
-
-  /// In characters (NIST SP 800-63B).
-  private static let minimumLength = 8
-  /// In bytes (crypt(3)).
-  private static let maximumSize = 511
-
-  /// Checks and hashes a password.
-  ///
-  /// - Throws: `OperatorError` if it is easily guessed, or cannot be sent by a client.
-  init(_ text: String, of name: String) throws(OperatorError) {
-    guard text.count >= Self.minimumLength else {
-      throw OperatorError("a password has at least \(Self.minimumLength) characters")
-    }
-    guard text.utf8.count <= Self.maximumSize else {
-      throw OperatorError("a password has at most \(Self.maximumSize) bytes")
-    }
-    guard text.lowercased() != name.lowercased() else {
-      throw OperatorError("a password is not the user's name")
-    }
-    // Basic authentication excludes them (RFC 7617, section 2).
-    guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw OperatorError("a password has no control characters")
-    }
-    guard let hash = PasswordHash.make(text) else {
-      throw OperatorError("the password could not be hashed by crypt(3)")
-    }
-    self.hash = hash
   }
 }

@@ -39,8 +39,14 @@ enum Terminal {
 
   /// Reads a password: one line on standard input, with a prompt on a terminal.
   static func readPassword() throws(CommandLineError) -> String {
-    if let line = readSecret("password:"), !line.isEmpty { return line }
-    throw .usage("the password is one line on standard input")
+    guard let line = readSecret("password:"), !line.isEmpty else {
+      throw .usage("the password is one line on standard input")
+    }
+    // What `readLine` makes of bytes that are no UTF-8.
+    guard !line.unicodeScalars.contains("\u{FFFD}") else {
+      throw .usage("the password is not in UTF-8; nothing was done with it")
+    }
+    return line
   }
 
   /// Reads a new password, on a terminal twice, because it is not displayed.
