@@ -168,6 +168,52 @@ import Testing
     }
   }
 
+  /// A body of Firebase's with an error for one token.
+  private func refusal(
+    _ message: String, status: String = "INVALID_ARGUMENT", fields: [String]? = nil
+  ) throws -> [String: Any] {
+    var details: [[String: Any]] = [
+      ["@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": status]
+    ]
+    if let fields { details.append(["fieldViolations": fields.map { ["field": $0] }]) }
+    let error: [String: Any] = [
+      "code": 400, "message": message, "status": status, "details": details,
+    ]
+    let body = try JSONSerialization.data(withJSONObject: ["error": error])
+    return ["status": 400, "raw": String(decoding: body, as: UTF8.self)]
+  }
+
+  @Test func `a short 400 that blames the token ends the registration; others keep it`()
+    async throws
+  {
+    let service = try StandIn("fcm")
+    let provider = try provider(service)
+    let token = "The registration token is not a valid FCM registration token"
+    let cases = [
+      (try refusal(token), true), (try refusal(token + "."), true),
+      (try refusal("Invalid registration token"), true),
+      (try refusal("The registration token is invalid."), true),
+      (try refusal(token, fields: ["message.token"]), true),
+      (try refusal(token, fields: ["message.data[0].value"]), false),
+      (try refusal(token, status: "FAILED_PRECONDITION"), false),
+      (try refusal("Request contains an invalid argument."), false),
+      (try refusal(#"Invalid JSON payload received. Unknown name "\#(token)""#), false),
+      (try refusal("Message is too big: the registration token is not valid"), false),
+      (try refusal("Android message is too big"), false),
+      (try refusal("Requested entity was not found."), false),
+      (try refusal("SenderId mismatch"), false), (try refusal(""), false),
+    ]
+    for (step, isDead) in cases {
+      try service.answer(["*": [step]])
+      let outcome = await provider.send(.android())
+      switch outcome {
+      case .deadToken: #expect(isDead, "\(step)")
+      case .rejected: #expect(!isDead, "\(step)")
+      default: Issue.record("\(step): \(outcome)")
+      }
+    }
+  }
+
   @Test func `a revoked access token is replaced once, then the lane stops`() async throws {
     let service = try StandIn("fcm")
     let provider = try provider(service)

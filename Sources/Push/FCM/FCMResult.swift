@@ -78,6 +78,15 @@ private struct FCMErrorBody {
   /// Whether one device got too many messages, not all devices together.
   let isDeviceQuota: Bool
 
+  /// Whether a sentence is about the registration token and nothing else: it begins with it, since what follows may
+  /// quote the message.
+  private static func blamesToken(_ sentence: String) -> Bool {
+    let words = /(the )?(provided )?(fcm )?registration token is (not (a )?valid|invalid)/
+    let adjective = /(invalid|malformed) (fcm )?registration token/
+    let text = sentence.drop { $0.isWhitespace }.lowercased()
+    return text.prefixMatch(of: words) != nil || text.prefixMatch(of: adjective) != nil
+  }
+
   private struct Body: Decodable {
     struct Status: Decodable {
       let status: String?
@@ -110,9 +119,12 @@ private struct FCMErrorBody {
     let code = details.lazy.compactMap(\.errorCode).first ?? error.status ?? ""
     self.code = ServiceResponse.line(code.prefix(40))
     message = ServiceResponse.line(error.message ?? "")
-    namesToken = details.contains {
-      $0.fieldViolations?.contains { $0.field == "message.token" } == true
-    }
+    let violations = details.flatMap { $0.fieldViolations ?? [] }
+    // Firebase leaves the field out when the token has not even the form of one.
+    namesToken =
+      violations.isEmpty
+      ? code == "INVALID_ARGUMENT" && Self.blamesToken(error.message ?? "")
+      : violations.contains { $0.field == "message.token" }
     isDeviceQuota = details.contains {
       $0.violations?.contains {
         "\($0.subject ?? "") \($0.description ?? "")".lowercased().contains("device")
