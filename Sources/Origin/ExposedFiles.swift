@@ -1,4 +1,5 @@
 import Glibc
+import Push
 
 /// Files that every user of the machine can read or change.
 package enum ExposedFiles {
@@ -24,9 +25,14 @@ package enum ExposedFiles {
 }
 
 extension OriginConfiguration {
+  /// What is permitted and probably not meant, each in a sentence.
+  package var warnings: [String] {
+    exposedSecrets + [push.webPush?.contactProblem].compactMap(\.self)
+  }
+
   /// A sentence for each file with a secret that every user of the machine can read or change: the TLS key, and
   /// what the variables `RICHPUSH_…_FILE` name.
-  package var exposedSecrets: [String] {
+  private var exposedSecrets: [String] {
     ((key.map { [$0] } ?? []) + pushFiles + (objects?.files ?? [])).filter(ExposedFiles.contain)
       .map { "every user of this machine can read the secret in \($0): chmod o= \($0)" }
   }

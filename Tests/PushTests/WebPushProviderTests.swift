@@ -288,6 +288,38 @@ import Testing
     #expect(throws: PushError.self) { try WebPushSettings(contact: contact) }
   }
 
+  @Test(arguments: [
+    "mailto:admin@localhost", "mailto:ops@host.local", "mailto:a@b", "mailto:@", "mailto:a@",
+    "mailto:@example.com", "mailto:ops@192.168.1.5", "mailto:ops@[192.168.1.5]",
+    "mailto:<ops@example.com>", "mailto:ops@example..com", "mailto:ops@example.com.",
+    "mailto:ops@vault.internal", "mailto:ops@nas.lan", "mailto:ops@a.test",
+    "mailto:a@b@example.com",
+    "mailto:ops@example.com,b@example.com", "mailto:o..ps@example.com", "mailto:ops@LOCALHOST",
+    "https://localhost", "https://.", "https://localhost:8443/contact", "https://10.0.0.1/",
+    "https://192.168.1.5", "https://[::1]/", "https://[fd00::1]", "https://0x7f.1",
+    "https://intranet",
+    "https://app.localhost", "https://ops@printer.local/x", "https://?a", "https://172.16.0.9:443",
+    "https://169.254.169.254/", "https://-a.example.com", "https://100.64.0.1",
+  ])
+  func `a contact that Apple refuses is accepted with a warning that says why`(
+    contact: String
+  ) throws {
+    let problem = try #require(try WebPushSettings(contact: contact).contactProblem)
+    #expect(problem.contains("--push-contact \(contact)") && problem.contains("Apple"))
+  }
+
+  @Test(arguments: [
+    "mailto:ops@example.com", "https://example.com/contact", "mailto:o.p+s@mail.example.co.uk",
+    "https://Example.com", "https://93.184.215.14/", "https://[2606:2800::1]:8443/a",
+    "mailto:ops@xn--bcher-kva.example.net", "mailto:ops@example.com?subject=push",
+    "https://a.example.com?x=[1]",
+  ])
+  func `a contact at which the Internet reaches the operator is accepted without one`(
+    contact: String
+  ) throws {
+    #expect(try WebPushSettings(contact: contact).contactProblem == nil)
+  }
+
   @Test(arguments: ["a b", "https://a", "a/b", "", "10.0.0.0/8"])
   func `allows only hosts and ports`(entry: String) {
     #expect(throws: PushError.self) {

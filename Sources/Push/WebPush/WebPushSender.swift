@@ -85,6 +85,8 @@ package final class WebPushSender: Sendable {
 package struct WebPushSettings: Sendable {
   /// Where a push service can reach the operator: `mailto:` or `https:` (RFC 8292, section 2.1).
   let contact: String
+  /// Why Apple would refuse every push with this contact, in one sentence; nil if nothing is known against it.
+  package let contactProblem: String?
   /// Which endpoints are permitted.
   package let endpoints: EndpointPolicy
 
@@ -111,6 +113,10 @@ package struct WebPushSettings: Sendable {
           + "not \(contact)")
     }
     self.contact = contact
+    contactProblem = PushContact.problem(of: contact).map { problem in
+      "--push-contact \(contact): Apple's push service refuses every push with it (403 BadJwtToken), since "
+        + problem + "; use one at which the Internet reaches you, such as mailto:ops@example.com"
+    }
     endpoints = try EndpointPolicy(allowed: allowed, allowsLoopback: isDemo)
   }
 }
