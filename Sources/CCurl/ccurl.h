@@ -90,6 +90,28 @@ static inline long ccurl_status(CURL *handle) {
   return status;
 }
 
+/* Why a transfer failed, for people: what is wrong with a certificate, or else `detail`, the text of
+   CURLOPT_ERRORBUFFER if there is one, or else libcurl's text for the code. */
+static inline const char *ccurl_reason(CURL *handle, CURLcode code, const char *detail) {
+  /* GnuTLS's flags (gnutls_certificate_status_t), which libcurl passes on. */
+  enum { revoked = 1 << 5, signer_not_found = 1 << 6, not_activated = 1 << 9, expired = 1 << 10 };
+  long flags = 0;
+  if (code == CURLE_PEER_FAILED_VERIFICATION) {
+    curl_easy_getinfo(handle, CURLINFO_SSL_VERIFYRESULT, &flags);
+    if (flags & expired) return "its certificate has expired, or this machine's clock is wrong";
+    if (flags & not_activated)
+      return "its certificate is not valid yet, or this machine's clock is wrong";
+    if (flags & revoked) return "its certificate was revoked";
+    if (flags & signer_not_found)
+      return "its certificate is by an authority that this machine does not trust";
+    return flags ? "its certificate is not valid" : "its certificate is for another host name";
+  }
+  if (detail && *detail) return detail;
+  if (code == CURLE_SSL_CONNECT_ERROR)
+    return "no TLS connection could be made; is it a server of https?";
+  return curl_easy_strerror(code);
+}
+
 /* Whether the transfer's connection stood, TLS and all. */
 static inline _Bool ccurl_was_connected(CURL *handle) {
   curl_off_t microseconds = 0;

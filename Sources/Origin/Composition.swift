@@ -134,7 +134,7 @@ struct RouteServices: Sendable {
 
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ intake: IntakeServices,
-    _ delivery: DeliveryServices, store: Store, log: Log
+    _ delivery: DeliveryServices, _ certificate: CertificateMonitor, store: Store, log: Log
   ) {
     let logins = FailedLogins()
     authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
@@ -156,7 +156,8 @@ struct RouteServices: Sendable {
       streams: [
         ("push", { [pushes = delivery.pushes] in pushes.count }),
         ("events", { [events = delivery.events] in events.count }),
-      ], lanes: delivery.lanes, logins: logins, readiness: readiness, store: store)
+      ], lanes: delivery.lanes, logins: logins, readiness: readiness, certificate: certificate,
+      store: store)
     let sent = SentRoutes(store: store, announcement: delivery.publisher.announcement)
     table = RouteTable(
       health: HealthRoutes(

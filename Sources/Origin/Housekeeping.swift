@@ -16,6 +16,7 @@ struct Housekeeping: Sendable {
   let lanes: PushLanes
   let readiness: Readiness
   let counts: RenditionCounts
+  let certificate: CertificateMonitor
   let log: Log
   private static let collectionInterval = Duration.seconds(900)
   private static let prefixesAtOnce = 16
@@ -26,6 +27,7 @@ struct Housekeeping: Sendable {
   func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask { await readiness.run() }
+      group.addTask { await repeating(every: Self.collectionInterval) { certificate.check() } }
       group.addTask { await repeating(every: Self.collectionInterval, collect) }
       group.addTask { await repeating(every: Self.renditionInterval, collectRenditions) }
       if store.objects != nil {

@@ -22,6 +22,7 @@ package final class Origin: Sendable {
   private let server: Server
   private let accessLog: AccessLog?
   private let control: ControlSocket
+  private let certificate: CertificateMonitor
   private let housekeepingTask: Mutex<Task<Void, Never>>
 
   /// Opens the store, finds the plugins and listens.
@@ -45,7 +46,10 @@ package final class Origin: Sendable {
     intake = IntakeServices(configuration, media, store: store, log: log)
     delivery = try await DeliveryServices(
       configuration, media, intake.assets, store: store, log: log)
-    routes = RouteServices(configuration, media, intake, delivery, store: store, log: log)
+    certificate = CertificateMonitor(
+      configuration, serverConfiguration.tls?.certificate, log: log)
+    routes = RouteServices(
+      configuration, media, intake, delivery, certificate, store: store, log: log)
     accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
       try AccessLog(path: path, caller: authenticator.knownCaller)
     }
@@ -62,7 +66,8 @@ package final class Origin: Sendable {
       store: store, retention: configuration.retention, authenticator: routes.authenticator,
       streams: [delivery.pushes, delivery.events], bodies: routes.dispatcher.bodies,
       links: media.links, signed: routes.table.signed,
-      lanes: delivery.lanes, readiness: routes.readiness, counts: media.counts, log: log)
+      lanes: delivery.lanes, readiness: routes.readiness, counts: media.counts,
+      certificate: certificate, log: log)
     control = try ControlSocket(in: configuration.data) { [housekeeping] in
       try await housekeeping.reload()
     }
@@ -139,10 +144,18 @@ package final class Origin: Sendable {
   package var port: Int { server.port }
 
   /// Reads users, keys and the TLS certificate again; open connections keep the old certificate.
+  ///
+  /// - Throws: an error that says what was not read; all the rest was.
   package func reload(_ configuration: OriginConfiguration) async throws {
     try await housekeeping.reload()
     try accessLog?.reopen()
-    if let identity = try configuration.identity() { try server.reload(identity) }
+    do {
+      guard let identity = try configuration.identity() else { return }
+      try server.reload(identity)
+      certificate.replace(with: identity.certificate)
+    } catch {
+      throw OperatorError("the TLS certificate in use stays: \(error.logDescription)")
+    }
   }
 
   /// Stops accepting connections, completes pending work, and stops.

@@ -134,7 +134,15 @@ extension OriginConfiguration {
         .warning, "config",
         "the server runs as root; use --user NAME to change to another user once it listens")
     }
-    for sentence in exposedSecrets { log(.warning, "config", sentence) }
+    for sentence in warnings { log(.warning, "config", sentence) }
+    if let user, let key, access(key, R_OK) != 0 {
+      log(
+        .warning, "config",
+        """
+        the user \(user.name) cannot read the TLS key \(key), so a renewed one is not used until the server is \
+        started again: let that user read it (chgrp, chmod g+r), or restart the server after each renewal
+        """)
+    }
     if access(assets + "/.", F_OK) != 0 {
       log(
         .warning, "config",
@@ -218,9 +226,8 @@ extension OriginConfiguration {
   }
 
   private static func text(_ path: String) throws(OperatorError) -> String {
-    guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
-      throw OperatorError("the file \(path) cannot be read")
-    }
-    return text
+    if let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) { return text }
+    let cause = access(path, R_OK) == 0 ? "it is no text" : "\(Errno.current)"
+    throw OperatorError("the file \(path) cannot be read: \(cause)")
   }
 }

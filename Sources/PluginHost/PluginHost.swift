@@ -166,7 +166,10 @@ package final class PluginHost: Sendable {
     let runtime = runtime(of: plugin)
     do throws(PluginError) {
       if let problem = plugin.problem {
-        let error = plugin.failure(problem)
+        let error = PluginError(
+          .failed,
+          "The plugin \(plugin.richType) cannot be used: \(Plugin.withoutFolders(problem)).",
+          cause: problem)
         runtime.statistics.count(call.verb, nil, error)
         throw error
       }

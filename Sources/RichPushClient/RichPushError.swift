@@ -18,8 +18,10 @@ public struct RichPushError: Error, Sendable {
     case notFound
     /// The server refuses the request; repeating it will not help.
     case refused
-    /// The server is busy or failed; repeating the request later may help.
+    /// The server is busy, or something that it needs is away; repeating the request later may help.
     case unavailable
+    /// A plugin or the server itself failed; repeating the request will hardly help before somebody mends it.
+    case failed
     /// The response is not one of a richpush server.
     case malformed
     /// The file to upload cannot be read; no request was sent.
@@ -49,18 +51,24 @@ public struct RichPushError: Error, Sendable {
       "\(endpoint.absoluteString) cannot be reached: \(HTTPTransport.cause(of: error))")
   }
 
+  private static let failures: Set<String?> = [
+    ServiceError.Code.pluginFailed.rawValue, ServiceError.Code.internalError.rawValue,
+  ]
+
   /// The error of a response; nil if its status is 2xx.
   init?(_ response: HTTPResponse, body: @autoclosure () -> Data = Data()) {
     let status = response.status
     guard !(200..<300).contains(status) else { return nil }
+    let problem = try? JSONCoding.decode(Problem.self, from: body())
     let code: Code =
       switch status {
       case 401, 403: .unauthorized
       case 404, 410: .notFound
-      case 429, 500...: .unavailable
+      // A proxy's own 500 or 502 has no such code, and may pass.
+      case 500, 502: Self.failures.contains(problem?.code) ? .failed : .unavailable
+      case 408, 425, 429, 500...: .unavailable
       default: .refused
       }
-    let problem = try? JSONCoding.decode(Problem.self, from: body())
     let sentence = problem?.detail ?? problem?.title
     self.init(
       code, sentence ?? "The server responded with \(status) and no reason.", status: status,
@@ -75,8 +83,9 @@ extension RichPushError: LocalizedError, CustomStringConvertible {
   public var errorDescription: String? { reason }
 }
 
-/// The members of `application/problem+json` (RFC 9457) for people.
+/// The members of `application/problem+json` (RFC 9457) for people, and the one for programs.
 private struct Problem: Decodable {
+  let code: String?
   let title: String?
   let detail: String?
 }

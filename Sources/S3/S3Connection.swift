@@ -77,8 +77,7 @@ final class S3Connection: @unchecked Sendable {
       throw S3Error(.damaged, "an object is larger than \(request.limit) bytes")
     }
     guard result == CURLE_OK else {
-      let detail = String(cString: errorText)
-      let reason = detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail
+      let reason = String(cString: ccurl_reason(handle, result, errorText))
       throw S3Error(.away, "the object store cannot be reached: \(reason)")
     }
     response.status = ccurl_status(handle)

@@ -117,6 +117,14 @@ package final class Store: Sendable {
     try DataFolder.requireRoom(in: folder)
   }
 
+  /// Connects to the PostgreSQL database at a URL and changes nothing; throws a `StoreError` if a server could not use
+  /// it now.
+  package static func checkDatabase(at url: String) throws {
+    let connection = try PostgresConnection(url, for: .reading)
+    try PostgresSchema.requireKnownVersion(connection)
+    try PostgresSchema.requireFinishedMigration(connection)
+  }
+
   /// Returns if the store can be read and written: a change of the records, which waits for those before it, and a
   /// file of a megabyte; otherwise throws a `StoreError`.
   package func probe() async throws {

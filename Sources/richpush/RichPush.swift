@@ -3,7 +3,6 @@ import Glibc
 import Media
 import Origin
 import RichPushAPI
-import RichPushClient
 
 /// The program: finds the command that the first argument names, and runs it.
 @main
@@ -43,9 +42,7 @@ struct RichPush {
       try await run(Array(process.arguments.dropFirst()), environment: process.environment)
     } catch {
       Terminal.printError("\(error.logDescription)")
-      exit(
-        (error as? CommandLineError)?.exitCode ?? (error as? RichPushError)?.exitCode
-          ?? EXIT_FAILURE)
+      exit(ExitCode.of(error))
     }
   }
 

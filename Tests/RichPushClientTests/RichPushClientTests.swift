@@ -186,9 +186,22 @@ import Testing
     #expect(server.requests.last?.target == "/api/notifications?before=7&limit=2")
   }
 
+  @Test(arguments: [(502, "plugin-failed"), (500, "internal-server-error")])
+  func `a plugin or a server that fails is told from one that is busy`(
+    status: Int, code: String
+  ) async throws {
+    let server = try StandIn { _, connection in
+      connection.answer(status, [], #"{"status":\#(status),"code":"\#(code)","detail":"Because."}"#)
+    }
+    let client = client(of: server)
+    let error = await #expect(throws: RichPushError.self) { _ = try await client.details(1) }
+    #expect(error?.code == .failed && error?.reason == "Because.")
+  }
+
   @Test(arguments: [
     (400, RichPushError.Code.refused), (403, .unauthorized),
     (404, .notFound), (413, .refused), (429, .unavailable), (503, .unavailable),
+    (502, .unavailable), (504, .unavailable),
   ])
   func `throws the server's sentence`(status: Int, code: RichPushError.Code) async throws {
     let server = try StandIn { _, connection in

@@ -30,7 +30,7 @@ struct Transfer {
     let result = withExtendedLifetime(receiver) { curl_easy_perform(handle) }
     if let refused = receiver.refused { throw FetchError("\(link.host.ascii) is at \(refused)") }
     guard result == CURLE_OK || receiver.answer.isCut else {
-      throw FetchError(String(cString: curl_easy_strerror(result)))
+      throw FetchError(String(cString: ccurl_reason(handle, result, nil)))
     }
     receiver.answer.status = ccurl_status(handle)
     return receiver.answer

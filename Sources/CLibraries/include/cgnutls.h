@@ -2,6 +2,7 @@
 #include <gnutls/abstract.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <stddef.h>
 
 /* SHA-256 of a block of memory, as 64 lower-case hexadecimal digits and a NUL (gnutls_hash_fast). */

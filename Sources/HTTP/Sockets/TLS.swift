@@ -6,6 +6,8 @@ import Synchronization
 package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads them once they are made
   fileprivate let credentials: gnutls_certificate_credentials_t
   fileprivate let priorities: gnutls_priority_t
+  /// What clients look at; nil if GnuTLS reads no certificate a second time.
+  package let certificate: TLSCertificate?
 
   // TLS 1.0 and 1.1 must not be used (RFC 8996).
   private static let priorityString =
@@ -32,6 +34,7 @@ package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads the
         code: .badCertificate, reason: "The TLS certificate and key cannot be used: \(reason)")
     }
     (self.credentials, self.priorities) = (credentials, priorities)
+    self.certificate = TLSCertificate(certificate)
   }
 
   deinit {
@@ -54,7 +57,7 @@ package final class TLSIdentity: @unchecked Sendable {  // GnuTLS only reads the
 }
 
 extension gnutls_datum_t {
-  fileprivate init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.init(data: UnsafeMutablePointer(mutating: bytes.baseAddress), size: UInt32(bytes.count))
   }
 }

@@ -18,6 +18,7 @@ struct MetricsReport: Sendable {
   let lanes: PushLanes
   let logins: FailedLogins
   let readiness: Readiness
+  let certificate: CertificateMonitor
   let store: Store
 
   /// The whole page; `server` is nil while it starts, `assets` if the database does not respond.
@@ -40,6 +41,10 @@ struct MetricsReport: Sendable {
     for purpose in Readiness.Purpose.allCases {
       page.sample(["for": purpose.rawValue], readiness.isReady(for: purpose) ? 1 : 0)
     }
+    page.family(
+      "richpush_tls_certificate_expiry_timestamp_seconds", "gauge",
+      "When the TLS certificate in use expires, in seconds since 1970.")
+    if let expiry = certificate.expiry { page.sample([:], expiry) }
     page.family("richpush_database_away", "gauge", "1 while the database does not respond.")
     page.sample([:], assets == nil ? 1 : 0)
     page.family(

@@ -55,6 +55,13 @@ package final class Plugin: Sendable, Hashable {
     }
   }
 
+  /// A problem in which paths are file names: callers do not learn where plugins are, which the log says.
+  static func withoutFolders(_ problem: String) -> String {
+    problem.split(separator: " ", omittingEmptySubsequences: false).map { word in
+      word.hasPrefix("/") ? word.split(separator: "/").last ?? word : word
+    }.joined(separator: " ")
+  }
+
   /// Whether the manifest's `accepts` covers a media type.
   package func accepts(_ mediaType: String) -> Bool { accepted.contains { $0.covers(mediaType) } }
 

@@ -199,10 +199,9 @@ final class EasyHandle {
 
   private func response(_ result: CURLcode) -> CurlTransfer.Response {
     guard result == CURLE_OK || result == CURLE_WRITE_ERROR && isTruncated else {
-      let detail = String(cString: errorText)
       return .failure(
         ServiceFailure(
-          reason: detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail,
+          reason: String(cString: ccurl_reason(handle, result, errorText)),
           isTimeout: result == CURLE_OPERATION_TIMEDOUT && ccurl_was_connected(handle),
           isForbidden: isForbidden))
     }

@@ -101,7 +101,7 @@ extension RichPushError {
   /// Whether trying again is useless.
   fileprivate var isFinal: Bool {
     switch code {
-    case .unreachable, .unavailable, .malformed: false
+    case .unreachable, .unavailable, .failed, .malformed: false
     case .unauthorized, .notFound, .refused, .unreadable: true
     }
   }

@@ -46,7 +46,7 @@
       ccurl_set_progress(handle, Self.onProgress, context)
       let result = curl_easy_perform(handle)
       guard result == CURLE_OK else {
-        throw TransferError(reason: String(cString: curl_easy_strerror(result)))
+        throw TransferError(reason: String(cString: ccurl_reason(handle, result, nil)))
       }
       passHead()
       curl_easy_reset(handle)  // keeps the connections

@@ -18,10 +18,7 @@ enum PostgresSchema {
       try connection.script(
         "CREATE TABLE IF NOT EXISTS schema_version(version integer NOT NULL)")
       let applied = try appliedSteps(connection) ?? 0
-      guard applied <= steps.count else {
-        throw StoreError(
-          .newer, "the database was written by a newer richpush; start that version instead")
-      }
+      guard applied <= steps.count else { throw newer }
       for step in steps[applied...] { try connection.script(step) }
       try connection.foldAssetNames()
       try initialize(connection)
@@ -33,6 +30,15 @@ enum PostgresSchema {
       throw error
     }
   }
+
+  /// Throws `newer` if the tables are those of a version with more migrations; changes nothing.
+  static func requireKnownVersion(_ connection: PostgresConnection) throws {
+    guard let applied = try appliedSteps(connection), applied > steps.count else { return }
+    throw newer
+  }
+
+  private static let newer = StoreError(
+    .newer, "the database was written by a newer richpush; start that version instead")
 
   /// Throws `conflict` if not all records are there that `store migrate` copies into the database.
   static func requireFinishedMigration(_ connection: PostgresConnection) throws {

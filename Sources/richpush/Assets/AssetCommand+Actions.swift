@@ -26,7 +26,7 @@ extension AssetCommand {
         Terminal.showProgress("")
         let what = error.code == .refused ? "is refused" : "is not added"
         Terminal.printError("\(file) \(what): \(error.reason)")
-        failures.append(error.exitCode)
+        failures.append(ExitCode.of(error))
       }
     }
     for (index, var asset) in uploaded.enumerated() {
@@ -37,7 +37,7 @@ extension AssetCommand {
       }
       Terminal.showProgress("")
       report.line(asset)
-      if asset.state == .refused { failures.append(65) }
+      if asset.state == .refused { failures.append(ExitCode.refused) }
     }
     if let exitCode = failures.min() {
       throw CommandLineError.failed(
@@ -70,7 +70,8 @@ extension AssetCommand {
     if !report.isJSON { report.list(assets) }
     let refused = assets.count { $0.state == .refused }
     if refused > 0 {
-      throw CommandLineError.failed("\(refused) of \(assets.count) refused", exitCode: 65)
+      throw CommandLineError.failed(
+        "\(refused) of \(assets.count) refused", exitCode: ExitCode.refused)
     }
   }
 

@@ -92,7 +92,9 @@ struct Device {
     for seconds in [0.25, 1, 4] {
       do {
         return try await client.media(id, options: options)
-      } catch let error as RichPushError where [.unreachable, .unavailable].contains(error.code) {
+      } catch let error as RichPushError
+        where [.unreachable, .unavailable, .failed].contains(error.code)
+      {
         try await Task.sleep(for: .seconds(max(seconds, error.retryAfter ?? 0)))
       }
     }

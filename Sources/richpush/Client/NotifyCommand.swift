@@ -90,7 +90,8 @@ enum NotifyCommand: Command {
     let refused = result.renditions.count { $0.status == .refused }
     if refused > 0 {
       throw CommandLineError.failed(
-        "\(refused) of \(result.renditions.count) renditions are refused", exitCode: 65)
+        "\(refused) of \(result.renditions.count) renditions are refused",
+        exitCode: ExitCode.refused)
     }
   }
 }

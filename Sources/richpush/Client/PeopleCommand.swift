@@ -74,7 +74,8 @@ enum PeopleCommand: Command {
         return report.list(DeviceList.Device.heads, devices)
       }
       guard devices.contains(where: { $0.registration == end }) else {
-        throw CommandLineError.failed("\(name) has no registration \(end)", exitCode: 66)
+        throw CommandLineError.failed(
+          "\(name) has no registration \(end)", exitCode: ExitCode.notFound)
       }
       try await client.unregister(end)
       report.note("ended \(end) of \(name)")
@@ -96,7 +97,7 @@ enum PeopleCommand: Command {
 
   private static func role(of name: String, _ client: RichPushClient) async throws -> String {
     guard let user = try await users(client).first(where: { $0.username == name }) else {
-      throw CommandLineError.failed("the server has no user \(name)", exitCode: 66)
+      throw CommandLineError.failed("the server has no user \(name)", exitCode: ExitCode.notFound)
     }
     return user.role
   }

@@ -1,4 +1,3 @@
-import Glibc
 import Media
 
 /// A command, such as `serve` in `richpush serve`.
@@ -86,10 +85,12 @@ struct CommandLineError: Error, CustomStringConvertible {
   let exitCode: Int32
 
   /// The command line is wrong: `EX_USAGE`.
-  static func usage(_ reason: String) -> CommandLineError { failed(reason, exitCode: 64) }
+  static func usage(_ reason: String) -> CommandLineError {
+    failed(reason, exitCode: ExitCode.usage)
+  }
 
   /// The command line is right, but the command failed.
-  static func failed(_ reason: String, exitCode: Int32 = EXIT_FAILURE) -> CommandLineError {
+  static func failed(_ reason: String, exitCode: Int32 = ExitCode.failure) -> CommandLineError {
     CommandLineError(description: reason, exitCode: exitCode)
   }
 

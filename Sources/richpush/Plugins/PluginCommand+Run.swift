@@ -26,7 +26,8 @@ extension PluginCommand {
       for line in result.log { Terminal.printError("\(line)") }
       throw CommandLineError.failed(
         "the caller gets \(result.error.map { ServiceError(any: $0).code.status } ?? 0): "
-          + (result.error?.reason ?? ""), exitCode: 65)
+          + (result.error?.reason ?? ""),
+        exitCode: result.error.map { ExitCode.of($0) } ?? ExitCode.refused)
     }
     let sentAsset = if case .asset = reply.body { call.asset?.path } else { String?.none }
     show(reply, result.content)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Media
 import Origin
 import Primitives
@@ -14,8 +15,9 @@ enum ConfigCommand: Command {
       richpush config template        prints a file with every variable of the server, commented out
 
     FILE is read as systemd reads it for the packaged service; the default is
-    /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It warns of
-    secrets that every user of the machine can read: in FILE, and in the files that it names.
+    /etc/richpush/richpush.env. The exit code of check is 78 if anything is wrong. It connects to the
+    database, reads the TLS certificate, and warns of what is permitted and probably not meant, such
+    as secrets that every user of the machine can read: in FILE, and in the files that it names.
     """
   static let options: [Option] = []
   static let operands = ["check|template", "[FILE]"]
@@ -32,22 +34,60 @@ enum ConfigCommand: Command {
 
   private static func check(_ path: String) throws {
     guard let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) else {
-      throw CommandLineError.failed("the file \(path) cannot be read", exitCode: 66)
+      throw CommandLineError.failed("the file \(path) cannot be read", exitCode: ExitCode.notFound)
     }
     let file = EnvironmentFile(text)
-    let (arguments, problems) = problems(in: file)
+    var (arguments, problems) = problems(in: file)
     let secrets = EnvironmentSecrets(in: file.environment)
     if let warning = secrets.warning(of: path) { Terminal.printError("\(warning)") }
     let configuration = try arguments.map { try ServeCommand.configuration($0) }
-    for warning in configuration?.exposedSecrets ?? [] { Terminal.printError("\(warning)") }
+    if let configuration {
+      for warning in configuration.warnings { Terminal.printError("\(warning)") }
+      if let problem = certificateProblem(configuration) {
+        problems.append((file.line(of: "RICHPUSH_TLS_CERTIFICATE") ?? 0, problem))
+      }
+      if let problem = recordsProblem(configuration) {
+        let variable = configuration.database == nil ? Option.data : .database
+        problems.append((file.line(of: variable.variable) ?? 0, problem))
+      }
+    }
     for problem in problems.sorted(by: { $0.line < $1.line }) {
       Terminal.printError("\(path):\(problem.line): \(problem.text)")
     }
     if let arguments { Terminal.print(Table.text(settings(file, arguments))) }
     if !problems.isEmpty {
       throw CommandLineError.failed(
-        "\(path): \(problems.count) \(problems.count == 1 ? "problem" : "problems")", exitCode: 78)
+        "\(path): \(problems.count) \(problems.count == 1 ? "problem" : "problems")",
+        exitCode: ExitCode.configuration)
     }
+  }
+
+  /// Why clients would refuse the certificate, or the server could not start with it; what is less is a warning.
+  private static func certificateProblem(_ configuration: OriginConfiguration) -> String? {
+    // systemd passes the service copies of files that others may not read, while it runs.
+    for path in [configuration.certificate, configuration.key].compactMap(\.self)
+    where access(path, R_OK) != 0 {
+      let cause = Errno.current
+      guard cause == Errno(rawValue: EACCES) || path.hasPrefix("/run/credentials/") else { break }
+      Terminal.printError("the certificate was not checked: \(path): \(cause)")
+      return nil
+    }
+    do {
+      let problem = try configuration.checkCertificate()
+      if let problem, !problem.isFatal { Terminal.printError("\(problem.sentence)") }
+      return problem.flatMap { $0.isFatal ? $0.sentence : nil }
+    } catch { return error.logDescription }
+  }
+
+  /// Why the server could not use its records.
+  private static func recordsProblem(_ configuration: OriginConfiguration) -> String? {
+    // A relative folder is one of where the server is started.
+    guard configuration.data.hasPrefix("/") || configuration.database != nil else { return nil }
+    do {
+      try DataFolderAdmin.checkRecords(
+        data: configuration.data, database: configuration.database)
+      return nil
+    } catch { return error.logDescription }
   }
 
   /// All problems, and the settings that have none.

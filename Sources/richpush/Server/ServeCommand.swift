@@ -126,7 +126,7 @@ enum ServeCommand: Command {
       supervision.sendReloading()
       do {
         try await origin.reload(configuration)
-      } catch { Terminal.printError("nothing was reloaded: \(error.logDescription)") }
+      } catch { log.log(.error, "config", "reload: \(error.logDescription)") }
       supervision.sendReady()
     }
     supervision.sendStopping()

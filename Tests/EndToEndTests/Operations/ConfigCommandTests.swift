@@ -99,8 +99,10 @@ import Testing
     let secret = try scratch.drop(Array((text + password).utf8), as: "secret.env")
     func warnings(_ file: URL) async throws -> [String] {
       let result = try await Child.run("richpush", ["config", "check", file.path])
-      #expect(result.exitCode == 0 && !result.errors.contains("hidden"), "\(result)")
+      // No database is there, and no certificate.
+      #expect(result.exitCode == 78 && !result.errors.contains("hidden"), "\(result)")
       return result.errors.split(separator: "\n").map(String.init)
+        .filter { $0.contains("every user of this machine can read") }
     }
     let open = try await warnings(secret)
     #expect(open.count == 3, "\(open)")
@@ -114,6 +116,63 @@ import Testing
     for file in [hook, key, secret] { #expect(chmod(file.path, 0o644) == 0) }
     #expect(chmod(scratch.folder.path, 0o750) == 0)
     #expect(try await warnings(secret).isEmpty)
+  }
+
+  @Test func `it connects to the database, and says where the variable is`() async throws {
+    let (code, output, errors) = try await check(
+      "RICHPUSH_DATA=/etc\nRICHPUSH_DATABASE=postgres://richpush:hidden@127.0.0.1:1/richpush\n")
+    #expect(code == 78)
+    #expect(errors.contains("2: ") && !errors.contains("hidden") && !output.contains("hidden"))
+    let folder = try await check("RICHPUSH_DATA=/etc\n")
+    #expect(folder.code == 78 && folder.errors.contains("richpush: 1: "), "\(folder.errors)")
+    let absent = try await check("RICHPUSH_DATA=/var/lib/richpush-that-is-not-there\n")
+    #expect(absent.code == 0 && absent.errors.isEmpty, "\(absent.errors)")
+  }
+
+  @Test func `it warns of a contact that Apple refuses, with the reason`() async throws {
+    let (code, _, errors) = try await check(
+      "RICHPUSH_PUSH=webpush\nRICHPUSH_PUSH_CONTACT=mailto:admin@localhost\n")
+    #expect(code == 0)
+    #expect(errors.contains("Apple") && errors.contains("localhost is no name"), "\(errors)")
+    let good = try await check(
+      "RICHPUSH_PUSH=webpush\nRICHPUSH_PUSH_CONTACT=mailto:ops@example.com\n")
+    #expect(good.code == 0 && good.errors.isEmpty, "\(good.errors)")
+  }
+
+  /// The problems of a server with this certificate.
+  private func check(
+    _ certificate: TemporaryCertificate, publicURL: String = "https://localhost"
+  ) async throws -> (code: Int32, errors: String) {
+    let (code, _, errors) = try await check(
+      """
+      RICHPUSH_PUBLIC_URL=\(publicURL)
+      RICHPUSH_TLS_CERTIFICATE=\(certificate.path)
+      RICHPUSH_TLS_KEY=\(certificate.key)
+      """)
+    return (code, errors)
+  }
+
+  @Test func `a certificate that clients refuse is wrong, and one that soon expires is warned of`()
+    async throws
+  {
+    let good = try await TemporaryCertificate(days: -1...365)
+    #expect(try await check(good) == (0, ""))
+    let expired = try await check(TemporaryCertificate(days: -90 ... -1))
+    #expect(expired.code == 78, "\(expired)")
+    #expect(expired.errors.contains("richpush: 2: ") && expired.errors.contains(" expired at "))
+    let early = try await check(TemporaryCertificate(days: 2...90))
+    #expect(early.code == 78 && early.errors.contains("is not valid before"), "\(early)")
+    let client = try await check(TemporaryCertificate(days: -1...90, purpose: "CLIENT_AUTH"))
+    #expect(client.code == 78 && client.errors.contains("may not be used by servers"), "\(client)")
+    let late = try await check(TemporaryCertificate(days: -80...10))
+    #expect(late.code == 0 && late.errors.contains("expires at"), "\(late)")
+    let foreign = try await check(good, publicURL: "https://push.example/app")
+    #expect(foreign.code == 0 && foreign.errors.contains("is not for push.example"), "\(foreign)")
+    let other = try await TemporaryCertificate(days: -1...365)
+    try FileManager.default.removeItem(atPath: good.key)
+    try FileManager.default.copyItem(atPath: other.key, toPath: good.key)
+    let mixed = try await check(good)
+    #expect(mixed.code == 78 && mixed.errors.contains("cannot be used"), "\(mixed)")
   }
 
   @Test func `the environment of compose.yml is right`() async throws {

@@ -140,8 +140,16 @@ import Testing
     let failed = try await Child.run(
       "richpush",
       ["plugin", "run", "fail", "--plugins", scratch.folder.appending(path: "plugins").path])
-    #expect(failed.exitCode == 65)
+    #expect(failed.exitCode == 70)
     #expect(failed.errors.contains("502"))
+    for (status, exitCode) in [("422 No", Int32(65)), ("503 Busy", 75), ("404 Not", 65)] {
+      let script = "#!/bin/sh\nprintf 'Status: \(status)\\nContent-Type: text/plain\\n\\nno'\n"
+      try scratch.drop(Array(script.utf8), as: "plugins/refuse", executable: true)
+      let refused = try await Child.run(
+        "richpush",
+        ["plugin", "run", "refuse", "--plugins", scratch.folder.appending(path: "plugins").path])
+      #expect(refused.exitCode == exitCode, "\(status)")
+    }
   }
 
   @Test func `lists the plugins' state in the server that runs`() async throws {
