@@ -81,7 +81,7 @@ let package = Package(
     module("Push", on: ["CCurl", "CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "JSON", "Primitives"]),
     module(
-      "PluginTester", on: ["PluginHost", "MediaTypes", "JSON", "Primitives"],
+      "PluginTester", on: ["PluginHost", "MediaTypes", "JSON", "Primitives", "CLibraries"],
       resources: [.embedInCode("Templates")]),
     module("RichPushAPI", on: ["JSON"]),
     module(

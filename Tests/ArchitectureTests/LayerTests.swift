@@ -21,7 +21,8 @@ import Testing
       "Sources/richpush", "Origin", "Delivery", "Intake", "Media", "PluginTester", "PluginHost",
       "RichPushAPI",
       "RichPushClient", "MediaTypes", "Primitives"),
-    Module("Sources/PluginTester", "PluginHost", "MediaTypes", "JSON", "Primitives"),
+    Module(
+      "Sources/PluginTester", "PluginHost", "MediaTypes", "JSON", "Primitives", "CLibraries"),
     Module("Sources/Primitives"),
     Module("Sources/JSON"),
     Module("Sources/RichPushAPI", "JSON"),

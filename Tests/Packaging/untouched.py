@@ -54,7 +54,8 @@ COMMANDS = {
         "migrate --from var --to postgres://richpush@127.0.0.1:1/none")]
     + [("store backup copy", ["copy"]), ("store backup var", ["var"])],
     "plugin": [("plugin list", []), ("plugin new coupon", ["plugins", "plugins/coupon"]),
-               ("plugin run img --asset {assets}/img/logo.png", []), ("plugin check img", []), ("plugin check plugins/old", [])],
+               ("plugin run img --asset {assets}/img/logo.png", []), ("plugin check img", []), ("plugin check plugins/old", []),
+               ("plugin pack plugins/old", []), ("plugin install plugins/README", []), ("plugin install /etc/hostname", [])],
     "render": [("render {assets}/img/logo.png out.png --profile thumb", ["out.png"])],
     "health": [("health", [])],
     "config": [("config check", []), ("config template", [])],

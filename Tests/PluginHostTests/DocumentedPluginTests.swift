@@ -29,8 +29,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "coupon", "coupon-py", "coupon-wsgi", "coupon-flask", "coupon-pl", "coupon-php", "coupon-c",
-    "coupon-swift",
+    "coupon", "coupon-py", "coupon-wsgi", "coupon-flask", "coupon-resident", "coupon-pl",
+    "coupon-php", "coupon-c", "coupon-swift",
   ])
   func `makes the same card in every language`(name: String) async throws {
     try install(name)
@@ -95,6 +95,11 @@ import Testing
       try fixture.write("plugins/\(name)", script)
     } else if !files.isEmpty {
       for (path, text) in files { try fixture.write(path, text) }
+      if files.values.contains(where: { $0.contains("from fastcgi import") }) {
+        let module = Self.repository.appending(path: "plugins/examples/ticket/fastcgi.py")
+        try fixture.write(
+          "plugins/\(name)/fastcgi.py", String(contentsOf: module, encoding: .utf8), mode: 0o644)
+      }
     } else if let text = examples["plugins/\(name).c"] {
       let source = try fixture.write("\(name).c", text)
       try run("/usr/bin/cc", "-Wall", "-Werror", "-o", "\(fixture.folder)/plugins/\(name)", source)

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+long syscall(long number, ...);
 int pipe2(int descriptors[2], int flags);
 int memfd_create(const char *name, unsigned int flags);
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
@@ -31,6 +32,14 @@ static inline int clinux_memory_file(const char *name) {
 }
 static inline int clinux_seal(int memory_file) {
   return fcntl(memory_file, 1033 /* F_ADD_SEALS */, 15 /* seal, shrink, grow, write */);
+}
+
+/* Gives a file or folder a name that is free (EEXIST otherwise), or exchanges two names, in one step. */
+static inline int clinux_rename_to_free(const char *from, const char *to) {
+  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u /* RENAME_NOREPLACE */);
+}
+static inline int clinux_exchange(const char *one, const char *other) {
+  return (int)syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, 2u /* RENAME_EXCHANGE */);
 }
 
 /* An unnamed file on the disk of a folder (O_TMPFILE); -1 if its file system has none. */

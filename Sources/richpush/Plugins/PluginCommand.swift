@@ -15,33 +15,41 @@ enum PluginCommand: Command {
                                         shows what the server would send, and the response
       richpush plugin check plugins/coupon
                                         checks every plugin must pass, why, and how to fix failures
+      richpush plugin pack plugins/coupon
+                                        packs the folder into coupon-1.0.0.plugin.tar
+      richpush plugin install coupon-1.0.0.plugin.tar --plugins /usr/local/lib/richpush/plugins
+                                        checks and installs it; --replace replaces another version
 
     list asks the running server (as an admin), which has statistics; without a server it reads
-    the folder. run and check use the server's own launcher, limits and sandbox. docs/PLUGINS.md
-    describes the interface.
+    the folder. run, check and install use the server's own launcher, limits and sandbox. install
+    refuses what is no plain file, and a plugin that fails a check; a running server uses the new one
+    at once. docs/PLUGINS.md describes the interface.
     """
   static let options: [Option] =
     [
       PluginFolders.option,
       .value("language", "NAME", "new: sh, python, perl, php or swift", default: "sh"),
       .value("verb", "VERB", "run: render, validate or describe", default: "render"),
-      .list("payload", "TEXT", "run, check: literal content to call it with"),
-      .list("asset", "FILE", "run, check: a file to call it with"),
+      .list("payload", "TEXT", "run, check, install: literal content to call it with"),
+      .list("asset", "FILE", "run, check, install: a file to call it with"),
       .value("message", "TEXT", "run: the notification's message", default: "A message"),
       .value("profile", "NAME", "run: the requested profile"),
       .value("width", "PIXELS", "run: the requested width"),
       .value("height", "PIXELS", "run: the requested height"),
       .list("query", "NAME=VALUE", "run: another query parameter, such as view=waveform"),
-      .value("output", "FILE", "run: where to write the content; default: show it if it is text"),
       .value(
-        "assets", "FOLDER", "check: the folder of samples, if the plugin has none",
+        "output", "FILE",
+        "run: where to write the content, else it is shown if it is text; pack: the archive"),
+      .flag("replace", "pack, install: replace the file, or the plugin, of the same name"),
+      .value(
+        "assets", "FOLDER", "check, install: the folder of samples, if the plugin has none",
         default: "assets"),
       .value(
-        "sandbox", "LEVEL", "run, check, list without a server: standard, strict or off",
+        "sandbox", "LEVEL", "run, check, install, list without a server: standard, strict or off",
         default: "standard"),
       .flag("json", "list: print the server's report, one JSON object"),
     ] + Account.options(user: "admin")
-  static let operands = ["list|new|run|check", "[TYPE-OR-PATH]"]
+  static let operands = ["list|new|run|check|pack|install", "[TYPE-OR-PATH]"]
 
   static func run(_ arguments: Arguments) async throws {
     switch (arguments.operands[0], arguments.subject) {
@@ -49,9 +57,11 @@ enum PluginCommand: Command {
     case ("new", let type?): try create(type, arguments)
     case ("run", let type?): try await call(type, arguments)
     case ("check", let path?): try await check(path, arguments)
-    case ("new", nil), ("run", nil), ("check", nil):
+    case ("pack", let path?): try pack(path, arguments)
+    case ("install", let archive?): try await install(archive, arguments)
+    case ("new", nil), ("run", nil), ("check", nil), ("pack", nil), ("install", nil):
       throw CommandLineError.usage("which plugin? 'richpush plugin --help' shows an example")
-    default: throw CommandLineError.usage("usage: plugin list, new, run or check")
+    default: throw CommandLineError.usage("usage: plugin list, new, run, check, pack or install")
     }
   }
 
@@ -73,6 +83,14 @@ enum PluginCommand: Command {
 
   /// Prints the checks as TAP (Test Anything Protocol); the exit code is 1 if one fails.
   private static func check(_ path: String, _ arguments: Arguments) async throws {
+    let failed = try await failures(at: path, arguments)
+    if failed > 0 {
+      throw CommandLineError.failed("\(failed) of \(Check.all.count) checks failed")
+    }
+  }
+
+  /// Prints the checks, and returns how many have failed.
+  static func failures(at path: String, _ arguments: Arguments) async throws -> Int {
     let tester = try PluginTester(
       path, programs: Programs.folder, sandbox: try arguments.sandbox())
     var samples = try arguments.samples()
@@ -93,9 +111,7 @@ enum PluginCommand: Command {
         Terminal.print("  found: \(lines: fault)\n  why:   \(check.why)\n  fix:   \(check.fix)")
       }
     }
-    if failed > 0 {
-      throw CommandLineError.failed("\(failed) of \(Check.all.count) checks failed")
-    }
+    return failed
   }
 }
 

@@ -42,7 +42,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).isEmpty)
   }
 
-  @Test(arguments: ["countdown", "place", "poll", "rating", "swatch"])
+  @Test(arguments: ["countdown", "place", "poll", "rating", "swatch", "ticket"])
   func `has examples that stand every check`(name: String) async throws {
     let folder = scratch.folder.appending(path: name)
     try FileManager.default.copyItem(
