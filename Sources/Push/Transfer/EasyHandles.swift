@@ -31,6 +31,9 @@ struct EasyHandles {
   /// Whether transfers wait for the response to another.
   var isBlocked: Bool { isWaiting && !isReady }
 
+  /// Whether transfers are under way.
+  var isActive: Bool { !active.isEmpty }
+
   mutating func add(_ transfers: [CurlTransfer]) { waiting += transfers }
 
   /// Starts as many as may be under way, on connections that are at most `age` seconds old; 0 for any.
