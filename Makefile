@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps serve build tools tests test test-system check lint warnings docs bench soak fuzz install copy deb image clean
+.PHONY: help deps swift serve build tools tests test test-system check lint warnings docs bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
@@ -66,6 +66,12 @@ deps: ## install the Debian packages that are missing
 	  apt-get install -y --no-install-recommends $$missing </dev/null; }
 	install || { $$as_root apt-get update </dev/null && install; }
 
+swift:
+	@command -v swift >/dev/null || {
+	  echo "There is no swift in PATH: install Swift 6.3, https://www.swift.org/install/, then run make again." >&2
+	  exit 1
+	}
+
 tools: $(TOOLS)/ready
 $(TOOLS)/ready: Tests/requirements.txt Tests/sdists.txt | deps
 	python3 -m venv $(TOOLS)
@@ -81,14 +87,14 @@ $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
 	$(BENCH_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r Tests/Bench/requirements.txt
 	touch $@
 
-build: deps ## build the program and its plugins for use
+build: deps swift ## build the program and its plugins for use
 	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \
 	  swift build $(RELEASE_FLAGS)
 
 serve: build ## build, and run the server of the demonstration on 127.0.0.1:8080
 	$(RELEASE)/richpush serve --demo
 
-tests: deps tools
+tests: deps swift tools
 	swift build --build-tests
 
 test: tests ## build and run the tests that need one machine and one user (4 minutes on two cores)
@@ -99,12 +105,12 @@ test-system: tests image ## the tests with browsers, other programs, other local
 
 check: lint warnings test docs ## all that must hold before a change goes in
 
-lint: ## the house style, as swift-format and the C compiler see it
+lint: swift ## the house style, as swift-format and the C compiler see it
 	swift format lint --strict --parallel --recursive $(SOURCES)
 
 warnings: tests ## everything compiles without a warning
 
-docs: deps ## the public documentation is complete and has no broken link
+docs: deps swift ## the public documentation is complete and has no broken link
 	@rm -rf .build/docs
 	for library in RichPushClient PluginKit; do
 	  mkdir -p .build/docs/$$library.symbols

@@ -52,7 +52,7 @@ struct RichPush {
       let text = try words.dropFirst().first.map { HelpPage.text(of: try Self.command(named: $0)) }
       return Terminal.print("\(lines: text ?? HelpPage.text(of: commands))")
     }
-    if name == "--version" {
+    if name == "--version" || name == "version" {
       try requireNoMore(words.dropFirst())
       return Terminal.print(
         "richpush \(version), commit \(BuildInformation.commit)\n\(lines: BuildInformation.libraries)"

@@ -35,7 +35,7 @@ export const texts = {
   },
   signIn: {
     title: "Sign in",
-    explanation: "Send pictures, sounds, videos and links as push notifications, and see what each phone will show.",
+    explanation: "Send pictures, sounds, films and links as push notifications, and see what each phone will show.",
     name: "Name", password: "Password", button: "Sign in",
     ended: "Your session has ended. Sign in again; what you were writing is still there.",
     device: "This account is for devices only. Ask an administrator for the role publisher.",

@@ -3,6 +3,7 @@ import Media
 import MediaTypes
 import Origin
 import RichPushClient
+import Synchronization
 
 /// A simulated phone: registers, listens, fetches, and saves the media in a folder.
 struct Device {
@@ -30,9 +31,11 @@ struct Device {
     let greeting =
       "\(client.user) listens at \(client.endpoint), media goes to \(folder.relativePath)"
     let (start, folder) = (state, folder)
+    let isGreeted = Atomic(false)
     let events = client.events(after: state.lastEvent) { id in
       try? start.saveStart(id, to: folder)
-      Terminal.print("\(greeting)")
+      // It is called again after each reconnection.
+      if !isGreeted.exchange(true, ordering: .relaxed) { Terminal.print("\(greeting)") }
     }
     var remaining = count ?? Int.max
     for try await event in events {

@@ -170,9 +170,13 @@ struct Arguments: Sendable {
     }
   }
 
-  private func checkOperands(of command: any Command.Type) throws(CommandLineError) {
+  private mutating func checkOperands(of command: any Command.Type) throws(CommandLineError) {
     let names = command.operands
     let needed = names.filter { !$0.hasPrefix("[") }
+    // Of the actions this one changes nothing, and is what somebody wants who names none.
+    if operands.isEmpty, needed.first?.split(separator: "|").contains("list") == true {
+      operands = ["list"]
+    }
     if operands.count < needed.count {
       throw .usage(
         "\(needed[operands.count]) is missing; 'richpush \(command.name) --help' shows an example")

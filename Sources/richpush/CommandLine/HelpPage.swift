@@ -3,7 +3,7 @@ enum HelpPage {
   /// The page of `richpush --help`: purpose, commands, first steps.
   static func text(of commands: [any Command.Type]) -> String {
     """
-    richpush sends pictures, sounds and links to phones. The push carries only an ID; the phone
+    richpush sends pictures, sounds, films and links to phones. The push carries only an ID; the phone
     fetches the content from here in one request, sized for its screen.
 
     Usage: richpush COMMAND [flags]

@@ -35,7 +35,7 @@ private enum ManualPage {
       .Op Ar operands
       .Sh DESCRIPTION
       .Nm
-      sends pictures, sounds and links to phones.
+      sends pictures, sounds, films and links to phones.
       The push carries only an ID; the phone fetches the content from the server in one request, sized
       for its screen.
       .Pp
