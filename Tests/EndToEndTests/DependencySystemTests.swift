@@ -10,8 +10,14 @@ import Testing
     let scratch = try Scratch()
     let examples = try examples()
     #expect(examples.count > 30)
-    let manifest = Self.manifest.replacing("FOLDER", with: scratch.folder.path)
+    let clients = String(decoding: try Package.bytes("docs/CLIENTS.md"), as: UTF8.self)
+    let manifest = try block("Package.swift", of: clients)
+      .replacing("https://git.example/richpush.git", with: scratch.folder.path + "/richpush")
+      .replacing("targets: [", with: "targets: [" + Self.furtherTargets)
+    #expect(manifest.contains(scratch.folder.path) && manifest.contains("\"Card\""))
     try scratch.drop(Array(manifest.utf8), as: "app/Package.swift")
+    let sample = try block("Sources/Inbox/main.swift", of: clients)
+    try scratch.drop(Array(sample.utf8), as: "app/Sources/Inbox/main.swift")
     for (name, program, isPlugin) in [("App", Self.client, false), ("Card", Self.plugin, true)] {
       let functions = examples.filter { $0.isPlugin == isPlugin }.map(\.function)
       let imports = isPlugin ? "import PluginKit\n" : Self.globals
@@ -47,21 +53,19 @@ import Testing
     .build/debug/App
     """
 
-  private static let manifest = """
-    // swift-tools-version: 6.0
-    import PackageDescription
+  /// The fenced block of a page that names a file.
+  private func block(_ file: String, of page: String) throws -> String {
+    let parts = page.components(separatedBy: "\n```swift \(file)\n")
+    try #require(parts.count == 2, "docs/CLIENTS.md has no \(file)")
+    return parts[1].components(separatedBy: "\n```")[0] + "\n"
+  }
 
-    let package = Package(
-      name: "app",
-      platforms: [.macOS(.v13), .iOS(.v16)],
-      dependencies: [.package(url: "FOLDER/richpush", exact: "0.1.0")],
-      targets: [
-        .executableTarget(
-          name: "App", dependencies: [.product(name: "RichPushClient", package: "richpush")]),
-        .executableTarget(
-          name: "Card", dependencies: [.product(name: "PluginKit", package: "richpush")]),
-      ])
-
+  /// What the sample's manifest is given besides, so that all is built once.
+  private static let furtherTargets = """
+    .executableTarget(
+      name: "App", dependencies: [.product(name: "RichPushClient", package: "richpush")]),
+    .executableTarget(
+      name: "Card", dependencies: [.product(name: "PluginKit", package: "richpush")]),
     """
 
   private static let client = """
