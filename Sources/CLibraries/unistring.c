@@ -1,6 +1,7 @@
 #include "cunistring.h"
 
 #include <string.h>
+#include <unicase.h>
 #include <uninorm.h>
 #include <unictype.h>
 
@@ -30,4 +31,8 @@ long cunistring_joining(uint32_t character) {
     case UC_JOINING_TYPE_D: return CUNISTRING_JOINS_PREVIOUS | CUNISTRING_JOINS_NEXT;
     default: return 0;
   }
+}
+
+uint8_t *cunistring_fold(const uint8_t *text, size_t count, size_t *result_count) {
+  return u8_casefold(text, count, NULL, UNINORM_NFKD, NULL, result_count);
 }

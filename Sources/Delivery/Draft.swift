@@ -78,10 +78,9 @@ package struct Draft: Sendable {
         .wrappedValue,
       to: .anyTag(old.to), expires: change.expires.applied(to: old.expires))
     new.notBefore = change.notBefore.applied(to: old.notBefore)
-    let words = old.form.split(separator: " ")  // see storedForm
-    let form = words.first.flatMap { PushForm(rawValue: String($0)) }
+    let (form, badge) = old.pushForm
     new.form = change.form.applied(to: form) ?? form
-    new.badge = change.badge.applied(to: words.contains("badge")) ?? words.contains("badge")
+    new.badge = change.badge.applied(to: badge) ?? badge
     try self.init(new, now: now)
   }
 
@@ -179,6 +178,14 @@ package struct Draft: Sendable {
   func content(_ id: Int, media: MediaLink?) -> AnnouncementContent {
     AnnouncementContent(
       id: id, message: new.message, richType: new.richType, media: media, countsUnread: badge)
+  }
+}
+
+extension StoredNotification {
+  /// The form of its pushes and whether they set a badge, as ``Draft/storedForm`` has them.
+  package var pushForm: (form: PushForm?, badge: Bool) {
+    let words = form.split(separator: " ")
+    return (words.first.flatMap { PushForm(rawValue: String($0)) }, words.contains("badge"))
   }
 }
 

@@ -7,11 +7,13 @@ extension AssetRecord {
     progress: Asset.Progress? = nil, leavingOut names: Set<String> = []
   ) -> Asset {
     let facts = facts
-    return Asset(
+    var asset = Asset(
       richType: richType, name: name, state: Asset.State(rawValue: state.rawValue) ?? .refused,
       reason: state == .ready ? nil : reason, advice: advice(of: facts["advice"]),
       contentType: type, bytes: bytes, sha256: blob?.hex, progress: progress,
       details: .object(facts.filter { !names.contains($0.key) }))
+    asset.modified = modified
+    return asset
   }
 
   /// What the plugin's `validate` returned.

@@ -158,7 +158,9 @@ struct RouteServices: Sendable {
         ("events", { [events = delivery.events] in events.count }),
       ], lanes: delivery.lanes, logins: logins, readiness: readiness, certificate: certificate,
       store: store)
-    let sent = SentRoutes(store: store, announcement: delivery.publisher.announcement)
+    let sent = SentRoutes(
+      store: store, announcement: delivery.publisher.announcement,
+      isDemo: configuration.isDemo)
     table = RouteTable(
       health: HealthRoutes(
         store: store, access: configuration.metricsAccess, readiness: readiness, report: metrics,

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A named file that payloads can refer to.
 public struct Asset: Sendable, Equatable, Codable {
   /// Whether payloads can refer to it.
@@ -24,6 +30,8 @@ public struct Asset: Sendable, Equatable, Codable {
   public let contentType: String?
   /// Its size in bytes.
   public let bytes: Int?
+  /// When the file was last changed; nil from a server that does not tell.
+  public var modified: Date?
   /// The SHA-256 of its content, in hexadecimal.
   public let sha256: String?
   /// The progress of its preparation; nil if it is not being prepared.
@@ -48,7 +56,7 @@ public struct Asset: Sendable, Equatable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case richType, name, state, reason, advice, contentType, bytes, sha256, progress
+    case richType, name, state, reason, advice, contentType, bytes, modified, sha256, progress
   }
 
   /// Creates an asset; `details` are its plugin's.
@@ -72,6 +80,7 @@ public struct Asset: Sendable, Equatable, Codable {
     advice = try members.decodeIfPresent(String.self, forKey: .advice)
     contentType = try members.decodeIfPresent(String.self, forKey: .contentType)
     bytes = try members.decodeIfPresent(Int.self, forKey: .bytes)
+    modified = try members.decodeIfPresent(Date.self, forKey: .modified)
     sha256 = try members.decodeIfPresent(String.self, forKey: .sha256)
     // Unless the server has one, it can be a detail of the plugin.
     progress = try? members.decodeIfPresent(Progress.self, forKey: .progress)
@@ -89,6 +98,7 @@ public struct Asset: Sendable, Equatable, Codable {
     try members.encode(advice, forKey: .advice)
     try members.encode(contentType, forKey: .contentType)
     try members.encode(bytes, forKey: .bytes)
+    try members.encodeIfPresent(modified, forKey: .modified)
     try members.encode(sha256, forKey: .sha256)
     try members.encodeIfPresent(progress, forKey: .progress)
   }

@@ -41,6 +41,12 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   public var deliveries: [Delivery]?
   /// How far it has come; only in its details, and only for its sender and admins.
   public var counts: DeliveryCounts?
+  /// The form of its pushes; only in its details, and only for its sender and admins.
+  public var form: PushForm?
+  /// Whether its pushes set the app's badge; only in its details, and only for its sender and admins.
+  public var badge: Bool?
+  /// What has become of it; only in its details, and only for its sender and admins.
+  public var state: SentPage.Entry.State?
   /// When it came so far first; only in its details, and only for its sender and admins.
   public var first: FirstTimes?
   /// Its new content, if it was replaced after some had fetched what it had; only in its details, and only for its
@@ -55,7 +61,7 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
     case id, message, richType, payload, to
     case isRead = "read"
     case created, notBefore, held, expires, media, details, reach
-    case receipts, deliveries, counts, first, replaced, renditions, links
+    case receipts, deliveries, form, badge, counts, state, first, replaced, renditions, links
   }
 
   /// Creates a notification.

@@ -31,6 +31,8 @@ public struct SentPage: Sendable, Equatable, Codable {
   /// The notifications, newest first.
   public let notifications: [Entry]
   /// The ID that `before` has on the next page; nil on the last one.
+  ///
+  /// With a search, a page that has one may have few notifications, or none.
   @Nullable public var next: Int?
 
   /// Creates a page.
@@ -103,5 +105,18 @@ public struct AudienceSize: Sendable, Equatable, Codable {
   /// Creates the numbers.
   package init(users: Int, devices: [String: Int], unknown: [String]) {
     (self.users, self.devices, self.unknown) = (users, devices, unknown)
+  }
+}
+
+/// Names for completing an audience: the response of `GET /api/audience/names`.
+public struct AudienceNames: Sendable, Equatable, Codable {
+  /// Users.
+  public let users: [String]
+  /// Tags of devices.
+  public let tags: [String]
+
+  /// Creates the names.
+  package init(users: [String], tags: [String]) {
+    (self.users, self.tags) = (users, tags)
   }
 }

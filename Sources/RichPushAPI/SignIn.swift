@@ -62,3 +62,37 @@ public struct SignedIn: Sendable, Equatable, Codable {
     self.current = current
   }
 }
+
+/// What a page has to know before anybody signs in: the response of `GET /api/sign-in`.
+public struct SignInState: Sendable, Equatable, Codable {
+  /// Whether the request has the cookie of a session.
+  public let signedIn: Bool
+  /// Whether the server admits everybody whose password is the name.
+  public let demo: Bool
+
+  /// Creates the response.
+  package init(signedIn: Bool, demo: Bool) {
+    (self.signedIn, self.demo) = (signedIn, demo)
+  }
+}
+
+/// The body of `PUT /api/password`.
+package struct PasswordChange: Sendable, Codable {
+  /// The password so far.
+  package let old: String
+  /// The new one.
+  package let new: String
+
+  /// Creates a change.
+  package init(old: String, new: String) {
+    (self.old, self.new) = (old, new)
+  }
+
+  private enum CodingKeys: String, CodingKey, CaseIterable { case old, new }
+}
+
+extension PasswordChange: RequestMessage {
+  package static func check(members: [String]) throws(ServiceError) {
+    try check(members: members, known: CodingKeys.allCases.map(\.stringValue))
+  }
+}

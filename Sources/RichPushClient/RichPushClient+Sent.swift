@@ -4,18 +4,19 @@ public import RichPushAPI
 extension RichPushClient {
   /// What this user has sent, newest first, with counts; `before` takes the `next` of a page.
   ///
-  /// With `ofAll` an admin gets what everybody has sent.
+  /// With `ofAll` an admin gets what everybody has sent. With a `search` only what has all its words in message, name of
+  /// the content or recipients; a page may then have few notifications though there is a `next`.
   ///
   /// ```swift
   /// let page = try await client.sent(limit: 20)
   /// for one in page.notifications { print(one.id, one.counts.fetched, one.counts.recipients) }
   /// ```
   public func sent(
-    limit: Int? = nil, before: Int? = nil, ofAll: Bool = false
+    limit: Int? = nil, before: Int? = nil, ofAll: Bool = false, search: String? = nil
   ) async throws -> SentPage {
     let query = Self.query([
       ("sent", ""), ("limit", limit.map(String.init)), ("before", before.map(String.init)),
-      ("sender", ofAll ? "*" : nil),
+      ("sender", ofAll ? "*" : nil), ("search", search),
     ])
     return try await value(request("GET", ["api", "notifications"], query: query))
   }
@@ -74,6 +75,19 @@ extension RichPushClient {
     return try await value(request("GET", ["api", "audience"], query: query))
   }
 
+  /// The first users and tags whose names begin with a text, for completing an audience.
+  ///
+  /// ```swift
+  /// let names = try await client.audienceNames(startingWith: "al")
+  /// print(names.users, names.tags)
+  /// ```
+  public func audienceNames(
+    startingWith prefix: String, limit: Int? = nil
+  ) async throws -> AudienceNames {
+    let query = Self.query([("prefix", prefix), ("limit", limit.map(String.init))])
+    return try await value(request("GET", ["api", "audience", "names"], query: query))
+  }
+
   /// Checks and renders a notification without storing or sending it.
   ///
   /// ```swift
@@ -104,6 +118,15 @@ extension RichPushClient {
   /// ```
   public func endSession(_ id: Int) async throws {
     try await send(request("DELETE", ["api", "session", String(id)]))
+  }
+
+  /// Changes this user's password, which ends its sessions and the tokens of its devices.
+  ///
+  /// ```swift
+  /// try await client.changePassword(from: "correct horse", to: "battery staple")
+  /// ```
+  public func changePassword(from old: String, to new: String) async throws {
+    try await send(request("PUT", ["api", "password"], json: PasswordChange(old: old, new: new)))
   }
 
   /// The parameters of a query that have a value.

@@ -43,6 +43,96 @@ import Testing
     }
   }
 
+  @Test func `a search finds words in any case, with or without accents, page by page`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      let id = try await server.id(of: "publisher")
+      let texts = ["Frühlingsfest im PARK", "Ærø und Straße", "nothing", "park"]
+      for number in 0..<250 {
+        var new = NotificationInsert(
+          message: number % 50 < 4 ? texts[number % 50] : "no. \(number)", richType: "note",
+          payload: "p\(number)")
+        (new.sender, new.recipients) = (id, [id])
+        _ = try await server.store.notifications.create(new)
+      }
+      func found(_ search: String) async throws -> [Int] {
+        var (ids, before) = ([Int](), "")
+        while true {
+          let page = try await server.execute(
+            "GET", sent + "&limit=2&search=\(search)\(before)", as: "publisher")
+          try #require(page.status == 200, "\(page.detail ?? "")")
+          ids += page.objects("notifications").compactMap { $0["id"] as? Int }
+          guard let next = page.json["next"] as? Int else { return ids }
+          before = "&before=\(next)"
+        }
+      }
+      #expect(try await found("fruhlings") == [200, 150, 100, 50, 0])
+      #expect(try await found("FRU%CC%88HLINGS%20park") == [200, 150, 100, 50, 0])
+      #expect(try await found("aero%20STRASSE") == [201, 151, 101, 51, 1])
+      #expect(try await found("park").count == 10)
+      #expect(try await found("p249") == [249], "names of content are searched, too")
+      #expect(try await found("unheard").isEmpty)
+      let long = String(repeating: "x", count: 201)
+      #expect(try await server.status("GET", sent + "&search=" + long, as: "publisher") == 400)
+      #expect(try await server.status("GET", "/api/notifications?search=x", as: "publisher") == 400)
+    }
+  }
+
+  @Test func `of a withdrawn notification nothing waits, and only its sender still sees it`()
+    async throws
+  {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      let path = "/api/notifications/0"
+      #expect(try await server.status("DELETE", path, as: "publisher") == 204)
+      let listed = try await server.execute("GET", sent, as: "publisher")
+      let entry = try #require(listed.objects("notifications").first)
+      #expect(entry["state"] as? String == "withdrawn")
+      #expect((entry["counts"] as? [String: Int])?["queued"] == 0)
+      for user in ["publisher", "admin"] {
+        let details = try await server.execute("GET", path + "/details", as: user)
+        #expect(details.status == 200 && details.json["state"] as? String == "withdrawn")
+        #expect((details.json["counts"] as? [String: Int])?["queued"] == 0)
+        #expect((details.json["links"] as? [String: String])?.isEmpty == true)
+        #expect(try await server.status("GET", path + "/receipts", as: user) == 200)
+      }
+      #expect(try await server.status("GET", path + "/details", as: "device") == 404)
+      #expect(try await server.status("GET", path + "/media", as: "publisher") == 404)
+    }
+  }
+
+  @Test func `a sender sees what devices get, which counts as no fetch`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      try await server.publish(#","notBefore":"2100-01-01T00:00:00Z""#)
+      for id in 0...1 {
+        let path = "/api/notifications/\(id)/media?profile=thumb"
+        let shown = try await server.execute("GET", path, as: "publisher")
+        #expect(shown.status == 200, "\(shown.detail ?? "")")
+        #expect(shown.content?.cacheControl == "private, no-cache")
+        #expect(try await server.status("GET", path, as: "device") == 404)
+      }
+      try await server.store.probe()
+      #expect(try await server.store.sent.counts(of: 0)?.fetched == 0)
+      let own = try await server.execute("GET", "/api/notifications/0?profile=thumb", as: "device")
+      let seen = try await server.execute(
+        "GET", "/api/notifications/0/media?profile=thumb", as: "publisher")
+      #expect(own.status == 200 && own.bytes == seen.bytes)
+    }
+  }
+
+  @Test func `names for an audience are for publishers`() async throws {
+    try await TestServer.test { server in
+      let path = "/api/audience/names?prefix=P"
+      let names = try await server.execute("GET", path, as: "publisher")
+      #expect(names.json["users"] as? [String] == ["publisher"])
+      #expect(names.json["tags"] as? [String] == [])
+      #expect(try await server.status("GET", path, as: "device") == 403)
+      #expect(try await server.status("GET", path + "&limit=0", as: "publisher") == 400)
+    }
+  }
+
   @Test func `counts are in the details, for the sender and admins only`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       try await server.publish()

@@ -71,6 +71,68 @@ import Testing
     }
   }
 
+  @Test func `a page can ask whether it is signed in, and gets no 401`() async throws {
+    try await TestServer.test { server in
+      func state(_ cookie: String, _ fields: Fields = Self.own) async throws -> Bool? {
+        var fields = fields
+        fields["Cookie"] = cookie
+        let answer = try await server.execute("GET", "/api/sign-in", fields: fields)
+        #expect(answer.status == 200 && answer.json["demo"] as? Bool == false)
+        return answer.json["signedIn"] as? Bool
+      }
+      let cookie = try await signIn(server)
+      #expect(try await state(cookie) == true)
+      #expect(try await state("") == false)
+      #expect(try await state("richpush=" + String(repeating: "A", count: 43)) == false)
+      #expect(try await state(cookie, ["Sec-Fetch-Site": "cross-site"]) == false, "no other page")
+      _ = try await ask(server, "/api/session", with: cookie, "DELETE")
+      #expect(try await state(cookie) == false)
+    }
+  }
+
+  @Test func `a new password needs the old one, and ends all other sign-ins`() async throws {
+    try await TestServer.test { server in
+      func change(_ cookie: String, _ old: String, _ new: String) async throws -> TestResponse {
+        var fields = Self.own
+        fields["Cookie"] = cookie
+        return try await server.execute(
+          "PUT", "/api/password", fields: fields, body: #"{"old":"\#(old)","new":"\#(new)"}"#)
+      }
+      let (own, other) = (try await signIn(server), try await signIn(server))
+      let device = try await server.register("C0FFEE", as: "publisher")
+      let made = try await server.execute(
+        "POST", "/api/register/\(device)/token", as: "publisher")
+      let token = try #require(made.json["token"] as? String)
+      let new = "a much longer secret"
+      let refused = try await change(own, "wrong", new)
+      #expect(refused.status == 403 && refused.detail == "The old password is wrong.")
+      #expect(
+        try await change(own, TestServer.password, "publisher").status == 422, "easily guessed")
+      for (old, status) in [("", 403), ("a:b", 403)] {
+        #expect(try await change(own, old, new).status == status)
+      }
+      #expect(try await ask(server, "/api/session", with: own).status == 200, "nothing has changed")
+      let byToken = try await server.execute(
+        "PUT", "/api/password", token: token,
+        body: #"{"old":"\#(TestServer.password)","new":"\#(new)"}"#)
+      #expect(byToken.status == 403)
+      let changed = try await change(own, TestServer.password, new)
+      #expect(changed.status == 204)
+      #expect(try await ask(server, "/api/session", with: cookie(changed)).status == 200)
+      for ended in [own, other] {
+        #expect(try await ask(server, "/api/session", with: ended).status == 401)
+      }
+      let byDevice = try await server.execute("GET", "/api/notifications", token: token)
+      #expect(byDevice.status == 401)
+      for (password, expected) in [(TestServer.password, 401), (new, 200)] {
+        let fields: Fields = [
+          "Authorization": TestServer.authorization("publisher", password: password)
+        ]
+        #expect(try await status(server, "GET", "/api/session", fields) == expected)
+      }
+    }
+  }
+
   @Test func `over https the cookie is bound to the host, over http it stays on this machine`()
     async throws
   {

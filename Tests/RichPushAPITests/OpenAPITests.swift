@@ -34,6 +34,8 @@ import Testing
       ("FailedLoginReport", refusals(true), refusals(false)),
       ("StorageReport", storage, storage), ("SignIn", signIn, signIn),
       ("SignedIn", signedIn(1), signedIn(nil)),
+      ("SignInState", signInState, signInState), ("PasswordChange", password, password),
+      ("AudienceNames", names, names),
     ]
 
   @Test(arguments: messages.map(\.schema))
@@ -60,6 +62,7 @@ import Testing
     try expectMembers(of: "Registration", Registration.self)
     try expectMembers(of: "SignIn", SignIn.self)
     try expectMembers(of: "UserChange", UserChange.self)
+    try expectMembers(of: "PasswordChange", PasswordChange.self)
   }
 
   private func expectMembers<Message: RequestMessage>(
@@ -78,6 +81,25 @@ import Testing
         try JSONCoding.decode(Message.self, from: JSONCoding.encode(rest))
       }
     }
+  }
+
+  @Test func `a generated client may send every default of a query`() throws {
+    let document = try JSONSerialization.jsonObject(with: Data(contentsOf: Document.file))
+    var found: Set<String> = []
+    func search(_ value: Any) {
+      if let members = value as? [String: Any] {
+        if members["in"] as? String == "query", members["required"] as? Bool != true,
+          let schema = members["schema"] as? [String: Any], schema["default"] != nil
+        {
+          found.insert(members["name"] as? String ?? "")
+        }
+        members.values.forEach(search)
+      }
+      (value as? [Any])?.forEach(search)
+    }
+    search(document)
+    // These are valid together with all other parameters of their operations.
+    #expect(found == ["limit", "for"])
   }
 
   // MARK: - Messages
@@ -103,6 +125,7 @@ import Testing
     if isFull {
       details.deliveries = [delivery(true)]
       details.counts = counts
+      (details.form, details.badge, details.state) = (.alert, true, .sent)
       details.first = RichNotification.FirstTimes(sent: date, fetched: nil, read: nil)
       details.replaced = RichNotification.Replacement(time: date, count: 1, users: ["t"])
     }
@@ -189,11 +212,13 @@ import Testing
   }
 
   private static func asset(_ isFull: Bool) -> Asset {
-    Asset(
+    var asset = Asset(
       richType: "img", name: "a", state: .preparing, reason: isFull ? "r" : nil,
       advice: isFull ? "a" : nil, contentType: isFull ? "image/png" : nil, bytes: 1,
       sha256: isFull ? "00" : nil, progress: isFull ? .init(made: 1, total: 6) : nil,
       details: .object(isFull ? ["width": .number(1)] : [:]))
+    asset.modified = isFull ? date : nil
+    return asset
   }
 
   private static func page(_ isFull: Bool) -> AssetPage {
@@ -262,6 +287,9 @@ import Testing
   private static let storage = StorageReport(database: 1, blobs: 2, renditions: 3, free: 4)
 
   private static let signIn = SignIn(username: "alice", password: "p")
+  private static let signInState = SignInState(signedIn: false, demo: true)
+  private static let password = PasswordChange(old: "o", new: "n")
+  private static let names = AudienceNames(users: ["alice"], tags: ["news"])
 
   private static func signedIn(_ current: Int?) -> SignedIn {
     SignedIn(
@@ -275,10 +303,11 @@ import Testing
   private struct Document {
     let schemas: JSONValue
 
+    static let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources/Origin/openapi.json")
+
     init() throws {
-      let file = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources/Origin/openapi.json")
-      let document = try #require(JSONValue(Data(contentsOf: file)))
+      let document = try #require(JSONValue(Data(contentsOf: Self.file)))
       schemas = document.components.schemas
     }
 

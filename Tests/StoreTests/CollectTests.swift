@@ -27,6 +27,31 @@ import Testing
     #expect(try await store.notifications.create(new).notification.id == 2)
   }
 
+  @Test func `a withdrawn notification stays listed for a month, without its content`() async throws
+  {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice)
+    new.sender = shop
+    new.blob = try await store.blobs.add(bytes: [1])
+    new.details = "{}"
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    _ = try await store.notifications.create(new)
+    #expect(try await store.notifications.withdraw(0))
+    scratch.pass(3601)
+    let collection = try await store.collect(retention)
+    #expect(collection.notifications == 0 && collection.blobs == 1)
+    let kept = try #require(try await store.sent.sent(by: shop, before: nil, limit: 9).first)
+    #expect(kept.withdrawn != nil && kept.notification.blob == nil)
+    #expect(kept.notification.message == new.message && kept.notification.details == nil)
+    #expect(kept.counts.recipients == 1)
+    #expect(try await store.notifications.notification(0) == nil)
+    #expect(try await store.notifications.receipts(of: 0).isEmpty)
+    #expect(try await store.outbox.deliveries(of: 0).isEmpty)
+    scratch.pass(retention.historyAge)
+    #expect(try await store.collect(retention).notifications == 1)
+    #expect(try await store.sent.sent(by: shop, before: nil, limit: 9).isEmpty)
+  }
+
   @Test func `removes content only when nobody refers to it and its grace is over`() async throws {
     let store = try scratch.open()
     let pinned = try await store.blobs.add(bytes: [1])

@@ -25,6 +25,33 @@ import Testing
     #expect(try await store.accounts.user(named: "bob")?.hash == "1")
   }
 
+  @Test func `completes names of users and tags, in the usual cases, and none of the server's own`()
+    async throws
+  {
+    let store = try scratch.open()
+    for name in ["Alan", "albert", "ALICIA", "bob"] {
+      try await store.accounts.addUser(name, hash: "1", role: .device)
+    }
+    for (id, tags) in [("1", ["news", "News-2"]), ("2", ["news", "sport"])] {
+      _ = try await store.accounts.putRegistration(
+        id, user: alice, platform: "apns", handle: "A" + id,
+        tags: tags + ["username:alice", "from:shop", "$UserId:{alice}"])
+    }
+    func names(_ prefix: String, _ limit: Int = 9) async throws -> [[String]] {
+      let found = try await store.accounts.names(
+        startingWith: prefix, includingPasswordless: false, limit: limit)
+      return [found.users, found.tags]
+    }
+    #expect(try await names("al") == [["ALICIA", "Alan", "albert"], []])
+    #expect(try await names("alb") == [["albert"], []])
+    #expect(try await names("ne")[1] == ["News-2", "news"])
+    #expect(try await names("")[1] == ["News-2", "news", "sport"])
+    #expect(try await names("", 1) == [["ALICIA"], ["News-2"]])
+    for prefix in ["username:", "from:", "$", "zz", "\u{10FFFF}"] {
+      #expect(try await names(prefix) == [[], []], "\(prefix)")
+    }
+  }
+
   @Test func `replaces a password`() async throws {
     let store = try scratch.open()
     try await store.accounts.addUser("bob", hash: "1", role: .admin)

@@ -20,3 +20,6 @@ enum {
   CUNISTRING_JOINS_NEXT = 4,
 };
 long cunistring_joining(uint32_t character);
+
+/* The text without differences of case, decomposed (NFKD, UAX #15), to be compared; as above. */
+uint8_t *cunistring_fold(const uint8_t *text, size_t count, size_t *result_count);

@@ -45,6 +45,23 @@ struct MediaRoutes: Sendable {
     return response
   }
 
+  /// `GET /api/notifications/<id>/media`: what its devices get, for its sender and admins; this counts as no fetch.
+  func getSent(_ context: RequestContext) async throws -> Response {
+    let caller = context.caller
+    guard let notification = try await store.notifications.notification(context.notificationID()),
+      caller.controls(notification)
+    else { throw ServiceError.noSuchNotification }
+    let request = try rendition(notification, for: caller) { plugin throws(ServiceError) in
+      try RenditionOptions(
+        context.request.query.items, declaring: plugin.manifest.query,
+        defaults: plugin.manifest.queryDefaults)
+    }
+    let rendered = try await renderer.rendition(request, for: caller.id)
+    guard let stored = rendered.stored else { return rendered.response }
+    // The sender may change it.
+    return .content(Content(stored, cacheControl: "private, no-cache"))
+  }
+
   private func stored(
     _ content: Content, of media: ResolvedMedia, for context: RequestContext, at second: Int
   ) -> Response {

@@ -22,7 +22,7 @@ struct NotificationDetails: Sendable {
     let link = try context.query("link")["link"]
     let (id, caller) = (try context.notificationID(), context.caller)
     guard let notification = try await store.notifications.notification(id) else {
-      throw ServiceError.noSuchNotification
+      return .json(200, try await ended(id, for: caller))
     }
     let own = try await store.notifications.receipts(of: id, users: [caller.id])
     let seesAll = caller.controls(notification)
@@ -39,9 +39,7 @@ struct NotificationDetails: Sendable {
       ? try await store.notifications.receipts(of: id, in: nil, after: 0, limit: Self.listed) : own
     details.receipts = try await store.messages(of: shown, of: id)
     if seesAll {
-      let counts = try await store.sent.counts(of: id)
-      details.counts = counts.map(DeliveryCounts.init)
-      details.first = counts.map(RichNotification.FirstTimes.init)
+      if let sent = try await store.sentNotification(id) { details.describe(sent, at: Date()) }
       let jobs = try await store.outbox.deliveries(
         of: id, in: nil, lane: nil, after: 0, limit: Self.listed)
       let replaced = try await store.notifications.replacement(of: id, limit: Self.listed)
@@ -58,6 +56,17 @@ struct NotificationDetails: Sendable {
     return .json(200, details)
   }
 
+  /// What is left of a notification that was withdrawn or has expired, for its sender and admins.
+  private func ended(_ id: Int, for caller: Caller) async throws -> RichNotification {
+    guard let sent = try await store.sentNotification(id), caller.controls(sent.notification) else {
+      throw ServiceError.noSuchNotification
+    }
+    var details = RichNotification(sent.notification, isRead: false)
+    details.describe(sent, at: Date())
+    (details.receipts, details.deliveries, details.renditions, details.links) = ([], [], [:], [:])
+    return details
+  }
+
   /// Signed links to the renditions, by name.
   private func mediaLinks(
     to notification: StoredNotification, and requested: String?
@@ -70,5 +79,14 @@ struct NotificationDetails: Sendable {
         id: notification.id, rendition: name, content: content, expires: expires)
       members[name] = links.url(to: target) ?? links.path(to: target)
     }
+  }
+}
+
+extension RichNotification {
+  /// Adds what only its sender and admins see of the whole.
+  fileprivate mutating func describe(_ sent: SentNotification, at now: Date) {
+    (form, badge) = sent.notification.pushForm
+    (state, counts) = (sent.state(at: now), sent.counts(at: now))
+    first = FirstTimes(sent.counts)
   }
 }

@@ -51,7 +51,8 @@ struct ReceiptRoutes: Sendable {
   /// The notification of a request whose caller may know what became of it with others.
   private func notification(_ context: RequestContext) async throws -> Int {
     let id = try context.notificationID()
-    guard let found = try await store.notifications.notification(id), context.caller.controls(found)
+    guard let found = try await store.sentNotification(id),
+      context.caller.controls(found.notification)
     else { throw ServiceError.noSuchNotification }
     return id
   }

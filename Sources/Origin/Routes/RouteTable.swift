@@ -44,9 +44,12 @@ struct RouteTable: Sendable {
         deadline: .seconds(120), notifications.patch),
       Route("DELETE", "/api/notifications/{}", for: .user, notifications.delete),
       Route("GET", "/api/notifications/{}/details", for: .user, details.get),
+      Route(
+        "GET", "/api/notifications/{}/media", for: .user, deadline: Self.renderTime, media.getSent),
       Route("GET", "/api/notifications/{}/receipts", for: .user, receipts.receipts),
       Route("GET", "/api/notifications/{}/deliveries", for: .user, receipts.deliveries),
       Route("GET", "/api/audience", for: .publisher, sent.audience),
+      Route("GET", "/api/audience/names", for: .publisher, sent.names),
       Route(
         "PUT", "/api/notifications/{}/read", for: .user, body: .memory(limit: 1024),
         notifications.markRead),
@@ -70,9 +73,13 @@ struct RouteTable: Sendable {
       Route(
         "POST", "/api/session", for: .anybody, body: .memory(limit: 4096), ready: sessions.mayPost,
         sessions.post),
+      Route("GET", "/api/sign-in", for: .anybody, sessions.state),
       Route("GET", "/api/session", for: .user, by: .session, sessions.get),
       Route("DELETE", "/api/session", for: .user, by: .session, sessions.delete),
       Route("DELETE", "/api/session/{}", for: .user, by: .session, sessions.deleteOne),
+      Route(
+        "PUT", "/api/password", for: .user, by: .session, body: .memory(limit: 4096),
+        sessions.changePassword),
       Route("GET", "/api/outbox", for: .admin, outbox.list),
       Route("POST", "/api/outbox/{}/replay", for: .admin, outbox.replay),
       Route("POST", "/api/outbox/replay", for: .admin, outbox.replayAll),

@@ -9,10 +9,14 @@ import Store
 struct SentRoutes: Sendable {
   let store: Store
   let announcement: Announcement
+  /// Whether users without a password may be addressed.
+  let isDemo: Bool
+  /// The most bytes that one search looks at, with some for each notification; the client goes on at `next`.
+  private static let searched = 4_000_000
 
   /// `GET /api/notifications?sent`: the caller's notifications or, for an admin with `sender=*`, all.
   func list(_ context: RequestContext) async throws -> Response {
-    let query = try context.query("sent", "before", "limit", "sender")
+    let query = try context.query("sent", "before", "limit", "sender", "search")
     let limit = try query.number("limit", 1...500) ?? 50
     let before = try query.number("before", 0...Int(Int32.max))
     let caller = context.caller
@@ -20,16 +24,35 @@ struct SentRoutes: Sendable {
       guard sender == "*" else { throw ServiceError(.invalidRequest, "sender is *.") }
       try Access.admin.check(caller)
     }
-    let found = try await store.sent.sent(
-      by: query["sender"] == nil ? caller.id : nil, to: caller.mayPublish ? nil : [caller.ownTag],
-      before: before, limit: limit + 1)
-    let page = found.prefix(limit)
+    let (found, next) = try await page(
+      of: caller, isOfAll: query["sender"] != nil, before: before, limit: limit,
+      search: try SearchWords(query["search"] ?? ""))
     let now = Date()
     return .json(
       200,
       SentPage(
-        notifications: page.map { SentPage.Entry($0, at: now) },
-        next: found.count > limit ? page.last?.notification.id : nil))
+        notifications: found.map { SentPage.Entry($0, at: now) }, next: next))
+  }
+
+  /// The newest notifications that have all words, and the `before` of the next page.
+  private func page(
+    of caller: Caller, isOfAll: Bool, before: Int?, limit: Int, search: SearchWords
+  ) async throws -> (found: [SentNotification], next: Int?) {
+    var (found, last, remaining) = ([SentNotification](), before, Self.searched)
+    while true {
+      let count = search.isEmpty ? limit + 1 : 100
+      let rows = try await store.sent.sent(
+        by: isOfAll ? nil : caller.id, to: caller.mayPublish ? nil : [caller.ownTag],
+        before: last, limit: count)
+      for sent in rows {
+        if found.count == limit { return (found, last) }
+        if search.isEmpty || search.match(sent.texts) { found.append(sent) }
+        last = sent.notification.id
+        remaining -= sent.texts.reduce(500) { $0 + $1.utf8.count }
+      }
+      if rows.count < count { return (found, nil) }
+      if remaining <= 0 { return (found, last) }
+    }
   }
 
   /// `GET /api/audience`: how many users and devices an audience has now.
@@ -44,25 +67,56 @@ struct SentRoutes: Sendable {
     let expression = try Draft.audience(tags)
     return .json(200, try await AudienceSize(announcement.size(of: expression)))
   }
+
+  /// `GET /api/audience/names`: the first users and tags whose names begin with a text.
+  func names(_ context: RequestContext) async throws -> Response {
+    let query = try context.query("prefix", "limit")
+    let limit = try query.number("limit", 1...100) ?? 20
+    let (users, tags) = try await store.accounts.names(
+      startingWith: query["prefix"] ?? "", includingPasswordless: isDemo, limit: limit)
+    return .json(200, AudienceNames(users: users, tags: tags))
+  }
+}
+
+extension Store {
+  /// A notification that its sender and admins may still see though it has expired or was withdrawn; nil if there is
+  /// none.
+  func sentNotification(_ id: Int) async throws -> SentNotification? {
+    let found = try await sent.sent(by: nil, before: id + 1, limit: 1).first
+    return found?.notification.id == id ? found : nil
+  }
+}
+
+extension SentNotification {
+  /// Where a search looks for its words.
+  fileprivate var texts: [String] {
+    [notification.message, notification.payload] + notification.to
+  }
+
+  /// What has become of it.
+  func state(at now: Date) -> SentPage.Entry.State {
+    if withdrawn != nil { return .withdrawn }
+    if notification.expires.map({ $0 <= now }) == true { return .expired }
+    if notification.held != nil { return .held }
+    return notification.isHeld(at: now) ? .scheduled : .sent
+  }
+
+  /// How far it has come: nothing waits of one that has ended.
+  func counts(at now: Date) -> DeliveryCounts {
+    let isOver = [.withdrawn, .expired].contains(state(at: now))
+    return DeliveryCounts(
+      recipients: counts.recipients, queued: isOver ? 0 : counts.queued, sent: counts.sent,
+      failed: counts.failed, fetched: counts.fetched, read: counts.read)
+  }
 }
 
 extension SentPage.Entry {
   fileprivate init(_ sent: SentNotification, at now: Date) {
     let notification = sent.notification
-    let state: State =
-      if sent.withdrawn != nil {
-        .withdrawn
-      } else if notification.expires.map({ $0 <= now }) == true {
-        .expired
-      } else if notification.held != nil {
-        .held
-      } else {
-        notification.isHeld(at: now) ? .scheduled : .sent
-      }
     self.init(
       id: notification.id, message: notification.message, richType: notification.richType,
       payload: notification.payload, created: notification.created, audience: notification.to,
-      state: state, counts: DeliveryCounts(sent.counts))
+      state: sent.state(at: now), counts: sent.counts(at: now))
     (sender, expires) = (sent.sender, notification.expires)
     notBefore = notification.held ?? notification.notBefore
   }

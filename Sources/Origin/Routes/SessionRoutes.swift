@@ -18,14 +18,73 @@ struct SessionRoutes: Sendable {
     return nil
   }
 
+  /// `GET /api/sign-in`: whether somebody is signed in, which is no failure if not.
+  func state(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let request = context.request
+    var isSignedIn = false
+    if SessionToken.isFromOwnPage(request), let token = SessionToken(in: request) {
+      isSignedIn = authenticator.find(token) != nil
+      if !isSignedIn {
+        switch await authenticator.verify(token) {
+        case .caller: isSignedIn = true
+        case .failed(let error): throw error
+        default: break
+        }
+      }
+    }
+    return .json(200, SignInState(signedIn: isSignedIn, demo: authenticator.isDemo))
+  }
+
+  /// `PUT /api/password`: the caller's new password; a page stays signed in by a new cookie, and nothing else does.
+  func changePassword(_ context: RequestContext) async throws -> Response {
+    _ = try context.query()
+    let (request, caller) = (context.request, context.caller)
+    let change = try JSONCoding.request(PasswordChange.self, from: context.body)
+    guard let authorization = Self.authorization(caller.name, change.old) else {
+      throw Self.wrongOldPassword
+    }
+    switch await authenticator.verify(authorization, from: request.peer) {
+    case .wrong: throw Self.wrongOldPassword
+    case .tooManyFailures(let wait): return RequestDispatcher.tooManyFailures(wait: wait)
+    case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
+    case .failed(let error): throw error
+    case .caller(let owner, _): guard owner.id == caller.id else { throw Self.wrongOldPassword }
+    }
+    let hash = try await authenticator.makeHash(of: change.new, for: caller.name)
+    // It may have waited for others.
+    try await store.requireCurrent(caller, context.login)
+    guard try await store.accounts.setPassword(of: caller.name, hash: hash) else {
+      throw ServiceError(.conflict, "In the demonstration every password is the name.")
+    }
+    guard caller.session != nil, let cookie = SessionToken.cookieName(for: request) else {
+      return .empty(204)
+    }
+    let token = try await addSession(of: caller.id, request)
+    return .empty(204, fields: token.map { ["Set-Cookie": $0.setCookie(cookie)] } ?? [:])
+  }
+
+  /// Begins a session of a user; nil if the user was removed.
+  private func addSession(of user: UserID, _ request: Request) async throws -> SessionToken? {
+    let token = SessionToken()
+    let agent = String((request.fields["User-Agent"] ?? "").prefix(256))
+    let isAdded = try await store.sessions.addSession(token.hash, user: user, userAgent: agent)
+    return isAdded ? token : nil
+  }
+
+  /// The `Authorization` field for a name and a password; nil if none can have them.
+  private static func authorization(_ name: String, _ password: String) -> String? {
+    let authorization = "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()
+    guard UserName.isValid(name), Credentials(authorization) != nil else { return nil }
+    return authorization
+  }
+
   /// `POST /api/session`: signs in; 204 with the cookie.
   func post(_ context: RequestContext) async throws -> Response {
     let request = context.request
     let cookie = try Self.cookieName(for: request)
     let login = try JSONCoding.request(SignIn.self, from: context.body)
-    let pair = Data("\(login.username):\(login.password)".utf8).base64EncodedString()
-    let authorization = "Basic " + pair
-    guard UserName.isValid(login.username), Credentials(authorization) != nil else {
+    guard let authorization = Self.authorization(login.username, login.password) else {
       return Self.wrongPassword
     }
     switch await authenticator.verify(authorization, from: request.peer) {
@@ -34,12 +93,11 @@ struct SessionRoutes: Sendable {
     case .busy(let wait): return RequestDispatcher.tooManyLogins(wait: wait)
     case .failed(let error): throw error
     case .caller(let caller, _):
-      let token = SessionToken()
-      let agent = String((request.fields["User-Agent"] ?? "").prefix(256))
-      let isAdded = try await store.sessions.addSession(
-        token.hash, user: caller.id, userAgent: agent)
-      // The user may have been removed or changed meanwhile.
-      guard isAdded, try await store.isCurrent(caller) else {
+      guard let token = try await addSession(of: caller.id, request) else {
+        return Self.wrongPassword
+      }
+      // The user may have been changed meanwhile.
+      guard try await store.isCurrent(caller) else {
         let added = try await store.sessions.sessionUser(withToken: token.hash)
         if let added { _ = try await store.sessions.removeSession(added.session, user: added.id) }
         return Self.wrongPassword
@@ -105,6 +163,8 @@ struct SessionRoutes: Sendable {
 
   /// To a page whose session has ended.
   static let signedOut = Response.problem(401, "Sign in first.", fields: signInWanted)
+
+  private static let wrongOldPassword = ServiceError(.forbidden, "The old password is wrong.")
 
   private static let wrongPassword = Response.problem(
     401, "Name or password is wrong.", fields: signInWanted)

@@ -310,6 +310,15 @@ extension PostgresTables {
     }
   }
 
+  func tag(from first: String, below end: String) async throws -> String? {
+    try await database.read { connection in
+      try connection.column(
+        "SELECT tag FROM registration_tag WHERE tag >= $1 AND tag < $2 ORDER BY tag LIMIT 1", first,
+        end, as: String.self
+      ).first
+    }
+  }
+
   func deviceCounts() async throws -> [String: Int] {
     try await database.read { connection in
       try connection.dictionary(

@@ -111,7 +111,7 @@ extension PostgresTables {
   /// Rows per commit, so that other changes are not delayed for long.
   private static let batch = 1000
 
-  func removeExpiredNotifications() async throws -> Int {
+  func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int {
     let now = now()
     // What is deleted with them comes first, in parts: a statement must end within seconds.
     for (table, rows, notification) in [
@@ -128,11 +128,25 @@ extension PostgresTables {
           WHERE notification.expires <= $1 LIMIT \(Self.batch)))
         """, now)
     }
-    return try await removeAll(
+    // The sender still sees that it was withdrawn; its content goes.
+    try await removeAll(
       """
-      DELETE FROM notification
-      WHERE id IN (SELECT id FROM notification WHERE expires <= $1 LIMIT 100)
+      UPDATE notification SET blob = NULL, blob_size = NULL, blob_type = NULL, details = NULL
+      WHERE id IN (
+        SELECT id FROM notification
+        WHERE expires <= $1 AND withdrawn IS NOT NULL AND (blob IS NOT NULL OR details IS NOT NULL)
+        LIMIT 100)
       """, now)
+    var removed = 0
+    for (condition, end) in [("IS NULL", now), ("IS NOT NULL", time)] {
+      removed += try await removeAll(
+        """
+        DELETE FROM notification
+        WHERE id IN (
+          SELECT id FROM notification WHERE expires <= $1 AND withdrawn \(condition) LIMIT 100)
+        """, end)
+    }
+    return removed
   }
 
   func removeHistory(before time: Date) async throws {

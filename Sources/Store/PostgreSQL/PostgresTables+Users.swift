@@ -60,6 +60,18 @@ extension PostgresTables {
     }
   }
 
+  func userNames(
+    from first: String, below end: String, includingPasswordless: Bool, limit: Int
+  ) async throws -> [String] {
+    try await database.read { connection in
+      try connection.column(
+        """
+        SELECT name FROM users WHERE name >= $1 AND name < $2 AND (hash IS NOT NULL OR $3)
+        ORDER BY name LIMIT $4
+        """, first, end, includingPasswordless, limit)
+    }
+  }
+
   func users() async throws -> [User] {
     try await database.read { connection in
       try connection.all(

@@ -86,6 +86,10 @@ package protocol Accounts: Sendable {
   func user(named name: String) async throws -> User?
   /// All users by name, without passwordless ones.
   func users() async throws -> [User]
+  /// The names of users from `first` to below `end`, in the order of their bytes, at most `limit`.
+  func userNames(
+    from first: String, below end: String, includingPasswordless: Bool, limit: Int
+  ) async throws -> [String]
   /// Whether a user with this number, passwordless or not, exists.
   func isUser(_ id: UserID) async throws -> Bool
 
@@ -138,6 +142,8 @@ package protocol Accounts: Sendable {
   ) async throws -> (users: [String: UserID], devices: AudienceDevices)
   /// The number of devices by platform; the cost grows with the devices.
   func deviceCounts() async throws -> [String: Int]
+  /// The first tag of a device from `first` to below `end`, in the order of their bytes, or nil.
+  func tag(from first: String, below end: String) async throws -> String?
 
   // MARK: Tokens of devices
 

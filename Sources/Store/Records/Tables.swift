@@ -37,7 +37,9 @@ protocol Upkeep: Sendable {
   /// Those of the blobs to which nothing refers.
   func unreferenced(among blobs: [Digest]) async throws -> [Digest]
   /// Removes notifications that have expired, and returns how many.
-  func removeExpiredNotifications() async throws -> Int
+  ///
+  /// Of those that were withdrawn after `time` only recipients, pushes and content go: their senders still see them.
+  func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int
   /// Removes sessions that have ended.
   func removeEndedSessions() async throws
   /// Removes registrations that ended before `time`, and the oldest ended ones of users who have too many of them.

@@ -268,6 +268,14 @@ extension SQLiteTables {
     return (users, try devices(matching: clauses))
   }
 
+  func tag(from first: String, below end: String) throws -> String? {
+    try database.column(
+      "SELECT tag FROM registration_tag WHERE tag >= ? AND tag < ? ORDER BY tag LIMIT 1", first,
+      end,
+      as: String.self
+    ).first
+  }
+
   func deviceCounts() throws -> [String: Int] {
     try database.dictionary(
       """

@@ -71,7 +71,7 @@ extension SQLiteTables {
   /// Rows per commit, so that other changes are not delayed for long.
   private static let batch = 1000
 
-  func removeExpiredNotifications() async throws -> Int {
+  func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int {
     let now = now()
     // Before the notifications, with which they would be deleted in one commit, all of a large audience.
     for (table, key) in [
@@ -93,11 +93,25 @@ extension SQLiteTables {
           CROSS JOIN job ON job.push = push.id
         WHERE notification.expires <= ? LIMIT \(Self.batch))
       """, now)
-    return try await removeAll(
+    // The sender still sees that it was withdrawn; its content goes.
+    try await removeAll(
       """
-      DELETE FROM notification
-      WHERE id IN (SELECT id FROM notification WHERE expires <= ? LIMIT 100)
+      UPDATE notification SET blob = NULL, blob_size = NULL, blob_type = NULL, details = NULL
+      WHERE id IN (
+        SELECT id FROM notification
+        WHERE expires <= ? AND withdrawn IS NOT NULL AND (blob IS NOT NULL OR details IS NOT NULL)
+        LIMIT 100)
       """, now)
+    var removed = 0
+    for (condition, end) in [("IS NULL", now), ("IS NOT NULL", time)] {
+      removed += try await removeAll(
+        """
+        DELETE FROM notification
+        WHERE id IN (
+          SELECT id FROM notification WHERE expires <= ? AND withdrawn \(condition) LIMIT 100)
+        """, end)
+    }
+    return removed
   }
 
   func removeHistory(before time: Date) async throws {

@@ -56,6 +56,16 @@ extension SQLiteTables {
     ).first
   }
 
+  func userNames(
+    from first: String, below end: String, includingPasswordless: Bool, limit: Int
+  ) throws -> [String] {
+    try database.column(
+      """
+      SELECT name FROM user WHERE name >= ? AND name < ? AND (hash IS NOT NULL OR ?)
+      ORDER BY name LIMIT ?
+      """, first, end, includingPasswordless, limit)
+  }
+
   func users() throws -> [User] {
     try database.all(
       "SELECT \(User.columns) FROM user WHERE hash IS NOT NULL ORDER BY name", as: User.init)

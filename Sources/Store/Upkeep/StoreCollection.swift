@@ -21,7 +21,8 @@ package struct Retention: Sendable {
   package var eventAge: TimeInterval = 7 * 86400
   /// The most events for publishers; the oldest are removed.
   package var events = 1_000_000
-  /// How long push events, settled jobs and idempotency keys are kept, in seconds.
+  /// How long push events, settled jobs, idempotency keys and what is known of withdrawn notifications are kept, in
+  /// seconds.
   package var historyAge: TimeInterval = 30 * 86400
 
   /// The defaults; each can be changed afterwards.
@@ -50,7 +51,8 @@ extension Store {
     var report = CollectionReport()
     try await tables.removeEndedSessions()
     try await tables.removeEndedRegistrations(before: now() - RefusalRule.endedAge)
-    report.notifications = try await tables.removeExpiredNotifications()
+    report.notifications = try await tables.removeExpiredNotifications(
+      withdrawnBefore: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeHistory(before: now().addingTimeInterval(-retention.historyAge))
     try await tables.removeEvents(
       before: now().addingTimeInterval(-retention.eventAge), keeping: retention.events)
