@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import HTTP
 import PluginHost
+import Push
 import Store
 import Primitives
 
@@ -133,6 +134,11 @@ extension OriginConfiguration {
       log(
         .warning, "config",
         "the server runs as root; use --user NAME to change to another user once it listens")
+    }
+    if hasPushPage, push.webPush == nil {
+      log(
+        .warning, "config",
+        "--push-page: browsers can register on /push/, but get no pushes without webpush in --push")
     }
     for sentence in warnings { log(.warning, "config", sentence) }
     if let user, let key, access(key, R_OK) != 0 {

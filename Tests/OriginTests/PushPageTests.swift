@@ -32,6 +32,16 @@ import Testing
         #expect(try await server.status("GET", "/push/\(match.1)") == 200)
       }
       #expect(try await server.status("GET", "/push/worker.js") == 200)
+      #expect(policy.contains("manifest-src 'self'"))
+      let manifest = try await server.execute("GET", "/push/manifest.webmanifest")
+      #expect(manifest.fields["Content-Type"] == "application/manifest+json")
+      let icons = manifest.objects("icons").compactMap { $0["src"] as? String }
+      #expect(!icons.isEmpty && manifest.json["display"] as? String == "standalone")
+      for icon in icons {
+        let picture = try await server.execute("GET", "/push/" + icon)
+        #expect(picture.status == 200)
+        #expect(picture.fields["Content-Type"]?.hasPrefix("image/") == true)
+      }
       for path in ["/push/none.js", "/push/%2e%2e", "/push/page.js/"] {
         #expect(try await server.status("GET", path) == 404)
       }

@@ -21,7 +21,29 @@ function transaction(mode, act) {
 /// The device, {id, user, token}; undefined before it is registered.
 const load = () => transaction("readonly", store => store.get("this"));
 const save = device => transaction("readwrite", store => store.put(device, "this"));
-const forget = () => transaction("readwrite", store => store.clear());
+const forget = () => transaction("readwrite", store => store.delete("this"));
+
+/// The ID of a user's registration in this browser: the same after each sign-in, so that there is only one. What is kept
+/// for it is a random number, which does not tell who signed in.
+async function registrationID(user) {
+  let browser = await transaction("readonly", store => store.get("browser"));
+  if (!browser) {
+    browser = crypto.randomUUID();
+    await transaction("readwrite", store => store.put(browser, "browser"));
+  }
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${browser} ${user}`));
+  return "browser-" + [...new Uint8Array(hash)].slice(0, 16)
+    .map(byte => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/// Rejects with a sentence unless something is done within some seconds.
+function within(seconds, work, sentence) {
+  let timer;
+  const end = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(sentence)), seconds * 1000);
+  });
+  return Promise.race([work, end]).finally(() => clearTimeout(timer));
+}
 
 /// The value of Authorization for a name and a password, in UTF-8.
 const basic = (name, password) =>
@@ -30,22 +52,25 @@ const bearer = device => "Bearer " + device.token;
 
 /// A request to the API; throws the server's sentence if it is refused.
 async function call(authorization, method, path, body) {
-  const response = await fetch(new URL("api/" + path, root), {
+  const response = await within(30, fetch(new URL("api/" + path, root), {
     method, credentials: "omit", cache: "no-store",
     body: body && JSON.stringify(body),
     headers: { Authorization: authorization, Accept: "application/json, */*;q=0.5" },
-  });
+  }).catch(() => { throw new Error("The server cannot be reached."); }), "The server does not respond.");
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
   throw Object.assign(new Error(problem.detail ?? "The server answered " + response.status + "."),
     { status: response.status });
 }
 
-/// The media of a notification as a picture for browsers; the fetch is the device's receipt.
-const media = (device, id) =>
-  call(bearer(device), "GET", `notifications/${id}?profile=web`).then(response => response.blob());
+/// The media of a notification as browsers get it; the fetch is the device's receipt.
+const media = (device, id, options = "profile=web") =>
+  call(bearer(device), "GET", `notifications/${id}?${options}`).then(response => response.blob());
 
 const markRead = (device, id) => call(bearer(device), "PUT", `notifications/${id}/read`);
+
+/// How many seconds the browser's push service may take.
+const pushServiceTime = 15;
 
 /// Subscribes at the browser's push service, and tells the server where; returns what it says about it.
 async function subscribe(registration, authorization, id) {
@@ -57,9 +82,10 @@ async function subscribe(registration, authorization, id) {
   }
   const ask = () => registration.pushManager.subscribe(
     { userVisibleOnly: true, applicationServerKey: key });
-  // Firefox may never answer the first request of a new profile.
+  // Firefox may never answer the first request of a new profile, and no browser if its service is out of reach.
   subscription ??= await Promise.race([ask(), new Promise(done => setTimeout(done, 5000))]);
-  subscription ??= await ask();
+  subscription ??= await within(pushServiceTime, ask(),
+    "The push service of this browser cannot be reached. The network may block it; try again later.");
   const { endpoint, keys } = subscription.toJSON();
   const answer = await call(authorization, "PUT", "register/" + id,
     { platform: "webpush", handle: endpoint, keys });

@@ -8,17 +8,22 @@ async function worker() {
     throw new Error("This browser has no Web Push, or the page is not on https.");
   }
   await navigator.serviceWorker.register("worker.js");
-  return navigator.serviceWorker.ready;
+  return within(15, navigator.serviceWorker.ready, "This browser does not start the page's worker. Reload the page.");
 }
+
+/// Whether this is an iPhone or iPad that shows the page in Safari, where there is no Web Push.
+const needsHomeScreen = !("PushManager" in self) && !navigator.standalone
+  && (/iPhone|iPad|iPod/.test(navigator.userAgent) || navigator.maxTouchPoints > 1 && /Mac/.test(navigator.platform));
 
 /// The password is used here, for these requests, and kept nowhere.
 async function turnOn(name, password) {
+  say("Signing in… If the browser asks, allow notifications.");
   if (await Notification.requestPermission() !== "granted") {
-    throw new Error("Notifications of this page are not allowed in this browser.");
+    throw new Error("Notifications of this page are not allowed. Allow them in this browser's settings of the page.");
   }
   const registration = await worker();
   const authorization = basic(name, password);
-  const id = "browser-" + crypto.randomUUID();
+  const id = await registrationID(name);
   const answer = await subscribe(registration, authorization, id);
   const { token } = await (await call(authorization, "POST", `register/${id}/token`)).json();
   const device = { id, user: name, token };
@@ -30,10 +35,12 @@ async function turnOff() {
   const device = await load();
   const registration = await navigator.serviceWorker.getRegistration();
   const subscription = await registration?.pushManager.getSubscription();
-  await subscription?.unsubscribe();
+  await within(10, subscription?.unsubscribe(), "").catch(() => {});
   if (device) await call(bearer(device), "DELETE", "register/" + device.id).catch(() => {});
   await forget();
   await registration?.unregister();
+  items.clear();
+  element("inbox").replaceChildren();
   show(null);
   say("This browser gets no pushes.");
 }
@@ -51,41 +58,6 @@ async function start(device, answer) {
   await list(device);
 }
 
-/// Adds the newest notifications, with their media.
-async function list(device) {
-  const { notifications } = await (await call(bearer(device), "GET", "notifications?limit=20")).json();
-  element("inbox").replaceChildren(...notifications.map(notification => item(device, notification)));
-}
-
-function item(device, notification) {
-  const item = document.createElement("li");
-  const text = document.createElement("p");
-  text.textContent = notification.message;
-  item.append(text);
-  item.classList.toggle("unread", !notification.isRead);
-  if (!notification.isRead) {
-    item.addEventListener("click", async () => {
-      await markRead(device, notification.id).catch(error => say(error.message));
-      item.classList.remove("unread");
-    }, { once: true });
-  }
-  media(device, notification.id).then(blob => {
-    const shown = player(blob, notification.message);
-    if (shown) item.append(shown);
-  }).catch(() => {});
-  return item;
-}
-
-function player(blob, text) {
-  const kind = { image: "img", audio: "audio" }[blob.type.split("/")[0]];
-  if (!kind || blob.type.startsWith("image/svg")) return null;
-  const element = document.createElement(kind);
-  if (kind === "img") element.alt = text; else element.controls = true;
-  element.onload = element.onloadeddata = () => URL.revokeObjectURL(element.src);
-  element.src = URL.createObjectURL(blob);
-  return element;
-}
-
 function attempt(act) {
   act().catch(error => say(error.message));
 }
@@ -94,8 +66,9 @@ element("sign-in").addEventListener("submit", event => {
   event.preventDefault();
   const [name, password] = [element("name").value, element("password").value];
   element("password").value = "";
-  say("Signing in…");
-  attempt(() => turnOn(name, password));
+  const button = event.target.querySelector("button");
+  button.disabled = true;
+  attempt(() => turnOn(name, password).finally(() => { button.disabled = false; }));
 });
 element("turn-off").addEventListener("click", () => attempt(turnOff));
 navigator.serviceWorker?.addEventListener("message", () => attempt(async () => {
@@ -104,15 +77,24 @@ navigator.serviceWorker?.addEventListener("message", () => attempt(async () => {
 }));
 
 attempt(async () => {
+  element("iphone").hidden = !needsHomeScreen;
   const device = await load();
   show(device ?? null);
+  if (!device && needsHomeScreen) {
+    element("sign-in").hidden = true;
+    return say("");
+  }
   if (!device) return say("Sign in once; this browser then gets your notifications.");
   try {
+    // What was sent can be read while the browser's push service is out of reach.
+    await list(device);
     // The browser may have replaced the subscription.
     await start(device, await subscribe(await worker(), bearer(device), device.id));
   } catch (error) {
     if (error.status !== 401) throw error;
     await forget();
+    items.clear();
+    element("inbox").replaceChildren();
     show(null);
     say("This browser was signed out. Sign in again.");
   }

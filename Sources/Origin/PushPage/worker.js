@@ -2,11 +2,23 @@
 
 importScripts("device.js");
 
-self.addEventListener("install", event => event.waitUntil(self.skipWaiting()));
+const files = ["./", "style.css", "device.js", "inbox.js", "page.js", "icon.svg"];
+
+self.addEventListener("install", event => event.waitUntil(keep().then(() => self.skipWaiting())));
+self.addEventListener("fetch", event => {
+  if (event.request.method === "GET" && event.request.url.startsWith(self.registration.scope)) event.respondWith(page(event.request));
+});
 self.addEventListener("activate", event => event.waitUntil(self.clients.claim()));
 self.addEventListener("push", event => event.waitUntil(show(event.data)));
 self.addEventListener("notificationclick", event => event.waitUntil(open(event.notification)));
 self.addEventListener("pushsubscriptionchange", event => event.waitUntil(renew()));
+
+/// Keeps the page's own files for when the server is out of reach; notifications are not kept.
+const keep = () => caches.open("page").then(cache => cache.addAll(files)).catch(() => {});
+
+/// A file of the page as it is now, or as it was kept.
+const page = request => fetch(request)
+  .catch(async error => { return await caches.match(request) ?? Promise.reject(error); });
 
 async function show(data) {
   let push = {};

@@ -12,6 +12,7 @@ struct EmbeddedFiles: Sendable {
   private static let types = [
     "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8", "svg": "image/svg+xml",
+    "png": "image/png", "webmanifest": "application/manifest+json",
   ]
 
   private let files: [String: File]

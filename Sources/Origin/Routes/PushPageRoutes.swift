@@ -7,14 +7,16 @@ struct PushPageRoutes: Sendable {
   /// Only the page's own files and requests to this server; a picture is shown from its bytes.
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self'; "
-    + "img-src blob: data:; media-src blob:; base-uri 'none'; form-action 'none'; "
+    + "img-src 'self' blob:; media-src blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
     + "frame-ancestors 'none'"
 
   private let files = EmbeddedFiles(
     [
       "index.html": PackageResources.index_html, "style.css": PackageResources.style_css,
       "device.js": PackageResources.device_js, "page.js": PackageResources.page_js,
-      "worker.js": PackageResources.worker_js,
+      "inbox.js": PackageResources.inbox_js, "worker.js": PackageResources.worker_js,
+      "manifest.webmanifest": PackageResources.manifest_webmanifest,
+      "icon.svg": PackageResources.icon_svg, "icon.png": PackageResources.icon_png,
     ], policy: policy)
 
   /// The routes of the files.
