@@ -116,11 +116,16 @@ import Testing
       try server.scratch.drop(Package.bytes("assets/img/beach.jpg"), as: "assets/img/new.jpg")
       let notify = try await Child.run(
         "richpush",
-        ["notify", "--to", "alice", "--type", "img", "--payload", "new.jpg", "Look at this"],
+        [
+          "notify", "--to", "alice", "--type", "img", "--payload", "new.jpg", "--form", "alert",
+          "Look at this",
+        ],
         environment: ["RICHPUSH_SERVER": server.endpoint.absoluteString])
       #expect(notify.exitCode == 0, "\(notify.errors)")
       #expect(notify.output == ["#1 to username:alice (1 user, 1 device): /api/notifications/1"])
-      #expect(await lines.next()?.contains("image/jpeg, 1200x800") == true)
+      // An alert has its text where the telephone shows it.
+      let second = try #require(await lines.next())
+      #expect(second.hasPrefix("#1 img \"Look at this\": image/jpeg, 1200x800"), "\(second)")
 
       #expect(try tutorial.notify("alice", text: "hi").status == 200)
       #expect(await lines.next() == "alert \"From alice: hi\"")
