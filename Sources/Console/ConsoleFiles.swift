@@ -40,5 +40,13 @@ package enum ConsoleFiles {
     "people.js": PackageResources.people_js,
     "device-table.js": PackageResources.device_table_js,
     "account.js": PackageResources.account_js,
+    "search.js": PackageResources.search_js,
+    "export.js": PackageResources.export_js,
+    "again.js": PackageResources.again_js,
+    "audience-names.js": PackageResources.audience_names_js,
+    "away.js": PackageResources.away_js,
+    "agent.js": PackageResources.agent_js,
+    "amend.js": PackageResources.amend_js,
+    "password.js": PackageResources.password_js,
   ]
 }

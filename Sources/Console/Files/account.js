@@ -2,7 +2,9 @@
 import { get, remove } from "./api.js";
 import { deviceTable } from "./device-table.js";
 import { h } from "./dom.js";
+import { program } from "./agent.js";
 import { time } from "./format.js";
+import { changePassword } from "./password.js";
 import { Screen, table } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -12,12 +14,16 @@ class Account extends Screen {
   async load() {
     const { current, sessions } = await get("/api/session");
     const devices = deviceTable(this, t.devices, "/api/registrations");
-    this.frame(texts.screens.account, [], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    const password = h("button", { on: { click: () => changePassword(this.session.username, async () => {
+      await this.load();
+      this.say(texts.password.changed);
+    }) } }, texts.password.change);
+    this.frame(texts.screens.account, [this.session.demo ? h("span", { class: "quiet" }, texts.password.demo) : password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();
       }) } }, t.end);
-      return [session.userAgent || "–", time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
+      return [h("span", { title: session.userAgent }, program(session.userAgent)), time(session.created), session.used ? time(session.used) : "–", session.id === current ? t.thisOne : end];
     }), t.nobody), h("h2", {}, t.devices), devices);
     await devices.show();
   }

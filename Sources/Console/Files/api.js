@@ -23,6 +23,12 @@ export const assetPath = ({ richType, name }, below = "") =>
 /** The address of an asset as a device gets it; the digest makes it new when the content is. */
 export const assetMedia = (asset, query) => address(assetPath(asset, `/media${query ? `?${query}` : ""}`));
 
+/** What is thrown while the server is out of reach, which the page also shows. */
+function away() {
+  dispatchEvent(new Event("server-away"));
+  return new Problem(0, { detail: "The server does not respond." });
+}
+
 async function send(method, path, body) {
   let response;
   try {
@@ -32,10 +38,13 @@ async function send(method, path, body) {
       body: body && JSON.stringify(body),
     });
   } catch {
-    throw new Problem(0, { detail: "The server does not respond." });
+    throw away();
   }
   if (!response.ok) {
-    const problem = new Problem(response.status, await response.json().catch(() => ({})));
+    const said = await response.json().catch(() => null);
+    // A proxy answers in the server's place.
+    if (!said && [502, 503, 504].includes(response.status)) throw away();
+    const problem = new Problem(response.status, said ?? {});
     if (path !== "/api/session") tellSignedOut(problem);
     throw problem;
   }

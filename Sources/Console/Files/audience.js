@@ -1,5 +1,6 @@
 // Who gets a notification: names, or tags and expressions of them, with how many that are.
 import { get } from "./api.js";
+import { completeNames, everybody } from "./audience-names.js";
 import { h } from "./dom.js";
 import { number } from "./format.js";
 import { texts } from "./texts.js";
@@ -11,19 +12,21 @@ const words = (entered) => entered.split(/[\s,]+/).filter(Boolean);
 export function audienceField(session, changed) {
   const text = h("input", { type: "text", placeholder: t.placeholders.people, autocapitalize: "none", spellcheck: false });
   const kind = h("select", { "aria-label": t.kind },
-    h("option", { value: "people" }, t.people), h("option", { value: "tags" }, t.tags));
+    h("option", { value: "people" }, t.people), h("option", { value: "tags" }, t.tags),
+    h("option", { value: "everybody" }, t.everybody));
   const hint = h("span", { class: "hint", role: "status" });
   let timer;
   const field = {
     input: text,
     element: h("fieldset", {}, h("legend", {}, t.title),
-      h("div", { class: "audience" }, kind, h("label", {}, h("span", { class: "hidden" }, t.title), text)), hint),
+      h("div", { class: "audience" }, kind, h("label", {}, h("span", { class: "hidden" }, t.title), text)), completeNames(text, () => kind.value), hint),
     /** The recipients as they were entered. */
-    get entered() { return text.value.trim(); },
+    get entered() { return kind.value === "everybody" ? t.everybody : text.value.trim(); },
     /** What is wrong with them, in a sentence; empty as far as is known. */
     problem: "",
     /** The recipients as the API takes them: tags of which one has to match, or one expression. */
     get value() {
+      if (kind.value === "everybody") return [everybody];
       const { entered } = field;
       if (!entered) return [];
       if (kind.value === "people") return words(entered).map((name) => `username:${name.replace(/^username:/, "")}`);
@@ -41,10 +44,10 @@ export function audienceField(session, changed) {
       clearTimeout(timer);
       const { value } = field;
       if (!value.length) return tell("", "");
-      const asked = text.value;
+      const [asked, askedKind] = [text.value, kind.value];
       try {
         const { users, devices, unknown } = await get(`/api/audience?${new URLSearchParams(value.map((tag) => ["to", tag]))}`);
-        if (asked !== text.value) return undefined;
+        if (asked !== text.value || askedKind !== kind.value) return undefined;
         const all = Object.values(devices).reduce((sum, count) => sum + count, 0);
         const platforms = Object.entries(devices).filter(([, count]) => count)
           .map(([platform, count]) => `${number(count)} ${texts.platforms[platform] ?? platform}`);
@@ -57,13 +60,14 @@ export function audienceField(session, changed) {
         tell([users || !guests.length ? t.count(users, platforms) : "", guests.length ? t.guests(guests) : ""].filter(Boolean).join(" "), problem);
         return { users: users + guests.length, devices: all };
       } catch (failure) {
-        if (asked === text.value) tell("", failure.message);
+        if (asked === text.value && askedKind === kind.value) tell("", failure.message);
         return undefined;
       }
     },
   };
   function entered() {
-    text.placeholder = t.placeholders[kind.value];
+    text.disabled = kind.value === "everybody";
+    text.placeholder = t.placeholders[kind.value] ?? "";
     clearTimeout(timer);
     timer = setTimeout(() => field.count(), 300);
     field.problem = "";

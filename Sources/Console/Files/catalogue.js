@@ -5,12 +5,20 @@ import { showAsset } from "./asset-dialog.js";
 import { fill, h, icon } from "./dom.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
 import { listen } from "./live.js";
+import { byName, matches } from "./search.js";
 import { confirmed, Screen } from "./screen.js";
 import { texts } from "./texts.js";
 import { Uploads } from "./uploads.js";
 
 const key = ({ richType, name }) => `${richType}/${name}`;
 const t = texts.catalogue;
+
+/** How the files can be sorted; those of the same time are by name. */
+const orders = {
+  name: (one, other) => byName(one.name, other.name) || byName(one.richType, other.richType) || (key(one) < key(other) ? -1 : 1),
+  newest: (one, other) => (other.modified ?? "").localeCompare(one.modified ?? "") || orders.name(one, other),
+  oldest: (one, other) => (one.modified ?? "").localeCompare(other.modified ?? "") || orders.name(one, other),
+};
 
 class Catalogue extends Screen {
   /** Every card by its asset's key. */
@@ -19,6 +27,8 @@ class Catalogue extends Screen {
   /** How many events came, and the number of each asset's last: a page of the list may be older. */
   events = 0;
   lastEvents = new Map();
+  /** The keys of the files that are selected; null while none can be. */
+  selected = null;
 
   async load() {
     this.search = h("input", {
@@ -29,6 +39,10 @@ class Catalogue extends Screen {
     this.states = h("select", { "aria-label": t.state, on: { change: () => this.filter() } },
       h("option", { value: "" }, t.everyState),
       ["ready", "preparing", "refused"].map((state) => h("option", { value: state }, texts.states[state])));
+    this.order = h("select", { "aria-label": t.order, on: { change: () => this.sort() } },
+      Object.keys(orders).map((order) => h("option", { value: order }, t.orders[order])));
+    this.select = h("button", { "aria-pressed": "false", on: { click: () => this.startSelecting(!this.selected) } }, t.select);
+    this.removeSelected = h("button", { class: "danger", hidden: true, on: { click: () => this.attempt(this.removeSelected, () => this.removeAll()) } });
     this.summary = h("p", { class: "quiet", role: "status" });
     this.grid = h("ul", { class: "cards", "aria-label": texts.screens.catalogue, on: { keydown: (event) => this.move(event) } });
     this.more = h("button", { hidden: true, on: { click: () => this.loadPage() } }, texts.more);
@@ -39,7 +53,7 @@ class Catalogue extends Screen {
     this.frame(texts.screens.catalogue, [choose],
       this.hint,
       h("div", { class: "filters" },
-        h("label", { class: "search" }, icon("search"), this.search), this.types, this.states, this.summary),
+        h("label", { class: "search" }, icon("search"), this.search), this.types, this.states, this.order, this.select, this.removeSelected, this.summary),
       this.uploads, this.grid, this.more);
     acceptDrops(this, t.drop, (files) => this.uploads.add(files));
     listen(this, "asset", (asset) => this.update(asset));
@@ -96,19 +110,96 @@ class Catalogue extends Screen {
   /** Adds the asset where its name belongs, or shows its new state. */
   put(asset) {
     const known = this.cards.get(key(asset));
-    if (known) return (known.asset = asset);
+    if (known) {
+      known.asset = asset;
+      return this.mark(known);
+    }
     const card = new AssetCard();
     card.asset = asset;
-    card.addEventListener("click", (event) => event.target.closest("button") && this.open(card.asset));
+    card.addEventListener("click", (event) => event.target.closest("button") && this.use(card));
     this.cards.set(key(asset), card);
-    const after = [...this.grid.children].find((other) => key(other.asset) > key(asset));
-    this.grid.insertBefore(card, after ?? null);
+    this.grid.insertBefore(card, this.firstAfter(asset));
+    this.mark(card);
+  }
+
+  /** The first card that comes after an asset, or null; found by halving, as there may be thousands. */
+  firstAfter(asset) {
+    const { children } = this.grid;
+    const order = orders[this.order.value];
+    let [low, high] = [0, children.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (order(children[middle].asset, asset) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return children[low] ?? null;
+  }
+
+  /** Shows the files in the chosen order, which is of all, so all have to be here. */
+  async sort() {
+    try {
+      await this.loadAll();
+    } catch (problem) {
+      return this.say(problem.message, true);
+    }
+    this.grid.append(...[...this.cards.values()].sort((one, other) => orders[this.order.value](one.asset, other.asset)));
   }
 
   drop(name) {
     this.cards.get(name)?.remove();
     this.cards.delete(name);
+    this.selected?.delete(name);
     this.filter();
+  }
+
+  /** Opens a file or, while files are selected, selects it or not. */
+  use(card) {
+    if (!this.selected) return this.open(card.asset);
+    const name = key(card.asset);
+    if (!this.selected.delete(name)) this.selected.add(name);
+    this.mark(card);
+    this.showSelected();
+  }
+
+  startSelecting(isSelecting) {
+    this.selected = isSelecting ? new Set() : null;
+    this.select.setAttribute("aria-pressed", isSelecting);
+    this.select.textContent = isSelecting ? t.selectNone : t.select;
+    for (const card of this.cards.values()) this.mark(card);
+    this.showSelected();
+  }
+
+  /** Shows whether a card is selected. */
+  mark(card) {
+    const isSelected = this.selected?.has(key(card.asset)) ?? false;
+    card.classList.toggle("selected", isSelected);
+    const button = card.querySelector("button");
+    if (this.selected) button?.setAttribute("aria-pressed", isSelected);
+    else button?.removeAttribute("aria-pressed");
+  }
+
+  showSelected() {
+    this.removeSelected.hidden = !this.selected;
+    this.removeSelected.disabled = !this.selected?.size;
+    this.removeSelected.textContent = t.removeSelected(this.selected?.size ?? 0);
+  }
+
+  /** Removes what is selected; what cannot be removed stays selected, and why is said. */
+  async removeAll() {
+    const names = [...this.selected];
+    if (!(await confirmed(t.removeAllQuestion(names.length), t.removeSelected(names.length)))) return;
+    let failure;
+    for (const name of names) {
+      const { asset } = this.cards.get(name) ?? {};
+      if (!asset) continue;
+      await remove(assetPath(asset)).then(() => this.drop(name), (problem) => {
+        if (problem.status === 404) this.drop(name);
+        else failure = problem;
+      });
+    }
+    if (failure) return this.say(failure.message, true);
+    this.startSelecting(false);
+    this.say(t.removedAll(names.length));
   }
 
   filter() {
@@ -116,19 +207,22 @@ class Catalogue extends Screen {
     const chosen = this.types.value;
     fill(this.types, h("option", { value: "" }, t.everyType),
       found.map((type) => h("option", { value: type, selected: type === chosen }, texts.richTypes[type] ?? type)));
-    const words = this.search.value.toLowerCase().split(/\s+/);
+    const words = this.search.value.trim();
     let shown = 0;
     for (const card of this.cards.values()) {
       const { asset } = card;
       card.hidden = !(
         (!this.types.value || asset.richType === this.types.value) &&
         (!this.states.value || asset.state === this.states.value) &&
-        words.every((word) => key(asset).toLowerCase().includes(word)));
+        (!words || matches(words, key(asset))));
       shown += !card.hidden;
     }
     this.summary.textContent = t.shown(shown, this.cards.size, Boolean(this.next));
     this.more.hidden = !this.next;
-    fill(this.hint, this.cards.size === 0 && h("section", { class: "welcome" },
+    const isFiltered = words || this.types.value || this.states.value;
+    fill(this.hint, isFiltered && !shown && !this.next && this.cards.size > 0 && h("p", { class: "empty quiet" },
+      words ? t.nothingFound(words) : t.nothingLike, " ", h("button", { on: { click: () => this.showAll() } }, t.showAll)),
+    this.cards.size === 0 && h("section", { class: "welcome" },
       h("h2", {}, t.welcome), h("ol", {}, (matchMedia("(any-pointer: fine)").matches ? t.firstSteps : [t.touchStep, ...t.firstSteps.slice(1)]).map((step) => h("li", {}, step)))));
   }
 
@@ -137,6 +231,13 @@ class Catalogue extends Screen {
     const own = [...this.types.options].map(({ value }) => value)
       .filter((type) => /^[a-z]/.test(type) && type !== "outbox" && !(type in texts.richTypes));
     return own.find((type) => type === folder) ?? own.find((type) => type === this.types.value);
+  }
+
+  /** Removes all filters. */
+  showAll() {
+    for (const filter of [this.search, this.types, this.states]) filter.value = "";
+    this.filter();
+    this.search.focus();
   }
 
   async open(asset) {
@@ -172,7 +273,9 @@ class Catalogue extends Screen {
       event.preventDefault();
       shown[index + step].querySelector("button").focus();
     }
-    if (event.key === "Delete") this.removeAsset(card.asset);
+    if (event.key !== "Delete") return;
+    if (this.selected?.size) this.attempt(this.removeSelected, () => this.removeAll());
+    else this.removeAsset(card.asset);
   }
 }
 

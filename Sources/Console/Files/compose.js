@@ -1,6 +1,7 @@
 // Composing a notification: everything is checked by the server, and shown, before anything is stored.
 import { assetPath, get, post } from "./api.js";
 import { chooseAsset } from "./asset-picker.js";
+import { fillAgain } from "./again.js";
 import { facts } from "./asset-card.js";
 import { audienceField } from "./audience.js";
 import { fill, h, icon } from "./dom.js";
@@ -70,9 +71,15 @@ class Compose extends Screen {
           h("div", { class: "actions" }, this.send, this.test)),
         this.previews));
     acceptDrops(this, t.drop, (files) => this.take(files));
+    const [richType, name] = this.parameters;
+    if (richType === "again") {
+      this.fillIn();
+      await fillAgain(this, name);
+      this.changed();
+      return;
+    }
     const kept = keptDraft(this.session.username);
     this.fillIn(kept);
-    const [richType, name] = this.parameters;
     const wanted = name ? { richType, name } : kept?.content;
     if (!wanted) return;
     try {

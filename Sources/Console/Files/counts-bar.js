@@ -7,6 +7,21 @@ import { texts } from "./texts.js";
 /** From the furthest state to the first. */
 export const steps = ["read", "fetched", "sent", "failed", "queued"];
 
+/**
+ * The people in each state, of whom each is in one.
+ *
+ * Pushes are counted by device, so of those who have not fetched it yet each state has the share of its pushes.
+ */
+export function shares({ recipients, queued, sent, failed, fetched, read }) {
+  const seen = Math.min(recipients, Math.max(fetched, read));
+  const rest = recipients - seen;
+  // Those who have fetched it were sent a push each, at least.
+  const open = { sent: Math.max(0, sent - seen), failed, queued };
+  const pushes = open.sent + failed + queued;
+  const part = (count) => (pushes ? (rest * count) / pushes : 0);
+  return { read, fetched: seen - Math.min(read, seen), sent: part(open.sent), failed: part(failed), queued: pushes ? part(queued) : rest };
+}
+
 class CountsBar extends HTMLElement {
   #counts;
 
@@ -18,20 +33,34 @@ class CountsBar extends HTMLElement {
     listen(this, "counts", ({ id, counts }) => {
       if (id !== this.notification) return;
       this.counts = counts;
-      this.dispatchEvent(new CustomEvent("counts", { detail: counts }));
+      this.dispatchEvent(new CustomEvent("counts", { detail: this.#counts }));
     });
   }
 
   set counts(counts) {
-    this.#counts = counts;
+    // Nothing waits of one that has ended; an event of its pushes does not know that.
+    this.#counts = this.hasEnded ? { ...counts, queued: 0 } : counts;
     if (!this.legend) return;
-    for (const step of steps) this.parts.get(step).style.setProperty("--part", counts[step] ?? 0);
-    const words = steps.filter((step) => counts[step]).map((step) => `${number(counts[step])} ${texts.states[step].toLowerCase()}`);
-    this.legend.textContent = words.join(" · ") || texts.sent.nobody;
+    const parts = shares(this.#counts);
+    for (const step of steps) {
+      const part = this.hasEnded && step === "queued" ? 0 : parts[step];
+      this.parts.get(step).style.setProperty("--part", part);
+      this.parts.get(step).hidden = !part;
+    }
+    this.legend.textContent = legend(this.#counts);
   }
+}
+
+/** “3 of 4 fetched · 1 read · 1 failed”: what people did, then what is open. */
+function legend({ recipients, queued, failed, fetched, read }) {
+  const t = texts.counts;
+  if (!recipients) return texts.sent.nobody;
+  return [t.fetched(number(fetched), number(recipients)), read && t.read(number(read)), queued && t.queued(number(queued)),
+    failed && t.failed(number(failed))].filter(Boolean).join(" · ");
 }
 
 customElements.define("counts-bar", CountsBar);
 
-/** A bar for a notification of the list. */
-export const countsBar = ({ id, counts }) => Object.assign(document.createElement("counts-bar"), { notification: id, counts });
+/** A bar for a notification with its counts and its state. */
+export const countsBar = ({ id, counts, state }) => Object.assign(document.createElement("counts-bar"),
+  { notification: id, hasEnded: ["withdrawn", "expired"].includes(state) }, { counts });

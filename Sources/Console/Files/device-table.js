@@ -1,5 +1,6 @@
 // A user's devices, each of which can be ended.
 import { get, query, remove } from "./api.js";
+import { program } from "./agent.js";
 import { h } from "./dom.js";
 import { time } from "./format.js";
 import { pagedTable } from "./paged-table.js";
@@ -20,7 +21,7 @@ export function deviceTable(screen, caption, path) {
       });
     } } }, t.endDevice);
     return [name, texts.platforms[device.platform] ?? device.platform ?? "–", device.created ? time(device.created) : "–",
-      device.userAgent ?? "–", [time(device.lastContact ?? device.updated), device.ended && h("div", { class: "quiet" }, t.deviceEnded, " ", time(device.ended))], (device.tags ?? []).join(", ") || "–", end];
+      h("span", { title: device.userAgent }, program(device.userAgent)), [time(device.lastContact ?? device.updated), device.ended && h("div", { class: "quiet" }, t.deviceEnded, " ", time(device.ended))], (device.tags ?? []).join(", ") || "–", end];
   };
   const columns = [t.device, t.platform, t.registered, t.program, t.lastContact, texts.people.tags, t.actions];
   const devices = pagedTable(caption, columns, t.noDevices, async (after, limit) => {

@@ -11,6 +11,8 @@ export function connect() {
     source.addEventListener(type, (event) =>
       dispatchEvent(new CustomEvent(`live:${type}`, { detail: JSON.parse(event.data) })));
   }
+  // The stream is the first to notice, also while nobody does anything.
+  source.onerror = () => dispatchEvent(new Event("server-away"));
   source.onopen = () => dispatchEvent(new Event("live:open"));
 }
 

@@ -1,5 +1,6 @@
 // Starts the console: who is signed in decides what is shown.
 import { address, get, remove } from "./api.js";
+import { watchServer } from "./away.js";
 import { fill, h, icon } from "./dom.js";
 import { forgetDrafts } from "./kept-draft.js";
 import { close, connect } from "./live.js";
@@ -28,15 +29,20 @@ let session;
 
 /** Shows what the user may see, or the form to sign in; `hasEnded` says that the session was there before. */
 async function start(hasEnded = false) {
+  let isDemo;
+  session = undefined;
+  close();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  const ended = hasEnded ? new Error(texts.signIn.ended) : undefined;
   try {
+    const state = await get("/api/sign-in");
+    isDemo = state.demo;
+    if (!state.signedIn) return signIn(document.body, () => start(), { isDemo, problem: ended });
     session = await get("/api/session");
   } catch (problem) {
-    close();
-    session = undefined;
-    for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-    return signIn(document.body, () => start(), problem.status !== 401 ? problem : hasEnded ? new Error(texts.signIn.ended) : undefined);
+    return signIn(document.body, () => start(), { isDemo, problem: problem.status === 401 ? ended : problem });
   }
-  if (session.role === "device") return signIn(document.body, () => start(), new Error(texts.signIn.device), signOut);
+  if (session.role === "device") return signIn(document.body, () => start(), { problem: new Error(texts.signIn.device), signOut });
   forgetDrafts(session.username);
   connect();
   fill(document.body,
@@ -90,12 +96,9 @@ addEventListener("hashchange", () => {
   show();
   document.querySelector("main")?.focus({ preventScroll: true });
 });
-addEventListener("signed-out", () => {
-  if (!session) return;
-  // The other requests of the screen are told the same.
-  session = undefined;
-  start(true);
-});
+addEventListener("signed-out", () => session && start(true));
+// Without a session the form of the sign-in is tried again; with one, what was typed stays.
+watchServer(() => (session ? connect() : start()));
 // The browser may show a page as it was when one goes back; it asks again who is signed in.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 start();

@@ -1,7 +1,8 @@
 // One notification: how far it has come, on which devices, why not, and what can still be done.
+import { amend } from "./amend.js";
 import { address, get, patch, post, query, remove } from "./api.js";
 import { countsBar, steps } from "./counts-bar.js";
-import { fill, h } from "./dom.js";
+import { fill, h, icon } from "./dom.js";
 import { number, time } from "./format.js";
 import { listen } from "./live.js";
 import { recipients } from "./sent.js";
@@ -23,7 +24,7 @@ class Notification extends Screen {
     const details = await get(`${this.path}/details`);
     this.details = details;
     const { counts } = details;
-    this.bar = countsBar({ id: details.id, counts });
+    this.bar = countsBar({ id: details.id, counts, state: details.state });
     this.tiles = h("div", { class: "tiles", "aria-label": t.progress, role: "group" });
     this.timeline = h("ol", { class: "timeline" });
     this.recipients = pagedTable(t.people, [t.person, t.state, t.fetched, t.devices], t.nobody, (after, limit) => this.receipts(after, limit));
@@ -35,21 +36,26 @@ class Notification extends Screen {
       this.progress(event.detail);
       this.refreshSoon();
     });
-    const amend = h("button", { on: { click: () => this.amend() } }, t.amend);
+    this.amendButton = h("button", { on: { click: () => amend(this.path, this.details, async () => {
+      await this.load();
+      this.say(t.amended);
+    }) } }, t.amend);
+    this.amendHint = h("p", { class: "quiet" }, t.wasFetched);
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
     const release = details.held && this.session.role === "admin" && h("button", { class: "main", on: { click: () => this.release(release) } }, t.release);
-    this.frame(details.message || texts.sent.noMessage, [release, amend, withdraw],
+    const again = h("a", { class: "button", href: `#compose/again/${details.id}` }, texts.sent.again);
+    this.frame(details.message || texts.sent.noMessage, [release, again, this.amendButton, !this.hasEnded && withdraw],
       details.held && h("p", { class: "problem" }, t.held),
-      h("div", { class: "panel" }, this.bar, this.tiles),
+      this.hasEnded && h("p", { class: "ended" }, state(details.state), " ", t.ended[details.state]),
+      h("div", { class: "panel" }, this.bar, this.tiles, this.amendHint),
       h("div", { class: "columns" },
         h("section", { class: "panel" }, h("h2", {}, t.about), facts(details)),
-        h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline),
-        h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details))),
-      h("div", { class: "columns" },
-        h("section", { class: "line-up" },
-          h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
-        h("section", { class: "line-up" },
-          h("div", { class: "head" }, h("h2", {}, t.deliveries), h("div", { class: "actions" }, this.pushState)), this.deliveries)));
+        h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
+      h("section", { class: "line-up" },
+        h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
+      !this.hasEnded && h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details)),
+      h("section", { class: "line-up" },
+        h("div", { class: "head" }, h("h2", {}, t.deliveries), h("div", { class: "actions" }, this.pushState)), this.deliveries));
     this.progress(counts);
     this.showTimeline();
     // What happened while it was loaded may have sent its event too early.
@@ -57,7 +63,15 @@ class Notification extends Screen {
     await Promise.all([this.recipients.show(), this.deliveries.show()]);
   }
 
+  get hasEnded() {
+    return ["withdrawn", "expired"].includes(this.details.state);
+  }
+
+  /** What can still be changed is offered; why not is said. */
   progress(counts) {
+    const wasFetched = counts.fetched > 0 || counts.read > 0;
+    this.amendButton.hidden = this.hasEnded || wasFetched;
+    this.amendHint.hidden = this.hasEnded || !wasFetched;
     fill(this.tiles, ["recipients", ...[...steps].reverse()].map((step) => h("div", { data: { step } },
       h("p", { class: "big" }, number(counts[step] ?? 0)), h("p", { class: "quiet" }, texts.states[step] ?? t.recipients))));
   }
@@ -71,7 +85,9 @@ class Notification extends Screen {
   }
 
   async refresh() {
+    const { state: before } = this.details;
     [this.details] = await Promise.all([get(`${this.path}/details`), this.recipients.refresh(), this.deliveries.refresh()]);
+    if (this.details.state !== before) return this.load();
     this.bar.counts = this.details.counts;
     this.progress(this.details.counts);
     this.showTimeline();
@@ -81,7 +97,8 @@ class Notification extends Screen {
     const { created, notBefore, expires, first = {} } = this.details;
     const moments = [
       [t.created, created], [t.due, notBefore], [t.firstSent, first.sent], [t.firstFetched, first.fetched],
-      [t.firstRead, first.read], [t.expires, expires],
+      [t.firstRead, first.read],
+      [this.details.state === "withdrawn" ? texts.states.withdrawn : t.expires, expires],
     ];
     fill(this.timeline, moments.filter(([, moment]) => moment).map(([name, moment]) =>
       h("li", { class: new Date(moment) <= Date.now() ? "done" : "" }, h("span", {}, name), time(moment))));
@@ -89,7 +106,7 @@ class Notification extends Screen {
 
   async receipts(after, limit) {
     const { receipts, next } = await get(`${this.path}/receipts${query({ state: this.personState.value, user: this.person.value.trim(), after, limit })}`);
-    return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.removedUser, state(receipt.state),
+    return { next, rows: receipts.map((receipt) => [receipt.user ?? texts.sent.removedUser, state(this.hasEnded && receipt.state === "queued" ? "cancelled" : receipt.state),
       receipt.fetched ? time(receipt.fetched) : "–", receipt.devices.map(({ registration }) => registration.slice(0, 12)).join(", ") || "–"]) };
   }
 
@@ -113,28 +130,6 @@ class Notification extends Screen {
       this.say(t.replayed);
     }) } }, t.replay);
     return button;
-  }
-
-  amend() {
-    const message = h("textarea", { rows: 4, value: this.details.message });
-    const problem = h("p", { class: "problem", role: "alert" });
-    const dialog = h("dialog", { class: "small", "aria-labelledby": "amend-title", on: { close: () => dialog.remove() } },
-      h("form", { on: { submit: async (event) => {
-        event.preventDefault();
-        try {
-          await patch(this.path, { message: message.value });
-          dialog.close();
-          await this.load();
-          this.say(t.amended);
-        } catch (error) {
-          problem.textContent = error.message;
-        }
-      } } },
-      h("h2", { id: "amend-title" }, t.amend), h("p", { class: "quiet" }, t.amendHint), h("label", {}, texts.compose.message, message), problem,
-      h("div", { class: "actions" }, h("button", { class: "main" }, t.amend),
-        h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel))));
-    document.body.append(dialog);
-    dialog.showModal();
   }
 
   async release(button) {
@@ -170,12 +165,11 @@ function facts(details) {
     .map(([name, value]) => [h("dt", {}, name), h("dd", {}, `${value}`)]));
 }
 
-/** The signed links, which show what devices get without counting as a fetch of the sender. */
-function renditions({ links = {}, richType, payload }) {
-  return h("ul", { class: "profiles" }, Object.keys(texts.profiles).filter((profile) => links[profile]).map((profile) => {
-    const source = `/api/assets/${encodeURIComponent(richType)}/${encodeURIComponent(payload)}/media${query({ profile })}`;
-    const picture = h("img", { alt: texts.profiles[profile], loading: "lazy", src: address(source) });
-    picture.addEventListener("error", () => picture.replaceWith(h("span", { class: "quiet" }, texts.profiles[profile])));
+/** What devices get, which counts as no fetch. */
+function renditions({ id, richType }) {
+  return h("ul", { class: "profiles" }, Object.keys(texts.profiles).map((profile) => {
+    const picture = h("img", { alt: texts.profiles[profile], loading: "lazy", src: address(`/api/notifications/${id}/media${query({ profile })}`) });
+    picture.addEventListener("error", () => picture.replaceWith(h("span", { class: "symbol" }, icon({ sound: "sound", url: "link" }[richType] ?? "file"))));
     return h("li", {}, h("span", { class: "picture" }, picture), h("small", { class: "quiet" }, texts.profiles[profile]));
   }));
 }

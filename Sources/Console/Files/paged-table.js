@@ -1,6 +1,6 @@
 // <paged-table>: a table that shows more on request. What is added comes below, and the focus stays where it is.
 import { fill, h } from "./dom.js";
-import { table } from "./screen.js";
+import { table, tableRow } from "./screen.js";
 import { texts } from "./texts.js";
 
 /** As many rows as one request can have. */
@@ -38,7 +38,7 @@ class PagedTable extends HTMLElement {
     try {
       const { rows, next } = await this.load(this.next, 100);
       const body = this.querySelector("tbody");
-      const added = rows.map((row) => h("tr", { tabIndex: -1 }, row.map((cell) => h("td", {}, cell))));
+      const added = rows.map((row) => tableRow(this.columns, row, { tabIndex: -1 }));
       body.append(...added);
       this.next = next;
       this.button.hidden = !this.hasMore;

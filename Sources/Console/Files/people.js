@@ -64,8 +64,8 @@ class People extends Screen {
         h("label", {}, user ? t.newPassword : texts.signIn.password, password),
         user?.devices > 0 && h("label", { class: "check" }, endRegistrations, t.endRegistrations),
         h("label", {}, t.maxDevices, most), problem,
-        h("div", { class: "actions" }, h("button", { class: "main" }, t.save),
-          h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel))));
+        h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel),
+          h("button", { class: "main" }, t.save))));
     document.body.append(dialog);
     dialog.showModal();
   }
@@ -76,7 +76,7 @@ class People extends Screen {
     const dialog = h("dialog", { class: "wide", "aria-labelledby": "devices-title", on: { close: () => dialog.remove() } },
       h("form", { method: "dialog" }, h("h2", { id: "devices-title" }, t.devicesOf(user.username)), devices,
         h("label", { class: "check" }, endRegistrations, t.endRegistrations),
-        h("div", { class: "actions" }, h("button", { class: "main" }, texts.close),
+        h("div", { class: "actions" }, h("button", {}, texts.close),
           h("button", { type: "button", class: "danger", on: { click: (event) => this.attempt(event.currentTarget, async () => {
             await remove(path(user.username, `/tokens${endRegistrations.checked ? "?registrations" : ""}`));
             this.say(t.tokensEnded(user.username));

@@ -43,14 +43,18 @@ export class Screen extends HTMLElement {
   }
 }
 
-/** Asks before something is lost; resolves to whether it may be done. */
+/**
+ * Asks before something is lost; resolves to whether it may be done.
+ *
+ * In every dialog what ends it without a change comes first, and what it is for last.
+ */
 export function confirmed(question, verb) {
   return new Promise((resolve) => {
     const dialog = h("dialog", { class: "small", "aria-label": question, on: { close } },
       h("form", { method: "dialog" },
         h("p", {}, question),
         h("div", { class: "actions" },
-          h("button", { value: "" }, texts.cancel),
+          h("button", { value: "", autofocus: true }, texts.cancel),
           h("button", { class: "danger", value: "yes" }, verb))));
     function close() {
       dialog.remove();
@@ -73,5 +77,9 @@ export function table(caption, columns, rows, empty) {
     h("table", {},
       h("caption", { class: "hidden" }, caption),
       h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col" }, column)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+      h("tbody", {}, rows.map((row) => tableRow(columns, row)))));
 }
+
+/** A row of a table; each cell knows its column, which narrow screens show beside it. */
+export const tableRow = (columns, row, properties = {}) =>
+  h("tr", properties, row.map((cell, index) => h("td", { data: { column: columns[index] } }, cell)));

@@ -1,55 +1,125 @@
 // What was sent, newest first.
-import { get, query } from "./api.js";
+import { address, get, query } from "./api.js";
 import { countsBar } from "./counts-bar.js";
+import { everybody } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
+import { csv, save } from "./export.js";
 import { time } from "./format.js";
 import { Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
 const t = texts.sent;
+const size = 50;
+/** The most that one file gets, so that a spreadsheet can still open it. */
+const mostExported = 100_000;
 
 class Sent extends Screen {
   async load() {
-    this.list = h("ul", { class: "sent-list" });
+    this.list = h("ul", { class: "sent-list", "aria-label": texts.screens.sent });
     this.more = h("button", { hidden: true, on: { click: () => this.attempt(this.more, () => this.page()) } }, texts.more);
     this.all = h("input", { type: "checkbox", on: { change: () => this.restart() } });
+    this.search = h("input", { type: "search", placeholder: t.search, "aria-label": t.search, on: { input: () => this.searchSoon() } });
+    this.summary = h("p", { class: "quiet", role: "status" });
+    this.export = h("button", { on: { click: () => this.attempt(this.export, () => this.saveList()) } }, t.export);
     this.frame(texts.screens.sent,
-      [this.session.role === "admin" && h("label", { class: "check" }, this.all, t.ofAll), h("a", { class: "button main", href: "#compose" }, icon("compose"), texts.screens.compose)],
+      [this.export, h("a", { class: "button main", href: "#compose" }, icon("compose"), texts.screens.compose)],
+      h("div", { class: "filters" }, h("label", { class: "search" }, icon("search"), this.search),
+        this.session.role === "admin" && h("label", { class: "check" }, this.all, t.ofAll), this.summary),
       this.list, this.more);
     await this.page();
   }
 
-  async restart() {
-    this.list.replaceChildren();
-    this.next = undefined;
-    await this.page();
+  disconnectedCallback() {
+    clearTimeout(this.searching);
   }
 
-  async page() {
-    const { notifications, next } = await get(`/api/notifications${query({ sent: true, before: this.next, sender: this.all.checked ? "*" : "" })}`);
-    const added = notifications.map((one) => this.entry(one));
-    const isFirst = !this.list.children.length;
-    this.list.append(...added);
-    this.next = next ?? undefined;
-    this.more.hidden = this.next === undefined;
-    // Without the button, one goes on at the first of the new ones.
-    if (this.more.hidden && !isFirst) added[0]?.querySelector("a").focus();
-    if (!this.list.children.length) {
-      fill(this.list, h("li", { class: "empty" }, t.empty));
+  /** After a moment without another letter. */
+  searchSoon() {
+    clearTimeout(this.searching);
+    this.searching = setTimeout(() => this.restart(), 250);
+  }
+
+  async restart() {
+    try {
+      await this.page(true);
+    } catch (problem) {
+      this.say(problem.message, true);
     }
   }
 
+  /** What the list has with these filters, after the ID `before`, until there are some or no more. */
+  async fetch(before, count = size) {
+    const found = [];
+    do {
+      const page = await get(`/api/notifications${query({ sent: true, before, limit: count, sender: this.all.checked ? "*" : "",
+        search: this.search.value.trim() })}`);
+      found.push(...page.notifications);
+      before = page.next ?? undefined;
+    } while (before !== undefined && found.length < count && this.isConnected);
+    return { found, next: before };
+  }
+
+  /** Adds a page or, as the first one, shows it instead of what was there. */
+  async page(isFirst = false) {
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const { found, next } = await this.fetch(isFirst ? undefined : this.next);
+    // A later question has been asked.
+    if (turn !== this.turn) return;
+    const added = found.map((one) => this.entry(one));
+    if (isFirst) this.list.replaceChildren();
+    const goesOn = this.list.children.length > 0;
+    this.list.append(...added);
+    this.next = next;
+    this.more.hidden = next === undefined;
+    // Without the button, one goes on at the first of the new ones.
+    if (this.more.hidden && goesOn) added[0]?.querySelector("a").focus();
+    const search = this.search.value.trim();
+    this.export.disabled = !this.list.children.length;
+    this.summary.textContent = search ? t.found(this.list.children.length, !this.more.hidden) : "";
+    if (!this.list.children.length) fill(this.list, h("li", { class: "empty quiet" }, search ? t.nothingFound(search) : t.empty));
+  }
+
   entry(one) {
-    return h("li", {},
+    return h("li", { data: { state: one.state } },
+      h("span", { class: "picture" }, thumbnail(one)),
       h("div", {},
         h("a", { href: `#sent/${one.id}` }, one.message || t.noMessage),
         h("p", { class: "line quiet" }, state(one.state), texts.richTypes[one.richType] ?? one.richType, time(one.notBefore ?? one.created),
           t.to(recipients(one.audience)), this.all.checked && t.by(one.sender ?? t.removedUser))),
-      countsBar(one));
+      countsBar(one),
+      h("a", { class: "button", href: `#compose/again/${one.id}`, "aria-label": `${t.again}: ${one.message || t.noMessage}` }, t.again));
+  }
+
+  /** The list with its filters as a file. */
+  async saveList() {
+    const rows = [t.columns];
+    let before;
+    do {
+      const { found, next } = await this.fetch(before, 500);
+      rows.push(...found.map((one) => [one.id, texts.states[one.state] ?? one.state, one.created, one.notBefore, one.expires, one.sender, recipients(one.audience), one.message,
+        one.richType, one.payload, one.counts.recipients, one.counts.fetched, one.counts.read, one.counts.queued, one.counts.sent, one.counts.failed]));
+      before = next;
+      this.summary.textContent = t.exporting(rows.length - 1);
+    } while (before !== undefined && rows.length <= mostExported && this.isConnected);
+    if (!this.isConnected) return;
+    save(`richpush-${new Date().toISOString().slice(0, 10)}.csv`, csv(rows));
+    this.summary.textContent = t.exported(rows.length - 1, before !== undefined);
   }
 }
 
+/** What was sent, as a picture or, once it has ended, a symbol of its kind. */
+function thumbnail({ id, state, richType }) {
+  const symbol = () => h("span", { class: "symbol" }, icon({ sound: "sound", url: "link" }[richType] ?? "file"));
+  if (richType === "url" || ["withdrawn", "expired"].includes(state)) return symbol();
+  const isSound = richType === "sound";
+  const picture = h("img", { alt: "", loading: "lazy", decoding: "async", class: isSound ? "waveform" : "",
+    src: address(`/api/notifications/${id}/media?${isSound ? "view=waveform&width=240" : "profile=thumb"}`) });
+  picture.addEventListener("error", () => picture.replaceWith(symbol()));
+  return picture;
+}
+
 /** The recipients as one would say them. */
-export const recipients = (tags = []) => tags.map((tag) => tag.replace(/^username:/, "")).join(", ");
+export const recipients = (tags = []) =>
+  tags.map((tag) => (tag === everybody ? texts.audience.everybody : tag.replace(/^username:/, ""))).join(", ");
 
 customElements.define("console-sent", Sent);

@@ -3,8 +3,12 @@ import { post } from "./api.js";
 import { fill, h } from "./dom.js";
 import { texts } from "./texts.js";
 
-/** Shows the form in place of everything; calls `then` when the session has begun. */
-export function signIn(body, then, problem, signOut) {
+/**
+ * Shows the form in place of everything; calls `then` when the session has begun.
+ *
+ * In a demonstration it says which name and password to use.
+ */
+export function signIn(body, then, { problem, signOut, isDemo } = {}) {
   const message = h("p", { class: "problem", role: "alert" }, problem?.message);
   const name = h("input", { name: "username", autocomplete: "username", required: true, autocapitalize: "none" });
   const password = h("input", { name: "password", type: "password", autocomplete: "current-password", required: true });
@@ -29,6 +33,7 @@ export function signIn(body, then, problem, signOut) {
         h("img", { src: "icon.svg", alt: "", width: 48, height: 48 }),
         h("h1", {}, texts.signIn.title),
         h("p", { class: "quiet" }, texts.signIn.explanation),
+        isDemo && h("p", { class: "demo" }, texts.signIn.demo),
         h("label", {}, texts.signIn.name, name),
         h("label", {}, texts.signIn.password, password),
         message,
