@@ -18,7 +18,7 @@ class Account extends Screen {
       await this.load();
       this.say(texts.password.changed);
     }) } }, texts.password.change);
-    this.frame(texts.screens.account, [this.session.demo ? h("span", { class: "quiet" }, texts.password.demo) : password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
+    this.frame(texts.screens.account, [password], h("h2", {}, t.sessions), table(t.sessions, [t.browser, t.begun, t.used, t.actions], sessions.map((session) => {
       const end = h("button", { on: { click: () => this.attempt(end, async () => {
         await remove(`/api/session/${session.id}`);
         await this.load();

@@ -184,7 +184,7 @@ export const texts = {
   password: {
     change: "Change the password", hint: "You stay signed in here. Other browsers and your devices have to sign in again.",
     old: "Old password", new: "New password", again: "New password again", differ: "The new passwords are not the same.",
-    changed: "The password was changed.", demo: "In the demonstration the password is the name.",
+    changed: "The password was changed.",
   },
   account: {
     sessions: "Where you are signed in", browser: "Browser", begun: "Since", used: "Last used", actions: "Actions",

@@ -93,7 +93,7 @@ async function film(device, { id, message }) {
   button.onclick = () => attempt(async () => {
     button.disabled = true;
     try {
-      const player = view(await media(device, id), message);
+      const player = await view(await media(device, id), message);
       place.replaceChildren(player);
       player.play?.().catch(() => {});
     } finally {
@@ -101,7 +101,7 @@ async function film(device, { id, message }) {
     }
   });
   const poster = await media(device, id, "view=poster&width=640").then(blob => view(blob, message)).catch(() => null);
-  if (poster && button.isConnected) place.prepend(poster);
+  if (poster && !place.querySelector("video")) place.prepend(poster);
   return place;
 }
 

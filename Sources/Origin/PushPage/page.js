@@ -91,7 +91,7 @@ attempt(async () => {
     // The browser may have replaced the subscription.
     await start(device, await subscribe(await worker(), bearer(device), device.id));
   } catch (error) {
-    if (error.status !== 401) throw error;
+    if (error.status !== 401) throw new Error("This browser may get no pushes now. " + error.message);
     await forget();
     items.clear();
     element("inbox").replaceChildren();
