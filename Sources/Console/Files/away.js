@@ -4,22 +4,33 @@ import { h } from "./dom.js";
 import { texts } from "./texts.js";
 
 const period = 3000;
-let banner;
-let timer;
+const pause = () => new Promise((done) => setTimeout(done, period));
+let isWatching = false;
 
-/** Watches for requests that fail; calls a function once the server is back. */
+/** Who is signed in, or null while the server does not respond. */
+async function probe() {
+  const response = await fetch(address("/api/sign-in"), { cache: "no-store" }).catch(() => null);
+  return response?.ok ? response.json().catch(() => null) : null;
+}
+
+/**
+ * Looks for the server whenever a request or the stream has failed, with a banner while it is away.
+ *
+ * Then calls `back` with whether somebody is signed in, at most every few seconds.
+ */
 export function watchServer(back) {
-  addEventListener("server-away", () => {
-    if (banner) return;
-    banner = h("p", { class: "away", role: "alert" }, texts.away);
-    document.body.prepend(banner);
-    timer = setInterval(async () => {
-      const response = await fetch(address("/healthz"), { cache: "no-store" }).catch(() => null);
-      if (!response?.ok || !banner) return;
-      clearInterval(timer);
-      banner.remove();
-      banner = undefined;
-      back();
-    }, period);
+  addEventListener("server-away", async () => {
+    if (isWatching) return;
+    isWatching = true;
+    const banner = h("p", { class: "away", role: "alert" }, texts.away);
+    let state;
+    while (!(state = await probe())) {
+      if (!banner.isConnected) document.body.prepend(banner);
+      await pause();
+    }
+    banner.remove();
+    await pause();
+    isWatching = false;
+    back(state.signedIn);
   });
 }

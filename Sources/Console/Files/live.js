@@ -16,6 +16,11 @@ export function connect() {
   source.onopen = () => dispatchEvent(new Event("live:open"));
 }
 
+/** Opens the stream again if the browser has given it up, as it does after an answer that is no stream. */
+export function reconnect() {
+  if (!source || source.readyState === EventSource.CLOSED) connect();
+}
+
 export function close() {
   source?.close();
   source = undefined;

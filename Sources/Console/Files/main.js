@@ -3,7 +3,7 @@ import { address, get, remove } from "./api.js";
 import { watchServer } from "./away.js";
 import { fill, h, icon } from "./dom.js";
 import { forgetDrafts } from "./kept-draft.js";
-import { close, connect } from "./live.js";
+import { close, connect, reconnect } from "./live.js";
 import { signIn } from "./sign-in.js";
 import { texts } from "./texts.js";
 import "./catalogue.js";
@@ -97,8 +97,8 @@ addEventListener("hashchange", () => {
   document.querySelector("main")?.focus({ preventScroll: true });
 });
 addEventListener("signed-out", () => session && start(true));
-// Without a session the form of the sign-in is tried again; with one, what was typed stays.
-watchServer(() => (session ? connect() : start()));
+// What was typed stays, unless the session has ended meanwhile.
+watchServer((isSignedIn) => session && (isSignedIn ? reconnect() : start(true)));
 // The browser may show a page as it was when one goes back; it asks again who is signed in.
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 start();

@@ -73,7 +73,8 @@ struct Device {
     guard let id = push.id else {
       return Terminal.print("alert \"\(push.alert ?? push.message ?? "")\"")
     }
-    let title: TerminalText = "#\(id) \(push.richType ?? "?") \"\(push.message ?? push.alert ?? "")\""
+    let title: TerminalText =
+      "#\(id) \(push.richType ?? "?") \"\(push.message ?? push.alert ?? "")\""
     let clock = ContinuousClock()
     let start = clock.now
     do {

@@ -675,8 +675,16 @@ def check_the_absence_of_the_server_is_said_and_its_return(console):
         # What a proxy says in its place is no answer.
         page.route("**/api/notifications?**", lambda route: route.fulfill(status=502, body="Bad Gateway"))
         page.get_by_role("searchbox").fill("y")
-        expect(banner).to_be_visible()
-        expect(banner).to_have_count(0)
+        expect(page.locator(".toast")).to_have_text("The server does not respond.")
+        # A stream that has ended for good comes back, and a session that has ended shows the form.
+        number = send(page, "shop", "Told of by the new stream")
+        show(page, f"sent/{number}")
+        page.request.get(f"{SERVER}/api/notifications/{number}", headers=basic("alice"))
+        expect(page.locator("[data-step=fetched] .big")).to_have_text("1")
+        ended = page.request.get(f"{SERVER}/api/session", headers=basic("shop")).json()["sessions"]
+        for one in ended:
+            page.request.delete(f"{SERVER}/api/session/{one['id']}", headers=basic("shop"))
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
 def check_in_every_dialog_what_it_is_for_comes_last(console):

@@ -75,6 +75,9 @@ import Testing
     assert head_media.sync_detailed(first.id, client=server).status_code == 200
     inbox = typed(list_notifications.sync(client=server, unread=True))
     assert [entry.id for entry in inbox.notifications] == [first.id] and inbox.unread == 1, inbox
+    # What a client sends unasked is no contradiction of what it is asked for.
+    sent = list_notifications.sync_detailed(client=server, sent="", limit=1)
+    assert sent.status_code == 200, sent
     details = typed(get_notification.sync(first.id, client=server))
     address = details.links["original"]
     query = dict(pair.split("=") for pair in address.partition("?")[2].split("&"))

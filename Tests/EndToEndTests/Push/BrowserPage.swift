@@ -14,7 +14,11 @@ struct BrowserPage {
       "make test-system installs firefox-esr")
     let firefox = try StandIn("firefox")
     try await RunningServer.lend(
-      flags: ["--demo", "--push", "embedded,webpush", "--push-page"]
+      flags: ["--demo", "--push", "embedded,webpush", "--push-page"],
+      prepare: { scratch in
+        let manifest = "plugins/video/plugin.json"
+        try scratch.drop(Package.bytes(manifest), as: manifest)
+      }
     ) { server in
       let opened = try firefox.tell(["do": "open", "url": "\(server.endpoint)/push/"])
       #expect(opened["error"] == nil, "\(opened)")

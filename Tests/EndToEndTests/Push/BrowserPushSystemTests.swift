@@ -70,6 +70,40 @@ import Testing
     }
   }
 
+  @Test func `a film is a poster until it is played`() async throws {
+    try await BrowserPage.lend { server, page in
+      let film = server.scratch.folder.appending(path: "film.mp4")
+      let made = try await Child.run(
+        "/bin/bash",
+        [
+          "-c",
+          """
+          ffmpeg -v error -f lavfi -i testsrc2=s=320x180:r=10:d=2 -pix_fmt yuv420p -c:v libx264 \
+            \(film.path)
+          """,
+        ])
+      try #require(made.exitCode == 0, "\(made.errors)")
+      let shop = server.client("shop")
+      _ = try await shop.upload(film, richType: "video")
+      _ = try await shop.create(
+        NewNotification("A film", richType: "video", payload: "film.mp4", to: .users(["alice"])))
+      try page.signIn("alice", "alice")
+      try await eventually("its poster is shown") {
+        try page.value("document.querySelector('#inbox img')?.naturalWidth ?? 0").integer ?? 0 > 0
+      }
+      #expect(try page.value("document.querySelector('video')") == .null)
+      _ = try page.value(
+        """
+        [...document.querySelectorAll("#inbox button")]
+          .find(button => button.textContent === "Play the film").click()
+        """)
+      try await eventually("it is there") {
+        try page.value("document.querySelector('video')?.src ?? ''").text?.hasPrefix("blob:")
+          == true
+      }
+    }
+  }
+
   @Test func `a push service that does not answer is told of, and the form can be sent again`()
     async throws
   {
