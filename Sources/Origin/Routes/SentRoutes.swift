@@ -72,8 +72,12 @@ struct SentRoutes: Sendable {
   func names(_ context: RequestContext) async throws -> Response {
     let query = try context.query("prefix", "limit")
     let limit = try query.number("limit", 1...100) ?? 20
+    let prefix = query["prefix"] ?? ""
+    guard prefix.utf8.count <= 480, !prefix.utf8.contains(0) else {
+      throw ServiceError(.invalidRequest, "prefix is the beginning of a name.")
+    }
     let (users, tags) = try await store.accounts.names(
-      startingWith: query["prefix"] ?? "", includingPasswordless: isDemo, limit: limit)
+      startingWith: prefix, includingPasswordless: isDemo, limit: limit)
     return .json(200, AudienceNames(users: users, tags: tags))
   }
 }

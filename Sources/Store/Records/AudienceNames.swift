@@ -24,7 +24,8 @@ extension Accounts {
         first = reserved + "\u{10FFFF}"
       } else {
         tags.append(tag)
-        first = tag + "\0"
+        // No character of a tag comes before it, and PostgreSQL takes no NUL.
+        first = tag + "\u{1}"
       }
     }
     return tags
