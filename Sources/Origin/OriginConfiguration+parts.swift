@@ -151,6 +151,7 @@ extension OriginConfiguration {
     }
     if access(assets + "/.", F_OK) != 0 {
       log(
+        .warning, "config",
         "there is no folder \(assets): create it to drop files, or use --assets for another"
       )
     }
