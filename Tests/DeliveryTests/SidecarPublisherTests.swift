@@ -78,7 +78,9 @@ import Testing
     #expect(result(delivery, "error.txt") == nil)
   }
 
-  @Test func `another sidecar is another notification, other content soon after is a correction`() async throws {
+  @Test func `another sidecar is another notification, other content soon after is a correction`()
+    async throws
+  {
     let delivery = try await DeliveryFixture()
     let publisher = publisher(delivery)
     try drop(delivery)
