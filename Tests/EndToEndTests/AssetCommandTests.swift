@@ -21,7 +21,7 @@ import Testing
       #expect(list.output.contains { $0.contains("img/my beach.jpg") && $0.contains("image/jpeg") })
       let json = try await Child.run(
         "richpush", ["asset", "list", "--state", "ready", "--json"] + remote)
-      let assets = try json.output.map { try JSONDecoder().decode(Asset.self, from: Data($0.utf8)) }
+      let assets = try json.output.map(Asset.init(line:))
       #expect(assets.contains { $0.name == "my beach.jpg" && $0.details.width.integer == 1200 })
       let shown = try await Child.run("richpush", ["asset", "show", "img/my beach.jpg"] + remote)
       #expect(shown.output.contains { $0.hasPrefix("width") && $0.hasSuffix("1200") })
@@ -163,5 +163,14 @@ import Testing
     #expect(bad.output.contains { $0.hasPrefix("refused") && $0.contains("incomplete") })
     let nowhere = try await Child.run("richpush", words + [scratch.folder.path + "/nowhere"])
     #expect(nowhere.exitCode == 1 && nowhere.errors.contains("No such file"))
+  }
+}
+
+extension Asset {
+  /// Reads a line that `--json` prints.
+  init(line: String) throws {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    self = try decoder.decode(Asset.self, from: Data(line.utf8))
   }
 }

@@ -49,7 +49,7 @@ import Testing
       let check = try await Child.run(
         "richpush",
         ["asset", "check", root + "/assets", "--plugins", root + "/plugins", "--json"])
-      let said = try check.output.map { try JSONDecoder().decode(Asset.self, from: Data($0.utf8)) }
+      let said = try check.output.map(Asset.init(line:))
       for asset in said where asset.richType == "bulky" {
         #expect(asset.advice ?? "" == advice[asset.name], "\(asset)")
       }

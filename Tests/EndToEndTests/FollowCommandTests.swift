@@ -68,7 +68,7 @@ import Testing
     async throws
   {
     try await PushServices.lend(lanes: "apns") { server, services in
-      try services.apns.answer(["*": [["status": 400, "reason": "TopicDisallowed"]]])
+      try services.apns.answer(["*": [["status": 400, "reason": "BadCollapseId"]]])
       for handle in ["0A", "0B"] { try await server.client("alice").register(handle: handle) }
       let id = try await server.client("shop").create(.logo(to: "alice")).id
       try await eventually("both are given up") {
@@ -77,7 +77,7 @@ import Testing
       let pushes = try await Self.run(
         "sent", "deliveries", "\(id)", "--state", "failed", "--user", "shop", on: server)
       #expect(pushes.output.count == 3)
-      #expect(pushes.output.last?.contains("TopicDisallowed") == true)
+      #expect(pushes.output.last?.contains("BadCollapseId") == true)
       let lanes = try await Self.run("outbox", "lanes", "--json", on: server)
       let lane = try #require(try Self.json(lanes).first)
       #expect(lane.name.text == "apns" && lane.failed.integer == 2)

@@ -88,7 +88,7 @@ import Testing
         "richpush",
         ["asset", "check", root + "/assets", "--plugins", root + "/plugins", "--json"])
       #expect(check.exitCode == 65)
-      let said = try check.output.map { try JSONDecoder().decode(Asset.self, from: Data($0.utf8)) }
+      let said = try check.output.map(Asset.init(line:))
       let shown = try await alice.assets()
       #expect(Set(said.map(Self.line)) == Set(shown.map(Self.line)))
       #expect(said.count == shown.count && said.count == mess.count + 6)

@@ -130,7 +130,6 @@ import Testing
       #expect(names.json["tags"] as? [String] == [])
       #expect(try await server.status("GET", path, as: "device") == 403)
       #expect(try await server.status("GET", path + "&limit=0", as: "publisher") == 400)
-      #expect(try await server.status("GET", path + "%00", as: "publisher") == 400)
     }
   }
 

@@ -1,7 +1,7 @@
 // Composing a notification: everything is checked by the server, and shown, before anything is stored.
 import { assetPath, get, post } from "./api.js";
 import { chooseAsset } from "./asset-picker.js";
-import { fillAgain } from "./again.js";
+import { sentBefore } from "./again.js";
 import { facts } from "./asset-card.js";
 import { audienceField } from "./audience.js";
 import { fill, h, icon } from "./dom.js";
@@ -72,22 +72,19 @@ class Compose extends Screen {
         this.previews));
     acceptDrops(this, t.drop, (files) => this.take(files));
     const [richType, name] = this.parameters;
-    if (richType === "again") {
-      this.fillIn();
-      await fillAgain(this, name);
-      this.changed();
-      return;
-    }
-    const kept = keptDraft(this.session.username);
+    const isAgain = richType === "again";
+    const kept = isAgain ? await sentBefore(name) : keptDraft(this.session.username);
     this.fillIn(kept);
-    const wanted = name ? { richType, name } : kept?.content;
+    // From now on it is a draft like any other.
+    if (isAgain) history.replaceState(null, "", "#compose");
+    const wanted = name && !isAgain ? { richType, name } : kept?.content;
     if (!wanted) return;
     try {
       this.use(await get(assetPath(wanted)));
       if (wanted === kept?.content) this.keep(kept.key);
     } catch (problem) {
       // What was kept may have been removed since.
-      if (name) throw problem;
+      if (name && !isAgain) throw problem;
       this.say(problem.message, true);
     }
   }

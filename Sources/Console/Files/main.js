@@ -32,17 +32,19 @@ async function start(hasEnded = false) {
   let isDemo;
   session = undefined;
   close();
-  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
-  const ended = hasEnded ? new Error(texts.signIn.ended) : undefined;
+  const ask = (options) => {
+    for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+    return signIn(document.body, () => start(), { isDemo, problem: hasEnded ? new Error(texts.signIn.ended) : undefined, ...options });
+  };
   try {
     const state = await get("/api/sign-in");
     isDemo = state.demo;
-    if (!state.signedIn) return signIn(document.body, () => start(), { isDemo, problem: ended });
+    if (!state.signedIn) return ask();
     session = await get("/api/session");
   } catch (problem) {
-    return signIn(document.body, () => start(), { isDemo, problem: problem.status === 401 ? ended : problem });
+    return ask(problem.status === 401 ? {} : { problem });
   }
-  if (session.role === "device") return signIn(document.body, () => start(), { problem: new Error(texts.signIn.device), signOut });
+  if (session.role === "device") return ask({ problem: new Error(texts.signIn.device), signOut });
   forgetDrafts(session.username);
   connect();
   fill(document.body,
@@ -96,7 +98,12 @@ addEventListener("hashchange", () => {
   show();
   document.querySelector("main")?.focus({ preventScroll: true });
 });
-addEventListener("signed-out", () => session && start(true));
+addEventListener("signed-out", () => {
+  if (!session) return;
+  // The other requests of the screen are told the same.
+  session = undefined;
+  start(true);
+});
 // What was typed stays, unless the session has ended meanwhile.
 watchServer((isSignedIn) => session && (isSignedIn ? reconnect() : start(true)));
 // The browser may show a page as it was when one goes back; it asks again who is signed in.
