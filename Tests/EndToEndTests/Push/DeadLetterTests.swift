@@ -11,11 +11,41 @@ import Testing
     return result.exitCode == 0 ? result.output : ["\(result.exitCode)", result.errors]
   }
 
+  @Test func `a service that refuses all devices ends none, also over a restart, until it is resumed`()
+    async throws
+  {
+    try await PushServices.lend(lanes: "apns") { server, services in
+      try services.apns.answer(["*": [["status": 400, "reason": "BadDeviceToken"]]])
+      let handles = (10..<35).map { "AB\($0)" }
+      for handle in handles { try await server.client("alice").register(handle: handle) }
+      let shop = server.client("shop")
+      let id = try await shop.create(.logo(to: "alice")).id
+      func isPaused() async throws -> Bool {
+        let first = try await Self.push("list", of: server).first ?? ""
+        return first.hasPrefix("apns is paused since") && first.contains("400 BadDeviceToken")
+      }
+      try await eventually("the lane is paused") { try await isPaused() }
+      #expect(Set(try server.deliveries(of: id)) == ["apns queued"])
+      let lane = try #require(try await server.client("admin").lanes().lanes.first)
+      #expect(lane.state == "paused" && lane.until != nil)
+      try await server.restart(by: SIGKILL)
+      #expect(try await isPaused())
+      #expect(try await shop.create(.logo(to: "bob")).reach?.devices == 0)
+      try services.apns.answer([:])
+      #expect(try await Self.push("resume", of: server).first?.hasSuffix("due again") == true)
+      try await eventually("all have their push") {
+        try server.deliveries(of: id) == handles.map { _ in "apns sent" }
+      }
+      #expect(try await isPaused() == false)
+      #expect(try await shop.create(.logo(to: "alice")).reach?.devices == 25)
+    }
+  }
+
   @Test func `lists dead letters with their reason, and sends them once the fault is mended`()
     async throws
   {
     try await PushServices.lend(lanes: "apns") { server, services in
-      try services.apns.answer(["*": [["status": 400, "reason": "TopicDisallowed"]]])
+      try services.apns.answer(["*": [["status": 400, "reason": "BadCollapseId"]]])
       for handle in ["0A", "0B"] { try await server.client("alice").register(handle: handle) }
       let id = try await server.client("shop").create(.logo(to: "alice")).id
       try await eventually("both are given up") {
@@ -24,7 +54,7 @@ import Testing
       let lines = try await Self.push("list", "--state", "failed", of: server)
       #expect(lines.count == 3 && lines[0].hasPrefix("JOB"), "\(lines)")
       #expect(
-        lines.dropFirst().allSatisfy { $0.contains("alice") && $0.contains("TopicDisallowed") })
+        lines.dropFirst().allSatisfy { $0.contains("alice") && $0.contains("BadCollapseId") })
       let first = try await services.apns.pushes(2).map { $0.fields["apns-id"] }
       try services.apns.answer([:])
       let job = try #require(lines.last?.split(separator: " ").first.map(String.init))
