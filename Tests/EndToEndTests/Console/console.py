@@ -270,7 +270,7 @@ def check_all_that_is_missing_or_wrong_is_said_at_once(console):
         expect(faults.first).to_contain_text("This time has passed")
         page.get_by_label("Expires at").fill(local(-3))
         page.get_by_role("combobox", name="Kind of recipients").select_option("Tags")
-        page.get_by_role("textbox", name="Recipients").fill("news &&")
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("news &&")
         page.get_by_role("button", name="Schedule", exact=True).click()
         expect(faults).to_have_count(4)
         expect(page.locator("#fault-to")).to_contain_text("The recipients are not valid")
@@ -281,7 +281,7 @@ def check_all_that_is_missing_or_wrong_is_said_at_once(console):
         page.route("**/api/session", lambda route: route.fulfill(json=route.fetch().json() | {"demo": False}))
         page.reload()
         page.get_by_role("combobox", name="Kind of recipients").select_option("People")
-        page.get_by_role("textbox", name="Recipients").fill("nobody-1, shop, nobody-2")
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("nobody-1, shop, nobody-2")
         expect(page.locator("#fault-to")).to_contain_text("nobody called “nobody-1” and “nobody-2”")
 
 
@@ -330,7 +330,7 @@ def check_who_has_no_device_is_told_where_a_test_went(console):
 
 def check_what_was_typed_is_there_after_leaving_reloading_and_the_end_of_the_session(console):
     with console.page("shop") as page:
-        message, recipients = page.get_by_role("textbox", name="Message"), page.get_by_role("textbox", name="Recipients")
+        message, recipients = page.get_by_role("textbox", name="Message"), page.get_by_role("combobox", name="Recipients", exact=True)
 
         def go(screen):
             page.get_by_role("navigation").get_by_role("link", name=screen).click()
