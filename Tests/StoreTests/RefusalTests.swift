@@ -162,6 +162,7 @@ import Testing
     try await store.outbox.begin(corrected)
     let (pause, sent) = try await send(store, by: corrected) { _ in true }
     #expect(pause == nil && sent.count == 60)
+    #expect(try await store.outbox.pauses().isEmpty)
     #expect(try await ended(store).isEmpty)
   }
 
@@ -182,6 +183,7 @@ import Testing
     let devices = try await register(40, in: store)
     try await push(to: devices, in: store)
     #expect(try await send(store) { _ in false }.pause != nil)
+    _ = try await store.collect(Retention())
     #expect(try await store.outbox.resume(lane: "fcm") == 0)
     #expect(try await store.outbox.pauses().count == 1)
     #expect(try await store.outbox.resume(lane: "apns") == 40)
@@ -214,6 +216,18 @@ import Testing
     #expect(end == nil && Set(sent) == Set(devices))
     #expect(try await ended(store).isEmpty)
     #expect(try await states(store) == [.sent: 30])
+  }
+
+  @Test func `a pause ends when there is nothing left to send`() async throws {
+    let store = try scratch.open()
+    let devices = try await register(20, in: store)
+    try await push(to: devices, in: store)
+    #expect(try await send(store) { _ in false }.pause != nil)
+    for job in try await store.outbox.jobs(limit: 99) {
+      _ = try await store.outbox.cancel(job: job.job)
+    }
+    _ = try await store.collect(Retention())
+    #expect(try await store.outbox.pauses().isEmpty)
   }
 
   @Test func `refusals were wrong if the service accepts one of those devices`() async throws {

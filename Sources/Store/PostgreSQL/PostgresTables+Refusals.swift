@@ -8,7 +8,7 @@ extension PostgresTables {
     let isConcerned = try await database.read { connection in
       try connection.value(
         """
-        SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
+        SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1) OR EXISTS (
           SELECT 1 FROM job
           WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND refused <> $2)
         """, lane.name, lane.settings, as: Bool.self)
@@ -18,6 +18,8 @@ extension PostgresTables {
       try transaction.run(
         "UPDATE lane_pause SET until = $1 WHERE lane = $2 AND settings = $3 AND since IS NOT NULL",
         now, lane.name, lane.settings)
+      try transaction.run(
+        "DELETE FROM lane_pause WHERE lane = $1 AND settings <> $2", lane.name, lane.settings)
       try transaction.sendAgain(
         try transaction.column(
           """

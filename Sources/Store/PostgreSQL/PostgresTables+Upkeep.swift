@@ -161,6 +161,12 @@ extension PostgresTables {
       where: "$3::bigint > 0 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)",
       created: "SELECT created FROM push JOIN notification ON notification.id = push.notification "
         + "WHERE push.id = $1")
+    // Of a lane that nothing is to be sent by any more: a service that a device had chosen, for instance.
+    try await database.run(
+      """
+      DELETE FROM lane_pause WHERE NOT EXISTS (
+        SELECT 1 FROM job WHERE state = 'queued' AND job.lane = lane_pause.lane)
+      """)
     let firstKept = try await database.read { connection in
       try connection.value(
         "SELECT id FROM notification WHERE created >= $1 ORDER BY id LIMIT 1", time, as: Int.self)

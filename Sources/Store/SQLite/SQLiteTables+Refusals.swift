@@ -7,7 +7,7 @@ extension SQLiteTables {
     let now = now()
     let isConcerned = try database.value(
       """
-      SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = ?1 AND settings = ?2) OR EXISTS (
+      SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = ?1) OR EXISTS (
         SELECT 1 FROM job
         WHERE state = 'queued' AND refused IS NOT NULL AND lane = ?1 AND refused <> ?2)
       """, lane.name, lane.settings, as: Bool.self)
@@ -16,6 +16,8 @@ extension SQLiteTables {
       try connection.run(
         "UPDATE lane_pause SET until = ? WHERE lane = ? AND settings = ? AND since IS NOT NULL",
         now, lane.name, lane.settings)
+      try connection.run(
+        "DELETE FROM lane_pause WHERE lane = ? AND settings <> ?", lane.name, lane.settings)
       try connection.sendAgain(
         try connection.column(
           """

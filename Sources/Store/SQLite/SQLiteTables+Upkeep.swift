@@ -126,6 +126,12 @@ extension SQLiteTables {
       where: "?3 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)",
       created: "SELECT created FROM push JOIN notification ON notification.id = push.notification "
         + "WHERE push.id = ?")
+    // Of a lane that nothing is to be sent by any more: a service that a device had chosen, for instance.
+    try await database.run(
+      """
+      DELETE FROM lane_pause WHERE NOT EXISTS (
+        SELECT 1 FROM job WHERE state = 'queued' AND job.lane = lane_pause.lane)
+      """)
     let firstKept = try database.value(
       "SELECT id FROM notification WHERE created >= ? ORDER BY id LIMIT 1", time, as: Int.self)
     // Without one, none is removed: the first may be created meanwhile, with its key.

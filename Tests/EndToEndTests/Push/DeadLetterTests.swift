@@ -11,7 +11,7 @@ import Testing
     return result.exitCode == 0 ? result.output : ["\(result.exitCode)", result.errors]
   }
 
-  @Test func `a service that refuses all devices ends none, also over a restart, until it is resumed`()
+  @Test func `a service that refuses all ends no device, also over a restart, until it is resumed`()
     async throws
   {
     try await PushServices.lend(lanes: "apns") { server, services in
