@@ -8,17 +8,22 @@ import Testing
   private let scratch = Scratch()
   private let apns = SendingLane("apns", settings: "production")
 
-  /// Registers devices of alice's whose IDs, in order, are numbers from `start` on.
+  private let users = [alice, bob, carol, shop, news]
+
+  /// Registers devices whose IDs, in order, are numbers from `start` on, of a user or of all of them in turn.
   private func register(
-    _ count: Int, from start: Int = 0, lane: String? = nil, in store: Store
+    _ count: Int, from start: Int = 0, of user: UserID? = nil, lane: String? = nil, in store: Store
   ) async throws -> [String] {
-    _ = try await store.accounts.setMaxDevices(of: "alice", to: 10_000)
+    for name in ["alice", "bob", "carol", "shop", "news"] {
+      _ = try await store.accounts.setMaxDevices(of: name, to: 10_000)
+    }
     var ids: [String] = []
     for number in start..<start + count {
       let id = String(10_000 + number)
       ids.append(id)
       _ = try await store.accounts.putRegistration(
-        id, user: alice, platform: lane == nil ? "apns" : "webpush", handle: "token \(id)",
+        id, user: user ?? users[number % users.count], platform: lane == nil ? "apns" : "webpush",
+        handle: "token \(id)",
         tags: ["all"], keys: lane.map { _ in "p.a" }, lane: lane)
     }
     return ids
@@ -71,8 +76,12 @@ import Testing
   }
 
   private func ended(_ store: Store) async throws -> Set<String> {
-    Set(
-      try await store.accounts.registrations(ofUser: alice).filter { $0.ended != nil }.map(\.id))
+    var ended: Set<String> = []
+    for user in users {
+      let all = try await store.accounts.registrations(ofUser: user)
+      ended.formUnion(all.filter { $0.ended != nil }.map(\.id))
+    }
+    return ended
   }
 
   private func states(_ store: Store) async throws -> [JobState: Int] {
@@ -230,6 +239,39 @@ import Testing
     #expect(try await store.outbox.pauses().isEmpty)
   }
 
+  @Test func `a user whose devices are all refused stops nobody else`() async throws {
+    let store = try scratch.open()
+    let dead = try await register(64, of: bob, in: store)
+    let living = try await register(2, from: 100, of: alice, in: store)
+    try await push(to: dead, in: store)
+    #expect(try await send(store) { _ in false }.pause != nil)
+    for _ in 0..<2 {
+      try await push(to: living, in: store)
+      let (pause, sent) = try await send(store) { living.contains($0) }
+      #expect(pause == nil && sent == living)
+      #expect(try await ended(store) == Set(dead))
+    }
+  }
+
+  @Test func `refused pushes do not count as attempts, and go again after a restart`() async throws
+  {
+    let devices: [String]
+    do {
+      let store = try scratch.open()
+      devices = try await register(3, in: store)
+      try await push(to: devices, in: store)
+      for _ in 0..<30 {
+        try await send(store) { _ in false }
+        _ = try await store.outbox.resume(lane: nil)
+      }
+      try await send(store) { _ in false }
+      #expect(try await store.outbox.jobs(limit: 9).allSatisfy { $0.attempts == 0 })
+    }
+    let store = try scratch.open()
+    try await store.outbox.begin(apns)
+    #expect(try await send(store) { _ in true }.sent == devices)
+  }
+
   @Test func `refusals were wrong if the service accepts one of those devices`() async throws {
     let store = try scratch.open()
     let devices = try await register(10, in: store)
@@ -281,7 +323,7 @@ import Testing
 
   /// A device that its service has ended, and one that it has not.
   private func endOne(_ store: Store) async throws -> (dead: String, living: String) {
-    let devices = try await register(2, in: store)
+    let devices = try await register(2, of: alice, in: store)
     try await push(to: devices, in: store)
     try await send(store) { $0 == devices[1] }
     #expect(try await ended(store) == [devices[0]])
@@ -324,7 +366,7 @@ import Testing
     #expect(try await ended(store).isEmpty)
     try await push(to: [dead], in: store)
     try await send(store) { _ in false }
-    try await push(to: register(1, from: 50, in: store), in: store)
+    try await push(to: register(1, from: 50, of: alice, in: store), in: store)
     try await send(store) { _ in true }
     #expect(try await ended(store) == [dead])
     scratch.pass(31 * 86_400)
@@ -338,7 +380,7 @@ import Testing
     let store = try scratch.open()
     let (dead, living) = try await endOne(store)
     _ = try await store.accounts.setMaxDevices(of: "alice", to: 2)
-    _ = try await register(1, from: 5, in: store)
+    _ = try await register(1, from: 5, of: alice, in: store)
     let change = RegistrationChange(platform: "apns", handle: "again")
     _ = try await store.accounts.setMaxDevices(of: "alice", to: 2)
     await #expect(throws: StoreError.self) {
@@ -361,7 +403,7 @@ import Testing
 
   @Test func `devices that are silent are listed and ended`() async throws {
     let store = try scratch.open()
-    let silent = try await register(3, in: store)
+    let silent = try await register(3, of: alice, in: store)
     let fetched = try await push(to: silent, in: store)
     scratch.pass(50 * 86_400)
     store.notifications.recordFetched(fetched, user: alice, device: silent[1])

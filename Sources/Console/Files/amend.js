@@ -5,6 +5,7 @@ import { chooseAsset } from "./asset-picker.js";
 import { texts } from "./texts.js";
 
 const t = texts.notification;
+const { faults } = texts.compose;
 
 /** Shows the dialog; calls `done` once the notification was changed. */
 export function amend(path, details, done) {
@@ -28,7 +29,14 @@ export function amend(path, details, done) {
     if (chosen.payload !== details.payload || chosen.richType !== details.richType) Object.assign(changes, chosen);
     if (isScheduled && due.value !== local(details.notBefore)) changes.notBefore = moment(due.value);
     if (expires.value !== local(details.expires)) changes.expires = moment(expires.value);
-    if (changes.notBefore && new Date(changes.notBefore) <= Date.now()) return (problem.textContent = t.pastTime);
+    const [now, sent, end] = [Date.now(), isScheduled ? new Date(due.value) : null, expires.value ? new Date(expires.value) : null];
+    const fault = details.form !== "silent" && !message.value.trim() ? faults.message
+      : changes.notBefore && sent <= now ? t.pastTime
+      : changes.expires && end <= now ? faults.expires
+      : end && sent && end <= sent ? faults.order
+      : "";
+    problem.textContent = fault;
+    if (fault) return;
     save.disabled = true;
     try {
       if (Object.keys(changes).length) await patch(path, changes);

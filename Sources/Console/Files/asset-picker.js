@@ -2,6 +2,7 @@
 import { get } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { mediaView } from "./media-view.js";
+import { byName, matches } from "./search.js";
 import { texts } from "./texts.js";
 
 /** Resolves to the chosen asset, to "upload", or to null. */
@@ -24,8 +25,7 @@ export function chooseAsset() {
           h("button", { type: "button", on: { click: () => finish("upload") } }, icon("upload"), texts.catalogue.upload)),
         list));
     function show() {
-      const word = search.value.toLowerCase();
-      const found = assets.filter(({ name }) => name.toLowerCase().includes(word)).slice(0, 200);
+      const found = assets.filter(({ name }) => matches(search.value, name)).slice(0, 200);
       fill(list, found.map((asset) => h("button", { type: "button", on: { click: () => finish(asset) } },
         h("span", { class: "picture" }, mediaView(asset)), h("span", {}, asset.name))), !found.length && h("p", { class: "quiet" }, t.none));
     }
@@ -37,7 +37,7 @@ export function chooseAsset() {
     dialog.showModal();
     search.focus();
     get("/api/assets?state=ready&limit=1000").then((page) => {
-      assets = page.assets;
+      assets = page.assets.sort((one, other) => byName(one.name, other.name));
       show();
     }, (problem) => fill(list, problem.message));
   });

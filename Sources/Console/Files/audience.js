@@ -39,7 +39,7 @@ export function audienceField(session, changed) {
       text.value = kept?.text ?? "";
       entered();
     },
-    /** The numbers of users and devices now; sets the problem. */
+    /** The numbers of users and devices now; sets the problem. Rejects while the server is away, which is no problem of theirs. */
     async count() {
       clearTimeout(timer);
       const { value } = field;
@@ -60,16 +60,17 @@ export function audienceField(session, changed) {
         tell([users || !guests.length ? t.count(users, platforms) : "", guests.length ? t.guests(guests) : ""].filter(Boolean).join(" "), problem);
         return { users: users + guests.length, devices: all };
       } catch (failure) {
+        if (!failure.status) throw failure;
         if (asked === text.value && askedKind === kind.value) tell("", failure.message);
         return undefined;
       }
     },
   };
   function entered() {
-    text.disabled = kind.value === "everybody";
+    text.closest("label").hidden = kind.value === "everybody";
     text.placeholder = t.placeholders[kind.value] ?? "";
     clearTimeout(timer);
-    timer = setTimeout(() => field.count(), 300);
+    timer = setTimeout(() => field.count().catch(() => {}), 300);
     field.problem = "";
     changed();
   }

@@ -32,5 +32,6 @@ export function watchServer(back) {
     await pause();
     isWatching = false;
     back(state.signedIn);
+    dispatchEvent(new Event("server-back"));
   });
 }

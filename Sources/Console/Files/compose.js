@@ -10,7 +10,7 @@ import { zone } from "./format.js";
 import { keepDraft, keptDraft } from "./kept-draft.js";
 import { mediaView } from "./media-view.js";
 import { showPreviews } from "./previews.js";
-import { Screen } from "./screen.js";
+import { confirmed, Screen } from "./screen.js";
 import { confirmSending } from "./send-dialog.js";
 import { texts } from "./texts.js";
 import { Uploads } from "./uploads.js";
@@ -72,19 +72,22 @@ class Compose extends Screen {
         this.previews));
     acceptDrops(this, t.drop, (files) => this.take(files));
     const [richType, name] = this.parameters;
-    const isAgain = richType === "again";
-    const kept = isAgain ? await sentBefore(name) : keptDraft(this.session.username);
+    const draft = keptDraft(this.session.username);
+    const isWritten = Boolean(draft?.message || draft?.link || draft?.content);
+    const wasSent = richType === "again";
+    const isAgain = wasSent && (!isWritten || (await confirmed(t.replaceDraft, t.replaceDraftVerb)));
+    const kept = isAgain ? await sentBefore(name) : draft;
     this.fillIn(kept);
     // From now on it is a draft like any other.
-    if (isAgain) history.replaceState(null, "", "#compose");
-    const wanted = name && !isAgain ? { richType, name } : kept?.content;
+    if (wasSent) history.replaceState(null, "", "#compose");
+    const wanted = name && !wasSent ? { richType, name } : kept?.content;
     if (!wanted) return;
     try {
       this.use(await get(assetPath(wanted)));
       if (wanted === kept?.content) this.keep(kept.key);
     } catch (problem) {
       // What was kept may have been removed since.
-      if (name && !isAgain) throw problem;
+      if (name && !wasSent) throw problem;
       this.say(problem.message, true);
     }
   }
@@ -96,10 +99,12 @@ class Compose extends Screen {
   }
 
   async take(files) {
-    const [asset] = await this.uploads.add(files);
-    if (!asset) return;
-    this.uploads.hidden = true;
-    this.use(asset);
+    this.uploads.hidden = false;
+    const accepted = await this.uploads.add(files);
+    if (!accepted.length) return;
+    // What was refused stays to be read.
+    this.uploads.hidden = accepted.length === files.length;
+    this.use(accepted[0]);
   }
 
   use(asset) {

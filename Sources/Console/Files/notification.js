@@ -169,7 +169,10 @@ function facts(details) {
 function renditions({ id, richType }) {
   return h("ul", { class: "profiles" }, Object.keys(texts.profiles).map((profile) => {
     const picture = h("img", { alt: texts.profiles[profile], loading: "lazy", src: address(`/api/notifications/${id}/media${query({ profile })}`) });
-    picture.addEventListener("error", () => picture.replaceWith(h("span", { class: "symbol" }, icon({ sound: "sound", url: "link" }[richType] ?? "file"))));
+    // What is no picture is played, or shown by its symbol.
+    picture.addEventListener("error", () => picture.replaceWith(
+      richType === "video" ? h("video", { controls: true, preload: "metadata", muted: true, playsInline: true, src: picture.src, "aria-label": picture.alt })
+      : h("span", { class: "symbol" }, icon({ sound: "sound", url: "link" }[richType] ?? "file"))));
     return h("li", {}, h("span", { class: "picture" }, picture), h("small", { class: "quiet" }, texts.profiles[profile]));
   }));
 }

@@ -14,7 +14,7 @@ const devices = [
   { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], draw: (view) => phone("android", bubble(view, true)) },
   { name: "androidBig", profile: "android", platforms: ["fcm", "gcm"], draw: (view) => phone("android", bubble(view, false)) },
   { name: "watch", profile: "watch", platforms: ["apns"], draw: (view) => h("div", { class: "watch" }, app(view), picture(view), words(view)) },
-  { name: "browser", profile: "web", platforms: ["webpush"], draw: (view) => h("div", { class: "desktop" }, bubble(view, false)) },
+  { name: "browser", profile: "web", platforms: ["webpush"], draw: (view) => h("div", { class: "desktop" }, isPicture(view) ? bubble(view, false) : h("div", { class: "bubble" }, app(view), words(view))) },
 ];
 
 /** Shows the previews of a dry run; without one, what has to be done first. */
@@ -26,9 +26,14 @@ export function showPreviews(element, result, content) {
       text: result.texts.find(({ platform }) => platforms.includes(platform)) ?? result.texts[0],
       content,
     };
-    return h("figure", { data: { device: name } }, draw(view), h("figcaption", {}, h("strong", {}, t.devices[name]), limits(view), t.notes[name] && h("small", {}, t.notes[name])));
+    return h("figure", { data: { device: name } }, draw(view), h("figcaption", {}, h("strong", {}, t.devices[name]), limits(view), note(name, view) && h("small", {}, note(name, view))));
   })));
 }
+
+/** What is to be known of a device with such media. */
+const note = (name, view) => (name === "browser" && !isPicture(view) ? t.notes.browserText : t.notes[name]);
+
+const isPicture = ({ rendition }) => rendition?.contentType?.startsWith("image/");
 
 function phone(platform, notification) {
   return h("div", { class: `phone ${platform}` },

@@ -8,6 +8,16 @@ export class Screen extends HTMLElement {
     this.load().catch((problem) => this.fail(problem));
   }
 
+  /** Shows the screen when the server is back that was away when it was loaded. */
+  loadAgainWhenBack() {
+    addEventListener("server-back", () => {
+      if (!this.isConnected) return;
+      this.disconnectedCallback?.();
+      this.replaceChildren();
+      this.connectedCallback();
+    }, { once: true });
+  }
+
   /** The heading with its buttons, and the content below. */
   frame(title, actions, ...content) {
     return fill(this, h("div", { class: "head" }, h("h1", {}, title), h("div", { class: "actions" }, actions)), content);
@@ -15,6 +25,7 @@ export class Screen extends HTMLElement {
 
   fail(problem) {
     this.append(h("p", { class: "problem", role: "alert" }, problem.message));
+    if (problem.status === 0) this.loadAgainWhenBack();
   }
 
   /** Says something to a screen reader, and shows it for a moment. */

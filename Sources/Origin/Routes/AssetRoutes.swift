@@ -162,7 +162,7 @@ struct AssetRoutes: Sendable {
 
   private static func file(_ context: RequestContext) throws(ServiceError) -> SavedBody {
     if let file = context.file, file.size > 0 { return file }
-    throw ServiceError(.invalidRequest, "The body is empty.")
+    throw ServiceError(.invalidRequest, "The file is empty.")
   }
 
   /// The name in the query of an upload.

@@ -247,6 +247,12 @@ extension Lane {
       loop.breaker.record(
         finished.outcome, began: finished.began, at: clock.now, random: random)
       let isBelieved = loop.isBelieved(finished.outcome, began: finished.began)
+      if !isBelieved, loop.isFirstRefusal {
+        log(
+          .notice, "push",
+          "push \(name): a push was refused; it waits until the service has accepted another one. "
+            + (finished.outcome.reason ?? ""))
+      }
       for item in finished.push.items {
         loop.settle(
           item.job,
@@ -301,7 +307,10 @@ extension Lane {
   private func waitForWork(_ loop: LaneLoopState) async {
     let now = clock.now
     var deadline = now + pollInterval
-    if let pauseEnd = loop.pausedUntil, pauseEnd > now {
+    if loop.pause != nil, let pauseEnd = loop.pausedUntil, pauseEnd > now {
+      // An operator may end it at another node, or from the command line.
+      deadline = min(deadline, pauseEnd)
+    } else if let pauseEnd = loop.pausedUntil, pauseEnd > now {
       deadline = pauseEnd
     } else if !loop.settlements.isEmpty {
       deadline = now + Self.outboxRetryTime

@@ -56,6 +56,9 @@ struct LaneLoopState {
     }
   }
 
+  /// Whether the last refusal was the first since a push was accepted.
+  var isFirstRefusal: Bool { refusals == 1 }
+
   /// So many refusals in a row raise a doubt about the service.
   private static let doubt = 20
 

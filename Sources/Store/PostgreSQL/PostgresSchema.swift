@@ -268,7 +268,7 @@ enum PostgresSchema {
     CREATE TABLE lane_pause(
       lane text COLLATE "C" NOT NULL, settings text NOT NULL, since bigint, until bigint, reason text,
       probes bigint NOT NULL DEFAULT 0, trials bigint NOT NULL DEFAULT 0,
-      PRIMARY KEY (lane, settings)
+      stopped bigint NOT NULL DEFAULT 0, PRIMARY KEY (lane, settings)
     );
     """,
     """

@@ -8,22 +8,35 @@ extension PostgresTransaction {
   ) throws -> Lease {
     let condition = try condition(of: lane)
     if let pause = condition.pause {
+      if !condition.isClosed {
+        let jobs = try leaseDue(lane, limit: limit, owner: owner, at: now, until: until)
+        if !jobs.isEmpty { return Lease(jobs: jobs, pause: pause) }
+      }
       let (jobs, pause) = try probe(lane, condition, pause, limit: limit, at: now)
       return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
     }
     guard limit > 0 else { return Lease() }
-    if condition.refused >= RefusalRule.doubt {
-      let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
-      return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
+    if !condition.isDoubtful {
+      if condition.trials > 0 { try endDoubt(about: lane) }
+      let jobs = try leaseDue(lane, limit: limit, owner: owner, at: now, until: until)
+      if !jobs.isEmpty || condition.refused < RefusalRule.doubt { return Lease(jobs: jobs) }
     }
-    if condition.trials > 0 { try endDoubt(about: lane) }
-    return Lease(
-      jobs: try leaseUndoubted(lane, limit: limit, owner: owner, at: now, until: until))
+    let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
+    return Lease(jobs: try lease(jobs, owner: owner, at: now, until: until), pause: pause)
   }
 
-  /// Leases the jobs of a lane that is not paused and whose service is not doubted; otherwise none.
+  /// Leases the due jobs of a lane that is not paused and whose service has refused few; otherwise none.
   func leaseUndoubted(
     _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
+  ) throws -> [LeasedJob] {
+    try leaseDue(
+      lane, limit: limit, owner: owner, at: now, until: until, unlessRefused: RefusalRule.doubt)
+  }
+
+  /// Leases due jobs; with `unlessRefused` none of a lane that is paused or has so many refused ones.
+  private func leaseDue(
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date,
+    unlessRefused most: Int? = nil
   ) throws -> [LeasedJob] {
     guard limit > 0 else { return [] }
     // A cancelled job with an owner is still being sent: a later push must not overtake it.
@@ -40,14 +53,16 @@ extension PostgresTransaction {
           WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
             AND cancelled.lane = job.lane AND cancelled.line = job.line
             AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2)
-        AND NOT EXISTS (
-          SELECT 1 FROM lane_pause WHERE lane_pause.lane = $1 AND settings = $6 AND since IS NOT NULL)
-        AND (SELECT count(*) FROM (
-          SELECT 1 FROM job AS held
-          WHERE held.state = 'queued' AND held.lane = $1 AND held.refused = $6 LIMIT $7) AS few) < $7
+        AND ($7::bigint IS NULL OR (NOT EXISTS (
+            SELECT 1 FROM lane_pause
+            WHERE lane_pause.lane = $1 AND settings = $6 AND since IS NOT NULL)
+          AND (SELECT count(*) FROM (
+            SELECT 1 FROM job AS held
+            WHERE held.state = 'queued' AND held.lane = $1 AND held.refused = $6 LIMIT $7
+          ) AS few) < $7))
         ORDER BY due, id LIMIT $3 FOR UPDATE OF job SKIP LOCKED
       ), \(Self.leasing("$4", owner: "$5", at: "$2"))
-      """, lane.name, now, limit, until, owner, lane.settings, RefusalRule.doubt,
+      """, lane.name, now, limit, until, owner, lane.settings, most,
       read: LeasedRow.init)
     return try complete(leased, at: now)
   }
@@ -245,7 +260,7 @@ extension PostgresTransaction {
         job, by: lane, endsRegistration: endsRegistration, since: since, reason: reason,
         owner: owner, at: now)
     }
-    if case .stopped(let reason) = outcome { try pause(lane, reason, at: now) }
+    if case .stopped(let reason) = outcome { try pause(lane, reason, isStopped: true, at: now) }
     let (state, due, attempts, reason): (JobState, Date?, Int, String?) =
       switch outcome {
       case .delivered: (.sent, nil, 1, nil)

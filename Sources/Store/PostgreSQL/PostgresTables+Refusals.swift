@@ -9,9 +9,8 @@ extension PostgresTables {
       try connection.value(
         """
         SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1) OR EXISTS (
-          SELECT 1 FROM job
-          WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND refused <> $2)
-        """, lane.name, lane.settings, as: Bool.self)
+          SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1)
+        """, lane.name, as: Bool.self)
     }
     guard isConcerned == true else { return }
     try await database.write { transaction in
@@ -20,11 +19,14 @@ extension PostgresTables {
         now, lane.name, lane.settings)
       try transaction.run(
         "DELETE FROM lane_pause WHERE lane = $1 AND settings <> $2", lane.name, lane.settings)
+      // Without a pause also under these settings: what was wrong may have been mended at the service.
       try transaction.sendAgain(
         try transaction.column(
           """
           SELECT id FROM job
-          WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND refused <> $2
+          WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND (refused <> $2
+            OR NOT EXISTS (
+              SELECT 1 FROM lane_pause WHERE lane_pause.lane = $1 AND since IS NOT NULL))
           ORDER BY id FOR UPDATE SKIP LOCKED
           """, lane.name, lane.settings), at: now)
     }
@@ -66,7 +68,9 @@ extension PostgresTransaction {
     if awaitsResults { try connection.synchronize() }
     guard settled.hasRefusals else { return 0 }
     let wasRefused = try wereRefused(settled.delivered, by: lane)
-    let wasPaused = try endPause(of: lane.name, settings: lane.settings)
+    // A pause because of a few users' devices proves nothing about the others.
+    let isClosed = try condition(of: lane).isClosed
+    let wasPaused = try endPause(of: lane.name, settings: lane.settings) && isClosed
     // What was refused before the last accepted push is believed, what was refused after it is not.
     let refused = try refusedJobs(of: lane.name, settings: lane.settings)
       .filter { !settled.refusedLater.contains($0) }
@@ -135,8 +139,8 @@ extension PostgresTransaction {
     try updateJobs(
       from: .queued, to: .failed,
       """
-      UPDATE job SET state = 'failed', updated = $1, owner = NULL, refused = NULL,
-        refused_since = NULL
+      UPDATE job SET state = 'failed', attempts = attempts + 1, updated = $1, owner = NULL,
+        refused = NULL, refused_since = NULL
       WHERE id = ANY($2)
       """, now, jobs)
     return ended
@@ -150,23 +154,25 @@ extension PostgresTransaction {
     // While the job is leased, `updated` is the time of the lease.
     try run(
       """
-      UPDATE job SET due = $1, attempts = attempts + 1, reason = $2, refused = $3,
+      UPDATE job SET due = $1, reason = $2, refused = $3,
         refused_since = CASE WHEN $4 THEN coalesce($5, updated) END, updated = $6, owner = NULL
       WHERE id = $7 AND owner = $8 AND state = 'queued'
       """, StoredNotification.untilReleased, reason, lane.settings, endsRegistration, since, now,
       job, owner) == 1
   }
 
-  /// Pauses a lane, unless it is paused.
-  func pause(_ lane: SendingLane, _ reason: String, at now: Date) throws {
+  /// Pauses a lane, unless it is paused; with `isStopped` because of the operator's error.
+  func pause(_ lane: SendingLane, _ reason: String, isStopped: Bool, at now: Date) throws {
     try run(
       """
-      INSERT INTO lane_pause AS known (lane, settings, since, until, reason)
-      VALUES ($1, $2, $3, $4, $5)
+      INSERT INTO lane_pause AS known (lane, settings, since, until, reason, stopped)
+      VALUES ($1, $2, $3, $4, $5, $6)
       ON CONFLICT (lane, settings) DO UPDATE SET reason = excluded.reason,
         until = CASE WHEN known.since IS NULL THEN excluded.until ELSE known.until END,
-        since = coalesce(known.since, excluded.since)
-      """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason)
+        since = coalesce(known.since, excluded.since),
+        stopped = greatest(known.stopped, excluded.stopped)
+      """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason,
+      isStopped ? 1 : 0)
   }
 }
 
@@ -177,20 +183,23 @@ extension PostgresTransaction {
   func condition(of lane: SendingLane) throws -> LaneCondition {
     let found = try first(
       """
-      SELECT since, until, reason, probes, trials, number
+      SELECT since, until, reason, probes, trials, stopped, number, CASE WHEN number < $3 THEN 0 ELSE (
+        SELECT sum(least(count, $4))::bigint FROM (SELECT count(*) AS count FROM job
+          WHERE state = 'queued' AND lane = $1 AND refused = $2 GROUP BY user_id) AS by_user) END
       FROM (SELECT count(*) AS number FROM (
           SELECT 1 FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2 LIMIT $3
         ) AS few) AS refusals
         LEFT JOIN lane_pause ON lane = $1 AND settings = $2
-      """, lane.name, lane.settings, RefusalRule.doubt
+      """, lane.name, lane.settings, RefusalRule.doubt, RefusalRule.doubtPerUser
     ) { row in
       try LaneCondition(
         lane.name, since: row.next(), until: row.next(), reason: row.next(), probes: row.next(),
-        trials: row.next(), refused: row.next())
+        trials: row.next(), stopped: row.next(), refused: row.next(), widelyRefused: row.next())
     }
     return found
       ?? LaneCondition(
-        lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil, refused: 0)
+        lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil, stopped: nil,
+        refused: 0, widelyRefused: 0)
   }
 
   /// The jobs of a paused lane to lease, and its pause: one when it is over, else none.
@@ -257,7 +266,7 @@ extension PostgresTransaction {
         """, lane.name, lane.settings
       ) { row in (try row.next(Int.self), try row.next(String?.self)) } ?? (0, nil)
     let reason = RefusalRule.sentence(lane: lane.name, refused: refused, last: last ?? "")
-    try pause(lane, reason, at: now)
+    try pause(lane, reason, isStopped: false, at: now)
     return (
       [],
       LanePause(

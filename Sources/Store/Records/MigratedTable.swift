@@ -74,7 +74,7 @@ struct MigratedTable: Sendable {
         + "updated sent_as reference reason refused refused_since"),
     MigratedTable(
       "lane_pause", key: "lane", "settings",
-      columns: "lane settings since until reason probes trials"),
+      columns: "lane settings since until reason probes trials stopped"),
     MigratedTable(
       "audience_part", key: "id", columns: "id notification push event due first last",
       derived: [

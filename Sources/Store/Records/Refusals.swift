@@ -50,6 +50,8 @@ package struct LanePause: Sendable, Equatable {
 enum RefusalRule {
   /// So many refused pushes in a row raise a doubt about the service.
   static let doubt = 20
+  /// So many of one user's count: a user must not stop a service for all others.
+  static let doubtPerUser = 5
   /// How many pushes are sent then, to the devices that were heard of last.
   static let trials = 50
   /// Among how many of the pushes that are due longest those are looked for.
@@ -81,11 +83,15 @@ struct LaneCondition {
   let trials: Int
   /// How many pushes in a row are refused, at most ``RefusalRule/doubt``.
   let refused: Int
+  /// The same, with at most ``RefusalRule/doubtPerUser`` of a user.
+  let widelyRefused: Int
+  /// Whether the operator has to act, whatever was refused.
+  let isStopped: Bool
 
   /// Takes the columns of the query `laneCondition`.
   init(
     _ lane: String, since: Date?, until: Date?, reason: String?, probes: Int?, trials: Int?,
-    refused: Int
+    stopped: Int?, refused: Int, widelyRefused: Int
   ) {
     pause =
       if let since, let until {
@@ -93,6 +99,13 @@ struct LaneCondition {
       } else {
         nil
       }
-    (self.probes, self.trials, self.refused) = (probes ?? 0, trials ?? 0, refused)
+    (self.probes, self.trials, isStopped) = (probes ?? 0, trials ?? 0, stopped ?? 0 > 0)
+    (self.refused, self.widelyRefused) = (refused, widelyRefused)
   }
+
+  /// Whether the service may refuse everybody, and not only the devices of a few users.
+  var isDoubtful: Bool { widelyRefused >= RefusalRule.doubt }
+
+  /// Whether only probes are sent while it is paused.
+  var isClosed: Bool { isStopped || isDoubtful || refused < RefusalRule.doubt }
 }

@@ -181,20 +181,25 @@ extension SQLiteConnection {
   ) throws -> Lease {
     let condition = try condition(of: lane)
     if let pause = condition.pause {
+      if !condition.isClosed {
+        let jobs = try lease(
+          dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
+        if !jobs.isEmpty { return Lease(jobs: jobs, pause: pause) }
+      }
       let (jobs, pause) = try probe(lane, condition, pause, limit: limit, at: now)
       return Lease(
         jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
     }
     guard limit > 0 else { return Lease() }
-    if condition.refused >= RefusalRule.doubt {
-      let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
-      return Lease(
-        jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
+    if !condition.isDoubtful {
+      if condition.trials > 0 { try endDoubt(about: lane) }
+      let jobs = try lease(
+        dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
+      if !jobs.isEmpty || condition.refused < RefusalRule.doubt { return Lease(jobs: jobs) }
     }
-    if condition.trials > 0 { try endDoubt(about: lane) }
+    let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
     return Lease(
-      jobs: try lease(
-        dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until))
+      jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
   }
 
   /// Leases due jobs; fails those whose device is gone, which have no `job`.

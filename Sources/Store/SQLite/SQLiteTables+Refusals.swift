@@ -8,9 +8,8 @@ extension SQLiteTables {
     let isConcerned = try database.value(
       """
       SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = ?1) OR EXISTS (
-        SELECT 1 FROM job
-        WHERE state = 'queued' AND refused IS NOT NULL AND lane = ?1 AND refused <> ?2)
-      """, lane.name, lane.settings, as: Bool.self)
+        SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL AND lane = ?1)
+      """, lane.name, as: Bool.self)
     guard isConcerned == true else { return }
     try await database.write { connection in
       try connection.run(
@@ -18,11 +17,13 @@ extension SQLiteTables {
         now, lane.name, lane.settings)
       try connection.run(
         "DELETE FROM lane_pause WHERE lane = ? AND settings <> ?", lane.name, lane.settings)
+      // Without a pause also under these settings: what was wrong may have been mended at the service.
       try connection.sendAgain(
         try connection.column(
           """
           SELECT id FROM job
-          WHERE state = 'queued' AND refused IS NOT NULL AND lane = ? AND refused <> ?
+          WHERE state = 'queued' AND refused IS NOT NULL AND lane = ?1 AND (refused <> ?2
+            OR NOT EXISTS (SELECT 1 FROM lane_pause WHERE lane = ?1 AND since IS NOT NULL))
           """, lane.name, lane.settings), at: now)
     }
   }
@@ -59,7 +60,9 @@ extension SQLiteConnection {
   func recordAcceptance(
     by lane: SendingLane, ofRefusedDevice wasRefused: Bool, at now: Date
   ) throws -> Int {
-    let wasPaused = try endPause(of: lane.name, settings: lane.settings)
+    // A pause because of a few users' devices proves nothing about the others.
+    let isClosed = try condition(of: lane).isClosed
+    let wasPaused = try endPause(of: lane.name, settings: lane.settings) && isClosed
     let refused = try refusedJobs(of: lane.name, settings: lane.settings)
     var ended = 0
     if wasPaused || wasRefused {
@@ -127,7 +130,8 @@ extension SQLiteConnection {
     try updateJobs(
       from: .queued, to: .failed,
       """
-      UPDATE job SET state = 'failed', updated = ?, owner = NULL, refused = NULL, refused_since = NULL
+      UPDATE job SET state = 'failed', attempts = attempts + 1, updated = ?, owner = NULL, refused = NULL,
+        refused_since = NULL
       WHERE id IN (SELECT value FROM json_each(?))
       """, now, list)
     return ended
@@ -141,21 +145,22 @@ extension SQLiteConnection {
     // While the job is leased, `updated` is the time of the lease.
     try run(
       """
-      UPDATE job SET due = ?1, attempts = attempts + 1, reason = ?2, refused = ?3,
+      UPDATE job SET due = ?1, reason = ?2, refused = ?3,
         refused_since = iif(?4, coalesce(?5, updated), NULL), updated = ?6, owner = NULL
       WHERE id = ?7 AND owner = ?8 AND state = 'queued'
       """, StoredNotification.untilReleased, reason, lane.settings, endsRegistration, since, now,
       job, owner) == 1
   }
 
-  /// Pauses a lane, unless it is paused.
-  func pause(_ lane: SendingLane, _ reason: String, at now: Date) throws {
+  /// Pauses a lane, unless it is paused; with `isStopped` because of the operator's error.
+  func pause(_ lane: SendingLane, _ reason: String, isStopped: Bool, at now: Date) throws {
     try run(
       """
-      INSERT INTO lane_pause(lane, settings, since, until, reason) VALUES (?, ?, ?, ?, ?)
+      INSERT INTO lane_pause(lane, settings, since, until, reason, stopped) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (lane, settings) DO UPDATE SET reason = excluded.reason,
-        until = iif(since IS NULL, excluded.until, until), since = coalesce(since, excluded.since)
-      """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason)
+        until = iif(since IS NULL, excluded.until, until), since = coalesce(since, excluded.since),
+        stopped = max(stopped, excluded.stopped)
+      """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason, isStopped)
   }
 }
 
@@ -166,19 +171,22 @@ extension SQLiteConnection {
   func condition(of lane: SendingLane) throws -> LaneCondition {
     let found = try first(
       """
-      SELECT since, until, reason, probes, trials, number
+      SELECT since, until, reason, probes, trials, stopped, number, iif(number < ?3, 0, (
+        SELECT sum(min(count, ?4)) FROM (SELECT count(*) AS count FROM job
+          WHERE state = 'queued' AND lane = ?1 AND refused = ?2 GROUP BY user)))
       FROM (SELECT count(*) AS number FROM (
           SELECT 1 FROM job WHERE state = 'queued' AND lane = ?1 AND refused = ?2 LIMIT ?3))
         LEFT JOIN lane_pause ON lane = ?1 AND settings = ?2
-      """, lane.name, lane.settings, RefusalRule.doubt
+      """, lane.name, lane.settings, RefusalRule.doubt, RefusalRule.doubtPerUser
     ) { row in
       try LaneCondition(
         lane.name, since: row.next(), until: row.next(), reason: row.next(), probes: row.next(),
-        trials: row.next(), refused: row.next())
+        trials: row.next(), stopped: row.next(), refused: row.next(), widelyRefused: row.next())
     }
     return found
       ?? LaneCondition(
-        lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil, refused: 0)
+        lane.name, since: nil, until: nil, reason: nil, probes: nil, trials: nil,
+        stopped: nil, refused: 0, widelyRefused: 0)
   }
 
   /// The jobs of a paused lane to lease, and its pause: one when it is over, else none.
@@ -236,7 +244,7 @@ extension SQLiteConnection {
         """, lane.name, lane.settings
       ) { row in (try row.next(Int.self), try row.next(String?.self)) } ?? (0, nil)
     let reason = RefusalRule.sentence(lane: lane.name, refused: refused, last: last ?? "")
-    try pause(lane, reason, at: now)
+    try pause(lane, reason, isStopped: false, at: now)
     return (
       [],
       LanePause(

@@ -86,7 +86,7 @@ extension SQLiteConnection {
         job, by: lane, endsRegistration: endsRegistration, since: since, reason: reason,
         owner: owner, at: now)
     }
-    if case .stopped(let reason) = outcome { try pause(lane, reason, at: now) }
+    if case .stopped(let reason) = outcome { try pause(lane, reason, isStopped: true, at: now) }
     let (state, due, attempts, reason): (JobState, Date?, Int, String?) =
       switch outcome {
       case .delivered: (.sent, nil, 1, nil)

@@ -271,7 +271,7 @@ enum Schema {
     CREATE TABLE lane_pause(
       lane TEXT NOT NULL, settings TEXT NOT NULL, since INTEGER, until INTEGER, reason TEXT,
       probes INTEGER NOT NULL DEFAULT 0, trials INTEGER NOT NULL DEFAULT 0,
-      PRIMARY KEY (lane, settings)
+      stopped INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (lane, settings)
     ) STRICT, WITHOUT ROWID;
     """,
     """

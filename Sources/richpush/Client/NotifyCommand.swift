@@ -3,7 +3,7 @@ import RichPushClient
 /// `richpush notify`: creates a notification.
 enum NotifyCommand: Command {
   static let name = "notify"
-  static let summary = "sends a notification with a picture, a sound or a link"
+  static let summary = "sends a notification with a picture, a sound, a film or a link"
   static let help = """
     Creates a notification and prints its ID. When it returns, the notification is stored durably
     and its pushes are queued.
@@ -20,7 +20,7 @@ enum NotifyCommand: Command {
     [
       .list("to", "USER", "a recipient"),
       .value("tags", "EXPRESSION", "instead of --to: users whose tags match, as 'news && !muted'"),
-      .value("type", "NAME", "the rich type: img, sound, url, or a plugin's", default: "img"),
+      .value("type", "NAME", "the rich type: img, sound, video, url, or another", default: "img"),
       .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
       .value(
         "not-before", "WHEN", "checked now, pushed then: 90s, 30m, 12h or 7d from now, or a time"),

@@ -597,6 +597,25 @@ def check_the_catalogue_is_searched_and_sorted_as_people_do_and_several_files_re
         for name in ["apfel 9.png", "apfel 10.png", "Frühlingsfest.png"]:
             expect(card(page, name)).to_have_count(0)
         expect(card(page, "Apfel.png")).to_have_count(1)
+        show(page, "compose")
+        page.get_by_role("textbox", name="Message").fill("Half a thought")
+        page.get_by_role("button", name="Choose a file").click()
+        picker = page.get_by_role("dialog", name="Choose a file")
+        picker.get_by_role("searchbox").fill("zeb")
+        expect(picker.locator(".picker button")).to_have_text(["zebra.png"])
+        picker.get_by_role("searchbox").fill("")
+        # Rows keep their height, however many there are.
+        assert picker.locator(".picker button").first.bounding_box()["height"] > 100
+        picker.get_by_role("button", name="zebra.png").click()
+        sent = send(page, "nora", "Again, please")
+        show(page, "compose")
+        page.get_by_role("textbox", name="Message").fill("Half a thought")
+        show(page, f"compose/again/{sent}")
+        page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        expect(page.get_by_role("textbox", name="Message")).to_have_value("Half a thought")
+        show(page, f"compose/again/{sent}")
+        page.get_by_role("dialog").get_by_role("button", name="Replace it").click()
+        expect(page.get_by_role("textbox", name="Message")).to_have_value("Again, please")
         for name in ["zebra.png", "Apfel.png"]:
             page.request.delete(f"{SERVER}/api/assets/img/{name}", headers=basic("shop"))
 
