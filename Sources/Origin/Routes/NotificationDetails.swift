@@ -22,17 +22,16 @@ struct NotificationDetails: Sendable {
     let link = try context.query("link")["link"]
     let (id, caller) = (try context.notificationID(), context.caller)
     guard let notification = try await store.notifications.notification(id) else {
-      return .json(200, try await ended(id, for: caller))
+      let details = try await ended(id, for: caller)
+      _ = try rendition(link, of: details.richType)
+      return .json(200, details)
     }
     let own = try await store.notifications.receipts(of: id, users: [caller.id])
     let seesAll = caller.controls(notification)
     guard seesAll || !own.isEmpty && !notification.isHeld(at: Date()) else {
       throw ServiceError.noSuchNotification
     }
-    let requested = try link.map { name in
-      let keys = host.plugin(notification.richType)?.manifest.query ?? []
-      return try RenditionOptions(name: name, declaring: keys).name
-    }
+    let requested = try rendition(link, of: notification.richType)
     var details = RichNotification(notification, isRead: own.first?.read != nil)
     let shown =
       seesAll
@@ -54,6 +53,14 @@ struct NotificationDetails: Sendable {
       })
     details.links = mediaLinks(to: notification, and: requested)
     return .json(200, details)
+  }
+
+  /// The name of the rendition that a link is wanted to.
+  private func rendition(_ name: String?, of richType: String) throws -> String? {
+    try name.map { name in
+      let keys = host.plugin(richType)?.manifest.query ?? []
+      return try RenditionOptions(name: name, declaring: keys).name
+    }
   }
 
   /// What is left of a notification that was withdrawn or has expired, for its sender and admins.

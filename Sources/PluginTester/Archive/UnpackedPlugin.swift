@@ -25,18 +25,23 @@ package final class UnpackedPlugin: Sendable {
       throw PluginTester.Problem(reason: "there is no folder \(folder); --plugins names another")
     }
     place = "\(folder)/.install-\(UUID())"
+    // What is no archive changes nothing in the folder.
+    var reader: Reader
+    do { reader = try Reader(FileDescriptor(archive, O_RDONLY | O_NONBLOCK), into: place) } catch {
+      throw Self.problem(with: archive, error)
+    }
     guard mkdir(place, 0o755) == 0, chmod(place, 0o755) == 0 else {
       throw PluginTester.Problem(reason: "\(folder) cannot be written to: \(Errno.current)")
     }
-    do {
-      let flags = O_RDONLY | O_NONBLOCK
-      var reader = try Reader(FileDescriptor(archive, flags), into: place)
-      name = try reader.unpack()
-    } catch {
+    do { name = try reader.unpack() } catch {
       try? FileManager.default.removeItem(atPath: place)
-      throw PluginTester.Problem(
-        reason: "\(archive): \((error as? PluginTester.Problem)?.reason ?? "\(error)")")
+      throw Self.problem(with: archive, error)
     }
+  }
+
+  private static func problem(with archive: String, _ error: any Error) -> PluginTester.Problem {
+    PluginTester.Problem(
+      reason: "\(archive): \((error as? PluginTester.Problem)?.reason ?? "\(error)")")
   }
 
   deinit { try? FileManager.default.removeItem(atPath: place) }
@@ -98,7 +103,9 @@ package final class UnpackedPlugin: Sendable {
     private var (files, folders): (Set<String>, Set<String>) = ([], [])
     private var total = 0
     private var name: Substring?
+    private var next: TarHeader?
 
+    /// Reads the first header.
     init(_ archive: FileDescriptor, into place: String) throws {
       let status = try archive.status()
       guard status.st_mode & S_IFMT == S_IFREG else {
@@ -110,12 +117,14 @@ package final class UnpackedPlugin: Sendable {
           reason: "it has more than \(PluginArchive.Limit.bytes >> 20) MiB")
       }
       (self.archive, self.place) = (archive, place)
+      next = try TarHeader(archive.readExactly(TarHeader.blockSize))
     }
 
     /// Unpacks all, and returns the name of the plugin.
     mutating func unpack() throws -> String {
-      while let header = try TarHeader(archive.readExactly(TarHeader.blockSize)) {
+      while let header = next {
         try unpack(header)
+        next = try TarHeader(archive.readExactly(TarHeader.blockSize))
       }
       // What follows the end is padding, or not ours.
       while case let rest = try archive.readSome(limit: 1 << 16), !rest.isEmpty {

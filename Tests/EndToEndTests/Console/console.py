@@ -607,7 +607,7 @@ def check_the_catalogue_is_searched_and_sorted_as_people_do_and_several_files_re
         # Rows keep their height, however many there are.
         assert picker.locator(".picker button").first.bounding_box()["height"] > 100
         picker.get_by_role("button", name="zebra.png").click()
-        sent = send(page, "nora", "Again, please")
+        sent = send(page, "shop", "Again, please")
         show(page, "compose")
         page.get_by_role("textbox", name="Message").fill("Half a thought")
         show(page, f"compose/again/{sent}")
