@@ -33,7 +33,9 @@ struct SharedRenderingSystemTests {
         let places = attempt * 10..<attempt * 10 + 8
         try Self.fetch(places, of: id, from: nodes)
         let rendered = try made() - before
-        if .now - start > .seconds(10), attempt < 3 { continue }
+        // An asset that came late may have been prepared meanwhile.
+        let isDisturbed = .now - start > .seconds(10) || rendered > Double(places.count)
+        if isDisturbed, attempt < 3 { continue }
         #expect(rendered == Double(places.count))
         break
       }

@@ -52,7 +52,7 @@ import Testing
       try await eventually("the page shows text and picture") {
         try page.value(
           """
-          [...document.querySelectorAll('li')].map(li => li.textContent
+          [...document.querySelectorAll('li')].map(li => li.querySelector('p').textContent
             + (li.querySelector('img')?.naturalWidth > 0))
           """) == .array([.string("Look 🦊true")])
       }
