@@ -343,7 +343,6 @@ import Testing
     try await push(to: [dead], in: store)
     #expect(try await send(store) { _ in true }.sent.isEmpty)
     #expect(try await store.accounts.device(withToken: token)?.registration == dead)
-    // It registers again with what its service has given it.
     var change = RegistrationChange(platform: "apns", handle: "token new")
     (change.tags, change.isRenewal) = (["all"], true)
     let result = try await store.accounts.putRegistration(dead, user: alice, change)
@@ -378,8 +377,7 @@ import Testing
     async throws
   {
     let store = try scratch.open()
-    let (dead, living) = try await endOne(store)
-    _ = try await store.accounts.setMaxDevices(of: "alice", to: 2)
+    let (dead, _) = try await endOne(store)
     _ = try await register(1, from: 5, of: alice, in: store)
     let change = RegistrationChange(platform: "apns", handle: "again")
     _ = try await store.accounts.setMaxDevices(of: "alice", to: 2)
@@ -388,7 +386,6 @@ import Testing
     }
     #expect(try await store.accounts.removeUser("alice"))
     #expect(try await store.accounts.registrations(ofUser: alice).isEmpty)
-    _ = living
   }
 
   @Test func `the refused push of a device that registers again goes again`() async throws {
@@ -399,25 +396,5 @@ import Testing
     #expect(try await send(store) { _ in true }.sent.isEmpty)
     _ = try await register(1, in: store)
     #expect(try await send(store) { _ in true }.sent == devices)
-  }
-
-  @Test func `devices that are silent are listed and ended`() async throws {
-    let store = try scratch.open()
-    let silent = try await register(3, of: alice, in: store)
-    let fetched = try await push(to: silent, in: store)
-    scratch.pass(50 * 86_400)
-    store.notifications.recordFetched(fetched, user: alice, device: silent[1])
-    #expect(try await store.accounts.addToken(Digest(of: [1]), to: silent[2], user: alice))
-    _ = try await store.accounts.device(withToken: Digest(of: [1]))
-    _ = try await register(1, from: 9, in: store)
-    scratch.pass(50 * 86_400)
-    let since = scratch.now - 90 * 86_400
-    let found = try await store.administration.silentRegistrations(
-      since: since, after: "", limit: 9)
-    #expect(found.map(\.registration.id) == [silent[0]] && found.map(\.user) == ["alice"])
-    #expect(try await store.administration.endSilentRegistrations(since: since) == 1)
-    #expect(try await ended(store) == [silent[0]])
-    #expect(
-      try await store.outbox.restoreRegistrations(endedBy: "silence", since: since) == 1)
   }
 }

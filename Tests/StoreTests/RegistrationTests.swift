@@ -111,6 +111,34 @@ import Testing
       ])
   }
 
+  @Test func `devices that are silent are listed and ended`() async throws {
+    let store = try scratch.open()
+    let silent = ["1", "2", "3"]
+    func register(_ ids: [String]) async throws {
+      for id in ids {
+        _ = try await store.accounts.putRegistration(
+          id, user: alice, platform: "apns", handle: "token \(id)")
+      }
+    }
+    try await register(silent)
+    let fetched = try await store.notifications.create(.any(to: alice)).notification.id
+    scratch.pass(50 * 86_400)
+    store.notifications.recordFetched(fetched, user: alice, device: silent[1])
+    #expect(try await store.accounts.addToken(Digest(of: [1]), to: silent[2], user: alice))
+    _ = try await store.accounts.device(withToken: Digest(of: [1]))
+    try await register(["4"])
+    scratch.pass(50 * 86_400)
+    let since = scratch.now - 90 * 86_400
+    let found = try await store.administration.silentRegistrations(
+      since: since, after: "", limit: 9)
+    #expect(found.map(\.registration.id) == [silent[0]] && found.map(\.user) == ["alice"])
+    #expect(try await store.administration.endSilentRegistrations(since: since) == 1)
+    let ended = try await store.accounts.registrations(ofUser: alice).filter { $0.ended != nil }
+    #expect(ended.map(\.id) == [silent[0]])
+    #expect(
+      try await store.outbox.restoreRegistrations(endedBy: "silence", since: since) == 1)
+  }
+
   @Test func `refuses the id of another user's registration`() async throws {
     let store = try scratch.open()
     let id = try await store.accounts.registration(forHandle: "AA", user: alice)

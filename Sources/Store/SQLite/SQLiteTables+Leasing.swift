@@ -1,0 +1,143 @@
+import FoundationEssentials
+
+extension SQLiteConnection {
+  /// Leases due jobs, or what the state of the lane permits; fails those whose device is gone.
+  func lease(
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
+  ) throws -> Lease {
+    let condition = try condition(of: lane)
+    if let pause = condition.pause {
+      if !condition.isClosed {
+        let jobs = try lease(
+          dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
+        if !jobs.isEmpty { return Lease(jobs: jobs, pause: pause) }
+      }
+      let (jobs, pause) = try probe(lane, condition, pause, limit: limit, at: now)
+      return Lease(
+        jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
+    }
+    guard limit > 0 else { return Lease() }
+    if !condition.isDoubtful {
+      if condition.trials > 0 { try endDoubt(about: lane) }
+      let jobs = try lease(
+        dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
+      if !jobs.isEmpty || condition.refused < RefusalRule.doubt { return Lease(jobs: jobs) }
+    }
+    let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
+    return Lease(
+      jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
+  }
+
+  /// Leases due jobs; fails those whose device is gone, which have no `job`.
+  private func lease(
+    _ due: [(id: Int, job: LeasedJob?)], owner: String, at now: Date, until: Date
+  ) throws -> [LeasedJob] {
+    let gone = due.filter { $0.job == nil }.map(\.id)
+    if !gone.isEmpty {
+      try updateJobs(
+        from: .queued, to: .failed,
+        """
+        UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone', owner = NULL
+        WHERE id IN (SELECT value FROM json_each(?))
+        """, now, Self.list(gone))
+    }
+    let jobs = due.compactMap(\.job)
+    try run(
+      """
+      UPDATE job SET due = ?, owner = ?, updated = ?, refused = NULL, refused_since = NULL
+      WHERE id IN (SELECT value FROM json_each(?))
+      """, until, owner, now, Self.list(jobs.map(\.id)))
+    return jobs
+  }
+
+  /// What is leased of a job, and with which registration.
+  private static let leasedColumns = """
+    SELECT job.id, token, notification, job.user, handle, platform, keys, audience, kind, text,
+      fallback, push.collapse, expires, attempts, job.registration
+    FROM job JOIN push ON push.id = job.push
+      LEFT JOIN registration ON registration.id = job.registration AND registration.user = job.user
+        AND registration.ended IS NULL
+    """
+
+  /// These jobs; `job` is nil if the registration is gone.
+  private func dueJobs(_ jobs: [Int], at now: Date) throws -> [(id: Int, job: LeasedJob?)] {
+    try all(
+      """
+      \(Self.leasedColumns) WHERE job.id IN (SELECT value FROM json_each(?)) ORDER BY job.id
+      """, Self.list(jobs)
+    ) { row in
+      let id: Int = try row.next()
+      return (id, try leasedJob(id, &row, at: now))
+    }
+  }
+
+  /// The due jobs that no earlier one blocks; `job` is nil if the registration is gone.
+  private func dueJobs(
+    of lane: String, at now: Date, limit: Int
+  ) throws -> [(id: Int, job: LeasedJob?)] {
+    // A cancelled job with an owner is still being sent: a later push must not overtake it.
+    try all(
+      """
+      \(Self.leasedColumns)
+      WHERE state = 'queued' AND job.lane = ?1 AND due <= ?2 AND NOT EXISTS (
+        SELECT 1 FROM job AS earlier
+        WHERE earlier.state = 'queued' AND earlier.registration IS job.registration
+          AND earlier.audience IS job.audience
+          AND earlier.collapse IS NOT NULL AND earlier.collapse = job.collapse
+          AND earlier.lane = job.lane AND earlier.id < job.id)
+      AND NOT EXISTS (
+        SELECT 1 FROM job AS cancelled
+        WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
+          AND cancelled.registration IS job.registration
+          AND cancelled.audience IS job.audience AND cancelled.collapse = job.collapse
+          AND cancelled.lane = job.lane AND cancelled.id < job.id AND cancelled.due > ?2)
+      ORDER BY due, job.id LIMIT ?3
+      """, lane, now, max(0, limit)
+    ) { row in
+      let id: Int = try row.next()
+      return (id, try leasedJob(id, &row, at: now))
+    }
+  }
+
+  private func leasedJob(_ id: Int, _ row: inout Row, at now: Date) throws -> LeasedJob? {
+    let (token, notification): (String, Int?) = (try row.next(), try row.next())
+    let user: UserID? = try row.next()
+    let (handle, platform): (String?, String?) = (try row.next(), try row.next())
+    let keys: String? = try row.next()
+    let audience: String? = try row.next()
+    let (kind, text): (String, String) = (try row.next(), try row.next())
+    let (fallback, collapseID): (String?, String?) = (try row.next(), try row.next())
+    let (expires, attempts): (Date?, Int) = (try row.next(), try row.next())
+    let registration: String? = try row.next()
+    let target: LeasedJob.Target
+    if let audience {
+      target = .audience(audience)
+    } else if let handle, let keys {
+      target = .subscription(endpoint: handle, keys: keys)
+    } else if let handle, let platform {
+      target = .device(handle: handle, platform: platform)
+    } else {
+      return nil
+    }
+    return LeasedJob(
+      id: id, token: token, notificationID: notification, user: user, target: target, kind: kind,
+      text: text, fallback: fallback, collapseID: collapseID, expires: expires,
+      attempts: attempts,
+      recentSilentPushes: kind == "background"
+        ? try silentPushes(to: registration, audience, since: now - 3600) : [])
+  }
+
+  /// Push allows three an hour; a larger budget would fit as well.
+  private static var silentPushHistory: Int { 10 }
+
+  /// When background pushes were sent to a device or an audience, newest first.
+  private func silentPushes(
+    to registration: String?, _ audience: String?, since time: Date
+  ) throws -> [Date] {
+    try column(
+      """
+      SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
+        AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT ?
+      """, registration, audience, time, Self.silentPushHistory)
+  }
+}
