@@ -190,8 +190,7 @@ extension WebPushProvider {
 
   /// The outcome for a service that accepts no push of ours, which is paused.
   ///
-  /// If it has just accepted one, the subscription belongs
-  /// to another key, and must not hold up those of others.
+  /// If it has just accepted one, the subscription belongs to another key and must not delay the pushes of others.
   private func refused(_ reason: String, at now: Date) -> PushOutcome {
     let isTrusted = state.withLock { now.timeIntervalSince($0.lastAccepted) < Self.trust }
     let reason = reason + " Check the subscription's key, --push-contact and the machine's clock."

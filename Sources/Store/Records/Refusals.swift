@@ -88,7 +88,7 @@ struct LaneCondition {
   /// Whether the operator has to act, whatever was refused.
   let isStopped: Bool
 
-  /// Takes the columns of the query `laneCondition`.
+  /// Takes the columns that `condition(of:)` reads; those of a lane without a row in `lane_pause` are nil.
   init(
     _ lane: String, since: Date?, until: Date?, reason: String?, probes: Int?, trials: Int?,
     stopped: Int?, refused: Int, widelyRefused: Int
