@@ -91,6 +91,120 @@ import MediaTypes
       from: Decoded(straight.encoded))
     #expect(difference < 48)
   }
+
+  // MARK: - Forms of EXIF data
+
+  private typealias Form = (what: String, parts: [[UInt8]], turn: Orientation)
+
+  private static func form(
+    _ what: String, _ turn: Orientation, _ data: EXIF..., change: (inout EXIF) -> Void = { _ in }
+  ) -> Form {
+    let changed = data.map { exif in
+      var exif = exif
+      change(&exif)
+      return exif.segment
+    }
+    return (what, changed, turn)
+  }
+
+  private static let six = EXIF(.init(value: 6))
+  private static let upright = EXIF(.init(value: 1))
+
+  /// Turned as Chromium 156 and Firefox 153 turn them; where these differ, as Chromium does.
+  private static let forms: [Form] = [
+    form("little-endian", .clockwise, six),
+    form("big-endian", .clockwise, six) { $0.isLittle = false },
+    form("LONG", .upright, EXIF(.init(type: 4, value: 6))),
+    form("LONG, big-endian", .upright, EXIF(.init(type: 4, value: 6))) { $0.isLittle = false },
+    form("BYTE", .upright, EXIF(.init(type: 1, value: 6))),
+    form("two values", .upright, EXIF(.init(count: 2, value: 6))),
+    form("no value", .upright, EXIF(.init(count: 0, value: 6))),
+    form("0", .upright, EXIF(.init(value: 0))), form("9", .upright, EXIF(.init(value: 9))),
+    form("262, whose lower byte is 6", .upright, EXIF(.init(value: 262))),
+    form("6 and something behind it", .clockwise, EXIF(.init(value: 6 | 5 << 16))),
+    form("only in the directory of the thumbnail", .upright, EXIF()) {
+      $0.second = [.init(value: 6)]
+    },
+    form("another one in the directory of the thumbnail", .upright, upright) {
+      $0.second = [.init(value: 6)]
+    },
+    form("behind other tags", .clockwise, EXIF(.resolution, .init(value: 6))),
+    form("twice in a directory", .clockwise, EXIF(.init(value: 6), .init(value: 1))),
+    form("invalid, then valid", .clockwise, EXIF(.init(value: 9), .init(value: 6))),
+    form("more entries announced", .clockwise, six) { $0.announced = 60_000 },
+    form("fewer entries announced", .upright, EXIF(.resolution, .init(value: 6))) {
+      $0.announced = 1
+    },
+    form("a gap in front of the directory", .clockwise, six) { $0.gap = 7 },
+    form("no TIFF", .upright, six) { $0.magic = 43 },
+    form("no end", .clockwise, six) { $0.missing = 4 },
+    form("an entry cut short", .upright, six) { $0.missing = 5 },
+    form("two parts, 6 first", .clockwise, six, upright),
+    form("two parts, 1 first", .upright, upright, six),
+    form("two parts, nothing in the first", .upright, EXIF(.resolution), six),
+    (
+      "nothing at all in the first of two", [Array("Exif\0\0".utf8), six.segment], .clockwise
+    ),
+    ("another mark", [Array("exif\0\0".utf8) + six.tiff], .upright),
+    (
+      "only in XMP",
+      [Array("http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation=\"6\"/>".utf8)], .upright
+    ),
+  ]
+
+  /// Checks that renditions, facts and original agree, and that the original says it as simply as possible.
+  private static func check(_ bytes: [UInt8], _ turn: Orientation, _ what: String) throws {
+    let source = SourceFile(bytes: bytes)
+    let upright = turn.applied(to: PixelSize(90, 60))
+    let small = try PictureRenderer.render(bytes, ("width", "30"))
+    let height = (30 * upright.height + upright.width / 2) / upright.width
+    #expect(try Decoded(small.encoded).size == PixelSize(30, height), "\(what)")
+    #expect(try Facts(source).size == upright, "\(what)")
+    #expect(PixelSize.read(bytes) == upright, "\(what)")
+    let original = try PictureRenderer.render(bytes)
+    #expect(original.size == upright, "\(what)")
+    let sent = SourceFile(bytes: original.bytes(from: source))
+    let kind = try PictureKind(sent)
+    let part = kind == .png ? Exif.Part(png: sent) : Exif.Part(jpeg: sent)
+    #expect(part?.orientation ?? .upright == turn, "\(what)")
+    #expect(part?.isPlain ?? true, "\(what)")
+    #expect(CleanCopy(sent, kind: kind).removed.isEmpty, "\(what)")
+  }
+
+  @Test func `a JPEG and its renditions stand as browsers show it, whatever form says so`() throws {
+    let plain = try Canvas.scene(90, 60).jpeg()
+    let segments = Array(JPEGSegments(SourceFile(bytes: plain)))
+    let scan = try #require(segments.first { $0.marker == JPEGSegment.scan }).range.lowerBound
+    for form in Self.forms {
+      let parts = form.parts.flatMap { content -> [UInt8] in
+        [0xFF, 0xE1, 0, UInt8(content.count + 2)] + content
+      }
+      try Self.check(plain.prefix(2) + parts + plain.dropFirst(2), form.turn, form.what)
+      try Self.check(plain.prefix(scan) + parts + plain.dropFirst(scan), form.turn, form.what)
+      try Self.check(plain.dropLast(2) + parts + [0xFF, 0xD9], .upright, form.what)
+    }
+  }
+
+  @Test func `a PNG and its renditions stand as browsers show it, whatever form says so`() throws {
+    let plain = try Canvas.scene(90, 60).png()
+    for form in Self.forms where form.parts.allSatisfy({ $0.starts(with: "Exif\0\0".utf8) }) {
+      let isEmpty = form.parts[0].count == 6
+      let parts = form.parts.flatMap { PNGChunk.bytes("eXIf", Array($0.dropFirst(6))) }
+      // Other than in a JPEG, the first one counts even if there is nothing in it.
+      try Self.check(
+        plain.prefix(33) + parts + plain.dropFirst(33), isEmpty ? .upright : form.turn, form.what)
+      try Self.check(plain.dropLast(12) + parts + plain.suffix(12), .upright, form.what)
+    }
+    let marked = PNGChunk.bytes("eXIf", Self.six.segment)
+    try Self.check(plain.prefix(33) + marked + plain.dropFirst(33), .upright, "as in a JPEG")
+    var unsound = PNGChunk.bytes("eXIf", Self.upright.tiff)
+    unsound[unsound.count - 1] ^= 1
+    let sound = PNGChunk.bytes("eXIf", Self.six.tiff)
+    try Self.check(
+      plain.prefix(33) + unsound + sound + plain.dropFirst(33), .clockwise, "a wrong checksum")
+    let text = PNGChunk.bytes("zTXt", Array("Raw profile type exif\0\0".utf8) + Self.six.tiff)
+    try Self.check(plain.prefix(33) + text + plain.dropFirst(33), .upright, "text")
+  }
 }
 
 extension [UInt8] {

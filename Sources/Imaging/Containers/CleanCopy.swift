@@ -22,12 +22,14 @@ package struct CleanCopy: Sendable {
   package init(_ source: SourceFile, kind: PictureKind) {
     switch kind {
     case .jpeg:
+      let exif = Exif.Part(jpeg: source)
       for segment in JPEGSegments(source) where segment.isWhole {
-        append(segment.range, Self.change(of: segment, in: source))
+        append(segment.range, Self.change(of: segment, exif, in: source))
       }
     case .png:
       append(0..<min(8, source.size), nil)
-      for chunk in Chunks(png: source) { append(chunk.range, Self.change(of: chunk, in: source)) }
+      let exif = Exif.Part(png: source)
+      for chunk in Chunks(png: source) { append(chunk.range, Self.change(of: chunk, exif)) }
     case .gif:
       let blocks = GIFBlocks(source)
       append(0..<blocks.start, nil)
@@ -70,7 +72,9 @@ package struct CleanCopy: Sendable {
     if !removed.contains(what) { removed.append(what) }
   }
 
-  private static func change(of segment: JPEGSegment, in source: SourceFile) -> Change {
+  private static func change(
+    of segment: JPEGSegment, _ exif: Exif.Part?, in source: SourceFile
+  ) -> Change {
     func holds(_ name: String) -> Bool {
       source.bytes(segment.content.prefix(name.utf8.count)).elementsEqual(name.utf8)
     }
@@ -81,8 +85,8 @@ package struct CleanCopy: Sendable {
       let header = source.bytes(segment.content.prefix(12))
       return ("a thumbnail", [0xFF, 0xE0, 0, 16] + header + [0, 0])
     case JPEGSegment.application(1):
-      guard let exif = Exif(application: source.bytes(segment.content)) else { return ("XMP", []) }
-      return change(of: exif) { tiff in
+      guard holds("Exif\0") else { return ("XMP", []) }
+      return change(of: segment.range, exif) { tiff in
         [0xFF, 0xE1, 0, UInt8(tiff.count + 8)] + Array("Exif\0\0".utf8) + tiff
       }
     case JPEGSegment.application(2) where holds("ICC_PROFILE\0"): return nil
@@ -101,13 +105,16 @@ package struct CleanCopy: Sendable {
     "sBIT", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
   ]
 
-  private static func change(of chunk: Chunk, in source: SourceFile) -> Change {
+  private static func change(of chunk: Chunk, _ exif: Exif.Part?) -> Change {
     switch chunk.id {
-    case "eXIf": change(of: Exif(tiff: source.bytes(chunk.body))) { PNGChunk.bytes("eXIf", $0) }
+    case "eXIf": change(of: chunk.range, exif) { PNGChunk.bytes("eXIf", $0) }
     case "tEXt", "zTXt", "iTXt": ("text", [])
-    default: needed.contains(chunk.id) ? nil : (chunk.id, [])
+    default: keeps(chunk.id) ? nil : (chunk.id, [])
     }
   }
+
+  /// Whether chunks of that type stay in a PNG.
+  static func keeps(_ type: String) -> Bool { needed.contains(type) }
 
   private static func change(of block: GIFBlock) -> Change {
     switch block.kind {
@@ -117,32 +124,13 @@ package struct CleanCopy: Sendable {
     }
   }
 
-  /// Of EXIF data only the orientation is kept.
-  private static func change(of exif: Exif, _ written: ([UInt8]) -> [UInt8]) -> Change {
-    guard exif.holdsMore else { return nil }
-    return ("EXIF", exif.orientation == .upright ? [] : written(Exif.tiff(exif.orientation)))
-  }
-}
-
-/// Writes chunks of a PNG (third edition, 5.3).
-enum PNGChunk {
-  /// A chunk with its length and CRC.
-  static func bytes(_ type: String, _ content: [UInt8]) -> [UInt8] {
-    let body = Array(type.utf8) + content
-    return bigEndian(content.count) + body + bigEndian(Int(crc(body)))
-  }
-
-  /// A number of 32 bits.
-  static func bigEndian(_ value: Int) -> [UInt8] {
-    withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian, Array.init)
-  }
-
-  /// The checksum of a chunk's type and content (ISO 3309, PNG third edition annex D).
-  private static func crc(_ bytes: [UInt8]) -> UInt32 {
-    ~bytes.reduce(~0) { sum, byte in
-      (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in
-        value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1
-      }
-    }
+  /// Of EXIF data only the orientation is kept, once and in its plain form.
+  private static func change(
+    of range: Range<Int>, _ exif: Exif.Part?, _ written: ([UInt8]) -> [UInt8]
+  ) -> Change {
+    guard let exif, exif.range == range else { return ("EXIF", []) }
+    guard !exif.isPlain else { return nil }
+    let orientation = exif.orientation
+    return ("EXIF", orientation == .upright ? [] : written(Exif.tiff(orientation)))
   }
 }

@@ -38,15 +38,8 @@ struct Metadata {
   var isLossless: Bool { codedBytes != nil }
 
   private mutating func readWebP(_ source: SourceFile) {
-    for chunk in Chunks(webP: source) {
-      switch chunk.id {
-      case "EXIF":
-        let content = source.bytes(chunk.body)
-        orientation = (Exif(application: content) ?? Exif(tiff: content)).orientation
-      case "VP8L": codedBytes = chunk.body.count
-      default: continue
-      }
-    }
+    orientation = Exif.Part(webP: source)?.orientation ?? .upright
+    for chunk in Chunks(webP: source) where chunk.id == "VP8L" { codedBytes = chunk.body.count }
   }
 
   private mutating func readGIF(_ source: SourceFile) {
@@ -58,13 +51,11 @@ struct Metadata {
   }
 
   private mutating func readJPEG(_ source: SourceFile, limits: Limits) throws(ImagingError) {
+    orientation = Exif.Part(jpeg: source)?.orientation ?? .upright
     var parts: [UInt8: [UInt8]] = [:]
     var (partCount, bytes) = (0, 0)
     for segment in JPEGSegments(source) where segment.isWhole {
       switch segment.marker {
-      case JPEGSegment.application(1):
-        let exif = Exif(application: source.bytes(segment.content))
-        orientation = exif?.orientation ?? orientation
       case JPEGSegment.application(2):
         // A part of an ICC profile (ICC.1:2010 B.4).
         let part = source.bytes(segment.content)
@@ -92,7 +83,6 @@ struct Metadata {
           chunk.body.count, against: limits.ancillaryBytes, for: "A chunk of the PNG")
       }
       switch chunk.id {
-      case "eXIf": orientation = Exif(tiff: source.bytes(chunk.body)).orientation
       case "cICP" where chunk.body.count == 4: codePoints = source.bytes(chunk.body)
       case "acTL": isAnimated = Self.frameCount(source, chunk) != 1
       case "IHDR": depth = source.octets(chunk.body)[8] ?? 8
@@ -101,6 +91,7 @@ struct Metadata {
       default: continue
       }
     }
+    orientation = Exif.Part(png: source)?.orientation ?? .upright
   }
 
   /// The number of frames in an acTL chunk of a PNG; nil when it is too short.

@@ -16,23 +16,30 @@ package struct PixelSize: Hashable, Sendable, CustomStringConvertible {
   /// The number of pixels.
   package var pixels: Int { width * height }
 
-  /// The size a picture is seen at: a JPEG that EXIF turns is measured upright.
+  /// The size a picture is seen at: one that EXIF turns is measured upright.
   ///
   /// Reads the header of a PNG, JPEG, GIF, WebP or BMP; nil when it is none or cut short.
   package static func read(_ source: some ByteSource) -> PixelSize? {
     let head = source.octets(at: 0, count: 32)
-    let size: PixelSize? =
-      switch MediaType.sniff(source).value {
-      case "image/png":
-        head.has("IHDR", at: 12)
-          ? PixelSize(head.big(at: 16, count: 4), head.big(at: 20, count: 4)) : nil
-      case "image/gif": PixelSize(head.little(at: 6, count: 2), head.little(at: 8, count: 2))
-      case "image/bmp": bitmap(head)
-      case "image/webp": webP(head)
-      case "image/jpeg": jpeg(source)
-      default: nil
-      }
-    return size.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
+    var exif: Exif.Part?
+    let size: PixelSize?
+    switch MediaType.sniff(source).value {
+    case "image/png" where head.has("IHDR", at: 12):
+      size = PixelSize(head.big(at: 16, count: 4), head.big(at: 20, count: 4))
+      exif = Exif.Part(png: source)
+    case "image/gif":
+      size = PixelSize(head.little(at: 6, count: 2), head.little(at: 8, count: 2))
+    case "image/bmp": size = bitmap(head)
+    case "image/webp":
+      size = webP(head)
+      exif = Exif.Part(webP: source)
+    case "image/jpeg":
+      size = jpeg(source)
+      exif = Exif.Part(jpeg: source)
+    default: size = nil
+    }
+    guard let size, size.width > 0, size.height > 0 else { return nil }
+    return exif?.orientation.applied(to: size) ?? size
   }
 
   private init?(_ width: Int?, _ height: Int?) {
@@ -63,17 +70,12 @@ package struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 
   /// The frame header of a JPEG (ITU-T T.81 B.2.2), after at most 4096 other segments.
   private static func jpeg(_ source: some ByteSource) -> PixelSize? {
-    var orientation = Orientation.upright
     for (index, segment) in JPEGSegments(source).enumerated() {
       switch segment.marker {
       case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
         let frame = source.octets(segment.content.prefix(5))
-        let size = PixelSize(frame.big(at: 3, count: 2), frame.big(at: 1, count: 2))
-        return orientation.isTransposing ? size?.transposed : size
+        return PixelSize(frame.big(at: 3, count: 2), frame.big(at: 1, count: 2))
       case JPEGSegment.scan: return nil
-      case JPEGSegment.application(1) where !orientation.isTransposing:
-        let content = source.bytes(segment.content)
-        orientation = Exif(application: content)?.orientation ?? orientation
       default: if index > 4096 { return nil }
       }
     }
