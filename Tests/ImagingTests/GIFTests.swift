@@ -146,8 +146,9 @@ import MediaTypes
     `a moving PNG goes as it is to the profiles that play it, thumbnails show its first picture`()
     throws
   {
-    let bytes = Surgery.png(
-      try Canvas.quadrants(2000, 120).png(), adding: "acTL", [0, 0, 0, 2, 0, 0, 0, 0])
+    let bytes = try Tool.run(
+      "ffmpeg -v error -f lavfi -i testsrc=size=2000x120:rate=2:duration=1 -f apng out.png; "
+        + "cat out.png")
     for profile in DeviceProfile.allCases {
       let rendition = try PictureRenderer.render(bytes, ("profile", profile.rawValue))
       #expect(rendition.isOriginal == (profile == .ios || profile == .web))
@@ -169,6 +170,25 @@ import MediaTypes
     #expect(still.isTransparent && !still.isAnimated && still.advice.isEmpty)
     let moving = try Facts(SourceFile(bytes: Self.moving(Self.gif(Canvas.quadrants(30, 20)))))
     #expect(moving.isAnimated && moving.advice.isEmpty)
+  }
+
+  @Test func `it moves only if its second picture can be read`() throws {
+    let first = Array(try Self.gif(Canvas.quadrants(30, 20)).dropLast())
+    func image(_ width: UInt8, _ data: [UInt8]) -> [UInt8] {
+      [0x2C, 0, 0, 0, 0, width, 0, 1, 0, 0] + data
+    }
+    let pixel: [UInt8] = [2, 2, 0x44, 0x01, 0]
+    let seconds = [
+      "without width": image(0, pixel), "without data": image(1, [2, 0]),
+      "unreadable": image(1, [13, 1, 0, 0]), "cut short": image(9, pixel),
+    ]
+    for (what, second) in seconds {
+      let facts = try Facts(SourceFile(bytes: first + second + [0x3B]))
+      #expect(!facts.isAnimated, "\(what)")
+      #expect(facts.advice.isEmpty == (what == "without width"), "\(what)")
+    }
+    let skipped = first + image(0, pixel) + image(1, pixel) + [0x3B]
+    #expect(try Facts(SourceFile(bytes: skipped)).isAnimated)
   }
 
   @Test func `broken codes are shown as far as they go`() throws {

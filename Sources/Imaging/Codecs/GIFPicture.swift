@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// The first picture of a GIF, as indexes into its colours on the GIF's canvas (GIF89a 18 to 23).
+/// A picture of a GIF, mostly the first one, as indexes into its colours on the GIF's canvas (GIF89a 18 to 23).
 ///
 /// Decoded here, in a memory-safe language, and not by a C library: the format is small.
 struct GIFPicture {
@@ -20,18 +20,27 @@ struct GIFPicture {
   private let colours: [SIMD4<UInt8>]
 
   /// Decodes the first picture, and reads of the file only as much as that needs.
-  init(_ source: SourceFile, limits: Limits) throws(ImagingError) {
+  ///
+  /// With `isSecond` it is the second one that is not empty, which decides whether browsers play the GIF.
+  init(
+    _ source: SourceFile, limits: Limits, isSecond: Bool = false
+  ) throws(ImagingError) {
     size = try Self.canvas(of: source)
     try limits.check(size)
     var clear: Int?
     var image: GIFBlock?
+    var count = 0
     for block in GIFBlocks(source) {
       let head = source.octets(block.range.prefix(8))
       if head.bytes.starts(with: [0x21, 0xF9, 4]), let flags = head[3], head.count == 8 {
         clear = flags & 1 == 1 ? head[6] : nil
       } else if block.kind == .image {
-        image = block
-        break
+        if isSecond, !block.isEmpty(in: source) { count += 1 }
+        guard isSecond, count < 2 else {
+          image = block
+          break
+        }
+        clear = nil
       }
     }
     guard let image else {

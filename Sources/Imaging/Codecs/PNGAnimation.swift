@@ -1,75 +1,122 @@
 import MediaTypes
 
-/// The animation in a PNG (third edition, 4.9 and 11.3.6), which is sent unchanged or not at all.
+/// The animation that a PNG announces in front of its pixels (third edition, 4.9 and 11.3.6).
+///
+/// It is broken where a chunk is out of order or repeated, a number is left out, a frame is empty or reaches beyond the
+/// picture, or there are fewer or more frames than announced: some browsers show such files, others nothing.
 struct PNGAnimation {
-  private let source: SourceFile
-  private let limits: Limits
+  /// How many frames are announced.
+  let announced: Int
+  /// Whether it has these frames, and all of its chunks are in order, whatever the frames' pixels are.
+  let isWhole: Bool
+  /// The first frame, if it is not the PNG's own picture.
+  private let firstFrame: Frame?
+  private let announcement: [UInt8]
 
-  init(_ source: SourceFile, limits: Limits) {
-    (self.source, self.limits) = (source, limits)
+  /// Reads the chunks of an animation.
+  ///
+  /// - Returns: nil when none is announced in front of the pixels, as then nothing plays it.
+  init?(_ source: SourceFile) {
+    let found = Chunks(png: source).first {
+      $0.id == "IDAT"
+        || $0.id == "acTL" && $0.body.count == 8 && PNGChunk.isSound($0.range, in: source)
+    }
+    guard let found, found.id == "acTL" else { return nil }
+    announcement = source.bytes(found.body)
+    announced = Octets(bytes: announcement).big(at: 0, count: 4) ?? 0
+    var first: Frame?
+    var walk = Walk(source, announcement)
+    do {
+      while let frame = try walk.next() { if walk.found == 1 { first = frame } }
+      isWhole = walk.found == announced
+    } catch {
+      isWhole = false
+    }
+    firstFrame = first
   }
 
-  /// Decodes the frames and keeps nothing.
+  /// Whether it moves.
+  var isPlayed: Bool { isWhole && announced > 1 }
+
+  /// The frame that stands for the PNG where nothing moves; nil if that is the PNG's own picture.
+  ///
+  /// It is the first one, with which browsers begin, if the PNG's own picture is no frame and it is as large.
+  var stillFrame: Frame? {
+    guard isWhole, let firstFrame, !firstFrame.isOwnPicture, firstFrame.coversPicture else {
+      return nil
+    }
+    return firstFrame
+  }
+
+  /// A PNG without its animation, in memory.
+  static func still(of source: SourceFile) -> SourceFile {
+    let frame = PNGAnimation(source)?.stillFrame
+    var bytes = source.bytes(0..<8)
+    for chunk in Chunks(png: source) {
+      switch chunk.id {
+      case "acTL", "fcTL": continue
+      case "IDAT": if frame == nil { bytes += source.bytes(chunk.range) }
+      case "fdAT":
+        guard let frame, frame.holds(chunk) else { continue }
+        bytes += PNGChunk.bytes("IDAT", source.bytes(chunk.body.dropFirst(4)))
+      default: bytes += source.bytes(chunk.range)
+      }
+    }
+    return SourceFile(bytes: bytes)
+  }
+
+  /// Decodes the frames that are shown, and keeps nothing.
   ///
   /// Of very many only the first are decoded, as many as have the pixels of one large picture.
   /// - Throws: `damaged` when one of them is.
-  func validate() throws(ImagingError) {
-    var frame: Frame?
-    var (next, announced, found, pixels) = (0, 0, 0, 0)
-    var (header, colours) = (Octets(bytes: []), [UInt8]())
-    var isAfterPixels = false
-    for chunk in Chunks(png: source) {
-      switch chunk.id {
-      case "IHDR": header = source.octets(chunk.body)
-      case "PLTE", "tRNS": colours += source.bytes(chunk.range)
-      case "acTL": announced = Metadata.frameCount(source, chunk) ?? 0
-      case "IDAT": isAfterPixels = true
-      case "fcTL", "fdAT":
-        let head = source.octets(chunk.body.prefix(26))
-        guard head.big(at: 0, count: 4) == next else { throw Self.damaged }
-        next += 1
-        guard chunk.id == "fcTL" else {
-          guard frame != nil, isAfterPixels else { throw Self.damaged }
-          frame?.data.append(chunk.body.dropFirst(4))
-          continue
-        }
-        try validate(frame, header, colours, &pixels)
-        frame = try Frame(head, within: header, isFirstPicture: !isAfterPixels)
-        found += 1
-      default: continue
+  func validate(_ source: SourceFile, limits: Limits) throws(ImagingError) {
+    guard announced > 1 || stillFrame != nil else { return }
+    guard isWhole else { throw Self.damaged }
+    var walk = Walk(source, announcement)
+    var pixels = 0
+    while let frame = try walk.next() {
+      // The PNG's own picture was decoded already.
+      guard !frame.isOwnPicture else { continue }
+      pixels += frame.size.pixels
+      guard pixels <= limits.megapixels * 1_000_000 else { continue }
+      let bytes = frame.chunks.reduce(0) { $0 + $1.count }
+      try limits.check(bytes, against: limits.bitmapBytes, for: "This animation")
+      guard frame.chunks.allSatisfy({ PNGChunk.isSound($0, in: source) }) else {
+        throw Self.damaged
+      }
+      do {
+        let picture = SourceFile(bytes: frame.png(walk.header, walk.colours, source))
+        try PNGReader(picture, limits: limits, checking: true).validate()
+      } catch {
+        throw error.code == .damaged ? Self.damaged : error
       }
     }
-    try validate(frame, header, colours, &pixels)
-    guard found == announced, found > 0 else { throw Self.damaged }
   }
 
-  private func validate(
-    _ frame: Frame?, _ header: Octets, _ colours: [UInt8], _ pixels: inout Int
-  ) throws(ImagingError) {
-    // The first picture's pixels are in the IDAT chunks, which were decoded already.
-    guard let frame, !frame.isFirstPicture else { return }
-    pixels += frame.size.pixels
-    guard pixels <= limits.megapixels * 1_000_000 else { return }
-    let bytes = frame.data.reduce(0) { $0 + $1.count }
-    try limits.check(bytes, against: limits.bitmapBytes, for: "This animation")
-    do {
-      let picture = SourceFile(bytes: frame.png(header, colours, source))
-      try PNGReader(picture, limits: limits, checking: true).validate()
-    } catch {
-      throw error.code == .damaged ? Self.damaged : error
-    }
-  }
-
-  private static let damaged = ImagingError(
+  fileprivate static let damaged = ImagingError(
     .damaged, "The animation in this PNG is damaged. Export it again, or save one picture of it.")
 
   /// A frame as its fcTL chunk describes it, and where its data is.
-  private struct Frame {
+  struct Frame {
     let size: PixelSize
-    let isFirstPicture: Bool
-    var data: [Range<Int>] = []
+    /// Whether its pixels are the PNG's own.
+    let isOwnPicture: Bool
+    /// Whether it is as large as the PNG.
+    let coversPicture: Bool
+    /// The fdAT chunks with its pixels.
+    fileprivate(set) var chunks: [Range<Int>] = []
 
-    init(_ control: Octets, within header: Octets, isFirstPicture: Bool) throws(ImagingError) {
+    /// Whether a chunk is one of its fdAT chunks.
+    fileprivate func holds(_ chunk: Chunk) -> Bool {
+      guard let first = chunks.first, let last = chunks.last else {
+        return false
+      }
+      return (first.lowerBound..<last.upperBound).contains(chunk.range.lowerBound)
+    }
+
+    fileprivate init(
+      _ control: Octets, within header: Octets, isOwnPicture: Bool
+    ) throws(ImagingError) {
       func number(_ offset: Int) -> Int { control.big(at: offset, count: 4) ?? 0 }
       guard control.count == 26, header.count == 13, number(4) > 0, number(8) > 0,
         let width = header.big(at: 0, count: 4), number(12) + number(4) <= width,
@@ -77,14 +124,104 @@ struct PNGAnimation {
         control.bytes[24] < 3, control.bytes[25] < 2
       else { throw PNGAnimation.damaged }
       size = PixelSize(number(4), number(8))
-      self.isFirstPicture = isFirstPicture
+      coversPicture = size == PixelSize(width, height)
+      self.isOwnPicture = isOwnPicture
+      guard coversPicture || !isOwnPicture else { throw PNGAnimation.damaged }
     }
 
     /// The frame as a PNG of its own.
-    func png(_ header: Octets, _ colours: [UInt8], _ source: SourceFile) -> [UInt8] {
+    fileprivate func png(
+      _ header: Octets, _ colours: [UInt8], _ source: SourceFile
+    ) -> [UInt8] {
       let start = PNGChunk.bigEndian(size.width) + PNGChunk.bigEndian(size.height)
       return source.bytes(0..<8) + PNGChunk.bytes("IHDR", start + header.bytes[8...]) + colours
-        + PNGChunk.bytes("IDAT", data.flatMap { source.bytes($0) }) + PNGChunk.bytes("IEND", [])
+        + PNGChunk.bytes("IDAT", chunks.flatMap { source.bytes($0.dropFirst(12).dropLast(4)) })
+        + PNGChunk.bytes("IEND", [])
+    }
+  }
+
+  /// Goes through the frames in order.
+  private struct Walk {
+    private let source: SourceFile
+    private let announcement: [UInt8]
+    private var chunks: Chunks<SourceFile>
+    private(set) var header = Octets(bytes: [])
+    /// The chunks with the colours that all frames share.
+    private(set) var colours: [UInt8] = []
+    /// How many frames were found.
+    private(set) var found = 0
+    private var number = 0
+    private var isBehindPixels = false
+    /// Whether the last chunk that stays in a clean copy was one of the current frame's.
+    private var isInData = false
+    private var frame: Frame?
+
+    init(_ source: SourceFile, _ announcement: [UInt8]) {
+      (self.source, self.announcement, chunks) = (source, announcement, Chunks(png: source))
+    }
+
+    /// - Returns: nil when there are no more frames.
+    /// - Throws: `damaged` when a chunk is not where and as it must be.
+    mutating func next() throws(ImagingError) -> Frame? {
+      while let chunk = chunks.next() {
+        if let whole = try read(chunk) { return whole }
+      }
+      defer { frame = nil }
+      return try counted(frame)
+    }
+
+    /// - Returns: The frame in front of the chunk, if that begins another one.
+    private mutating func read(_ chunk: Chunk) throws(ImagingError) -> Frame? {
+      switch chunk.id {
+      case "IHDR": header = source.octets(chunk.body)
+      case "PLTE", "tRNS": colours += source.bytes(chunk.range)
+      case "acTL":
+        let isSame = !isBehindPixels && source.bytes(chunk.body) == announcement
+        guard isSame, PNGChunk.isSound(chunk.range, in: source) else { throw PNGAnimation.damaged }
+      case "IDAT":
+        guard frame?.isOwnPicture ?? true else { throw PNGAnimation.damaged }
+        isBehindPixels = true
+      case "fcTL": return try begin(chunk)
+      case "fdAT":
+        try count(chunk)
+        guard let frame, !frame.isOwnPicture, frame.chunks.isEmpty || isInData else {
+          throw PNGAnimation.damaged
+        }
+        self.frame?.chunks.append(chunk.range)
+        isInData = true
+        return nil
+      default: guard CleanCopy.keeps(chunk.id) else { return nil }
+      }
+      isInData = false
+      return nil
+    }
+
+    private mutating func begin(_ chunk: Chunk) throws(ImagingError) -> Frame? {
+      try count(chunk)
+      isInData = false
+      let last = frame
+      // Only one may be in front of the pixels, whose frame they are.
+      guard PNGChunk.isSound(chunk.range, in: source), last == nil || isBehindPixels else {
+        throw PNGAnimation.damaged
+      }
+      frame = try Frame(
+        source.octets(chunk.body), within: header, isOwnPicture: !isBehindPixels)
+      return try counted(last)
+    }
+
+    private mutating func count(_ chunk: Chunk) throws(ImagingError) {
+      guard source.octets(chunk.body.prefix(4)).big(at: 0, count: 4) == number else {
+        throw PNGAnimation.damaged
+      }
+      number += 1
+    }
+
+    private mutating func counted(_ frame: Frame?) throws(ImagingError) -> Frame? {
+      guard let frame else { return nil }
+      let isCoded = frame.chunks.contains { $0.count > 16 }  // more than the chunk's own fields
+      guard frame.isOwnPicture ? isBehindPixels : isCoded else { throw PNGAnimation.damaged }
+      found += 1
+      return frame
     }
   }
 }

@@ -52,6 +52,12 @@ struct GIFBlock {
     isLooping = head.has("NETSCAPE2.0", at: 3) || head.has("ANIMEXTS1.0", at: 3)
   }
 
+  /// Whether it is an image without width or height.
+  func isEmpty(in source: SourceFile) -> Bool {
+    let head = source.octets(range.prefix(9))
+    return head.little(at: 5, count: 2) == 0 || head.little(at: 7, count: 2) == 0
+  }
+
   /// Bytes of the colour table that a byte of flags announces.
   static func colourTableSize(_ flags: Int?) -> Int {
     flags.map { $0 & 0x80 != 0 ? 3 << ($0 & 7 + 1) : 0 } ?? 0

@@ -12,8 +12,14 @@ struct Metadata {
   private var codedBytes: Int?
   /// Bits of a PNG's sample.
   private var depth = 8
-  /// Whether the file is an animation.
+  /// Whether the file is an animation that is played.
   var isAnimated = false
+  /// The animation that a PNG announces.
+  private(set) var animation: PNGAnimation?
+  /// Whether a PNG has chunks of an animation, played or not.
+  private(set) var hasAnimationChunks = false
+  /// Whether a PNG has frames that are never shown.
+  private(set) var hasUnplayedFrames = false
   /// Whether the file has its end.
   var isComplete = false
 
@@ -46,7 +52,7 @@ struct Metadata {
     let blocks = Array(GIFBlocks(source))
     let images = blocks.filter { $0.kind == .image }
     codedBytes = images.first?.range.count
-    isAnimated = images.count > 1
+    isAnimated = images.count { !$0.isEmpty(in: source) } > 1
     isComplete = blocks.last?.kind == .trailer && !images.isEmpty
   }
 
@@ -77,6 +83,7 @@ struct Metadata {
   }
 
   private mutating func readPNG(_ source: SourceFile, limits: Limits) throws(ImagingError) {
+    var types: Set<String> = []
     for chunk in Chunks(png: source) {
       if chunk.id != "IDAT", chunk.id != "fdAT" {
         try limits.check(
@@ -84,7 +91,7 @@ struct Metadata {
       }
       switch chunk.id {
       case "cICP" where chunk.body.count == 4: codePoints = source.bytes(chunk.body)
-      case "acTL": isAnimated = Self.frameCount(source, chunk) != 1
+      case "acTL", "fcTL", "fdAT": types.insert(chunk.id)
       case "IHDR": depth = source.octets(chunk.body)[8] ?? 8
       case "IDAT": codedBytes = (codedBytes ?? 0) + chunk.body.count
       case "IEND": isComplete = true
@@ -92,10 +99,9 @@ struct Metadata {
       }
     }
     orientation = Exif.Part(png: source)?.orientation ?? .upright
-  }
-
-  /// The number of frames in an acTL chunk of a PNG; nil when it is too short.
-  static func frameCount(_ source: SourceFile, _ chunk: Chunk) -> Int? {
-    chunk.body.count == 8 ? source.octets(chunk.body).big(at: 0, count: 4) : nil
+    animation = PNGAnimation(source)
+    isAnimated = animation?.isPlayed ?? false
+    hasAnimationChunks = !types.isEmpty
+    hasUnplayedFrames = types.contains("fdAT") && !isAnimated && animation?.stillFrame == nil
   }
 }

@@ -24,7 +24,12 @@ package struct Facts: Sendable {
       let reader = try PNGReader(source, limits: limits, checking: true)
       guard metadata.isComplete else { throw .incomplete }
       try reader.validate()
-      if metadata.isAnimated { try PNGAnimation(source, limits: limits).validate() }
+      try metadata.animation?.validate(source, limits: limits)
+      if metadata.hasUnplayedFrames {
+        advice.append(
+          "Browsers don't play the animation in this PNG, so it is sent as a still picture. "
+            + "Export it again if it is to move.")
+      }
       size = metadata.orientation.applied(to: reader.size)
       colour = reader.model.name
       isTransparent = reader.hasTransparency
@@ -35,7 +40,12 @@ package struct Facts: Sendable {
       size = picture.size
       colour = "palette"
       isTransparent = picture.isTransparent
-      if !picture.isWhole {
+      if isAnimated {
+        // Chromium stops at a picture that has not all of its pixels.
+        let second = try? GIFPicture(source, limits: limits, isSecond: true)
+        isAnimated = picture.isWhole && second?.isWhole == true
+      }
+      if !picture.isWhole || isAnimated != metadata.isAnimated {
         advice.append("This GIF is damaged: a part of it is missing. Export it again.")
       }
     case .webp, .heic, .heif, .avif:

@@ -81,6 +81,7 @@ extension PictureRenderer {
     if narrow == nil, let same = try unchanged(source, .png, resampler, &recorder) {
       return same
     }
+    guard !metadata.hasAnimationChunks else { return try renderStill(source) }
     let isWide = narrow != nil && (reader.info.depth == 16 || options.isLinear)
     let wide = isWide ? ColourTransform(space, channels: channels, isSixteen: true) : nil
     try reader.start(sixteen: wide != nil)
@@ -98,6 +99,15 @@ extension PictureRenderer {
     }
     raster = raster.withoutUnusedChannels
     return try encoded(raster, asPNG: resampler.suitsPNG(raster), &recorder)
+  }
+
+  /// Renders the picture that stands for an animated PNG.
+  func renderStill(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
+    let still = PNGAnimation.still(of: source)
+    let rendition = try render(still)
+    return RenderedPicture(
+      content: .encoded(rendition.bytes(from: still)), mediaType: rendition.mediaType,
+      size: rendition.size, byteCount: rendition.byteCount, steps: rendition.steps)
   }
 
   func resample(

@@ -14,8 +14,10 @@ package struct PictureRenderer: Sendable {
     var recorder = StepRecorder()
     let kind = try PictureKind(source)
     if kind.isForeign { return try renderForeign(source, kind, &recorder) }
-    if options.areEmpty { return try passing(source, kind, size: nil, &recorder) }
     let metadata = try Metadata(source, kind: kind, limits: limits)
+    let isPlayed = metadata.isAnimated && options.profile?.plays ?? true
+    if metadata.hasAnimationChunks, !isPlayed { return try renderStill(source) }
+    if options.areEmpty { return try passing(source, kind, size: nil, &recorder) }
     if metadata.isAnimated, options.keepsAnimation, fits(source) {
       return try passing(source, kind, size: nil, &recorder)
     }
@@ -88,7 +90,7 @@ package struct RenderedPicture: Sendable {
     case original
     /// The source without its private metadata; the pixels are untouched.
     case cleaned(CleanCopy)
-    /// New pixels.
+    /// Other bytes: new pixels, or an animated PNG made still.
     case encoded([UInt8])
   }
 
