@@ -5,18 +5,36 @@
 
 #include <libheif/heif.h>
 
+#include "excerpt.h"
 #include "picture.h"
 
 /* The primaries and the transfer that stand for sRGB when a file does not say (ITU-T H.273). */
 enum { UNSPECIFIED = 2 };
 
+/* libheif's errors, by its subcodes: its codes alone don't tell what is wrong with a file from what it can't read. */
+static enum status status_of(struct heif_error error) {
+  int subcode = error.subcode;
+  switch (subcode) {
+  case heif_suberror_End_of_data: return STATUS_INCOMPLETE;
+  case heif_suberror_Security_limit_exceeded: return STATUS_TOO_LARGE;
+  case heif_suberror_Unsupported_bit_depth: case heif_suberror_Unknown_color_profile_type:
+  case heif_suberror_Unknown_NCLX_color_primaries: case heif_suberror_Unknown_NCLX_transfer_characteristics:
+  case heif_suberror_Unknown_NCLX_matrix_coefficients: return STATUS_UNSUPPORTED;
+  default: break;
+  }
+  /* All of "Unsupported_feature", which newer versions have more of. */
+  if (subcode >= heif_suberror_Unsupported_codec && subcode < heif_suberror_Unsupported_bit_depth)
+    return STATUS_UNSUPPORTED;
+  switch (error.code) {
+  case heif_error_Memory_allocation_error: return STATUS_TOO_LARGE;
+  case heif_error_Unsupported_feature: case heif_error_Unsupported_filetype: case heif_error_Plugin_loading_error:
+    return STATUS_UNSUPPORTED;
+  default: return STATUS_DAMAGED;
+  }
+}
+
 static void require(struct heif_error error) {
-  if (error.code == heif_error_Ok) return;
-  if (error.code == heif_error_Memory_allocation_error) refuse(STATUS_TOO_LARGE, error.message);
-  if (error.subcode == heif_suberror_End_of_data) refuse(STATUS_INCOMPLETE, error.message);
-  if (error.code == heif_error_Unsupported_feature || error.code == heif_error_Unsupported_filetype)
-    refuse(STATUS_UNSUPPORTED, error.message);
-  refuse(STATUS_DAMAGED, error.message);
+  if (error.code != heif_error_Ok) refuse(status_of(error), error.message);
 }
 
 static uint32_t number(const uint8_t *at) {
@@ -83,11 +101,14 @@ static void divide(uint8_t *rows, int stride, const struct head *head) {
 
 void decode_heif(struct source source) {
   int is_animation = is_sequence(source);
+  struct excerpt excerpt;
+  if (!make_excerpt(&excerpt, source))
+    refuse(is_animation ? STATUS_NO_PRIMARY : STATUS_DAMAGED, "no primary picture");
   struct heif_context *context = heif_context_alloc();
   struct heif_image_handle *handle = NULL;
   if (!context) refuse(STATUS_TOO_LARGE, "out of memory");
   heif_context_set_max_decoding_threads(context, 0);
-  struct heif_error error = heif_context_read_from_memory_without_copy(context, source.bytes, source.size, NULL);
+  struct heif_error error = heif_context_read_from_reader(context, &excerpt_reader, &excerpt, NULL);
   if (error.code == heif_error_Ok) error = heif_context_get_primary_image_handle(context, &handle);
   if (error.code != heif_error_Ok && is_animation) refuse(STATUS_NO_PRIMARY, error.message);
   require(error);

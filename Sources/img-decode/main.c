@@ -3,6 +3,7 @@
  * The libraries that do so are large and read hostile files. They run in a process of their own, with less memory and
  * time than img has, inside img's sandbox. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 
 enum { MEMORY_MIB = 320, SECONDS = 10, DESCRIPTORS = 16 };
 
-static int has_sent_head;
+static int has_sent_head, has_sent_status;
 
 static void send(const void *from, size_t size) {
   const uint8_t *bytes = from;
@@ -44,6 +45,7 @@ void send_head(const struct head *head, const uint8_t *profile) {
 }
 
 void send_rows(const struct head *head, const uint8_t *rows, size_t stride) {
+  has_sent_status = 1;
   send_status(STATUS_OK, "");
   size_t row = (size_t)head->width * head->channels * (head->depth / 8);
   if (stride == row) return send(rows, row * head->height);
@@ -52,7 +54,7 @@ void send_rows(const struct head *head, const uint8_t *rows, size_t stride) {
 
 void refuse(enum status status, const char *text) {
   if (!has_sent_head) send_head(&(struct head){.depth = 8}, NULL);
-  send_status(status, text);
+  if (!has_sent_status) send_status(status, text);
   _exit(0);
 }
 
@@ -62,11 +64,30 @@ static void limit(int resource, rlim_t value) {
   if (value < now.rlim_max) setrlimit((__rlimit_resource_t)resource, &(struct rlimit){value, value});
 }
 
+static void end_for_memory(void) { refuse(STATUS_TOO_LARGE, "more memory than the limit"); }
+
+static void end_for_time(int signal) {
+  (void)signal;
+  refuse(STATUS_TOO_LARGE, "more processor time than the limit");
+}
+
+/* Limits what the libraries take, and says when they take more. */
+static void limit_libraries(void) {
+  limit(RLIMIT_DATA, (rlim_t)MEMORY_MIB << 20);
+  struct rlimit now;
+  signal(SIGXCPU, end_for_time);
+  if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max > SECONDS)
+    setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS + 1});
+  /* std::set_new_handler: without it, libheif, which is in C++, is aborted by an exception. */
+  void (*(*set_new_handler)(void (*)(void)))(void);
+  *(void **)&set_new_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
+  if (set_new_handler) set_new_handler(end_for_memory);
+}
+
 int main(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGPIPE, SIG_DFL);
-  limit(RLIMIT_DATA, (rlim_t)MEMORY_MIB << 20);
-  limit(RLIMIT_CPU, SECONDS);
+  limit_libraries();
   limit(RLIMIT_NOFILE, DESCRIPTORS);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_CORE, 0);

@@ -17,7 +17,7 @@ final class DecodedStream {
   /// Whether this is the first picture of an animation.
   let isAnimation: Bool
   let colourSpace: ColourSpace
-  private let kind: PictureKind
+  let kind: PictureKind
   private let reading: Reading
   private var isDecoded = false
 
@@ -109,23 +109,7 @@ final class DecodedStream {
     isDecoded = status == .decoded
     guard !isDecoded else { return }
     let text = Self.take(min(head.little(at: 4, count: 4) ?? 0, 200), from: reading) ?? []
-    let detail = String(decoding: text, as: UTF8.self)
-    switch status {
-    case .incomplete:
-      let error = ImagingError.incomplete
-      throw ImagingError(error.code, error.reason, detail: detail)
-    case .tooLarge:
-      throw ImagingError(
-        .tooLarge, "This \(kind.name) is too large. Export it smaller.", detail: detail)
-    case .unsupported:
-      throw ImagingError(.unsupported, "This \(kind.name) is not supported.", detail: detail)
-    case .withoutPrimary:
-      throw ImagingError(
-        .damaged,
-        "This \(kind.name) is a film without a still picture. Export a still as JPEG, or a short clip "
-          + "as GIF.", detail: detail)
-    default: throw .damaged(kind.name, detail)
-    }
+    throw refusal(status, detail: String(decoding: text, as: UTF8.self))
   }
 
   private var endedEarly: ImagingError {
@@ -136,12 +120,5 @@ final class DecodedStream {
     var bytes = [UInt8](repeating: 0, count: count)
     let isWhole = bytes.withUnsafeMutableBytes { reading($0) == count }
     return isWhole ? bytes : nil
-  }
-}
-
-extension DecodedStream {
-  /// How decoding ended.
-  private enum Status: Int {
-    case decoded, damaged, incomplete, tooLarge, unsupported, withoutPrimary
   }
 }
