@@ -16,8 +16,7 @@ struct DeviceAdvice: Sendable {
   private static let applePicture = 10_000_000
   private static let applePictures: Set = ["image/jpeg", "image/png", "image/gif"]
 
-  /// `original` is the size of the file; `animation` is the rendition of the original if it is animated:
-  /// devices that get the same bytes play it.
+  /// `original` is the size of the file; `animation` is the rendition without options if the file is animated.
   init(original: Int, animation: DeviceRendition? = nil) {
     (self.original, self.animation) = (original, animation)
   }
@@ -61,15 +60,14 @@ struct DeviceAdvice: Sendable {
     return all.isEmpty ? nil : all.joined(separator: " ")
   }
 
-  /// Which devices play an animation, and for which it is too large.
+  /// Which devices get an animation that they play, and for which it is too large.
   private var playback: [String] {
     guard let animation else { return [] }
     let players = served.filter { $0.profile.plays }
-    func plays(_ player: (rendition: DeviceRendition, profile: Profile)) -> Bool {
-      !animation.tag.isEmpty && player.rendition.tag == animation.tag
-    }
-    let places = players.filter(plays).map { $0.profile.place }.joined(separator: " and ")
-    let excesses = players.filter { !plays($0) && original > $0.profile.maxBytes }.map {
+    let places = players.filter(\.rendition.moves).map { $0.profile.place }.joined(separator: " and ")
+    // One that is never sent as an animation is not too large for it.
+    let still = players.filter { animation.moves && !$0.rendition.moves }
+    let excesses = still.filter { original > $0.profile.maxBytes }.map {
       Self.excess(original, over: $0.profile.maxBytes, "to move \($0.profile.place)")
     }
     return excesses + [
@@ -102,16 +100,18 @@ struct DeviceAdvice: Sendable {
 struct DeviceRendition: Sendable {
   let type: String
   let bytes: Int
-  /// Equal for equal bytes; empty if the rendition is not kept.
-  let tag: String
-
-  var isKept: Bool { !tag.isEmpty }
+  /// Whether it is a picture with more than one frame.
+  var moves = false
+  /// Whether it is stored, as a file that is the same for all.
+  var isKept = true
 }
 
 extension DeviceRendition {
   /// A rendition that is not kept has no reliable size.
   init(_ media: RenderedMedia) {
+    let stored = media.stored
     self.init(
-      type: media.mediaType, bytes: media.stored?.size ?? 0, tag: media.stored?.etag ?? "")
+      type: media.mediaType, bytes: stored?.size ?? 0,
+      moves: stored.flatMap { OpenFile($0.path) }?.isAnimation ?? false, isKept: stored != nil)
   }
 }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DeviceAdviceTests {
   private func advice(_ profile: String, _ type: String, _ bytes: Int) throws -> String? {
     var advice = DeviceAdvice(original: bytes)
-    let rendition = DeviceRendition(type: type, bytes: bytes, tag: "a")
+    let rendition = DeviceRendition(type: type, bytes: bytes)
     advice.add(rendition, for: try #require(Profile.named(profile)))
     return advice.text
   }
@@ -37,8 +37,8 @@ import Testing
 
   /// What is said of an animation that the profiles named get as it is, and the others as its first picture.
   private func advice(onAnimationOf bytes: Int, movingFor names: Set<String>) -> String? {
-    let moving = DeviceRendition(type: "image/gif", bytes: bytes, tag: "moving")
-    let still = DeviceRendition(type: "image/png", bytes: 20_000, tag: "still")
+    let moving = DeviceRendition(type: "image/gif", bytes: bytes, moves: true)
+    let still = DeviceRendition(type: "image/png", bytes: 20_000)
     var advice = DeviceAdvice(original: bytes, animation: moving)
     for profile in Profile.all {
       advice.add(names.contains(profile.name) ? moving : still, for: profile)
@@ -63,10 +63,20 @@ import Testing
       advice(onAnimationOf: 900_000, movingFor: []) == "All devices show its first picture only.")
   }
 
+  @Test(arguments: [40_000, 3_000_000])
+  func `of what is never sent as an animation all devices show the first picture`(bytes: Int) {
+    // The rendition without options is the same still picture as those of small boxes.
+    let still = DeviceRendition(type: "image/png", bytes: 20_000)
+    var advice = DeviceAdvice(original: bytes, animation: still)
+    for profile in Profile.all { advice.add(still, for: profile) }
+    #expect(advice.text?.hasSuffix("All devices show its first picture only.") == true)
+    #expect(advice.text?.contains("move") == false)
+  }
+
   @Test func `says how much smaller the renditions of a large original are`() throws {
     var large = DeviceAdvice(original: 12_400_000)
     for profile in Profile.all {
-      large.add(DeviceRendition(type: "image/jpeg", bytes: 180_000, tag: "a"), for: profile)
+      large.add(DeviceRendition(type: "image/jpeg", bytes: 180_000), for: profile)
     }
     #expect(large.text == "12 MB original; devices get 180 kB.")
     #expect(try advice("ios", "image/jpeg", 90_000) == nil)

@@ -1,13 +1,11 @@
-import MediaTypes
-
 /// The blocks of a GIF up to its trailer, or to where the file ends or is no GIF any more.
-struct GIFBlocks: Sequence, IteratorProtocol {
+package struct GIFBlocks<Source: ByteSource>: Sequence, IteratorProtocol {
   /// Where the blocks begin: after the header and the global colour table.
-  let start: Int
-  private let source: SourceFile
+  package let start: Int
+  private let source: Source
   private var position: Int
 
-  init(_ source: SourceFile) {
+  package init(_ source: Source) {
     let header = source.octets(0..<13)
     start = Swift.min(
       13 + GIFBlock.colourTableSize(header[12] == nil ? 0 : header[10]), source.size)
@@ -15,7 +13,7 @@ struct GIFBlocks: Sequence, IteratorProtocol {
     position = start
   }
 
-  mutating func next() -> GIFBlock? {
+  package mutating func next() -> GIFBlock? {
     guard let block = GIFBlock(source, at: position) else { return nil }
     position = block.kind == .trailer ? source.size : block.range.upperBound
     return block
@@ -23,16 +21,16 @@ struct GIFBlocks: Sequence, IteratorProtocol {
 }
 
 /// A block of a GIF (GIF89a 12 to 26) with its sub-blocks.
-struct GIFBlock {
-  enum Kind { case image, extensionBlock, comment, application, trailer }
+package struct GIFBlock {
+  package enum Kind { case image, extensionBlock, comment, application, trailer }
 
-  let kind: Kind
-  let range: Range<Int>
+  package let kind: Kind
+  package let range: Range<Int>
   /// Whether an application block is one of the two that say how often to play.
-  let isLooping: Bool
+  package let isLooping: Bool
 
   /// The block at an offset; nil when it is incomplete or invalid.
-  init?(_ source: SourceFile, at start: Int) {
+  init?(_ source: some ByteSource, at start: Int) {
     let head = source.octets(start..<start + 14)
     var end: Int?
     switch head[0] {
@@ -59,17 +57,17 @@ struct GIFBlock {
   }
 
   /// Bytes of the colour table that a byte of flags announces.
-  static func colourTableSize(_ flags: Int?) -> Int {
+  package static func colourTableSize(_ flags: Int?) -> Int {
     flags.map { $0 & 0x80 != 0 ? 3 << ($0 & 7 + 1) : 0 } ?? 0
   }
 }
 
-extension SourceFile {
+extension ByteSource {
   /// Goes through the data sub-blocks at an offset (GIF89a 15).
   ///
   /// - Returns: Where they end; nil when the file ends before.
   @discardableResult
-  func subBlocks(at start: Int, _ body: (Range<Int>) -> Void = { _ in }) -> Int? {
+  package func subBlocks(at start: Int, _ body: (Range<Int>) -> Void = { _ in }) -> Int? {
     var position = start
     while let length = bytes(position..<position + 1).first {
       let data = position + 1..<position + 1 + Int(length)
