@@ -64,7 +64,7 @@ struct DeviceAdvice: Sendable {
   private var playback: [String] {
     guard let animation else { return [] }
     let players = served.filter { $0.profile.plays }
-    let places = players.filter(\.rendition.moves).map { $0.profile.place }.joined(separator: " and ")
+    let places = players.filter(\.rendition.moves).map(\.profile.place).joined(separator: " and ")
     // One that is never sent as an animation is not too large for it.
     let still = players.filter { animation.moves && !$0.rendition.moves }
     let excesses = still.filter { original > $0.profile.maxBytes }.map {

@@ -89,16 +89,28 @@ static void put_meta(struct output *output, const struct items *items, uint32_t 
   end(output, start);
 }
 
+/* Finds the file's `meta`; 0 when there is none. Refuses a file that ends within a box; what follows the last one may be
+ * anything. */
+static int find_meta(struct source file, struct box *meta) {
+  struct span rest = {file.bytes, file.bytes + file.size};
+  struct box box;
+  int is_found = 0;
+  enum box_reading reading;
+  while ((reading = read_box(&rest, &box)) == BOX_READ) {
+    if (box.type != CODE('m', 'e', 't', 'a') || is_found) continue;
+    *meta = box;
+    is_found = 1;
+  }
+  if (reading == BOX_BROKEN && (box.type == CODE('m', 'e', 't', 'a') || box.type == CODE('m', 'd', 'a', 't')))
+    refuse(STATUS_INCOMPLETE, "the file ends within a box");
+  return is_found;
+}
+
 int make_excerpt(struct excerpt *excerpt, struct source file) {
   enum { LARGEST_META = 64 << 20 };
   *excerpt = (struct excerpt){.file = file, .start = file.size, .size = file.size};
-  struct span rest = {file.bytes, file.bytes + file.size};
-  struct box box = {0};
-  while (box.type != CODE('m', 'e', 't', 'a')) {
-    enum box_reading reading = read_box(&rest, &box);
-    if (reading == BOX_BROKEN && box.type == CODE('m', 'e', 't', 'a')) refuse(STATUS_INCOMPLETE, "meta ends early");
-    if (reading != BOX_READ) return 1;
-  }
+  struct box box;
+  if (!find_meta(file, &box)) return 1;
   excerpt->start = (size_t)(box.whole.at - file.bytes);
   size_t hidden = file.size - excerpt->start;
   if (hidden > UINT32_MAX || box.content.end - box.content.at > LARGEST_META)
@@ -112,6 +124,7 @@ int make_excerpt(struct excerpt *excerpt, struct source file) {
   output = (struct output){.bytes = malloc(output.size)};
   if (!output.bytes) refuse(STATUS_TOO_LARGE, "out of memory");
   put_meta(&output, &items, version);
+  free(items.list);
   excerpt->meta = output.bytes;
   excerpt->size = file.size + output.size;
   output = (struct output){.bytes = excerpt->free};

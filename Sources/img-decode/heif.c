@@ -99,6 +99,37 @@ static void divide(uint8_t *rows, int stride, const struct head *head) {
   }
 }
 
+/* Alpha of another size than the picture, which libheif 1.15 has among other auxiliary pictures; NULL when there is
+ * none. */
+static struct heif_image_handle *other_alpha(const struct heif_image_handle *handle) {
+  heif_item_id id;
+  struct heif_image_handle *alpha = NULL;
+  if (!heif_image_handle_has_alpha_channel(handle) &&
+      heif_image_handle_get_list_of_auxiliary_image_IDs(handle, LIBHEIF_AUX_IMAGE_FILTER_OMIT_DEPTH, &id, 1) == 1)
+    require(heif_image_handle_get_auxiliary_image_handle(handle, id, &alpha));
+  return alpha;
+}
+
+/* Decodes alpha, and puts it into rows in their size. */
+static void put_alpha(const struct heif_image_handle *handle, uint8_t *rows, int stride, const struct head *head) {
+  struct heif_image *image = NULL, *alpha = NULL;
+  require(heif_decode_image(handle, &image, heif_colorspace_monochrome, heif_chroma_monochrome, NULL));
+  require(heif_image_scale_image(image, &alpha, (int)head->width, (int)head->height, NULL));
+  int from_stride = 0, bits = heif_image_get_bits_per_pixel_range(alpha, heif_channel_Y);
+  const uint8_t *from = heif_image_get_plane_readonly(alpha, heif_channel_Y, &from_stride);
+  if (!from || bits < 8 || bits > 16) refuse(STATUS_UNSUPPORTED, "alpha of a strange bit depth");
+  for (uint32_t y = 0; y < head->height; y++, from += from_stride, rows += stride) {
+    const uint16_t *from_wide = (const uint16_t *)(const void *)from;
+    uint16_t *wide = (uint16_t *)(void *)rows;
+    for (uint32_t x = 0; x < head->width; x++) {
+      uint32_t sample = bits == 8 ? from[x] : from_wide[x];
+      uint32_t full = bits == 8 ? sample * 257 : sample << (16 - bits) | sample >> (2 * bits - 16);
+      if (head->depth == 16) wide[4 * x + 3] = (uint16_t)full;
+      else rows[4 * x + 3] = (uint8_t)(full >> 8);
+    }
+  }
+}
+
 void decode_heif(struct source source) {
   int is_animation = is_sequence(source);
   struct excerpt excerpt;
@@ -114,7 +145,8 @@ void decode_heif(struct source source) {
   require(error);
 
   int depth = heif_image_handle_get_luma_bits_per_pixel(handle);
-  int has_alpha = heif_image_handle_has_alpha_channel(handle);
+  struct heif_image_handle *alpha = other_alpha(handle);
+  int has_alpha = alpha || heif_image_handle_has_alpha_channel(handle);
   struct head head = {
     .width = (uint32_t)heif_image_handle_get_width(handle),
     .height = (uint32_t)heif_image_handle_get_height(handle), .channels = has_alpha ? 4 : 3,
@@ -138,6 +170,7 @@ void decode_heif(struct source source) {
     refuse(STATUS_DAMAGED, "the coded picture has another size");
   if (head.depth == 16 && (bits < 9 || bits > 16)) refuse(STATUS_UNSUPPORTED, "a strange bit depth");
   if (head.depth == 16 && bits < 16) widen(rows, stride, &head, bits);
+  if (alpha) put_alpha(alpha, rows, stride, &head);
   if (has_alpha && heif_image_handle_is_premultiplied_alpha(handle)) divide(rows, stride, &head);
   send_rows(&head, rows, (size_t)stride);
 }

@@ -74,10 +74,12 @@ static void end_for_time(int signal) {
 /* Limits what the libraries take, and says when they take more. */
 static void limit_libraries(void) {
   limit(RLIMIT_DATA, (rlim_t)MEMORY_MIB << 20);
+  /* The signal comes a second before the end. */
+  limit(RLIMIT_CPU, SECONDS + 1);
   struct rlimit now;
   signal(SIGXCPU, end_for_time);
-  if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max > SECONDS)
-    setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS + 1});
+  if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max > 1)
+    setrlimit(RLIMIT_CPU, &(struct rlimit){now.rlim_max - 1, now.rlim_max});
   /* std::set_new_handler: without it, libheif, which is in C++, is aborted by an exception. */
   void (*(*set_new_handler)(void (*)(void)))(void);
   *(void **)&set_new_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");

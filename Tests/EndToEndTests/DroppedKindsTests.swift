@@ -14,6 +14,9 @@ import Testing
     heif-enc beach.png -o assets/img/phone.heic
     avifenc -s 10 beach.png assets/img/web.avif >/dev/null
     cwebp -quiet beach.png -o assets/img/sticker.webp
+    convert beach.png -flop -resize 64x48! flopped.png
+    convert beach.png -resize 64x48! small.png
+    img2webp -d 100 small.png flopped.png -o assets/img/moving.webp >/dev/null
     quiet='ffmpeg -v error -f lavfi'
     $quiet -i testsrc=size=64x48:rate=5:duration=1 -c:v mpeg4 -pix_fmt yuv420p assets/img/clip.mp4
     $quiet -i sine=duration=1 -c:a wmav2 assets/sound/song.wma
@@ -110,7 +113,7 @@ import Testing
             assets["\(type)/\(asset.name)"] = asset
           }
         }
-        return assets.count == Self.refusals.count + 13
+        return assets.count == Self.refusals.count + 14
           && assets.values.allSatisfy { $0.state != .preparing }
       }
       for (name, sentence) in Self.refusals {
@@ -125,6 +128,9 @@ import Testing
           #expect(try await alice.media(id, options: options).contentType == "image/jpeg")
         }
       }
+      let moving = try #require(assets["img/moving.webp"])
+      #expect(moving.state == .ready)
+      #expect(moving.advice == "All devices show its first picture only.")
       for name in [
         "text.webloc", "binary.webloc", "windows.url", "linux.desktop", "started.desktop",
         "noted.desktop",

@@ -26,7 +26,7 @@ compile_c() {
   for file; do
     object="$work/$(basename "$(dirname "$file")")-$(basename "$file" .c).o"
     clang -g -O1 -fsanitize=fuzzer-no-link,address -ISources/CLibraries/include -ISources/CCurl \
-      -ISources/CCodecs/include -ISources/CCodecs -c "$file" -o "$object"
+      -ISources/CCodecs/include -ISources/CCodecs -ISources/img-decode -c "$file" -o "$object"
     objects+=("$object")
   done
 }

@@ -170,6 +170,33 @@ import MediaTypes
     #expect(Self.error(profiled)?.code == .damaged)
   }
 
+  /// The error for a status with a text.
+  private static func error(status: UInt32, _ text: String) -> ImagingError? {
+    let stream = Self.stream([0, 0, 0, 8, 0], status: status, text: text.utf8.count)
+    return error(stream.dropLast(text.utf8.count) + Array(text.utf8))
+  }
+
+  @Test func `codings and properties are named, if their codes can be printed`() {
+    let (coding, property): (UInt32, UInt32) = (6, 7)
+    for (text, name) in [("jpeg", "JPEG"), ("zz12", "“zz12”"), ("<b>", "an unknown format")] {
+      #expect(
+        Self.error(status: coding, text)?.reason
+          == "The picture in this HEIC is coded as \(name), which is not supported. "
+          + "Export it as a JPEG file.")
+    }
+    for (text, name) in [
+      ("iscl", "its property “iscl”"), ("a\nb\u{7}", "one of its properties"),
+      ("\u{202E}ab", "one of its properties"), ("", "one of its properties"),
+    ] {
+      let error = Self.error(status: property, text)
+      #expect(
+        error?.reason
+          == "This HEIC can't be shown without \(name), which is not supported. "
+          + "Export it as a JPEG file.")
+      #expect(error?.code == .unsupported)
+    }
+  }
+
   @Test func `the decoder's own text is for the log`() {
     let error = Self.error(Self.stream([0, 0, 0, 8, 0], status: 3, text: 100_000))
     #expect(error?.reason == "This HEIC is too large. Export it smaller.")

@@ -34,7 +34,7 @@ extension DecodedStream {
   }
 
   private func unsupported(_ sentence: String, _ detail: String) -> ImagingError {
-    ImagingError(.unsupported, "\(sentence) Export it as JPEG.", detail: detail)
+    ImagingError(.unsupported, "\(sentence) Export it as a JPEG file.", detail: detail)
   }
 
   /// What people call the codings of items (mp4ra.org).
@@ -46,7 +46,7 @@ extension DecodedStream {
 
   /// A code of four characters in quotes, if all can be printed.
   private static func code(_ text: String) -> String? {
-    let isCode = text.utf8.count == 4 && text.allSatisfy { $0.isASCII && $0 > " " && $0 != "\u{7F}" }
-    return isCode ? "“\(text)”" : nil
+    let canBePrinted = text.utf8.allSatisfy { (0x21..<0x7F).contains($0) }
+    return canBePrinted && text.utf8.count == 4 ? "“\(text)”" : nil
   }
 }

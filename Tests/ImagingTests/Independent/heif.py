@@ -74,6 +74,7 @@ class Layout:
     wide: bool = False  # sizes of eight bytes
     in_idat: bool = False  # what is not coded is in `idat`
     order: list = dataclasses.field(default_factory=lambda: list(range(7)))
+    around: str = ""  # "meta last", "to the end": `mdat` has no size, "trailing": bytes that are no box, "free"
     brands: tuple = (b"mif1", b"heic", b"avif")
     major: bytes = b"heic"
 
@@ -128,5 +129,12 @@ def file(items, references, primary, layout=Layout(), essential=ESSENTIAL, group
         return full("meta", 0, 0, *[children[index] for index in layout.order], wide=layout.wide)
 
     start = box("ftyp", layout.major, b"\0\0\0\0", *layout.brands)
-    head = len(start) + len(meta(0)) + 8
-    return start + meta(head) + box("mdat", *[item.data for item in items if item not in in_idat])
+    if layout.around == "free":
+        start += box("free", bytes(5)) + box("uuid", bytes(20)) + box("free", b"", wide=True)
+    media = b"".join(item.data for item in items if item not in in_idat)
+    if layout.around == "meta last":
+        return start + box("mdat", media, wide=layout.wide) + meta(len(start) + (16 if layout.wide else 8))
+    media = box("mdat", media)
+    media = (bytes(4) if layout.around == "to the end" else media[:4]) + media[4:]
+    trailing = b"\0\0\0\3SEFT and more" if layout.around == "trailing" else b""
+    return start + meta(len(start) + len(meta(0)) + 8) + media + trailing

@@ -77,6 +77,7 @@ class Structure:
         self.layout = Layout(
             versions=int(chance.random() < 0.3), wide=chance.random() < 0.2, in_idat=chance.random() < 0.3,
             order=chance.sample(range(7), 7) if chance.random() < 0.3 and not self.is_av1 else list(range(7)),
+            around=chance.choice(["", "", "", "meta last", "to the end", "trailing", "free"]),
             major=b"avif" if self.is_av1 else b"heic",
             brands=(b"mif1", b"miaf", b"avif") if self.is_av1 else (b"mif1", b"heic"))
         most = 1_000_000 if self.layout.versions else 60_000
@@ -119,10 +120,12 @@ class Structure:
                 kind, self.size, self.parts, bytes([0, 0]) + struct.pack(">6H", 9, 9, 9, 65535, *self.size) + places)
         self.primary = photo
         self.alpha = None
-        if kind == "coded" and self.chance.random() < 0.4:
-            configuration, data = coded(TILE, None, self.is_av1, is_alpha=True)
+        if kind in ("coded", "grid") and self.chance.random() < 0.4:
+            # libavif wants alpha of the picture's size.
+            size = self.size if self.is_av1 or self.chance.random() < 0.7 else self.chance.choice([(128, 128), (64, 96)])
+            configuration, data = coded(size, None, self.is_av1, is_alpha=True)
             self.alpha = self.item(
-                self.coding, [configuration, ispe(TILE), pixi(1), auxc(ALPHA[self.is_av1])], data, hidden=True)
+                self.coding, [configuration, ispe(size), pixi(1), auxc(ALPHA[self.is_av1])], data, hidden=True)
         self.plain = len(self.items)
 
     def plain_file(self):
