@@ -23,10 +23,9 @@ void codec_mix(const uint8_t *const *rows, int channels, int colour, uint8_t *ou
   }
 }
 
-void codec_inks_to_rgb(const uint8_t *cmyk, int inverted, uint8_t *rgb, int width) {
-  uint8_t flip = inverted ? 0 : 255;
+void codec_inks_to_rgb(const uint8_t *cmyk, uint8_t *rgb, int width) {
   for (int x = 0; x < width; x++, cmyk += 4, rgb += 3) {
-    for (int c = 0; c < 3; c++) rgb[c] = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+    for (int c = 0; c < 3; c++) rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
   }
 }
 
@@ -44,7 +43,7 @@ static cmsUInt32Number input_format(const codec_pixels *pixels, int of_grey) {
   case 3: return COLORSPACE_SH(PT_RGB) | CHANNELS_SH(3) | bytes;
   default:
     if (!pixels->inks) return COLORSPACE_SH(PT_RGB) | EXTRA_SH(1) | CHANNELS_SH(3) | bytes;
-    return COLORSPACE_SH(PT_CMYK) | CHANNELS_SH(4) | FLAVOR_SH(pixels->inverted ? 1 : 0) | bytes;
+    return COLORSPACE_SH(PT_CMYK) | CHANNELS_SH(4) | FLAVOR_SH(1) | bytes;
   }
 }
 

@@ -106,7 +106,6 @@ codec_jpeg *codec_jpeg_open(codec_source source, codec_jpeg_info *info, char *me
     .components = codec->num_components,
     .colour = codec->jpeg_color_space,
     .progressive = codec->progressive_mode,
-    .adobe = codec->saw_Adobe_marker,
   };
   if (codec->num_components != 1 && codec->num_components != 3 && codec->num_components != 4) {
     snprintf(message, CODEC_MESSAGE, "%d colour components", codec->num_components);

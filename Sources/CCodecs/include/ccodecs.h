@@ -24,7 +24,7 @@ typedef struct {
 } codec_plane;
 
 typedef struct {
-  int width, height, components, colour, progressive, adobe;
+  int width, height, components, colour, progressive;
   int horizontal[CODEC_PLANES], vertical[CODEC_PLANES];   /* sampling factors */
   codec_plane planes[CODEC_PLANES];                       /* valid after codec_jpeg_start */
 } codec_jpeg_info;
@@ -74,7 +74,7 @@ typedef struct {
 } codec_png_info;
 
 typedef struct codec_png codec_png;
-/* Chunks that inflate or cache beyond chunk_limit bytes are refused; checking verifies every CRC and Adler-32. */
+/* Chunks that inflate or cache beyond chunk_limit bytes are refused; checking verifies the pixels' CRC and Adler-32. */
 codec_png *codec_png_open(
   codec_source source, size_t chunk_limit, int checking, codec_png_info *info, char *message);
 /* sixteen: rows of 16-bit samples in the machine's byte order, else 8-bit ones (rounded). */
@@ -95,11 +95,13 @@ int codec_png_write(
 /* ---- Colour ---- */
 /* Rows of planes (`colour` as in codec_jpeg_info) as interleaved RGB or, for four planes, CMYK. */
 void codec_mix(const uint8_t *const *rows, int channels, int colour, uint8_t *out, int width);
-/* CMYK without a profile; inverted inks are the light that they leave. */
-void codec_inks_to_rgb(const uint8_t *cmyk, int inverted, uint8_t *rgb, int width);
+/* CMYK without a profile. */
+void codec_inks_to_rgb(const uint8_t *cmyk, uint8_t *rgb, int width);
 
-/* What goes into a transform: grey, RGB, RGBA or inks (CMYK), of 8 or 16 bits. */
-typedef struct { int channels, inks, inverted, sixteen; } codec_pixels;
+/* What goes into a transform: grey, RGB, RGBA or inks (CMYK), of 8 or 16 bits. The samples of inks are the
+   light that each leaves, 255 for none of it: so Adobe stores them in a JPEG, and so every program reads them there,
+   whether the file has Adobe's marker or not. */
+typedef struct { int channels, inks, sixteen; } codec_pixels;
 
 /* A transform to 8-bit sRGB (RGBA when the pixels have alpha), relative colorimetric with black-point
    compensation; NULL when the profile is broken or is not for such pixels. */

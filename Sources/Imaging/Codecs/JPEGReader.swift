@@ -31,9 +31,6 @@ final class JPEGReader {
   /// What the components mean.
   var model: ColourModel { ColourModel(jpeg: info) }
 
-  /// Whether CMYK is stored inverted, as Adobe's programs do.
-  var isInverted: Bool { info.adobe != 0 }
-
   /// The warnings so far, and whether the file ended early.
   var health: codec_jpeg_health {
     var health = codec_jpeg_health()
@@ -113,8 +110,11 @@ final class JPEGReader {
     var outcome = Outcome.band
     while outcome == .band { outcome = try next(&band) }
     if outcome == .again { return try validate() }
-    try call { codec_jpeg_finish(codec, $0) }
+    try finish()
   }
+
+  /// Reads what is left of the file after its rows.
+  func finish() throws(ImagingError) { try call { codec_jpeg_finish(codec, $0) } }
 
   private enum Outcome { case band, end, again }
 

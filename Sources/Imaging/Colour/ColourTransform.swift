@@ -9,12 +9,10 @@ final class ColourTransform {
   /// Nil when nothing needs to be converted: sRGB, a profile that is damaged or not for such pixels, or
   /// one that changes no colour visibly.
   init?(
-    _ space: ColourSpace, channels: Int, areInks: Bool = false, isInverted: Bool = false,
-    isSixteen: Bool = false
+    _ space: ColourSpace, channels: Int, areInks: Bool = false, isSixteen: Bool = false
   ) {
     var description = codec_pixels(
-      channels: Int32(channels), inks: areInks ? 1 : 0, inverted: isInverted ? 1 : 0,
-      sixteen: isSixteen ? 1 : 0)
+      channels: Int32(channels), inks: areInks ? 1 : 0, sixteen: isSixteen ? 1 : 0)
     pixels = description
     let handle: OpaquePointer?
     switch space {
@@ -86,9 +84,9 @@ enum Mixing {
   }
 
   /// RGB of CMYK that has no profile.
-  static func rgb(ofInks inks: Plane, isInverted: Bool) -> Plane {
+  static func rgb(ofInks inks: Plane) -> Plane {
     inks.mapRows(channels: 3) { from, to in
-      codec_inks_to_rgb(from, isInverted ? 1 : 0, to, Int32(inks.size.width))
+      codec_inks_to_rgb(from, to, Int32(inks.size.width))
     }
   }
 }

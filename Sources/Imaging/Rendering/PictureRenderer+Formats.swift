@@ -11,7 +11,7 @@ extension PictureRenderer {
     let model = reader.model
     let transform = ColourTransform(
       metadata.profile.map { .profile($0) } ?? .standard, channels: reader.components,
-      areInks: model.isInks, isInverted: reader.isInverted)
+      areInks: model.isInks)
     let isStandard = transform == nil && !model.isInks
     if isStandard, let same = try unchanged(source, .jpeg, resampler, &recorder) {
       return same
@@ -56,7 +56,7 @@ extension PictureRenderer {
       if let transform {
         transform.apply(stored, to: row, count: width)
       } else {
-        codec_inks_to_rgb(stored, reader.isInverted ? 1 : 0, row, Int32(width))
+        codec_inks_to_rgb(stored, row, Int32(width))
       }
     }
   }
@@ -66,7 +66,7 @@ extension PictureRenderer {
     _ pixels: Plane, _ reader: JPEGReader, _ transform: ColourTransform?
   ) -> Plane {
     if let transform { return transform.applied(to: pixels) }
-    return reader.model.isInks ? Mixing.rgb(ofInks: pixels, isInverted: reader.isInverted) : pixels
+    return reader.model.isInks ? Mixing.rgb(ofInks: pixels) : pixels
   }
 
   /// Renders a PNG in rows; 16-bit samples are converted to sRGB before they are rounded.

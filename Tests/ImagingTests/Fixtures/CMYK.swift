@@ -11,8 +11,7 @@ enum CMYK {
     for y in 0..<size.height {
       for x in 0..<size.width {
         bytes += stored(inks(x, y), isYCCK: isYCCK).map {
-          // libvips turns its inks around as Adobe does; without the marker they are stored plain
-          UInt8(hasMarker ? 255 - $0 : $0)
+          UInt8(255 - $0)  // libvips turns its inks around as Adobe does
         }
       }
     }

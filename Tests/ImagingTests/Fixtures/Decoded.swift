@@ -18,7 +18,7 @@ struct Decoded {
       let planes = try resampler.resample(reader, halvingChroma: false)
       let mixed = Mixing.interleaved(planes, model: reader.model)
       plane =
-        reader.model.isInks ? Mixing.rgb(ofInks: mixed, isInverted: reader.isInverted) : mixed
+        reader.model.isInks ? Mixing.rgb(ofInks: mixed) : mixed
       model = plane.channels == 1 ? .grey : .rgb
     } else {
       let reader = try PNGReader(source, limits: limits, checking: checking)
