@@ -6,9 +6,15 @@ static void on_error(j_common_ptr codec) {
   longjmp(failure->escape, 1);
 }
 
+/* Bytes between the segments before the first scan are no part of the picture. */
+static int is_harmless(j_common_ptr codec) {
+  return codec->is_decompressor && codec->err->msg_code == JWRN_EXTRANEOUS_DATA &&
+    ((j_decompress_ptr)codec)->input_scan_number == 0;
+}
+
 static void on_message(j_common_ptr codec, int level) {
   struct jpeg_failure *failure = (struct jpeg_failure *)codec->err;
-  if (level >= 0) return;
+  if (level >= 0 || is_harmless(codec)) return;
   if (codec->err->msg_code == JWRN_JPEG_EOF) failure->health.truncated = 1;
   if (failure->health.warnings++ == 0) {
     char text[JMSG_LENGTH_MAX];

@@ -29,7 +29,9 @@ package struct CleanCopy: Sendable {
     case .png:
       append(0..<min(8, source.size), nil)
       let exif = Exif.Part(png: source)
-      for chunk in Chunks(png: source) { append(chunk.range, Self.change(of: chunk, exif)) }
+      for chunk in Chunks(png: source) {
+        append(chunk.range, Self.change(of: chunk, exif, in: source))
+      }
     case .gif:
       let blocks = GIFBlocks(source)
       append(0..<blocks.start, nil)
@@ -56,6 +58,7 @@ package struct CleanCopy: Sendable {
   private typealias Change = (removed: String, replacement: [UInt8])?
 
   private mutating func append(_ range: Range<Int>, _ change: Change) {
+    if range.lowerBound > end { note("stray bytes") }
     end = range.upperBound
     size += change?.replacement.count ?? range.count
     if let change {
@@ -99,22 +102,30 @@ package struct CleanCopy: Sendable {
     }
   }
 
-  /// The chunks that a picture needs to look right; all others are text, times and the like.
+  /// The chunks of the pixels, in which a wrong checksum is damage.
+  private static let ofPixels: Set<String> = [
+    "IHDR", "PLTE", "IDAT", "IEND", "acTL", "fcTL", "fdAT",
+  ]
+  /// The further chunks that a picture needs to look right; all others are text, times and the like.
   private static let needed: Set<String> = [
-    "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "mDCV", "cLLI",
-    "sBIT", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
+    "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "mDCV", "cLLI", "sBIT", "bKGD", "pHYs",
   ]
 
-  private static func change(of chunk: Chunk, _ exif: Exif.Part?) -> Change {
+  private static func change(
+    of chunk: Chunk, _ exif: Exif.Part?, in source: SourceFile
+  ) -> Change {
     switch chunk.id {
     case "eXIf": change(of: chunk.range, exif) { PNGChunk.bytes("eXIf", $0) }
     case "tEXt", "zTXt", "iTXt": ("text", [])
-    default: keeps(chunk.id) ? nil : (chunk.id, [])
+    // Some programs pass over such a chunk with a wrong checksum, others refuse the file.
+    case _ where needed.contains(chunk.id):
+      PNGChunk.isSound(chunk.range, in: source) ? nil : ("damaged chunks", [])
+    default: ofPixels.contains(chunk.id) ? nil : (chunk.id, [])
     }
   }
 
   /// Whether chunks of that type stay in a PNG.
-  static func keeps(_ type: String) -> Bool { needed.contains(type) }
+  static func keeps(_ type: String) -> Bool { ofPixels.contains(type) || needed.contains(type) }
 
   private static func change(of block: GIFBlock) -> Change {
     switch block.kind {

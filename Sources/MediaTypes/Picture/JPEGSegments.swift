@@ -22,15 +22,16 @@ package struct JPEGSegment: Sendable {
   /// The marker APP0 to APP15.
   package static func application(_ number: UInt8) -> UInt8 { 0xE0 + number }
 
-  /// Whether a marker has neither length nor content: TEM, RST0 to RST7, SOI and EOI.
-  fileprivate static func isAlone(_ marker: UInt8) -> Bool {
-    marker == 0x01 || isRestart(marker) || marker == start || marker == end
+  /// Whether a marker begins a segment: not a coded FF, a restart marker (RST0 to RST7), or a reserved one such as TEM.
+  fileprivate static func begins(_ marker: UInt8) -> Bool {
+    marker >= 0xC0 && marker < 0xFF && !(0xD0...0xD7).contains(marker)
   }
-
-  fileprivate static func isRestart(_ marker: UInt8) -> Bool { (0xD0...0xD7).contains(marker) }
 }
 
-/// The segments of a JPEG up to its end marker, or to where the file is no JPEG any more.
+/// The segments of a JPEG up to its end marker, or to where the file ends.
+///
+/// Bytes between segments that belong to none are passed over, as libjpeg does and with it all viewers: cameras and
+/// programs write some, for instance when a segment's length is too small.
 package struct JPEGSegments<Source: ByteSource>: Sequence, IteratorProtocol {
   private let source: Source
   private var position = 0
@@ -40,54 +41,62 @@ package struct JPEGSegments<Source: ByteSource>: Sequence, IteratorProtocol {
 
   /// The next segment; the last one of a file that is cut short ends with the file.
   package mutating func next() -> JPEGSegment? {
-    if isInScan { return codedData() }
-    let start = position
-    var head = source.octets(at: position, count: 4)
-    while head[0] == 0xFF, head[1] == 0xFF {  // fill bytes
-      position += 1
-      head = source.octets(at: position, count: 4)
+    let found = marker(from: position)
+    if isInScan {
+      // Whatever stands here may be coded data, also behind a restart marker.
+      let range = position..<(found?.range.lowerBound ?? source.size)
+      isInScan = false
+      position = range.upperBound
+      return JPEGSegment(marker: 0, range: range, content: range)
     }
-    guard head[0] == 0xFF, let second = head[1], second != 0 else { return nil }
-    let marker = UInt8(second)
-    if JPEGSegment.isAlone(marker) {
-      let end = position + 2
-      position = marker == JPEGSegment.end ? source.size : end
-      return JPEGSegment(marker: marker, range: start..<end, content: end..<end)
+    guard let (marker, range) = found else { return nil }
+    if marker == JPEGSegment.start || marker == JPEGSegment.end {
+      position = marker == JPEGSegment.end ? source.size : range.upperBound
+      return JPEGSegment(
+        marker: marker, range: range, content: range.upperBound..<range.upperBound)
     }
-    guard let length = head.big(at: 2, count: 2), length >= 2 else { return nil }
-    let (content, end) = (position + 4, position + 2 + length)
+    let octets = source.octets(at: range.upperBound, count: 2)
+    guard let length = octets.big(at: 0, count: 2) else { return nil }
+    // A length counts its own two bytes, and libjpeg takes a smaller one for 2.
+    let (content, end) = (range.upperBound + 2, range.upperBound + Swift.max(2, length))
     position = Swift.min(end, source.size)
     isInScan = marker == JPEGSegment.scan && end <= source.size
     return JPEGSegment(
-      marker: marker, range: start..<position, content: content..<position,
+      marker: marker, range: range.lowerBound..<position, content: content..<position,
       isWhole: end <= source.size)
   }
 
-  /// The bytes up to the next marker other than a restart; FF 00 is a coded FF.
-  private mutating func codedData() -> JPEGSegment {
-    let start = position
-    isInScan = false
-    while position < source.size {
-      let block = source.read(at: position, count: 1 << 16)
-      let end: Int? = block.withUnsafeBytes { bytes in
-        guard let start = bytes.baseAddress, bytes.count > 1 else { return nil }
+  /// The next marker that begins a segment, and where it is with the fill bytes before it.
+  private func marker(from start: Int) -> (marker: UInt8, range: Range<Int>)? {
+    var (offset, count) = (start, 4)
+    var first: Int?  // of the FFs before a code
+    while offset < source.size {
+      let block = source.read(at: offset, count: count)
+      if block.isEmpty { return nil }
+      let found: (marker: UInt8, range: Range<Int>)? = block.withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress else { return nil }
         var index = 0
-        while let found = memchr(start + index, 0xFF, bytes.count - 1 - index) {
-          index = UnsafeRawPointer(found) - start
-          let code = bytes[index + 1]
-          if code != 0, code != 0xFF, !JPEGSegment.isRestart(code) { return index }
+        while index < bytes.count {
+          let byte = bytes[index]
+          if byte == 0xFF {
+            first = first ?? offset + index
+          } else if let fill = first {
+            if JPEGSegment.begins(byte) { return (byte, fill..<offset + index + 1) }
+            first = nil
+          } else {
+            guard let next = memchr(base + index, 0xFF, bytes.count - index) else { return nil }
+            index = UnsafeRawPointer(next) - base
+            continue
+          }
           index += 1
         }
         return nil
       }
-      if let end {
-        position += end
-        break
-      }
-      // The last byte is read again with what follows it.
-      let isLast = block.isEmpty || position + block.count >= source.size
-      position = isLast ? source.size : position + block.count - 1
+      if let found { return found }
+      offset += block.count
+      // Nearly always there is nothing to pass over.
+      count = Swift.min(count * 8, 1 << 16)
     }
-    return JPEGSegment(marker: 0, range: start..<position, content: start..<position)
+    return nil
   }
 }
