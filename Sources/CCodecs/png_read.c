@@ -124,7 +124,7 @@ codec_png *codec_png_open(
     png->codec, PNG_HANDLE_CHUNK_NEVER, ignored, (int)sizeof ignored / 5);
   png_set_chunk_malloc_max(png->codec, chunk_limit);
   if (!checking) {
-    png_set_crc_action(png->codec, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+    png_set_crc_action(png->codec, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
     png_set_option(png->codec, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
   }
   png_read_info(png->codec, png->info);

@@ -56,7 +56,7 @@ import MediaTypes
       let bytes = try subject.jpeg()
       for shrink in [4, 16] {
         var options = Options()
-        options.width = try Facts.size(SourceFile(bytes: bytes), .jpeg).width / shrink
+        options.width = try Facts(SourceFile(bytes: bytes)).size.width / shrink
         let made = try Self.resampled(bytes, options, halvingChroma: false)
         let wanted = try FloatPicture(decoding: bytes).shrunk(to: made.size)
         // halving the chroma has its price in any file, even of the best quality

@@ -9,7 +9,7 @@ final class PNGReader {
 
   /// Reads the header and checks it.
   ///
-  /// Without `checking` CRCs and Adler-32 are not computed, which saves time for a file that was
+  /// Without `checking` the CRC and Adler-32 of the pixels are not computed, which saves time for a file that was
   /// checked before.
   init(_ source: SourceFile, limits: Limits, checking: Bool) throws(ImagingError) {
     self.source = source
@@ -130,8 +130,11 @@ final class PNGReader {
     let row = UnsafeMutablePointer<UInt8>.allocate(capacity: size.width * 4)
     defer { row.deallocate() }
     for _ in 0..<size.height { try call { codec_png_rows(codec, row, 0, 1, $0) } }
-    try call { codec_png_finish(codec, $0) }
+    try finish()
   }
+
+  /// Reads the chunks behind the pixels, after all rows.
+  func finish() throws(ImagingError) { try call { codec_png_finish(codec, $0) } }
 
   /// Rows that are decoded together.
   static let band = 8

@@ -71,16 +71,4 @@ package struct Facts: Sendable {
     self.isAnimated = isAnimated
     self.advice = advice
   }
-
-  /// The size in the header of a picture.
-  static func size(_ source: SourceFile, _ kind: PictureKind) throws(ImagingError) -> PixelSize {
-    let stored: PixelSize
-    let limits = Limits()
-    switch kind {
-    case .gif: return try GIFPicture.canvas(of: source)
-    case .png: stored = try PNGReader(source, limits: limits, checking: false).size
-    default: stored = try JPEGReader(source, limits: limits).size
-    }
-    return try Metadata(source, kind: kind, limits: limits).orientation.applied(to: stored)
-  }
 }

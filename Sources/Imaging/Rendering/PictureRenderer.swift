@@ -17,9 +17,11 @@ package struct PictureRenderer: Sendable {
     let metadata = try Metadata(source, kind: kind, limits: limits)
     let isPlayed = metadata.isAnimated && options.profile?.plays ?? true
     if metadata.hasAnimationChunks, !isPlayed { return try renderStill(source) }
-    if options.areEmpty { return try passing(source, kind, size: nil, &recorder) }
-    if metadata.isAnimated, options.keepsAnimation, fits(source) {
-      return try passing(source, kind, size: nil, &recorder)
+    if options.areEmpty, let same = try passing(source, kind, &recorder) { return same }
+    if metadata.isAnimated, options.keepsAnimation, fits(source),
+      let same = try passing(source, kind, &recorder)
+    {
+      return same
     }
     switch kind {
     case .png: return try renderPNG(source, metadata, &recorder)
@@ -44,9 +46,10 @@ package struct PictureRenderer: Sendable {
     _ source: SourceFile, _ kind: PictureKind, _ resampler: FrameResampler,
     _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture? {
-    guard resampler.orientation == .upright, resampler.frame.size == resampler.stored, fits(source)
+    guard !options.areEmpty, resampler.orientation == .upright,
+      resampler.frame.size == resampler.stored, fits(source)
     else { return nil }
-    return try passing(source, kind, size: resampler.stored, &recorder)
+    return try passing(source, kind, &recorder)
   }
 
   /// Whether the source has no more bytes than are allowed.
@@ -54,17 +57,32 @@ package struct PictureRenderer: Sendable {
     options.byteLimit.map { source.size <= $0 } ?? true
   }
 
+  /// The source without its private metadata; nil when that does not look like the source, or cannot be
+  /// decoded: then the picture has to be encoded.
   private func passing(
-    _ source: SourceFile, _ kind: PictureKind, size: PixelSize?, _ recorder: inout StepRecorder
-  ) throws(ImagingError) -> RenderedPicture {
-    let size = if let size { size } else { try Facts.size(source, kind) }
-    let copy = try recorder.step(
+    _ source: SourceFile, _ kind: PictureKind, _ recorder: inout StepRecorder
+  ) throws(ImagingError) -> RenderedPicture? {
+    let copy = CleanCopy(source, kind: kind)
+    let bytes = copy.removed.isEmpty ? nil : copy.bytes(of: source)
+    let shown = try recorder.step(
       "pass through",
-      { $0.removed.isEmpty ? "bit for bit" : "without \($0.removed.joined(separator: ", "))" }
-    ) { CleanCopy(source, kind: kind) }
+      { shown in
+        shown == nil
+          ? "not possible"
+          : bytes == nil ? "bit for bit" : "without \(copy.removed.joined(separator: ", "))"
+      }
+    ) { () -> Appearance? in
+      let file = bytes.map(SourceFile.init) ?? source
+      guard let shown = try? Appearance(file, kind, limits: limits, checking: true),
+        bytes == nil
+          || shown == (try? Appearance(source, kind, limits: limits, checking: false))
+      else { return nil }
+      return shown
+    }
+    guard let shown else { return nil }
     return RenderedPicture(
-      content: copy.removed.isEmpty ? .original : .cleaned(copy), mediaType: kind.mediaType,
-      size: size, byteCount: copy.size, steps: recorder.steps)
+      content: bytes.map { .cleaned($0) } ?? .original, mediaType: kind.mediaType,
+      size: shown.size, byteCount: bytes?.count ?? source.size, steps: recorder.steps)
   }
 
   /// Encodes a raster within the byte limit.
@@ -89,7 +107,7 @@ package struct RenderedPicture: Sendable {
     /// The source, bit for bit.
     case original
     /// The source without its private metadata; the pixels are untouched.
-    case cleaned(CleanCopy)
+    case cleaned([UInt8])
     /// Other bytes: new pixels, or an animated PNG made still.
     case encoded([UInt8])
   }
@@ -109,8 +127,7 @@ package struct RenderedPicture: Sendable {
   package func bytes(from source: SourceFile) -> [UInt8] {
     switch content {
     case .original: source.read(at: 0, count: source.size)
-    case .cleaned(let copy): copy.bytes(of: source)
-    case .encoded(let bytes): bytes
+    case .cleaned(let bytes), .encoded(let bytes): bytes
     }
   }
 }
