@@ -84,7 +84,9 @@ package struct CleanCopy: Sendable {
     switch segment.marker {
     case JPEGSegment.application(0) where holds("JFIF\0"):
       // A JFIF header (ITU-T T.871 10.1) is kept without a thumbnail.
-      guard segment.content.count > 14 else { return nil }
+      guard segment.content.count != 14 else { return nil }
+      // libjpeg ignores a shorter one, and Pillow refuses the file.
+      guard segment.content.count > 14 else { return ("application data", []) }
       let header = source.bytes(segment.content.prefix(12))
       return ("a thumbnail", [0xFF, 0xE0, 0, 16] + header + [0, 0])
     case JPEGSegment.application(1):

@@ -2,9 +2,7 @@ import CCodecs
 import MediaTypes
 
 /// What a picture file shows: its pixels, averaged over blocks, and whatever else decides how they look.
-///
-/// Two files with equal ones look the same.
-struct Appearance: Equatable {
+struct Appearance {
   /// The size of the stored pixels.
   private let stored: PixelSize
   private let orientation: Orientation
@@ -17,6 +15,8 @@ struct Appearance: Equatable {
 
   /// Pixels along the edge of a block.
   private static let block = 16
+  /// The largest difference of averages, of 255.
+  private static let tolerance = 4
 
   /// Decodes all of the file, and with `checking` checks what other programs check.
   ///
@@ -62,6 +62,19 @@ struct Appearance: Equatable {
       throw ImagingError(.unsupported, "\(kind.name) is not supported.")
     }
     guard kind == .jpeg || metadata.isComplete else { throw .incomplete }
+  }
+
+  /// Whether two files look the same.
+  ///
+  /// Of a JPEG the averages may differ a little: a reduced one is decoded by libjpeg where something is unusual, which
+  /// can be what was removed.
+  func isLike(_ other: Appearance) -> Bool {
+    stored == other.stored && orientation == other.orientation && model == other.model
+      && colourSpace == other.colourSpace && frames == other.frames
+      && zip(averages, other.averages).allSatisfy { samples, others in
+        samples.count == others.count
+          && zip(samples, others).allSatisfy { abs(Int($0) - Int($1)) <= Self.tolerance }
+      }
   }
 
   /// The upright size.

@@ -73,11 +73,12 @@ package struct PictureRenderer: Sendable {
       }
     ) { () -> Appearance? in
       let file = bytes.map(SourceFile.init) ?? source
-      guard let shown = try? Appearance(file, kind, limits: limits, checking: true),
-        bytes == nil
-          || shown == (try? Appearance(source, kind, limits: limits, checking: false))
-      else { return nil }
-      return shown
+      guard let shown = try? Appearance(file, kind, limits: limits, checking: true) else {
+        return nil
+      }
+      if bytes == nil { return shown }
+      let wanted = try? Appearance(source, kind, limits: limits, checking: false)
+      return wanted.map(shown.isLike) == true ? shown : nil
     }
     guard let shown else { return nil }
     return RenderedPicture(

@@ -132,7 +132,7 @@ def shortened(chance, piece):
         return piece
     length = len(piece) - 2
     wrong = chance.choice([length - 1, length - 1, length - 2, length + 1, 0, 1, 2, chance.randint(0, length)])
-    return piece[:2] + struct.pack(">H", max(0, wrong)) + piece[4:]
+    return piece[:2] + struct.pack(">H", min(max(0, wrong), 0xFFFF)) + piece[4:]
 
 
 def make(seed, count, folder):
