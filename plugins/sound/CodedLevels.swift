@@ -57,7 +57,7 @@ struct MPEGLevels: Levels {
   func forEachFrame(_ body: (_ frame: Int, _ level: Float) -> Void) throws {
     guard let decoder = mpg123_new(nil, nil) else { throw sound.undecodable }
     defer { mpg123_delete(decoder) }
-    guard csound_use_floats(decoder) == MPG123_OK.rawValue,
+    guard csound_configure(decoder) == MPG123_OK.rawValue,
       mpg123_open_feed(decoder) == MPG123_OK.rawValue
     else { throw sound.undecodable }
     var frame = 0

@@ -18,7 +18,7 @@ extension Sound {
   /// The levels of the sound; nil when there is no decoder for its codec, or it is too long.
   func levels(in file: OpenFile) -> (any Levels)? {
     if let plain = SampleReader(self, in: file) { return plain }
-    guard duration <= Self.longestDecoded else { return nil }
+    guard !isTooLongToDecode else { return nil }
     switch codec {
     case .mp2, .mp3: return type.value == "audio/mpeg" ? MPEGLevels(sound: self, file: file) : nil
     case .aac: return packets(in: file).map { AACLevels(sound: self, table: $0, file: file) }
@@ -29,8 +29,11 @@ extension Sound {
   /// Seconds; longer sounds are not decoded, as that takes time.
   private static let longestDecoded = 1200.0
 
-  /// The number of instants by its header.
-  var promisedFrames: Int { Int(duration * Double(sampleRate)) }
+  /// Whether it is so long that it is not decoded.
+  var isTooLongToDecode: Bool { (duration ?? 0) > Self.longestDecoded }
+
+  /// The number of instants, as far as they can be counted without a decoder.
+  var promisedFrames: Int { Int((duration ?? 0) * Double(sampleRate)) }
 
   /// The refusal when a decoder found no sample.
   var undecodable: Refusal {

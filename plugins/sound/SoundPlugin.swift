@@ -30,9 +30,8 @@ struct SoundPlugin {
       case "waveform":
         guard let levels else {
           throw Refusal(
-            status: 415,
-            "No waveform can be drawn of this sound. Save it as an M4A of 20 minutes at most.",
-            detail: "no decoder for \(sound.codec.rawValue) of \(Int(sound.duration)) s")
+            status: 415, PhoneAdvice.waveformRefusal(of: sound),
+            detail: "no decoder for \(sound.codec.rawValue) of \(sound.duration ?? 0) s")
         }
         return .document(try Waveform(levels, request).png(), type: "image/png")
       case .some(let view):

@@ -30,12 +30,12 @@ package struct Chunks<Source: ByteSource>: Sequence, IteratorProtocol {
   private var offset: Int
   private var left: Int
 
-  init(_ source: Source, in range: Range<Int>, layout: Layout) {
+  init(_ source: Source, in range: Range<Int>, layout: Layout, most: Int = 4096) {
     self.source = source
     self.layout = layout
     offset = range.lowerBound
     end = Swift.min(range.upperBound, source.size)
-    left = layout == .png ? .max : 4096
+    left = layout == .png ? .max : most
   }
 
   init(_ source: Source, from start: Int, layout: Layout) {
@@ -111,37 +111,4 @@ struct Boxes<Source: ByteSource> {
 
   /// The first `count` bytes.
   func octets(_ count: Int) -> Octets { source.octets(range.prefix(count)) }
-}
-
-/// The frames of a stream without a container, one after the other, as far as they are whole.
-struct Frames<Source: ByteSource, Frame>: Sequence, IteratorProtocol {
-  private let source: Source
-  private var offset: Int
-  private let headLength: Int
-  private let parse: (Octets, Int) -> (frame: Frame, size: Int)?
-  /// A stretch of the source, so that most frames need no read.
-  private var window = (start: 0, octets: Octets(bytes: []))
-
-  /// - Parameters:
-  ///   - source: The bytes with the stream.
-  ///   - start: Where the first frame begins.
-  ///   - headLength: How many bytes `parse` needs.
-  ///   - parse: Reads the head at an offset; `size` is that of the whole frame.
-  init(
-    _ source: Source, from start: Int, headLength: Int,
-    _ parse: @escaping (Octets, Int) -> (frame: Frame, size: Int)?
-  ) {
-    (self.source, offset, self.headLength, self.parse) = (source, start, headLength, parse)
-  }
-
-  mutating func next() -> (frame: Frame, range: Range<Int>)? {
-    if offset < window.start || offset + headLength > window.start + window.octets.count {
-      window = (offset, source.octets(at: offset, count: 1 << 16))
-    }
-    guard let (frame, size) = parse(window.octets, offset - window.start),
-      offset + size <= source.size
-    else { return nil }
-    defer { offset += size }
-    return (frame, offset..<offset + size)
-  }
 }

@@ -32,6 +32,20 @@ package enum Codec: String, Sendable, Hashable {
   case speex
   /// Adaptive Multi-Rate, narrow or wide band.
   case amr
+  /// GSM 06.10, full rate.
+  case gsm
+  /// Dolby Digital.
+  case ac3 = "ac-3"
+  /// Dolby Digital Plus.
+  case eac3 = "e-ac-3"
+  /// Dolby AC-4.
+  case ac4 = "ac-4"
+  /// Apple Positional Audio Codec.
+  case apac
+  /// MPEG-H 3D Audio.
+  case mpegh = "mpeg-h"
+  /// DTS of any kind.
+  case dts
   /// An unknown codec.
   case other
 
@@ -44,7 +58,11 @@ package enum Codec: String, Sendable, Hashable {
     "alaw": .alaw, "ALAW": .alaw, "ulaw": .ulaw, "ULAW": .ulaw, "ima4": .ima4,
     "mp4a": .aac, "aac ": .aac, "aach": .aac, "aacl": .aac, "aacp": .aac, "aace": .aac,
     "alac": .alac, ".mp3": .mp3, ".mp2": .mp2, ".mp1": .mp2, "Opus": .opus, "opus": .opus,
-    "fLaC": .flac, "flac": .flac, "samr": .amr, "sawb": .amr,
+    "fLaC": .flac, "flac": .flac, "samr": .amr, "sawb": .amr, "GSM ": .gsm, "agsm": .gsm,
+    "ms\0\u{2}": .msADPCM, "ms\0\u{11}": .imaADPCM, "ms\0\u{31}": .gsm, "ms\0U": .mp3,
+    "ac-3": .ac3, "ec-3": .eac3, "ac-4": .ac4, "apac": .apac, "mha1": .mpegh, "mha2": .mpegh,
+    "mhm1": .mpegh, "mhm2": .mpegh, "dtsc": .dts, "dtse": .dts, "dtsh": .dts, "dtsl": .dts,
+    "dtsx": .dts,
   ]
 }
 

@@ -1,114 +1,66 @@
 extension Sound {
-  /// ISO base media (ISO 14496-12): the first sound track of MP4, M4A, 3GP and QuickTime.
+  /// ISO base media (ISO 14496-12): a sound track of MP4, M4A, 3GP or QuickTime.
   static func mp4(_ source: some ByteSource) throws(SoundError) -> Sound {
     guard let movie = Boxes(source: source, range: 0..<source.size)["moov"] else {
       throw .incomplete("no moov box")
     }
-    let tracks = movie.all("trak").compactMap { $0["mdia"] }
-    if Set(["soun", "vide"]).isSubset(of: tracks.map(\.handler)) {
+    let handlers = movie.all("trak").map { $0["mdia"]?.handler }
+    if Set(["soun", "vide"]).isSubset(of: handlers) {
       throw SoundError(reason: "This is a film, not a sound. Export its sound as M4A.")
     }
-    for media in tracks {
-      guard media.handler == "soun", let entries = media["minf"]?["stbl"]?["stsd"],
-        case let entry = entries.octets(64), entry.count >= 44
-      else { continue }
-      let clock = media["mdhd"].flatMap { timing($0) }
-      let seconds =
-        if let clock, clock.length > 0 {
-          Double(clock.length) / Double(clock.scale)
-        } else {
-          Double(movie["mvex"]?["mehd"].flatMap { fragmentLength($0) } ?? 0)
-            / Double(movie["mvhd"].flatMap { timing($0) }?.scale ?? 1)
-        }
-      // The first entry (ISO 14496-12 section 12.2.3). Its rate has 16.16 bits, which cannot say more
-      // than 65535 Hz; the track's own clock then says it.
-      let rate = (entry.big(at: 40, count: 4) ?? 0) >> 16
-      let stream = ElementaryStream(in: entries)
-      return try Sound(
-        type: MediaType(known: "audio/mp4"),
-        codec: stream?.codec ?? Codec(code: entry.code(at: 12)),
-        channels: stream?.channels ?? entry.big(at: 32, count: 2) ?? 0,
-        sampleRate: stream?.sampleRate ?? (rate > 0 ? rate : clock?.scale ?? 0),
-        duration: seconds)
+    guard let track = movie.soundTrack else {
+      throw SoundError(reason: "This file has no sound in it. Drop an M4A, MP3, WAV or AIFF.")
     }
-    throw SoundError(
-      reason: "This file has no sound in it. Drop an M4A, MP3, WAV or AIFF.")
-  }
-
-  /// The length and its units a second, in `mvhd` and `mdhd` of either version.
-  private static func timing(_ box: Boxes<some ByteSource>) -> (length: Int, scale: Int)? {
-    let octets = box.octets(32)
-    let isLong = octets[0] == 1
-    guard let scale = octets.big(at: isLong ? 20 : 12, count: 4), scale > 0,
-      let length = octets.big(at: isLong ? 24 : 16, count: isLong ? 8 : 4)
-    else { return nil }
-    return (length == 0xFFFF_FFFF ? 0 : length, scale)
-  }
-
-  private static func fragmentLength(_ box: Boxes<some ByteSource>) -> Int? {
-    let octets = box.octets(12)
-    return octets.big(at: 4, count: octets[0] == 1 ? 8 : 4)
+    guard !track.isProtected else {
+      throw SoundError(
+        reason: "This M4A is protected against copying, so phones can't play it. "
+          + "Use a version without protection.")
+    }
+    return try Sound(
+      type: MediaType(known: "audio/mp4"), codec: track.codec, channels: track.channels,
+      sampleRate: track.sampleRate, duration: TrackMeasure(source, movie, track).seconds)
   }
 }
 
-/// The `esds` box of MPEG-4 (ISO 14496-1 section 7.2.6.5): what an AAC track really contains.
-///
-/// The track's own fields always say two channels.
-struct ElementaryStream {
-  let codec: Codec
-  let channels: Int
-  /// Hertz.
-  let sampleRate: Int
-  /// The AudioSpecificConfig (ISO 14496-3 section 1.6.2.1), which a decoder needs first.
-  let configuration: [UInt8]
+/// How long the samples of a track are that are in the file and that its edit list plays.
+struct TrackMeasure {
+  /// Nil when it cannot be told.
+  let seconds: Double?
 
-  /// Reads the box after the fields of a track's first `stsd` entry; in QuickTime it is in `wave`.
-  init?(in entries: Boxes<some ByteSource>) {
-    let isExtended = entries.octets(26).big(at: 24, count: 2) == 1
-    let inside = entries.dropping(isExtended ? 60 : 44)
-    guard let box = inside["esds"] ?? inside["wave"]?["esds"] else { return nil }
-    self.init(box.octets(128))
-  }
-
-  /// Reads the box's content after its version; nil when it has no AAC configuration.
-  init?(_ octets: Octets, at start: Int = 4) {
-    var offset = start
-    guard octets.descriptor(3, at: &offset) != nil, let flags = octets[offset + 2] else {
-      return nil
+  init<Source: ByteSource>(_ source: Source, _ movie: Boxes<Source>, _ track: SoundTrack<Source>) {
+    var (count, ticks, longest) = (0, 0, 0)
+    var overflows = false
+    let samples = MediaSamples(source: source, track: track, movie: movie)
+    let areFragments = samples.forEachRun { run in
+      let length = run.ticks.multipliedReportingOverflow(by: run.count)
+      let sum = ticks.addingReportingOverflow(length.partialValue)
+      overflows = length.overflow || sum.overflow
+      (count, ticks, longest) = (count + run.count, sum.partialValue, max(longest, run.ticks))
+      return !overflows
     }
-    offset += 3 + (flags & 0x80 == 0 ? 0 : 2) + (flags & 0x20 == 0 ? 0 : 2)
-    guard flags & 0x40 == 0, octets.descriptor(4, at: &offset) != nil, let kind = octets[offset]
-    else { return nil }
-    offset += 13
-    guard let length = octets.descriptor(5, at: &offset),
-      let bits = octets.big(at: offset, count: 2)
-    else { return nil }
-    configuration = Array(octets.bytes.dropFirst(offset).prefix(length))
-    // Five bits, four bits, four bits.
-    let object = bits >> 11
-    guard let rate = AACProfile.sampleRate(index: bits >> 7 & 15) else { return nil }
-    let isParametricStereo = object == 29
-    codec = kind == 0x6B || kind == 0x69 ? .mp3 : .aac
-    channels = isParametricStereo ? 2 : AACProfile.channels(configuration: bits >> 3 & 15)
-    // With spectral band replication the stream plays at the rate that follows.
-    let extended = octets.big(at: offset + 1, count: 2).map { $0 >> 7 & 15 }
-    let isReplicated = object == 5 || isParametricStereo
-    sampleRate = isReplicated ? extended.flatMap(AACProfile.sampleRate) ?? rate : rate
-  }
-}
-
-extension Octets {
-  /// Steps into a descriptor with this tag; its length, which may take several bytes.
-  fileprivate func descriptor(_ tag: Int, at offset: inout Int) -> Int? {
-    guard self[offset] == tag else { return nil }
-    var length = 0
-    for _ in 0..<4 {
-      offset += 1
-      guard let byte = self[offset] else { return nil }
-      length = length << 7 | byte & 0x7F
-      if byte & 0x80 == 0 { break }
+    guard let areFragments, !overflows, track.scale > 0 else {
+      seconds = nil
+      return
     }
-    offset += 1
-    return length
+    var length = Double(ticks) / Double(track.scale)
+    if let packetSamples = track.packetSamples, track.packetRate > 0 {
+      let packet = Double(packetSamples) / Double(track.packetRate)
+      let whole = Double(count) * packet
+      // All packets of AAC are whole, of others the last one may be shorter. If more differs, the
+      // track's clock is not that of the sound.
+      if track.codec == .aac || abs(whole - length) > 2 * packet { length = whole }
+    }
+    // As FFmpeg does, no edit list is applied to fragments, whose own times say when they play.
+    if !areFragments, ticks > 0, let clock = movie["mvhd"]?.clock,
+      let edits = track.edits(movieScale: clock.scale)
+    {
+      let packet = max(1, longest)
+      let played = edits.reduce(0.0) { sum, edit in
+        let end = edit.upperBound < ticks ? (edit.upperBound + packet - 1) / packet * packet : ticks
+        return sum + Double(max(0, min(end, ticks) - edit.lowerBound))
+      }
+      length *= played / Double(ticks)
+    }
+    seconds = length
   }
 }

@@ -1,56 +1,6 @@
-// The containers that mostly hold uncompressed samples: WAV, AIFF and Core Audio.
+// The containers that mostly hold uncompressed samples: AIFF and Core Audio.
 
 extension Sound {
-  /// RIFF WAVE (IBM and Microsoft, 1991), also as RF64 and BW64 (EBU Tech 3306).
-  static func wav(_ source: some ByteSource) throws(SoundError) -> Sound {
-    let type = MediaType(known: "audio/wav")
-    var format = Octets(bytes: [])
-    var totalFrames: Int?
-    for chunk in Chunks(source, from: 12, layout: .riff) {
-      switch chunk.id {
-      case "fmt ": format = source.octets(chunk.body.prefix(40))
-      case "fact": totalFrames = source.octets(chunk.body.prefix(4)).little(at: 0, count: 4)
-      case "data": return try wav(type, format, data: chunk.body, totalFrames: totalFrames)
-      default: continue
-      }
-    }
-    throw .damaged(type, "has no samples")
-  }
-
-  /// Reads the `fmt ` chunk (WAVEFORMATEX and WAVEFORMATEXTENSIBLE).
-  private static func wav(
-    _ type: MediaType, _ format: Octets, data: Range<Int>, totalFrames: Int?
-  ) throws(SoundError) -> Sound {
-    guard let tag = format.little(at: 0, count: 2), let channels = format.little(at: 2, count: 2),
-      let sampleRate = format.little(at: 4, count: 4),
-      let bytesPerSecond = format.little(at: 8, count: 4),
-      let bits = format.little(at: 14, count: 2)
-    else { throw .damaged(type, "has samples before it says their format") }
-    guard sampleRate > 0 else { throw .damaged(type, "claims a sample rate of 0 Hz") }
-    let isExtensible = tag == 0xFFFE
-    let codec: Codec =
-      switch isExtensible ? format.little(at: 24, count: 2) : tag {
-      case 1: .pcm
-      case 2: .msADPCM
-      case 3: .float
-      case 6: .alaw
-      case 7: .ulaw
-      case 0x11: .imaADPCM
-      case 0x55: .mp3
-      case 0xFF, 0x1610: .aac
-      default: .other
-      }
-    let samples = SampleLayout(
-      bytes: data, codec: codec, isUnsigned: bits <= 8, bytesPerSample: (bits + 7) / 8,
-      isBigEndian: false, channels: channels)
-    let frames = samples?.frames ?? totalFrames
-    return try Sound(
-      type: type, codec: codec, channels: channels, sampleRate: sampleRate,
-      duration: frames.map { Double($0) / Double(sampleRate) }
-        ?? (bytesPerSecond > 0 ? Double(data.count) / Double(bytesPerSecond) : 0),
-      samples: samples)
-  }
-
   /// Audio Interchange File Format, plain and AIFF-C (Apple, 1989 and 1991).
   static func aiff(_ source: some ByteSource) throws(SoundError) -> Sound {
     let type = MediaType(known: "audio/aiff")
@@ -59,12 +9,14 @@ extension Sound {
     var data: Range<Int>?
     for chunk in Chunks(source, from: 12, layout: .iff) {
       switch chunk.id {
-      case "COMM": common = source.octets(chunk.body.prefix(22))
-      case "SSND": data = chunk.body
+      case "COMM" where common.count == 0: common = source.octets(chunk.body.prefix(22))
+      case "SSND" where data == nil:
+        // A program that pipes does not know the size: it leaves out that of the samples.
+        data = chunk.body.count > 8 ? chunk.body : chunk.openEnd(in: source, layout: .iff)
       default: continue
       }
     }
-    guard let channels = common.big(at: 0, count: 2), let frames = common.big(at: 2, count: 4),
+    guard let channels = common.big(at: 0, count: 2),
       let bits = common.big(at: 6, count: 2), let rate = common.extended(at: 8), rate >= 1,
       rate < 10_000_000
     else { throw .damaged(type, "has no valid COMM chunk") }
@@ -83,25 +35,26 @@ extension Sound {
         bytes: body.dropFirst(8 + skipped), codec: codec, isUnsigned: compression == "raw ",
         bytesPerSample: bytesPerSample, isBigEndian: compression != "sowt", channels: channels)
     }
-    // A packet of IMA 4:1 counts as one frame. A file that is cut short has fewer frames than it claims.
-    let claimed = frames * (codec == .ima4 ? 64 : 1)
-    let held = samples.map { min(claimed, $0.frames) } ?? claimed
     return try Sound(
       type: type, codec: codec, channels: channels, sampleRate: Int(rate),
-      duration: Double(held) / rate, samples: samples)
+      duration: samples.map { Double($0.frames) / rate } ?? (data == nil ? 0 : nil),
+      samples: samples)
   }
 
   /// Apple Core Audio Format (Core Audio Format Specification 1.0).
   static func caf(_ source: some ByteSource) throws(SoundError) -> Sound {
     let type = MediaType(known: "audio/x-caf")
     var description = Octets(bytes: [])
-    var packetFrames: Int?
+    var table: Range<Int>?
     var data: Range<Int>?
     for chunk in Chunks(source, from: 8, layout: .caf) {
       switch chunk.id {
       case "desc": description = source.octets(chunk.body.prefix(32))
-      case "pakt": packetFrames = source.octets(chunk.body.prefix(16)).big(at: 8, count: 8)
-      case "data": data = chunk.body.dropFirst(4)
+      case "pakt": table = chunk.body.dropFirst(24)
+      case "data" where data == nil:
+        data =
+          (chunk.body.count > 4 ? chunk.body : chunk.openEnd(in: source, layout: .caf))
+          .dropFirst(4)
       default: continue
       }
     }
@@ -119,17 +72,19 @@ extension Sound {
     let samples = SampleLayout(
       bytes: data, codec: codec, bytesPerSample: codec == .ima4 ? 34 : (bits + 7) / 8,
       isBigEndian: flags & 2 == 0, channels: channels)
-    let frames: Double =
+    let frames: Double? =
       if let samples {
         Double(samples.frames)
+      } else if framesPerPacket == 0 {
+        nil
       } else if bytesPerPacket > 0 {
         Double(data.count / bytesPerPacket) * Double(framesPerPacket)
       } else {
-        Double(packetFrames ?? 0)
+        table.map { Double(CAFPackets(source, $0, data: data).count()) * Double(framesPerPacket) }
       }
     return try Sound(
       type: type, codec: codec, channels: channels, sampleRate: Int(sampleRate),
-      duration: frames / sampleRate, samples: samples)
+      duration: frames.map { $0 / sampleRate }, samples: samples)
   }
 }
 

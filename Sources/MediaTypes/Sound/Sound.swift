@@ -1,4 +1,4 @@
-/// The facts in the headers of a sound file; no sample is decoded.
+/// The facts about a sound file; no sample is decoded.
 package struct Sound: Sendable, Hashable {
   /// The container, by its bytes: `audio/wav`, `audio/mpeg`, `audio/mp4` and so on.
   package let type: MediaType
@@ -8,14 +8,14 @@ package struct Sound: Sendable, Hashable {
   package let channels: Int
   /// Samples of one channel in a second (hertz).
   package let sampleRate: Int
-  /// Seconds; 0 when the file does not say (a live recording).
-  package let duration: Double
+  /// Seconds, measured on the file; nil when that cannot be done.
+  package let duration: Double?
   /// Where uncompressed samples are in the file; nil when they are compressed.
   package let samples: SampleLayout?
 
   /// Checks what a header says.
   init(
-    type: MediaType, codec: Codec, channels: Int, sampleRate: Int, duration: Double,
+    type: MediaType, codec: Codec, channels: Int, sampleRate: Int, duration: Double?,
     samples: SampleLayout? = nil
   ) throws(SoundError) {
     guard (1...255).contains(channels) else {
@@ -24,14 +24,17 @@ package struct Sound: Sendable, Hashable {
     guard (1...2_000_000).contains(sampleRate) else {
       throw .damaged(type, "claims a sample rate of \(sampleRate) Hz")
     }
-    guard duration.isFinite, duration >= 0 else { throw .damaged(type, "has no valid duration") }
+    if let duration, !duration.isFinite || duration < 0 {
+      throw .damaged(type, "has no valid duration")
+    }
     (self.type, self.codec, self.channels) = (type, codec, channels)
     (self.sampleRate, self.duration, self.samples) = (sampleRate, duration, samples)
   }
 
   /// Reads the facts of WAV, AIFF, CAF, MP3, MP4/M4A, AAC, FLAC, Ogg and AMR.
   ///
-  /// Names are ignored; reads are small, and no size in the file is trusted.
+  /// Names are ignored, and no size in the file is trusted. A stream of frames or pages is read as a
+  /// whole, a stretch at a time.
   /// - Throws: `SoundError` when the file is not a sound, or a damaged one.
   package static func read(_ source: some ByteSource) throws(SoundError) -> Sound {
     switch MediaType.sniff(source).value {

@@ -189,7 +189,7 @@ struct ReceivedMedia {
   private var facts: [String] {
     if let picture = PixelSize.read(bytes) { return ["\(picture)"] }
     if type.family == "audio" || type.family == "video", let sound = try? Sound.read(bytes) {
-      return ["\(Table.decimal(sound.duration)) s"]
+      return sound.duration.map { ["\(Table.decimal($0)) s"] } ?? []
     }
     if isCard, let card = JSONValue(bytes) {
       return [card.title.text, card.url.text].compactMap { $0 }
