@@ -165,7 +165,7 @@ let package = Package(
       dependencies: [
         "RichPushClient", "MediaTypes", "PluginHost", "PluginTester", "StandIns", "richpush",
         "richpush-exec", "img", "img-decode", "sound", "video", "url",
-      ], exclude: ["Console", "Plugins/Attacks", "Plugins/OldKernel"],
+      ], exclude: ["Console", "Plugins/Attacks", "Plugins/OldKernel", "Plugins/Sounds"],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],

@@ -10,7 +10,7 @@ let targets: [String: @Sendable ([UInt8]) -> Void] = [
   },
   "sounds": { bytes in
     guard let sound = try? Sound.read(bytes) else { return }
-    precondition(sound.duration.isFinite && sound.duration >= 0)
+    if let duration = sound.duration { precondition(duration.isFinite && duration >= 0) }
     if let samples = sound.samples {
       precondition(samples.bytes.lowerBound >= 0 && samples.bytes.upperBound <= bytes.count)
     }

@@ -49,7 +49,13 @@ enum SoundFile {
     let entry =
       big(0, 8) + big(0, 8) + big(2, 2) + big(16, 2) + big(0, 4) + big(44100, 2) + big(0, 2)
     let stream = configuration.map { box("esds", big(0, 4) + descriptors($0)) } ?? []
-    let tables = box("stsd", big(0, 4) + big(1, 4) + box("mp4a", entry + stream))
+    // A sample for each second, all at the beginning of `mdat`, of one byte each.
+    let tables =
+      box("stsd", big(0, 4) + big(1, 4) + box("mp4a", entry + stream))
+      + box("stts", big(0, 4) + big(1, 4) + big(seconds, 4) + big(44100, 4))
+      + box("stsc", big(0, 4) + big(1, 4) + big(1, 4) + big(seconds, 4) + big(1, 4))
+      + box("stsz", big(0, 4) + big(1, 4) + big(seconds, 4))
+      + box("stco", big(0, 4) + big(1, 4) + big(28, 4))
     let header = big(0, 4) + big(0, 8) + big(44100, 4) + big(44100 * seconds, 4) + big(0, 4)
     let tracks = handlers.flatMap { handler in
       let media =
@@ -57,28 +63,29 @@ enum SoundFile {
         + box("minf", box("stbl", tables))
       return box("trak", box("mdia", media))
     }
-    return box("ftyp", text(brand) + big(0, 4) + text("isom")) + box("mdat", big(0, 8))
+    return box("ftyp", text(brand) + big(0, 4) + text("isom"))
+      + box("mdat", big(0, max(seconds, 1)))
       + box("moov", box("mvhd", header) + tracks)
   }
 
   /// The descriptors of an AAC stream, the first length written in four bytes as encoders do.
-  private static func descriptors(_ configuration: [UInt8]) -> [UInt8] {
+  static func descriptors(_ configuration: [UInt8]) -> [UInt8] {
     let specific = [5, UInt8(configuration.count)] + configuration
     let decoder = [4, UInt8(13 + specific.count), 0x40, 0x15] + big(0, 8) + big(0, 3) + specific
     return [3, 0x80, 0x80, 0x80, UInt8(3 + decoder.count)] + big(1, 2) + [0] + decoder
   }
 
-  private static func box(_ name: String, _ body: [UInt8]) -> [UInt8] {
+  static func box(_ name: String, _ body: [UInt8]) -> [UInt8] {
     big(body.count + 8, 4) + text(name) + body
   }
 
-  private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+  static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  private static func big(_ value: Int, _ count: Int) -> [UInt8] {
-    (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  static func big(_ value: Int, _ count: Int) -> [UInt8] {
+    (0..<count).reversed().map { $0 < 8 ? UInt8(truncatingIfNeeded: value >> (8 * $0)) : 0 }
   }
 
-  private static func little(_ value: Int, _ count: Int) -> [UInt8] {
+  static func little(_ value: Int, _ count: Int) -> [UInt8] {
     big(value, count).reversed()
   }
 }

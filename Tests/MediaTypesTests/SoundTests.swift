@@ -51,22 +51,7 @@ import Testing
     let sound = try Sound.read(
       tag + frames + [UInt8]("TAG".utf8) + [UInt8](repeating: 0, count: 125))
     #expect((sound.codec, sound.channels, sound.sampleRate) == (.mp3, 2, 44100))
-    #expect(abs(sound.duration - 100 * 1152 / 44100.0) < 1e-9)
-  }
-
-  @Test func `asks the Xing tag of a variable-rate MP3 file`() throws {
-    var first = Sample.mp3Frame()
-    first.replaceSubrange(36..<48, with: [UInt8]("Xing".utf8) + [0, 0, 0, 1, 0, 0, 0, 50])
-    let sound = try Sound.read(first + Sample.mp3Frame() + Sample.mp3Frame())
-    #expect(abs(sound.duration - 50 * 1152 / 44100.0) < 1e-9)
-  }
-
-  @Test func `does not believe a Xing tag with more frames than bytes`() throws {
-    var first = Sample.mp3Frame()
-    first.replaceSubrange(
-      36..<48, with: [UInt8]("Xing".utf8) + [0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF])
-    let sound = try Sound.read(first + Sample.mp3Frame())
-    #expect(abs(sound.duration - 2 * 1152 / 44100.0) < 1e-9)
+    #expect(abs((sound.duration ?? 0) - 100 * 1152 / 44100.0) < 1e-9)
   }
 
   @Test(arguments: ["M4A ", "mp42"])
@@ -103,7 +88,7 @@ import Testing
   @Test func `counts AAC frames without a container`() throws {
     let sound = try Sound.read((0..<43).flatMap { _ in Sample.adtsFrame })
     #expect((sound.codec, sound.channels, sound.sampleRate) == (.aac, 2, 44100))
-    #expect(abs(sound.duration - 43 * 1024 / 44100.0) < 1e-9)
+    #expect(abs((sound.duration ?? 0) - 43 * 1024 / 44100.0) < 1e-9)
   }
 
   @Test func `says of a picture that it is no sound`() {

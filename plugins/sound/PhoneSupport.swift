@@ -75,8 +75,9 @@ struct PhoneAdvice {
     let file = sound.type.fileExtension.uppercased()
     let remedy = Self.remedy(for: sound)
     let isAttachable = PhoneSupport.attaches(sound)
+    let isStream = sound.type.value == "audio/mpeg"
     let what =
-      sound.codingName.map { $0 == file ? file : "\($0) in this \(file)" } ?? "this kind of \(file)"
+      sound.codingName.map { isStream ? $0 : "\($0) in this \(file)" } ?? "this kind of \(file)"
     switch (isAttachable, PhoneSupport.iPhonePlays(sound), PhoneSupport.androidPlays(sound)) {
     case (false, _, _):
       advice.append("iPhones don't play \(file) in a notification. \(remedy)")

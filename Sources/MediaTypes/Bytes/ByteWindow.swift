@@ -13,7 +13,8 @@ struct ByteWindow<Source: ByteSource> {
 
   /// The place in `octets` of an offset, with `count` bytes behind it as far as the source has them.
   mutating func place(of offset: Int, count: Int) -> Int {
-    if offset < start || offset + count > start + octets.count, offset != start || count > octets.count {
+    let isInside = offset >= start && offset + count <= start + octets.count
+    if !isInside {
       start = offset
       octets = source.octets(at: offset, count: max(count, Self.length))
     }

@@ -31,3 +31,22 @@ struct CAFPackets<Source: ByteSource>: Sequence, IteratorProtocol {
   /// How many packets are whole.
   func count() -> Int { reduce(0) { count, _ in count + 1 } }
 }
+
+/// The counts in front of the table of packets.
+struct CAFCounts {
+  private let frames: Int
+  private let priming: Int
+  private let remainder: Int
+
+  init?(_ octets: Octets) {
+    guard let frames = octets.big(at: 8, count: 8), let priming = octets.big(at: 16, count: 4),
+      let remainder = octets.big(at: 20, count: 4), frames < 1 << 61
+    else { return nil }
+    (self.frames, self.priming, self.remainder) = (frames, priming, remainder)
+  }
+
+  /// How many of the frames in the packets are played; nil when the counts do not fit them.
+  func valid(of counted: Int) -> Int? {
+    frames + priming + remainder == counted ? frames : nil
+  }
+}

@@ -77,7 +77,8 @@ struct MediaSamples<Source: ByteSource> {
     var (sample, run, time, timesLeft) = (0, 0, 0, times[0, 0] ?? 0)
     for index in 0..<chunks.rows {
       while let next = runs[run + 1, 0], next <= index + 1 { run += 1 }
-      guard sample < total, let inChunk = runs[run, 1], var offset = chunks[index, 0] else { return }
+      guard sample < total, let inChunk = runs[run, 1], var offset = chunks[index, 0]
+      else { return }
       var left = min(inChunk, total - sample)
       while left > 0 {
         while timesLeft == 0, time + 1 < times.rows {

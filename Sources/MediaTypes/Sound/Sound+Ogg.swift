@@ -21,7 +21,8 @@ extension Sound {
     guard let head = first.head else { throw .damaged(type, "holds no known codec") }
     return try Sound(
       type: type, codec: head.codec, channels: head.channels, sampleRate: head.sampleRate,
-      duration: links.reduce(0) { sum, link in sum.flatMap { sum in link.seconds.map { sum + $0 } } })
+      duration: links.reduce(0) { sum, link in sum.flatMap { sum in link.seconds.map { sum + $0 } }
+      })
   }
 }
 

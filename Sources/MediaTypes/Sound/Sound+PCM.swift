@@ -45,12 +45,15 @@ extension Sound {
   static func caf(_ source: some ByteSource) throws(SoundError) -> Sound {
     let type = MediaType(known: "audio/x-caf")
     var description = Octets(bytes: [])
+    var counts: CAFCounts?
     var table: Range<Int>?
     var data: Range<Int>?
     for chunk in Chunks(source, from: 8, layout: .caf) {
       switch chunk.id {
       case "desc": description = source.octets(chunk.body.prefix(32))
-      case "pakt": table = chunk.body.dropFirst(24)
+      case "pakt":
+        counts = CAFCounts(source.octets(chunk.body.prefix(24)))
+        table = chunk.body.dropFirst(24)
       case "data" where data == nil:
         data =
           (chunk.body.count > 4 ? chunk.body : chunk.openEnd(in: source, layout: .caf))
@@ -80,7 +83,12 @@ extension Sound {
       } else if bytesPerPacket > 0 {
         Double(data.count / bytesPerPacket) * Double(framesPerPacket)
       } else {
-        table.map { Double(CAFPackets(source, $0, data: data).count()) * Double(framesPerPacket) }
+        table.flatMap { table in
+          let frames = CAFPackets(source, table, data: data).count()
+            .multipliedReportingOverflow(by: framesPerPacket)
+          guard !frames.overflow else { return nil }
+          return Double(counts?.valid(of: frames.partialValue) ?? frames.partialValue)
+        }
       }
     return try Sound(
       type: type, codec: codec, channels: channels, sampleRate: Int(sampleRate),

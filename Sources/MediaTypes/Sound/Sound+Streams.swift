@@ -94,15 +94,14 @@ struct MPEGMeasure {
     let tag = head.layer == 3 ? MPEGTag(source.octets(range.prefix(192)), head) : nil
     var first = tag == nil ? head : nil
     var length = StreamLength()
-    var count = 0
-    if tag == nil {
-      length.add(head)
-      count = 1
-    }
+    if tag == nil { length.add(head) }
+    /// Frames that follow before others with another clock.
+    var (count, isAlike) = (0, true)
     while let (frame, _) = frames.next() {
       first = first ?? frame
       length.add(frame)
-      count += 1
+      isAlike = isAlike && frame.clock == head.clock
+      if isAlike { count += 1 }
     }
     guard let first else { return nil }
     self.first = first

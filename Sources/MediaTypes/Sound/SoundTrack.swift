@@ -56,9 +56,8 @@ struct SoundTrack<Source: ByteSource> {
   /// Hertz of the samples in a packet.
   var packetRate: Int { stream?.aac?.coreRate ?? sampleRate }
 
-  /// The parts of the track that are played, in its units of time; nil without an edit list.
-  ///
-  /// - Parameter movieScale: Units of time in a second that the edit list counts in.
+  /// The parts of the track that are played, in its units of time; nil without an edit list, which
+  /// counts in `movieScale` units a second.
   func edits(movieScale: Int) -> [Range<Int>]? {
     guard let list = track["edts"]?["elst"], movieScale > 0 else { return nil }
     let isLong = list.octets(1)[0] == 1

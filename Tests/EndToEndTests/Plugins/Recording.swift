@@ -11,18 +11,24 @@ struct Recording: Sendable, CustomTestStringConvertible {
     Recording(testDescription: "unsigned 8", bytes: wav([0x40, 0x80], tag: 1, bits: 8)),
     Recording(testDescription: "signed 16", bytes: wav(level: 16384)),
     Recording(testDescription: "signed 24", bytes: wav([0, 0, 0xC0], tag: 1, bits: 24)),
-    Recording(testDescription: "signed 32", bytes: wav([0, 0, 0, 0x40], tag: 1, bits: 32)),
+    Recording(
+      testDescription: "signed 32", bytes: wav([0, 0, 0, 0x40], tag: 1, bits: 32),
+      advice: [notOnAndroid]),
     Recording(
       testDescription: "float 32", bytes: wav([0, 0, 0, 0x3F], tag: 3, bits: 32),
-      advice: [notAnAlert]),
+      advice: [notOnAndroid, notAnAlert]),
     Recording(
       testDescription: "float 64", bytes: wav([0, 0, 0, 0, 0, 0, 0xE0, 0x3F], tag: 3, bits: 64),
-      advice: [notAnAlert]),
-    Recording(testDescription: "µ-law", bytes: wav([0x0F, 0xFF], tag: 7, bits: 8)),
-    Recording(testDescription: "A-law", bytes: wav([0x25, 0xD5], tag: 6, bits: 8)),
+      advice: [notOnAndroid, notAnAlert]),
     Recording(
-      testDescription: "IMA 4:1", bytes: ima4([0x40, 0x00] + [UInt8](repeating: 0, count: 32))),
-    Recording(testDescription: "big-endian 16", bytes: aiff([0x40, 0x00, 0xC0, 0x00])),
+      testDescription: "µ-law", bytes: wav([0x0F, 0xFF], tag: 7, bits: 8), advice: [notOnAndroid]),
+    Recording(
+      testDescription: "A-law", bytes: wav([0x25, 0xD5], tag: 6, bits: 8), advice: [notOnAndroid]),
+    Recording(
+      testDescription: "IMA 4:1", bytes: ima4([0x40, 0x00] + [UInt8](repeating: 0, count: 32)),
+      advice: [notAIFF]),
+    Recording(
+      testDescription: "big-endian 16", bytes: aiff([0x40, 0x00, 0xC0, 0x00]), advice: [notAIFF]),
   ]
 
   static func wav(level: Int) -> [UInt8] {
@@ -54,6 +60,11 @@ struct Recording: Sendable, CustomTestStringConvertible {
       ]
       + packet
   }
+
+  private static let notOnAndroid =
+    "Android phones may not play this kind of WAV. Save it as M4A."
+
+  private static let notAIFF = "Android phones may not play AIFF. Save it as M4A."
 
   private static let notAnAlert =
     "Not usable as the alert sound itself. For that, save it as a 16-bit WAV."
