@@ -118,13 +118,13 @@ import Testing
   @Test(arguments: [0, 1, 10 * 4096, 1 << 35])
   func `a FLAC lasts as long as its frames, whatever it claims`(claimed: Int) throws {
     let sound = try Sound.read(SoundFile.flac(frames: 10, claimed: claimed))
-    #expect(sound.duration == 10 * 4096 / 44100)
+    #expect(sound.duration == 10 * 4096 / 44100.0)
   }
 
   @Test func `a FLAC that was cut lasts as long as its whole frames`() throws {
     let whole = SoundFile.flac(frames: 10, claimed: 10 * 4096)
     let cut = try Sound.read([UInt8](whole.dropLast(400)))
-    #expect(cut.duration == 8 * 4096 / 44100)
+    #expect(cut.duration == 8 * 4096 / 44100.0)
   }
 
   @Test func `joined FLACs have no length, as players play different parts of them`() throws {

@@ -11,7 +11,7 @@ enum PhoneSupport {
 
   /// “Supported media formats”, of Android's phones.
   private static let android: [String: Set<Codec>] = [
-    "audio/wav": [.pcm], "audio/mpeg": [.mp3], "audio/mp4": [.aac, .amr, .flac, .vorbis],
+    "audio/wav": [.pcm], "audio/mpeg": [.mp3], "audio/mp4": [.aac, .amr, .flac, .mp3, .vorbis],
     "audio/aac": [.aac], "audio/amr": [.amr], "audio/amr-wb": [.amr], "audio/flac": [.flac],
     "audio/ogg": [.opus, .vorbis],
   ]
