@@ -16,6 +16,10 @@ done
 seed sounds tone.amr '#!AMR\n<0123456789abcdef0123456789abcdef<0123456789abcdef0123456789abcde'
 seed sounds packets.caf 'caff\000\001\000\000desc\000\000\000\000\000\000\000\040\100\345\210\200\000\000\000\000aac\040\000\000\000\000\000\000\000\000\000\000\004\000\000\000\000\002\000\000\000\000kuki\000\000\000\000\000\000\000\030\003\031\000\001\000\004\021\100\000\000\000\000\000\000\000\000\000\000\000\000\005\002\022\020pakt\000\000\000\000\000\000\000\032\000\000\000\000\000\000\000\002\000\000\000\000\000\000\010\000\000\000\000\000\000\000\000\000\005\005data\377\377\377\377\377\377\377\377\000\000\000\0000123456789'  # AAC, which ffmpeg does not write into CAF
 ffmpeg -v error -y -f lavfi -i sine=duration=0.1 -c:a adpcm_ima_qt "$work/seeds/sounds/ima4.aiff"
+ffmpeg -v error -y -f lavfi -i sine=duration=0.1 -c:a adpcm_ms "$work/seeds/sounds/adpcm.wav"
+ffmpeg -v error -y -f lavfi -i sine=duration=0.1 -c:a alac "$work/seeds/sounds/alac.m4a"
+ffmpeg -v error -y -f lavfi -i sine=duration=0.1 -c:a libopus "$work/seeds/sounds/opus.ogg"
+ffmpeg -v error -y -f lavfi -i sine=duration=0.2 -movflags +frag_keyframe+empty_moov -frag_duration 50000 "$work/seeds/sounds/fragments.m4a"
 
 fuzz kinds 4000 "$work/seeds"/{kinds,jpeg,png,gif,sounds}
 fuzz sounds 20000

@@ -36,6 +36,14 @@ import Testing
     #expect(try Sound.read(damaged).duration.isClose(to: 41 * SoundFile.mp3Frame))
   }
 
+  @Test func `finds the frames of an MP3 behind a tag with a wrong length`() throws {
+    var tag = SoundFile.id3([UInt8](repeating: 0, count: 300))
+    tag.replaceSubrange(6..<10, with: [0x7F, 0x7F, 0x7F, 0x7F])
+    let sound = SoundFile.mp3(frames: 20, claimed: 20)
+    #expect(try Sound.read(tag + sound).duration.isClose(to: 20 * SoundFile.mp3Frame))
+    #expect(try Sound.read(sound + tag + sound).duration.isClose(to: 41 * SoundFile.mp3Frame))
+  }
+
   @Test func `leaves out the silence that an encoder says it has added`() throws {
     var file = SoundFile.mp3(frames: 100, claimed: 100)
     file.replaceSubrange(48..<57, with: "LAME3.100".utf8)

@@ -13,7 +13,8 @@ struct ByteWindow<Source: ByteSource> {
 
   /// The place in `octets` of an offset, with `count` bytes behind it as far as the source has them.
   mutating func place(of offset: Int, count: Int) -> Int {
-    let isInside = offset >= start && offset + count <= start + octets.count
+    let end = start + octets.count
+    let isInside = offset >= start && offset <= end && (offset + count <= end || end >= source.size)
     if !isInside {
       start = offset
       octets = source.octets(at: offset, count: max(count, Self.length))

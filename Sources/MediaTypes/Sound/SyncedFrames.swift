@@ -44,7 +44,7 @@ struct SyncedFrames<Source: ByteSource, Frame: SyncedFrame>: Sequence, IteratorP
       return take(frame)
     }
     // An ID3v2 tag between joined files may have a picture, which is not searched.
-    while let length = tagLength(at: offset) {
+    while let length = tagLength(at: offset), length < window.source.size - offset {
       offset += length
       if let frame = frame(at: offset), isConfirmed(frame, at: offset) { return take(frame) }
     }
