@@ -98,6 +98,9 @@ struct FLACMeasure {
   /// Samples of one channel; nil when several streams were joined, of which players play different parts.
   let samples: Int?
 
+  /// The most bytes from one frame to the next: more than the largest frame, of eight channels.
+  private static let mostBytes = 1 << 24
+
   /// Looks for the headers of frames, as a frame does not say how long it is.
   init(_ source: some ByteSource, from start: Int, _ form: FLACForm) {
     var window = ByteWindow(source)
@@ -107,7 +110,9 @@ struct FLACMeasure {
     /// A header that does not continue the last one: it is chance if the next one does not follow it.
     var doubtful: (frame: FLACFrame, offset: Int)?
     var isJoined = false
-    while let found = window.first(0xFF, from: offset) {
+    while let found = window.first(0xFF, from: offset),
+      found - (last?.offset ?? start) < Self.mostBytes
+    {
       offset = found + 1
       let place = window.place(of: found, count: FLACFrame.headLength)
       guard let frame = FLACFrame(window.octets, at: place, in: form) else { continue }

@@ -37,6 +37,9 @@ struct SyncedFrames<Source: ByteSource, Frame: SyncedFrame>: Sequence, IteratorP
   private var offset: Int
   private var clock: FrameClock?
 
+  /// The most bytes between two frames, or before the first one: more than any picture in a tag.
+  private static var mostSearched: Int { 1 << 25 }
+
   init(_ source: Source, from start: Int = 0) { (window, offset) = (ByteWindow(source), start) }
 
   mutating func next() -> (frame: Frame, range: Range<Int>)? {
@@ -48,7 +51,8 @@ struct SyncedFrames<Source: ByteSource, Frame: SyncedFrame>: Sequence, IteratorP
       offset += length
       if let frame = frame(at: offset), isConfirmed(frame, at: offset) { return take(frame) }
     }
-    while let found = window.first(0xFF, from: offset) {
+    let start = offset
+    while let found = window.first(0xFF, from: offset), found - start < Self.mostSearched {
       offset = found
       if let frame = frame(at: offset), isConfirmed(frame, at: offset) { return take(frame) }
       offset += 1
