@@ -118,7 +118,7 @@ let package = Package(
     plugin("img", on: ["Imaging", "MediaTypes", "PluginKit", "Primitives"]),
     plugin("sound", on: ["CSound", "Imaging", "MediaTypes", "PluginKit", "Primitives"]),
     plugin("url", on: ["CCurl", "JSON", "MediaTypes", "PluginKit", "Primitives"]),
-    plugin("video", on: ["Imaging", "JSON", "PluginKit", "Primitives"]),
+    plugin("video", on: ["Imaging", "JSON", "MediaTypes", "PluginKit", "Primitives"]),
 
     tests(of: "Primitives"),
     tests(of: "JSON", on: ["Primitives"]),
@@ -165,7 +165,10 @@ let package = Package(
       dependencies: [
         "RichPushClient", "MediaTypes", "PluginHost", "PluginTester", "StandIns", "richpush",
         "richpush-exec", "img", "img-decode", "sound", "video", "url",
-      ], exclude: ["Console", "Plugins/Attacks", "Plugins/OldKernel", "Plugins/Sounds"],
+      ],
+      exclude: [
+        "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",
+      ],
       swiftSettings: strict),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],

@@ -51,7 +51,7 @@ import Testing
     Module("plugins/img", "Imaging", "MediaTypes", "PluginKit", "Primitives"),
     Module("plugins/sound", "CSound", "Imaging", "MediaTypes", "PluginKit", "Primitives"),
     Module("plugins/url", "JSON", "MediaTypes", "PluginKit", "Primitives", "CCurl"),
-    Module("plugins/video", "Imaging", "JSON", "PluginKit", "Primitives"),
+    Module("plugins/video", "Imaging", "JSON", "MediaTypes", "PluginKit", "Primitives"),
   ]
 
   private static let system: Set = [

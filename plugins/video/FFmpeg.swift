@@ -5,9 +5,9 @@ import Primitives
 /// Debian's `ffprobe` and `ffmpeg`, run within the limits and the sandbox of this plugin.
 enum FFmpeg {
   static let damaged = Refusal("This film is damaged. Export it again.")
-  private static let slow = Refusal(
+  static let slow = Refusal(
     "This film takes too long to prepare. Export it shorter or smaller.",
-    detail: "the processor time of ffprobe or ffmpeg was used up")
+    detail: "the time of ffprobe or ffmpeg was used up")
   private static let missing = Refusal(
     "Films can't be prepared, because the server has no ffmpeg. Ask its operator to install it.",
     detail: "ffmpeg and ffprobe are not in /usr/local/bin, /usr/bin or /bin")
@@ -17,31 +17,50 @@ enum FFmpeg {
     ["-protocol_whitelist", "file", "-f", "mov", "-i", path]
   }
 
+  /// When a program that still runs is ended: soon enough before the server ends the plugin to say why.
+  private static let end: ContinuousClock.Instant = {
+    let milliseconds = getenv("RICH_DEADLINE_MS").flatMap { Int(String(cString: $0)) } ?? 30_000
+    return .now + .milliseconds(milliseconds - 3000)
+  }()
+
   /// Runs `ffmpeg`; any damage is a failure.
   static func run(_ arguments: [String]) throws(Refusal) {
     _ = try output("ffmpeg", ["-y", "-nostdin", "-xerror", "-threads", "2"] + arguments)
   }
 
-  /// What a program writes to standard output; its errors go to the server's log.
+  /// Runs a program to its end; its errors go to the server's log.
   ///
-  /// - Throws: ``damaged`` if the program fails, ``slow`` if it needs more processor time than it may.
-  static func output(_ program: String, _ arguments: [String]) throws(Refusal) -> [UInt8] {
+  /// - Parameters:
+  ///   - program: Its name.
+  ///   - arguments: Its arguments, without the one that says what is logged.
+  ///   - limit: The most that it may write, in bytes.
+  /// - Returns: What it writes to standard output.
+  /// - Throws: ``damaged`` if the program fails or writes more, ``slow`` if it needs more time than it may.
+  static func output(
+    _ program: String, _ arguments: [String], limit: Int = 1 << 20
+  ) throws(Refusal) -> [UInt8] {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0, let output = FileDescriptor(owning: ends[0]) else {
       throw Refusal(status: 503, "The server has no free file descriptors.")
     }
+    let end = end
     let process = spawn(program, ["-v", "error"] + arguments, output: ends[1])
     close(ends[1])
     guard let process else { throw missing }
-    let largestOutput = 1 << 20
-    let bytes = (try? output.readAll(limit: largestOutput)) ?? []
-    let isTooMuch = bytes.count == largestOutput
-    if isTooMuch { kill(process, SIGKILL) }
+    var bytes: [UInt8] = []
+    var isLate = false
+    while bytes.count <= limit {
+      isLate = !output.isReadable(until: end)
+      guard !isLate, let more = try? output.readSome(limit: 1 << 16), !more.isEmpty else { break }
+      bytes += more
+    }
+    let isTooMuch = bytes.count > limit
+    if isTooMuch || isLate { kill(process, SIGKILL) }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let isKilled = [SIGKILL, SIGXCPU].contains(status & 0x7F)
     guard !isKilled || isTooMuch else { throw slow }
-    guard status == 0 else { throw damaged }
+    guard status == 0, !isTooMuch else { throw damaged }
     return bytes
   }
 
@@ -58,5 +77,22 @@ enum FFmpeg {
     var process = pid_t()
     let status = posix_spawnp(&process, program, &actions, nil, words + [nil], variables + [nil])
     return status == 0 ? process : nil
+  }
+}
+
+extension FileDescriptor {
+  /// Waits until there is something to read, or the end of the file.
+  ///
+  /// - Returns: False if there is nothing until then.
+  fileprivate func isReadable(until end: ContinuousClock.Instant) -> Bool {
+    var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+    while true {
+      let left = max(end - .now, .zero)
+      let milliseconds =
+        left.components.seconds * 1000
+        + left.components.attoseconds / 1_000_000_000_000_000
+      let count = poll(&entry, 1, Int32(clamping: milliseconds))
+      if count >= 0 || errno != EINTR { return count > 0 }
+    }
   }
 }

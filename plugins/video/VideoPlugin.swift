@@ -16,7 +16,7 @@ struct VideoPlugin {
       switch try view(request) {
       case .film:
         let path = request.temporaryFolder + "/film.mp4"
-        try film.remux(to: path)
+        try film.send(to: path)
         return .file(path, type: "video/mp4")
       case .poster:
         let path = request.temporaryFolder + "/poster.jpg"

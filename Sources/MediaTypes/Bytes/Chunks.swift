@@ -88,17 +88,24 @@ package struct Chunks<Source: ByteSource>: Sequence, IteratorProtocol {
 }
 
 /// A box of ISO base media and the boxes in it, found when asked for.
-struct Boxes<Source: ByteSource> {
+package struct Boxes<Source: ByteSource> {
   let source: Source
-  let range: Range<Int>
+  /// Where its content is.
+  package let range: Range<Int>
+
+  /// The boxes of a file.
+  package init(_ source: Source) { self.init(source: source, range: 0..<source.size) }
+
+  init(source: Source, range: Range<Int>) { (self.source, self.range) = (source, range) }
 
   /// The first 32 boxes of a name.
-  func all(_ name: String) -> [Boxes] {
+  package func all(_ name: String) -> [Boxes] {
     Array(Chunks(source, in: range, layout: .iso)).filter { $0.id == name }.prefix(32)
       .map { Boxes(source: source, range: $0.body) }
   }
 
-  subscript(name: String) -> Boxes? {
+  /// The first box of a name.
+  package subscript(name: String) -> Boxes? {
     Chunks(source, in: range, layout: .iso).first { $0.id == name }
       .map { Boxes(source: source, range: $0.body) }
   }
@@ -110,5 +117,5 @@ struct Boxes<Source: ByteSource> {
   var handler: String? { self["hdlr"]?.octets(12).code(at: 8) }
 
   /// The first `count` bytes.
-  func octets(_ count: Int) -> Octets { source.octets(range.prefix(count)) }
+  package func octets(_ count: Int) -> Octets { source.octets(range.prefix(count)) }
 }
