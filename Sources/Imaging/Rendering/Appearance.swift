@@ -36,7 +36,7 @@ struct Appearance {
       averages = try [Self.resampler(stored).resample(reader).planes[0].samples]
       if checking {
         try reader.finish()
-        if metadata.isAnimated { try PNGAnimation(source, limits: limits).validate() }
+        try metadata.animation?.validate(source, limits: limits)
       }
       frames = Chunks(png: source).filter { ["fcTL", "fdAT"].contains($0.id) }.map(\.body.count)
     case .gif:

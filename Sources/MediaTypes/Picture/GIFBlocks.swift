@@ -51,7 +51,7 @@ package struct GIFBlock {
   }
 
   /// Whether it is an image without width or height.
-  func isEmpty(in source: SourceFile) -> Bool {
+  package func isEmpty(in source: some ByteSource) -> Bool {
     let head = source.octets(range.prefix(9))
     return head.little(at: 5, count: 2) == 0 || head.little(at: 7, count: 2) == 0
   }
