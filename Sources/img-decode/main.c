@@ -77,6 +77,9 @@ static void limit_libraries(void) {
   /* The signal comes a second before the end. */
   limit(RLIMIT_CPU, SECONDS + 1);
   struct rlimit now;
+  sigset_t none; /* a thread that blocks signals may have started this program */
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGXCPU, end_for_time);
   if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max > 1)
     setrlimit(RLIMIT_CPU, &(struct rlimit){now.rlim_max - 1, now.rlim_max});

@@ -13,6 +13,7 @@ package struct GIFBlocks<Source: ByteSource>: Sequence, IteratorProtocol {
     position = start
   }
 
+  /// The next block.
   package mutating func next() -> GIFBlock? {
     guard let block = GIFBlock(source, at: position) else { return nil }
     position = block.kind == .trailer ? source.size : block.range.upperBound
@@ -24,7 +25,9 @@ package struct GIFBlocks<Source: ByteSource>: Sequence, IteratorProtocol {
 package struct GIFBlock {
   package enum Kind { case image, extensionBlock, comment, application, trailer }
 
+  /// What it is.
   package let kind: Kind
+  /// Its place in the file.
   package let range: Range<Int>
   /// Whether an application block is one of the two that say how often to play.
   package let isLooping: Bool

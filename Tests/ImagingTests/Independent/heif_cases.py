@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes one HEIF or AVIF file to standard output: `heif_cases.py NAME`. Names that begin alike show the same."""
+"""HEIF and AVIF files to standard output: one, `heif_cases.py NAME`, or each behind its name and its length. Those whose
+names begin alike show the same."""
 import struct, sys
 
 from heif import Item, Layout, auxc, box, coded, file, full, ispe
@@ -89,4 +90,8 @@ def cases():
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(dict(cases())[sys.argv[1]])
+    for name, data in cases():
+        if name in sys.argv[1:]:
+            sys.stdout.buffer.write(data)
+        elif not sys.argv[1:]:
+            sys.stdout.buffer.write(f"{name}\n{len(data)}\n".encode() + data)
