@@ -89,8 +89,8 @@ static void put_meta(struct output *output, const struct items *items, uint32_t 
   end(output, start);
 }
 
-/* Finds the file's `meta`; 0 when there is none. Refuses a file that ends within a box; what follows the last one may be
- * anything. */
+/* Finds the file's `meta`; 0 when there is none. Refuses a file that ends within a box; what follows the last one may
+ * be anything. */
 static int find_meta(struct source file, struct box *meta) {
   struct span rest = {file.bytes, file.bytes + file.size};
   struct box box;
@@ -138,8 +138,10 @@ static struct span continuous(const struct excerpt *excerpt) {
   size_t at = excerpt->position, start = excerpt->start, behind = start + sizeof excerpt->free;
   const uint8_t *bytes = excerpt->file.bytes;
   if (at < start) return (struct span){bytes + at, bytes + start};
-  if (at >= excerpt->file.size)
-    return (struct span){excerpt->meta + (at - excerpt->file.size), excerpt->meta + (excerpt->size - excerpt->file.size)};
+  if (at >= excerpt->file.size) {
+    const uint8_t *end = excerpt->meta + (excerpt->size - excerpt->file.size);
+    return (struct span){excerpt->meta + (at - excerpt->file.size), end};
+  }
   if (at < behind) return (struct span){excerpt->free + (at - start), excerpt->free + sizeof excerpt->free};
   return (struct span){bytes + at, bytes + excerpt->file.size};
 }
