@@ -17,7 +17,7 @@ struct png_plain {
   const uint8_t *next;
   size_t ready; /* bytes at `next` */
   size_t row_bytes;
-  int channels, has_header, has_next; /* zlib's header is read; the next row is unfiltered */
+  int channels, has_header, has_next, is_drained; /* zlib's header is read; the next row is unfiltered; no IDAT is left */
   uint8_t *rows, *above, *raw; /* the row before the next one, and the filtered rows from the next one on */
   struct inflate_state zip;
   uint8_t buffer[BUFFER];
@@ -101,13 +101,17 @@ static const char *inflate_rows(struct png_plain *plain) {
   plain->zip.avail_out = (uint32_t)(row + 1 + AHEAD - have);
   while (plain->zip.avail_out > 0) {
     int is_enough = (size_t)(plain->zip.next_out - plain->raw) > row;
-    if (plain->zip.avail_in == 0 && feed(plain) < 0) return is_enough ? NULL : "the image data end early";
+    if (plain->zip.avail_in == 0 && !plain->is_drained && feed(plain) < 0) plain->is_drained = 1;
     struct isal_zlib_header header;
     int is_first = !plain->has_header;
+    const uint8_t *before = plain->zip.next_out;
     int status = is_first ? isal_read_zlib_header(&plain->zip, &header) : isal_inflate(&plain->zip);
     if (is_first && status == ISAL_DECOMP_OK) plain->has_header = 1;
     int is_end = plain->zip.block_state == ISAL_BLOCK_FINISH;
     is_enough = (size_t)(plain->zip.next_out - plain->raw) > row;
+    /* ISA-L keeps what it has inflated and there was no room for, also when it has taken all input. */
+    int is_stuck = plain->is_drained && plain->zip.next_out == before;
+    if (is_stuck && !is_end) return is_enough ? NULL : "the image data end early";
     if (status >= 0 && !is_end) continue;
     return is_enough ? NULL : is_end ? "not enough image data" : "the image data are damaged";
   }

@@ -78,4 +78,14 @@ import MediaTypes
     #expect(Self.isSame(try Decoded(bytes), drawn))
     #expect(Self.isSame(try Decoded(bytes, checking: false), drawn))
   }
+
+  /// More than fits the reader's buffer, from so little data that it is all taken before.
+  @Test(arguments: [192, 200, 256, 400])
+  func `a flat PNG has all of its rows`(edge: Int) throws {
+    let flat = Canvas(size: PixelSize(edge, edge)) { x, y in
+      y < edge / 3 ? (x % 200, (x * y) % 251, y % 256, 255) : (200, 30, 40, 255)
+    }
+    let bytes = try flat.png()
+    #expect(try Decoded(bytes, checking: false).largestDifference(from: Decoded(bytes)) == 0)
+  }
 }
