@@ -163,7 +163,8 @@ def error(made, wanted):
 
 def is_cut(path):
     """Whether a file has no end marker, by djpeg: such a file is refused, though Pillow shows it if it has all pixels."""
-    result = subprocess.run(["djpeg", path], capture_output=True)
+    # Otherwise it says the first of its warnings only.
+    result = subprocess.run(["djpeg", *["-verbose"] * 3, path], capture_output=True)
     return b"Premature end of JPEG file" in result.stderr
 
 
