@@ -40,11 +40,11 @@ package final class CommitWorkers: Sendable {
       return nil
     }
     workers = [audiences, announcements, streams, delivery]
-    store.observers.onCommit.set { [workers] in
+    store.observers.onCommit.add { [workers] in
       for worker in workers { worker.signal.send() }
     }
     // The rest is done by the node that has committed.
-    store.observers.onOthersCommit.set {
+    store.observers.onOthersCommit.add {
       for worker in [streams, delivery] { worker.signal.send() }
     }
   }

@@ -26,7 +26,7 @@ package final class PushLanes: Sendable {
         },
         explain: { try await store.outbox.explain($0, lanes: $1) }, log: log)
     }
-    store.observers.onJobs.set { [lanes, webPush] names in
+    store.observers.onJobs.add { [lanes, webPush] names in
       for lane in lanes where names.contains(lane.name) { lane.wake() }
       webPush?.wake(names)
     }

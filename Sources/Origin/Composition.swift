@@ -47,7 +47,7 @@ struct IntakeServices: Sendable {
         identity: isShared ? DropFolder.identity(of: configuration.assets) : nil),
       validator: media.validator, foreground: media.foreground, log: log)
     preparer = Preparer(assets, media.renderer)
-    store.observers.onAssetEvent.set { [preparer] in preparer.notify() }
+    store.observers.onAssetEvent.add { [preparer] in preparer.notify() }
   }
 
   /// The monitors of the drop folder and, if publishing is enabled, of the publish folder.
@@ -116,7 +116,7 @@ struct DeliveryServices: Sendable {
     let permits = StreamPermits()
     pushes = EventStreams(of: .pushes(store), store, permits)
     events = EventStreams(of: .publishing(store), store, permits)
-    store.observers.onPushEvents.set { [pushes] in pushes.notify($0) }
+    store.observers.onPushEvents.add { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,
       webhook: WebhookDelivery(store: store, webhook: try push.eventWebhook(), log: log), log: log
@@ -145,7 +145,7 @@ struct RouteServices: Sendable {
     let signed = SignedMediaRoutes(
       media: mediaRoutes, links: media.links,
       resolved: ResolvedMediaCache(countedBy: requests.counter(of: "/media/{}/{}")))
-    store.observers.onChange.set {
+    store.observers.onChange.add {
       [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
       for clock in [own, shared] { clock.record(id) }
     }
@@ -189,7 +189,7 @@ struct RouteServices: Sendable {
       pages: (configuration.hasConsole ? ConsoleRoutes().routes : [])
         + (configuration.hasPushPage ? PushPageRoutes().routes : []))
     dispatcher = RequestDispatcher(table, authenticator: authenticator, store: store, log: log)
-    store.observers.onCredentialsEnded.set {
+    store.observers.onCredentialsEnded.add {
       [authenticator, bodies = dispatcher.bodies, streams = [delivery.pushes, delivery.events]]
       user in
       authenticator.invalidate(user)

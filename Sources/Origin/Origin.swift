@@ -88,7 +88,7 @@ package final class Origin: Sendable {
       (observers.lead, "assets are not prepared and events not delivered"),
       (observers.folderLead, "dropped files are not seen"),
     ] {
-      lead.onVacancy.set { [log] isVacant in
+      lead.onVacancy.add { [log] isVacant in
         if isVacant {
           log(
             .error, "store",
@@ -101,14 +101,14 @@ package final class Origin: Sendable {
     observers.lead.observe { [preparer = intake.preparer] isHeld in
       isHeld ? preparer.start() : preparer.stop()
     }
-    observers.onEverything.set { [housekeeping, changes = routes.table.media.resolved.changes] in
+    observers.onEverything.add { [housekeeping, changes = routes.table.media.resolved.changes] in
       housekeeping.assumeEverythingChanged(changes)
     }
     let trust = CacheTrust([
       routes.authenticator.changes, routes.table.media.resolved.changes,
       routes.table.signed.resolved.changes,
     ])
-    observers.onHearing.set { trust.update(silence: $0) }
+    observers.onHearing.add { trust.update(silence: $0) }
     media.host.warmUp()
     delivery.lanes.start()
     delivery.workers.start()

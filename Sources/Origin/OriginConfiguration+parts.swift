@@ -185,14 +185,14 @@ extension OriginConfiguration {
   ///   expected back.
   func monitorObjects(of store: Store, log: Log) async throws {
     guard let objects = store.objects else { return }
-    objects.onAbsence.set { error in
+    objects.onAbsence.add { error in
       if let error {
         log(.error, "objects", "objects: \(error.reason); only what is cached is served")
       } else {
         log(.notice, "objects", "objects: the object store is back")
       }
     }
-    objects.onFailure.set { log(.error, "objects", "objects: \($0.reason)") }
+    objects.onFailure.add { log(.error, "objects", "objects: \($0.reason)") }
     do throws(StoreError) { try await objects.checkConfiguration() } catch {
       throw OperatorError("--objects: \(error.reason)")
     }

@@ -39,7 +39,7 @@ import Testing
   @Test func `notifies the observer of every change, and of nothing else`() async throws {
     let store = try scratch.open()
     let changes = Mutex<[Int]>([])
-    store.observers.onChange.set { id in changes.withLock { $0.append(id) } }
+    store.observers.onChange.add { id in changes.withLock { $0.append(id) } }
     _ = try await store.notifications.create(new("first"))
     let id = try await store.notifications.create(new("second")).notification.id
     _ = try await store.notifications.amend(id, with: new("other"))

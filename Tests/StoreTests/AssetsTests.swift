@@ -71,7 +71,7 @@ import Testing
   {
     let store = try scratch.open()
     let told = Mutex(0)
-    store.observers.onAssetEvent.set { told.withLock { $0 += 1 } }
+    store.observers.onAssetEvent.add { told.withLock { $0 += 1 } }
     var asset = asset("img", "a.png")
     (asset.state, asset.stamp) = (.preparing, "1")
     try await store.assets.putAsset(asset, event: "{}")

@@ -57,10 +57,9 @@ import Testing
     _ = try await store.notifications.create(new(to: users))
     #expect(try await jobs(store).isEmpty)
     let told = Mutex<[UserID]>([])
-    store.observers.onPushEvents.set { users in told.withLock { $0 += users } }
+    store.observers.onPushEvents.add { users in told.withLock { $0 += users } }
     #expect(try await store.notifications.writeNextParts(within: .zero))
     #expect((1..<Self.size).contains(told.withLock { $0.count }))
-    store.observers.onPushEvents.set { _ in }
 
     let next = try scratch.open(.shared)
     try await writeAll(next)

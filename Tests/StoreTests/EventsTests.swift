@@ -149,7 +149,7 @@ import Testing
   @Test func `notify the observer of commits`() async throws {
     let store = try scratch.open()
     let commits = Mutex(0)
-    store.observers.onCommit.set { commits.withLock { $0 += 1 } }
+    store.observers.onCommit.add { commits.withLock { $0 += 1 } }
     try await store.record("asset", "{}")
     _ = try await store.notifications.create(.any(to: alice))
     #expect(commits.withLock { $0 } >= 1)

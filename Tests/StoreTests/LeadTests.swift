@@ -7,7 +7,7 @@ import Testing
   @Test func `a lead is vacant once nobody has had it for a minute, and until somebody has`() {
     let lead = Lead(name: "lead")
     let told = Told()
-    lead.onVacancy.set { isVacant in told.values.withLock { $0.append(isVacant) } }
+    lead.onVacancy.add { isVacant in told.values.withLock { $0.append(isVacant) } }
     let start = ContinuousClock.now
     lead.record(isAnyNodes: false, at: start)
     lead.record(isAnyNodes: true, at: start + .seconds(50))

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct NodeMessageTests {
   @Test func `long messages are divided, and nothing is lost or told twice`() {
     let users = (1...5000).map { UserID(rawValue: $0 * 1_000_000) }
-    let messages: [NodeMessage] = [
+    let messages: [Effect] = [
       .pushEvents(users), .events, .events, .assetEvent, .change(7), .credentialsEnded(users[0]),
       .jobs(lane: "webpush:https://push.example"), .jobs(lane: "webpush:https://push.example"),
     ]
@@ -14,9 +14,9 @@ import Testing
     #expect(payloads.allSatisfy { $0.utf8.count < 8000 })
     let parsed = payloads.map(NodeMessage.parse)
     #expect(parsed.allSatisfy { $0.origin == "node.1" })
-    let all = parsed.flatMap(\.messages)
-    let told = all.flatMap { message -> [UserID] in
-      if case .pushEvents(let users) = message { users } else { [] }
+    let all = parsed.flatMap(\.effects)
+    let told = all.flatMap { effect -> [UserID] in
+      if case .pushEvents(let users) = effect { users } else { [] }
     }
     #expect(told == users)
     #expect(

@@ -212,7 +212,7 @@ import Testing
     removeFile(gone)
     let store = try impatient()
     let changes = Mutex<[Bool]>([])
-    try #require(store.objects).onAbsence.set { error in
+    try #require(store.objects).onAbsence.add { error in
       changes.withLock { $0.append(error != nil) }
     }
     objects.fail { _, _ in .status(503, "SlowDown") }

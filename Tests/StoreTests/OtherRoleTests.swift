@@ -38,7 +38,7 @@ struct OtherRoleTests {
     let other = try connectAsOther()
     let (store, listening) = (try open(first), try open(second))
     let lanes = Lanes()
-    listening.observers.onJobs.set { names in lanes.names.withLock { $0.formUnion(names) } }
+    listening.observers.onJobs.add { names in lanes.names.withLock { $0.formUnion(names) } }
     var new = NotificationInsert.any(to: alice)
     new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
     var count = 0
@@ -72,7 +72,7 @@ struct OtherRoleTests {
     let next = try open(Scratch())
     // It has tried once it hears.
     let heard = Lanes()
-    next.observers.onHearing.set { _ in heard.names.withLock { _ = $0.insert("it") } }
+    next.observers.onHearing.add { _ in heard.names.withLock { _ = $0.insert("it") } }
     while heard.names.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(20)) }
     #expect(!next.observers.lead.isHeld && next.observers.lead.vacantSince == nil)
   }

@@ -38,7 +38,7 @@ import Testing
     let store = try scratch.open()
     try await register("1", "2", in: store)
     let told = Mutex<[Set<String>]>([])
-    store.observers.onJobs.set { lanes in told.withLock { $0.append(lanes) } }
+    store.observers.onJobs.add { lanes in told.withLock { $0.append(lanes) } }
     _ = try await store.notifications.create(new(to: "1", "gone", "2"))
     #expect(told.withLock { $0 } == [["apns"]])
     let jobs = try await lease(store)
@@ -230,7 +230,7 @@ import Testing
     let sent = JobOutcome.delivered(as: "alert", reference: nil, note: nil)
     try await store.outbox.settle([(jobs[0], sent), (jobs[1], .rejected(reason: "no"))])
     let told = Mutex<[Set<String>]>([])
-    store.observers.onJobs.set { lanes in told.withLock { $0.append(lanes) } }
+    store.observers.onJobs.add { lanes in told.withLock { $0.append(lanes) } }
     #expect(try await store.outbox.replay(jobs[0]) == 0)
     #expect(try await !store.outbox.cancel(job: jobs[0]))
     #expect(told.withLock { $0 }.isEmpty)

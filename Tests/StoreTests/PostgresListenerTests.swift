@@ -24,12 +24,12 @@ struct PostgresListenerTests {
       folder: second.folder, database: try first.database(), now: { [first] in first.now })
     let (calls, called) = AsyncStream.makeStream(of: Void.self)
     let counts = Counts()
-    other.observers.onJobs.set { _ in
+    other.observers.onJobs.add { _ in
       counts.value.withLock { $0.jobs += 1 }
       called.yield()
     }
-    other.observers.onOthersCommit.set { counts.value.withLock { $0.othersCommits += 1 } }
-    other.observers.onCommit.set { counts.value.withLock { $0.commits += 1 } }
+    other.observers.onOthersCommit.add { counts.value.withLock { $0.othersCommits += 1 } }
+    other.observers.onCommit.add { counts.value.withLock { $0.commits += 1 } }
     var new = NotificationInsert.any(to: alice)
     new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
     // Listens once it has heard something.

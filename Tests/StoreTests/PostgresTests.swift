@@ -209,11 +209,11 @@ struct PostgresTests {
     let stores = try open()
     let (told, tell) = AsyncStream.makeStream(of: String.self)
     let observers = stores[1].observers
-    observers.onPushEvents.set { tell.yield("push \($0.map(\.rawValue))") }
-    observers.onChange.set { tell.yield("change \($0)") }
-    observers.onCredentialsEnded.set { tell.yield("credentials \($0.rawValue)") }
-    observers.onAssetEvent.set { tell.yield("asset") }
-    observers.onJobs.set { tell.yield("jobs \($0.sorted())") }
+    observers.onPushEvents.add { tell.yield("push \($0.map(\.rawValue))") }
+    observers.onChange.add { tell.yield("change \($0)") }
+    observers.onCredentialsEnded.add { tell.yield("credentials \($0.rawValue)") }
+    observers.onAssetEvent.add { tell.yield("asset") }
+    observers.onJobs.add { tell.yield("jobs \($0.sorted())") }
     // Listens once it has heard something.
     var next = told.makeAsyncIterator()
     repeat {
@@ -240,7 +240,7 @@ struct PostgresTests {
   {
     let store = try open()[0]
     let (everything, tell) = AsyncStream.makeStream(of: Void.self)
-    store.observers.onEverything.set { tell.yield() }
+    store.observers.onEverything.add { tell.yield() }
     for round in 0..<5 {
       _ = try await store.notifications.create(.any(to: alice))
       let killer = try PostgresConnection(try #require(try first.database()), for: .writing)

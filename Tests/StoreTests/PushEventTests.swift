@@ -34,7 +34,7 @@ import Testing
   @Test(.sqlite) func `tells the observer after the events were committed`() async throws {
     let store = try scratch.open()
     let told = Mutex<[[[Int]]]>([])
-    store.observers.onPushEvents.set { [weak store] users in
+    store.observers.onPushEvents.add { [weak store] users in
       let counts = users.map {
         (try? store?.sqlite.pushEvents(for: $0, after: 0, limit: 9).count) ?? 0
       }

@@ -66,7 +66,7 @@ import Testing
   @Test func `tells whose credentials ended before the change returns`() async throws {
     let store = try scratch.open()
     let ended = Mutex<[UserID]>([])
-    store.observers.onCredentialsEnded.set { user in ended.withLock { $0.append(user) } }
+    store.observers.onCredentialsEnded.add { user in ended.withLock { $0.append(user) } }
     try await store.accounts.addUser("dora", hash: "1", role: .admin)
     let dora = try #require(try await store.accounts.user(named: "dora")).id
     #expect(ended.withLock { $0 } == [])

@@ -130,7 +130,8 @@ import Testing
     let checkpointer = try Checkpointer(path)
     // Without the third, it would wait until the test's time is over.
     let writer = Writer(
-      connection, checkpointer: checkpointer, onCommit: Callback(), batchTimeout: .seconds(3600))
+      connection, checkpointer: checkpointer, observers: CommitObservers(),
+      batchTimeout: .seconds(3600))
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<3 {
         group.addTask {
@@ -150,10 +151,10 @@ import Testing
     try connection.script("CREATE TABLE guest(name)")
     let checkpointer = try Checkpointer(path)
     let commits = Mutex(0)
-    let onCommit = Callback<Void>()
-    onCommit.set { commits.withLock { $0 += 1 } }
+    let observers = CommitObservers()
+    observers.onCommit.add { commits.withLock { $0 += 1 } }
     let writer = Writer(
-      connection, checkpointer: checkpointer, onCommit: onCommit, batchTimeout: .seconds(3600))
+      connection, checkpointer: checkpointer, observers: observers, batchTimeout: .seconds(3600))
     writer.writeSoon(within: .seconds(3600)) { connection in
       try connection.run("INSERT INTO guest VALUES ('patient')")
     } onFailure: {
@@ -169,7 +170,8 @@ import Testing
     let path = "\(scratch.folder)/patient.db"
     let connection = try SQLiteConnection.open(path, for: .writing)
     try connection.script("CREATE TABLE guest(name)")
-    let writer = Writer(connection, checkpointer: try Checkpointer(path), onCommit: Callback())
+    let writer = Writer(
+      connection, checkpointer: try Checkpointer(path), observers: CommitObservers())
     writer.writeSoon(within: .seconds(3600)) { connection in
       try connection.run("INSERT INTO guest VALUES ('patient')")
     } onFailure: {
@@ -265,7 +267,7 @@ import Testing
     let names = Set((0..<2500).map { "user\($0)" })
     let users = try await store.accounts.userIDs(of: names, allowingPasswordless: true).values
     let commits = Mutex(0)
-    store.observers.onCommit.set { commits.withLock { $0 += 1 } }
+    store.observers.onCommit.add { commits.withLock { $0 += 1 } }
     var needed: [Int] = []
     for recipients in [[alice], Array(users)] {
       var new = NotificationInsert.any(to: alice)

@@ -1,22 +1,24 @@
 import Dispatch
 import Synchronization
 
-/// A function that one thread may replace while others call it.
-package final class Callback<Value: Sendable>: Sendable {
+/// Functions that are called with values of one kind, to which a thread may add while others call them.
+package final class Observers<Value: Sendable>: Sendable {
   // A closure that is read directly from a `Mutex` is wrapped in another at every read.
   private struct Function {
     let body: @Sendable (Value) -> Void
   }
 
-  private let function = Mutex<Function?>(nil)
+  private let functions = Mutex<[Function]>([])
 
-  /// Sets the function; it replaces the one set before.
-  package func set(_ body: @escaping @Sendable (Value) -> Void) {
-    function.withLock { $0 = Function(body: body) }
+  /// Adds a function, which is called after those that were added before.
+  package func add(_ body: @escaping @Sendable (Value) -> Void) {
+    functions.withLock { $0.append(Function(body: body)) }
   }
 
-  /// Calls the function on this thread, if one is set.
-  package func callAsFunction(_ value: Value) { function.withLock { $0 }?.body(value) }
+  /// Calls the functions on this thread.
+  package func callAsFunction(_ value: Value) {
+    for function in functions.withLock({ $0 }) { function.body(value) }
+  }
 }
 
 /// Threads that may wait for the disk, so that those of Swift's cooperative pool never do.

@@ -25,9 +25,9 @@ package final class ObjectStore: Sendable {
   /// The URL, without secrets.
   package let url: String
   /// Called with the reason when the object store is away, and with nil when it is back.
-  package let onAbsence = Callback<StoreError?>()
+  package let onAbsence = Observers<StoreError?>()
   /// Called with the reason of another failure, at most once in ten seconds.
-  package let onFailure = Callback<StoreError>()
+  package let onFailure = Observers<StoreError>()
   /// How long a request without content may take.
   let deadline: Duration
   private let client: S3Client

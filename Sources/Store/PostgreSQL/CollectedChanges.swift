@@ -31,7 +31,7 @@ struct CollectedChanges {
 
   /// How much was collected at a moment.
   struct Mark {
-    fileprivate let created, counts, pushEvents, events, messages: Int
+    fileprivate let created, counts, pushEvents, events: Int
   }
 
   /// New notifications and how many recipients they have.
@@ -39,12 +39,11 @@ struct CollectedChanges {
   var counts: [Count] = []
   var pushEvents: [PushEvent] = []
   var events: [Event] = []
-  var messages: [NodeMessage] = []
 
   var mark: Mark {
     Mark(
       created: created.count, counts: counts.count, pushEvents: pushEvents.count,
-      events: events.count, messages: messages.count)
+      events: events.count)
   }
 
   /// Forgets what was collected since.
@@ -53,7 +52,6 @@ struct CollectedChanges {
     counts.removeSubrange(mark.counts...)
     pushEvents.removeSubrange(mark.pushEvents...)
     events.removeSubrange(mark.events...)
-    messages.removeSubrange(mark.messages...)
   }
 }
 
@@ -68,7 +66,7 @@ extension PostgresTransaction {
     try insertAndAddCounts()
     try insertPushEvents()
     try insertEvents()
-    let payloads = NodeMessage.payloads(of: collected.messages, from: origin)
+    let payloads = NodeMessage.payloads(of: effects.all, from: origin)
     if !payloads.isEmpty {
       try send(
         "SELECT pg_notify($1 || current_schema(), payload) FROM unnest($2::text[]) AS payload",
@@ -161,7 +159,7 @@ extension PostgresTransaction {
       """, users,
       events.enumerated().flatMap { index, event in event.users.map { _ in index + 1 } },
       events.map(\.notification), events.map(\.data), events.map(\.time))
-    collected.messages.append(.pushEvents(users))
+    effects.add(.pushEvents(users))
   }
 
   private func insertEvents() throws {
@@ -180,6 +178,6 @@ extension PostgresTransaction {
       ORDER BY new.number
       """, events.map(\.type), events.map(\.publisher), events.map(\.user),
       events.map(\.notification), events.map(\.data), events.map(\.time))
-    collected.messages.append(.events)
+    effects.add(.events)
   }
 }

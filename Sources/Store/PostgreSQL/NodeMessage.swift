@@ -1,32 +1,18 @@
-/// What a node tells the others after a commit (`NOTIFY`), so that they read the database at once.
-enum NodeMessage: Equatable {
-  /// There are push events for these users.
-  case pushEvents([UserID])
-  /// There are events for publishers, or other work after a commit.
-  case events
-  /// There is an event about an asset.
-  case assetEvent
-  /// The content or the expiry of a notification changed.
-  case change(Int)
-  /// Credentials of a user ended, or the user's role changed.
-  case credentialsEnded(UserID)
-  /// There are jobs for a lane.
-  case jobs(lane: String)
-  /// The keys that sign links changed, or anything else that is rare.
-  case everything
-
+/// The messages by which a node tells the others of the effects of a commit (`NOTIFY`), so that they read the
+/// database at once.
+enum NodeMessage {
   /// What the name of the channel begins with; the rest is the schema of the tables.
   static let channel = "richpush_"
 
   /// A server accepts payloads of less than 8000 bytes.
   private static let payloadLimit = 7000
 
-  /// The messages as payloads: the origin and then the messages, a line each, without repetitions.
-  static func payloads(of messages: [NodeMessage], from origin: String) -> [String] {
+  /// Effects as payloads: the origin and then the effects, a line each, without repetitions.
+  static func payloads(of effects: [Effect], from origin: String) -> [String] {
     var (payloads, lines): ([String], Set<String>) = ([], [])
     var payload = origin
-    for message in messages {
-      for line in message.lines where lines.insert(line).inserted {
+    for effect in effects {
+      for line in effect.lines where lines.insert(line).inserted {
         if payload.utf8.count + line.utf8.count >= payloadLimit {
           payloads.append(payload)
           payload = origin
@@ -38,13 +24,15 @@ enum NodeMessage: Equatable {
     return payloads
   }
 
-  /// The origin and the messages of a payload; ignores lines of a later version.
-  static func parse(_ payload: String) -> (origin: Substring, messages: [NodeMessage]) {
+  /// The origin and the effects of a payload; ignores lines of a later version.
+  static func parse(_ payload: String) -> (origin: Substring, effects: [Effect]) {
     let lines = payload.split(separator: "\n")
-    return (lines.first ?? "", lines.dropFirst().compactMap(NodeMessage.init(line:)))
+    return (lines.first ?? "", lines.dropFirst().compactMap(Effect.init(line:)))
   }
+}
 
-  private var lines: [String] {
+extension Effect {
+  fileprivate var lines: [String] {
     switch self {
     case .pushEvents(let users):
       // Some hundred in a line.
@@ -62,7 +50,7 @@ enum NodeMessage: Equatable {
     }
   }
 
-  private init?(line: Substring) {
+  fileprivate init?(line: Substring) {
     let words = line.split(separator: " ", maxSplits: 1)
     let value = words.count > 1 ? words[1] : ""
     switch words.first {

@@ -12,17 +12,17 @@ final class PostgresDatabase: Sendable {
 
   /// Connects, and creates or migrates the tables as needed.
   ///
-  /// `onCommit` is called after every commit, on the thread that made it; `origin` names this process to the
-  /// other nodes.
+  /// `observers` are told of every commit, on the thread that made it; `origin` names this process to the other
+  /// nodes.
   init(
-    url: String, origin: String, contact: PostgresContact?, onCommit: Callback<Void>,
+    url: String, origin: String, contact: PostgresContact?, observers: CommitObservers,
     initialize: (PostgresConnection) throws -> Void
   ) throws {
     (self.url, self.contact) = (url, contact)
     let connection = try PostgresConnection(url, for: .writing)
     try PostgresSchema.migrate(connection, initialize: initialize)
     try PostgresSchema.requireFinishedMigration(connection)
-    writer = PostgresWriter(connection, url: url, origin: origin, onCommit: onCommit)
+    writer = PostgresWriter(connection, url: url, origin: origin, observers: observers)
     readers = PostgresReaders(url: url, contact: contact)
   }
 

@@ -131,20 +131,13 @@ final class PostgresListener: Sendable {
   }
 
   private func tell(_ payload: String) {
-    let (sender, messages) = NodeMessage.parse(payload)
+    let (sender, effects) = NodeMessage.parse(payload)
     guard sender != origin else { return }
-    var lanes: Set<String> = []
-    for message in messages {
-      switch message {
-      case .pushEvents(let users): observers.onPushEvents(users)
-      case .events: break
-      case .assetEvent: observers.onAssetEvent(())
-      case .change(let id): observers.onChange(id)
-      case .credentialsEnded(let user): observers.onCredentialsEnded(user)
-      case .jobs(let lane): lanes.insert(lane)
-      case .everything: observers.onEverything(())
-      }
+    var (atOnce, lanes): ([Effect], Set<String>) = ([], [])
+    for effect in effects {
+      if case .jobs(let lane) = effect { lanes.insert(lane) } else { atOnce.append(effect) }
     }
+    observers.perform(atOnce)
     observers.onOthersCommit(())
     tellLater(lanes)
   }
@@ -167,6 +160,7 @@ final class PostgresListener: Sendable {
       observers.onCommit(())
     }
   }
+
   private func tell(ofJobsFor lanes: Set<String>) {
     Task { [waiting, observers] in
       // While the database is away, there is nothing to send.

@@ -28,44 +28,39 @@ extension PostgresTables {
       return true
     }
     let now = now()
-    let user = try await database.write { transaction -> UserID? in
+    let isKnown = try await database.write { transaction in
       if role != .admin { try transaction.checkAdmins(without: name) }
       let user = try transaction.value(
         """
         UPDATE users SET role = $1, hash = coalesce($2, hash), max_devices = coalesce($4, max_devices)
         WHERE name = $3 AND hash IS NOT NULL RETURNING id
         """, role, hash, name, maxDevices, as: UserID.self)
-      guard let user else { return nil }
+      guard let user else { return false }
       if hash != nil {
         try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       }
       if role == .device { try transaction.holdScheduled(of: user, at: now) }
-      transaction.collected.messages.append(.credentialsEnded(user))
-      return user
+      transaction.effects.add(.credentialsEnded(user))
+      return true
     }
-    guard let user else { throw StoreError(.missing, "the user was removed meanwhile") }
-    observers.onCredentialsEnded(user)
+    if !isKnown { throw StoreError(.missing, "the user was removed meanwhile") }
     return false
   }
 
   func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool {
     let now = now()
-    let user = try await database.write { transaction in
+    return try await database.write { transaction in
       try transaction.checkAdmins(without: name)
       return try transaction.removeUser(named: name, at: now)
     }
-    if let user { observers.onCredentialsEnded(user) }
-    return user != nil
   }
 
   func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool {
-    let isUser = try await database.write { transaction in
+    try await database.write { transaction in
       guard try transaction.isUser(user) else { return false }
       try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
       return true
     }
-    if isUser { observers.onCredentialsEnded(user) }
-    return isUser
   }
 
   func contentSize() async throws -> Int {

@@ -43,7 +43,6 @@ extension PostgresTables {
         AssetRecord.folded(asset.name))
       transaction.insertAssetEvent(event, created: now)
     }
-    if event != nil { observers.onAssetEvent(()) }
   }
 
   func finishPreparing(_ asset: AssetRecord, event: String) async throws -> Bool {
@@ -98,13 +97,11 @@ extension PostgresTables {
     _ change: @escaping @Sendable (PostgresTransaction) throws -> Int
   ) async throws -> Bool {
     let now = now()
-    let isChanged = try await database.write(expectedBatch: expectedBatch) { transaction in
+    return try await database.write(expectedBatch: expectedBatch) { transaction in
       guard try change(transaction) == 1 else { return false }
       transaction.insertAssetEvent(event, created: now)
       return true
     }
-    if isChanged, event != nil { observers.onAssetEvent(()) }
-    return isChanged
   }
 }
 
@@ -114,7 +111,7 @@ extension PostgresTransaction {
     collected.events.append(
       CollectedChanges.Event(
         type: "asset", publisher: nil, user: nil, notification: nil, data: data, time: created))
-    collected.messages.append(.assetEvent)
+    effects.add(.assetEvent)
   }
 }
 

@@ -28,18 +28,11 @@ extension PostgresTables {
     // Most commits leave nothing to write.
     guard try await hasParts(of: notification) else { return false }
     let now = now()
-    let part = try await database.write { transaction -> PostgresAudiencePart? in
-      guard let part = try transaction.takePart(of: notification) else { return nil }
+    return try await database.write { transaction in
+      guard let part = try transaction.takePart(of: notification) else { return false }
       try transaction.write(part, at: now)
-      return part
+      return true
     }
-    guard let part else { return false }
-    switch part.members {
-    case .users(let users, .some): observers.onPushEvents(users)
-    case .users: break
-    case .devices(_, _, let lane, _): observers.onJobs([lane])
-    }
-    return true
   }
 }
 
@@ -90,7 +83,7 @@ extension PostgresTransaction {
               notification: id, sender: notification.sender,
               members: .devices(devices, push: row, lane: push.lane, due: due)))
         }
-        collected.messages.append(.events)
+        effects.add(.events)
       } else {
         insert(push, of: notification, expires: new.expires, due: due, at: now)
       }
@@ -107,11 +100,11 @@ extension PostgresTransaction {
       CollectedRows.Push(
         insert: push, notification: notification?.id, sender: notification?.sender,
         expires: expires, due: due, time: now))
-    collected.messages.append(.jobs(lane: push.lane))
+    effects.add(.jobs(lane: push.lane))
   }
 
-  /// Inserts the push event of a notification for each of its recipients, and returns those who have it now.
-  func insertPushEvents(of id: Int, data: String, at now: Date) throws -> [UserID] {
+  /// Inserts the push event of a notification for each of its recipients.
+  func insertPushEvents(of id: Int, data: String, at now: Date) throws {
     // Those who are no recipients yet get it when they become some.
     try run(
       "UPDATE audience_part SET event = $1 WHERE notification = $2 AND push IS NULL", data, id)
@@ -120,7 +113,6 @@ extension PostgresTransaction {
     let isSmall = users.count <= PostgresAudiencePart.undividedAudience
     try add(
       parts(of: id, sender: sender ?? nil, users, event: data), atOnce: isSmall, at: now)
-    return isSmall ? users : []
   }
 
   /// The recipients who have not been removed.
@@ -168,14 +160,14 @@ extension PostgresTransaction {
 
   private func add(_ parts: [PostgresAudiencePart], atOnce isSmall: Bool, at now: Date) throws {
     for part in parts { try isSmall ? write(part, at: now) : store(part) }
-    if !isSmall, !parts.isEmpty { collected.messages.append(.events) }
+    if !isSmall, !parts.isEmpty { effects.add(.events) }
   }
 
   fileprivate func write(_ part: PostgresAudiencePart, at now: Date) throws {
     switch part.members {
     case .devices(let devices, let push, let lane, let due):
       try insertJobs(of: push, for: devices, due: due, at: now)
-      collected.messages.append(.jobs(lane: lane))
+      effects.add(.jobs(lane: lane))
     case .users(let users, let event):
       writes += 1
       rows.recipients.append(

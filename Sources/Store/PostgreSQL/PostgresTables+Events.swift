@@ -15,7 +15,6 @@ extension PostgresTables {
         transaction.insert(push, of: nil, expires: nil, due: now, at: now)
       }
     }
-    notifyObservers(ofEventsFor: users, jobsOf: pushes)
   }
 
   func pushEvents(
@@ -64,7 +63,7 @@ extension PostgresTables {
     }
     let now = now()
     guard let next, next <= now else { return next }
-    let (recipients, count) = try await database.write { transaction in
+    let count = try await database.write { transaction in
       // Another node that does the same finds none of these.
       let due = try transaction.all(
         """
@@ -76,21 +75,10 @@ extension PostgresTables {
         SELECT notification, data FROM due ORDER BY due, notification
         """, now
       ) { ($0 as Int, $1 as String) }
-      let recipients = try due.reduce(into: Set<UserID>()) { recipients, event in
-        try recipients.formUnion(
-          transaction.insertPushEvents(of: event.0, data: event.1, at: now))
-      }
-      return (recipients, due.count)
+      for (id, data) in due { try transaction.insertPushEvents(of: id, data: data, at: now) }
+      return due.count
     }
-    if count == 0 { return now + 1 }
-    notifyObservers(ofEventsFor: Array(recipients))
-    return try await releaseHeldEvents()
-  }
-
-  /// Wakes those who send what was just committed.
-  func notifyObservers(of new: NotificationInsert, for recipients: [UserID]) {
-    let announcesNow = new.push != nil && new.notBefore.map { $0 <= now() } ?? true
-    notifyObservers(ofEventsFor: announcesNow ? recipients : [], jobsOf: new.pushes)
+    return count == 0 ? now + 1 : try await releaseHeldEvents()
   }
 }
 

@@ -6,7 +6,7 @@ extension PostgresTables {
   ) async throws -> (notification: StoredNotification, isNew: Bool) {
     let (now, blobs) = (now(), blobs)
     let recipients = Set(new.recipients).sorted()
-    let (notification, isNew) = try await database.write(newNotifications: 1) { transaction in
+    return try await database.write(newNotifications: 1) { transaction in
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
       let id = try transaction.newNotificationID()
       if let key = new.idempotencyKey,
@@ -21,41 +21,32 @@ extension PostgresTables {
       try transaction.record(new, as: id, at: now)
       return (notification, true)
     }
-    if isNew { notifyObservers(of: new, for: recipients) }
-    return (notification, isNew)
   }
 
   func amend(
     _ id: Int, with new: NotificationInsert, replacing content: Digest?
   ) async throws -> StoredNotification? {
     let (now, blobs) = (now(), blobs)
-    let amended = try await database.write {
-      transaction -> (notification: StoredNotification, recipients: [UserID])? in
+    return try await database.write { transaction in
       try transaction.requireRenewed(new.blob?.digest, in: blobs)
       if let stored = try transaction.notification(id, at: now), stored.isSame(as: new) {
-        return (stored, [])
+        return stored
       }
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       guard let notification = try transaction.update(id, with: new, replacing: content, at: now)
       else { return nil }
       try transaction.record(new, as: id, at: now)
       try transaction.cancelUnsent(id, at: now)
-      let recipients = try transaction.recipients(of: id)
-      try transaction.announce(new, to: recipients, as: notification, at: now)
-      transaction.collected.messages.append(.change(id))
-      return (notification, recipients)
+      try transaction.announce(
+        new, to: transaction.recipients(of: id), as: notification, at: now)
+      transaction.effects.add(.change(id))
+      return notification
     }
-    guard let amended else { return nil }
-    if !amended.recipients.isEmpty {
-      observers.onChange(id)
-      notifyObservers(of: new, for: amended.recipients)
-    }
-    return amended.notification
   }
 
   func withdraw(_ id: Int) async throws -> Bool {
     let now = now()
-    let isWithdrawn = try await database.write { transaction in
+    return try await database.write { transaction in
       try transaction.cancelUnsent(id, at: now)
       let isWithdrawn =
         try transaction.run(
@@ -63,11 +54,9 @@ extension PostgresTables {
           UPDATE notification SET expires = $1, withdrawn = $1
           WHERE id = $2 AND (expires IS NULL OR expires > $1)
           """, now, id) == 1
-      if isWithdrawn { transaction.collected.messages.append(.change(id)) }
+      if isWithdrawn { transaction.effects.add(.change(id)) }
       return isWithdrawn
     }
-    if isWithdrawn { observers.onChange(id) }
-    return isWithdrawn
   }
 
   func notification(_ id: Int) async throws -> StoredNotification? {

@@ -288,7 +288,7 @@ extension PostgresTables {
   /// Replays dead letters: one, or those of a lane, or all.
   func replay(job: Int?, lane: String?) async throws -> Int {
     let now = now()
-    let jobs = try await database.write { transaction in
+    return try await database.write { transaction in
       let jobs = try transaction.updateJobs(
         from: .failed, to: .queued,
         """
@@ -296,11 +296,9 @@ extension PostgresTables {
         WHERE state = 'failed' AND ($2::bigint IS NULL OR id = $2)
           AND ($3::text IS NULL OR lane = $3)
         """, now, job, lane)
-      transaction.collected.messages += jobs.map { .jobs(lane: $0.lane) }
-      return jobs
+      transaction.effects.add(jobs.map { .jobs(lane: $0.lane) })
+      return jobs.count
     }
-    if !jobs.isEmpty { observers.onJobs(Set(jobs.map(\.lane))) }
-    return jobs.count
   }
 
   func cancel(job: Int) async throws -> Bool {

@@ -340,7 +340,7 @@ extension PostgresTables {
 
   func resume(lane: String?) async throws -> Int {
     let now = now()
-    let (lanes, jobs): (Set<String>, Int) = try await database.write { transaction in
+    return try await database.write { transaction in
       let refused = try transaction.all(
         """
         SELECT id, lane FROM job
@@ -351,12 +351,9 @@ extension PostgresTables {
       let paused: [String] = try transaction.column(
         "DELETE FROM lane_pause WHERE $1::text IS NULL OR lane = $1 RETURNING lane", lane)
       try transaction.sendAgain(refused.map(\.0), at: now)
-      let lanes = Set(refused.map(\.1)).union(paused)
-      transaction.collected.messages += lanes.map { .jobs(lane: $0) }
-      return (lanes, refused.count)
+      transaction.effects.add((refused.map(\.1) + paused).map { .jobs(lane: $0) })
+      return refused.count
     }
-    if !lanes.isEmpty { observers.onJobs(lanes) }
-    return jobs
   }
 
   func restoreRegistrations(endedBy lane: String, since: Date) async throws -> Int {

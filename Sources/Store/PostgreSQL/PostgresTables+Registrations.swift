@@ -30,26 +30,21 @@ extension PostgresTables {
     _ id: String, user: UserID, _ change: RegistrationChange
   ) async throws -> RegistrationResult {
     let now = now()
-    let (result, ended) = try await database.write { transaction in
+    return try await database.write { transaction in
       try transaction.putRegistration(id, user: user, change, at: now)
     }
-    for user in ended { observers.onCredentialsEnded(user) }
-    if case .stored = result, let lane = change.lane { observers.onJobs([lane]) }
-    return result
   }
 
   func removeRegistration(_ id: String, user: UserID?) async throws -> Bool {
-    let owner = try await database.write { transaction in
+    try await database.write { transaction in
       let owner = try transaction.value(
         """
         DELETE FROM registration WHERE id = $1 AND ($2::bigint IS NULL OR user_id = $2)
         RETURNING user_id
         """, id, user, as: UserID.self)
-      if let owner { transaction.collected.messages.append(.credentialsEnded(owner)) }
-      return owner
+      if let owner { transaction.effects.add(.credentialsEnded(owner)) }
+      return owner != nil
     }
-    if let owner { observers.onCredentialsEnded(owner) }
-    return owner != nil
   }
 
   func registrations(
@@ -118,10 +113,9 @@ extension PostgresTransaction {
       "SELECT true FROM registration WHERE md5(handle) = md5($1) AND handle = $1", handle) ?? false
   }
 
-  /// Also returns the users of other registrations that have ended.
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
-  ) throws -> (RegistrationResult, ended: [UserID]) {
+  ) throws -> RegistrationResult {
     let known = try first(
       "SELECT user_id, platform, ended IS NULL FROM registration WHERE id = $1 FOR UPDATE", id
     ) { row in
@@ -132,11 +126,9 @@ extension PostgresTransaction {
     }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
     let isUser = try lockQuota(of: user)
-    guard known == nil || known?.owner == user, isUser else {
-      return (.notOwn, [])
-    }
+    guard known == nil || known?.owner == user, isUser else { return .notOwn }
     if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
-      return (.notRenewable, [])
+      return .notRenewable
     }
     let former = try first(
       """
@@ -154,7 +146,7 @@ extension PostgresTransaction {
       )
     }
     if let former, former.platform ?? change.platform != change.platform {
-      return (.handleTaken, [])
+      return .handleTaken
     }
     // The other user's devices are told.
     if former != nil { try countOwnNotification(of: user, at: now) }
@@ -163,7 +155,7 @@ extension PostgresTransaction {
       DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1 AND id <> $2
       RETURNING user_id
       """, change.handle, id)
-    collected.messages += ended.map(NodeMessage.credentialsEnded)
+    effects.add(ended.map(Effect.credentialsEnded))
     if let former {
       collected.events.append(
         CollectedChanges.Event(
@@ -188,7 +180,7 @@ extension PostgresTransaction {
         WHERE lane = (SELECT lane FROM registration WHERE id = $1) AND line = $1
           AND state = 'queued' AND lane <> $2
         """, id, lane)
-      collected.messages.append(.jobs(lane: lane))
+      effects.add(.jobs(lane: lane))
     }
     try run(
       """
@@ -208,7 +200,7 @@ extension PostgresTransaction {
       INSERT INTO registration_tag SELECT tag, $1 FROM unnest($2::text[]) AS tag
       ON CONFLICT DO NOTHING
       """, id, change.tags)
-    return (.stored(endedOf: former?.owner), ended)
+    return .stored(endedOf: former?.owner)
   }
 }
 
@@ -217,7 +209,7 @@ extension PostgresTransaction {
 extension PostgresTables {
   func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool {
     let now = now()
-    let (isAdded, hasReplaced) = try await database.write { transaction in
+    return try await database.write { transaction in
       // Its time is later than that of every other, also of one from the same millisecond.
       let added = try transaction.run(
         """
@@ -231,11 +223,9 @@ extension PostgresTables {
         DELETE FROM device_token WHERE registration = $1 AND hash NOT IN (
           SELECT hash FROM device_token WHERE registration = $1 ORDER BY created DESC LIMIT 2)
         """, registration)
-      if removed > 0 { transaction.collected.messages.append(.credentialsEnded(user)) }
-      return (added == 1, removed > 0)
+      if removed > 0 { transaction.effects.add(.credentialsEnded(user)) }
+      return added == 1
     }
-    if hasReplaced { observers.onCredentialsEnded(user) }
-    return isAdded
   }
 
   func device(
@@ -271,17 +261,15 @@ extension PostgresTables {
     """
 
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
-    let owner = try await database.write { transaction -> UserID? in
+    try await database.write { transaction in
       let owner = try transaction.value(
         "SELECT user_id FROM registration WHERE id = $1 AND ($2::bigint IS NULL OR user_id = $2)",
         registration, user, as: UserID.self)
-      guard let owner else { return nil }
+      guard let owner else { return false }
       try transaction.run("DELETE FROM device_token WHERE registration = $1", registration)
-      transaction.collected.messages.append(.credentialsEnded(owner))
-      return owner
+      transaction.effects.add(.credentialsEnded(owner))
+      return true
     }
-    if let owner { observers.onCredentialsEnded(owner) }
-    return owner != nil
   }
 }
 

@@ -3,8 +3,8 @@ import FoundationEssentials
 extension PostgresTables {
   func addSession(_ hash: Digest, user: UserID, userAgent: String) async throws -> Bool {
     let now = now()
-    let isAdded: Bool? = try await database.write { transaction in
-      guard try transaction.isUser(user) else { return nil }
+    return try await database.write { transaction in
+      guard try transaction.isUser(user) else { return false }
       try transaction.run(
         """
         INSERT INTO session(hash, user_id, created, used, user_agent) VALUES ($1, $2, $3, $3, $4)
@@ -14,11 +14,9 @@ extension PostgresTables {
         DELETE FROM session WHERE user_id = $1 AND id NOT IN (
           SELECT id FROM session WHERE user_id = $1 ORDER BY id DESC LIMIT $2)
         """, user, Session.most)
-      if removed > 0 { transaction.collected.messages.append(.credentialsEnded(user)) }
-      return removed == 0
+      if removed > 0 { transaction.effects.add(.credentialsEnded(user)) }
+      return true
     }
-    if isAdded == false { observers.onCredentialsEnded(user) }
-    return isAdded != nil
   }
 
   func sessionUser(withToken hash: Digest) async throws -> SessionUser? {
@@ -62,26 +60,21 @@ extension PostgresTables {
   }
 
   func removeSession(_ id: Int, user: UserID) async throws -> Bool {
-    let isRemoved = try await database.write { transaction in
+    try await database.write { transaction in
       guard
         try transaction.run("DELETE FROM session WHERE id = $1 AND user_id = $2", id, user) == 1
       else { return false }
-      transaction.collected.messages.append(.credentialsEnded(user))
+      transaction.effects.add(.credentialsEnded(user))
       return true
     }
-    if isRemoved { observers.onCredentialsEnded(user) }
-    return isRemoved
   }
 
   func removeEndedSessions() async throws {
     let limit = now() - Session.lifetime
-    let users = try await database.write { transaction in
-      let users = Set(
-        try transaction.column(
-          "DELETE FROM session WHERE created <= $1 RETURNING user_id", limit, as: UserID.self))
-      transaction.collected.messages += users.map(NodeMessage.credentialsEnded)
-      return users
+    try await database.write { transaction in
+      let users = try transaction.column(
+        "DELETE FROM session WHERE created <= $1 RETURNING user_id", limit, as: UserID.self)
+      transaction.effects.add(users.map(Effect.credentialsEnded))
     }
-    for user in users { observers.onCredentialsEnded(user) }
   }
 }

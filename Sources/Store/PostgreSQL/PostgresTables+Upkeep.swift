@@ -234,8 +234,8 @@ extension PostgresTables {
 
   func removeEndedRegistrations(before time: Date) async throws {
     while true {
-      let users = try await database.write { transaction -> [UserID] in
-        guard try transaction.takesUpkeep() else { return [] }
+      let count = try await database.write { transaction -> Int in
+        guard try transaction.takesUpkeep() else { return 0 }
         let users = try transaction.column(
           """
           DELETE FROM registration WHERE id = ANY(ARRAY(
@@ -246,11 +246,10 @@ extension PostgresTables {
             WHERE ended < $1 OR number > $2 LIMIT \(Self.batch)))
           RETURNING user_id
           """, time, UserQuota.devices, as: UserID.self)
-        transaction.collected.messages += Set(users).map(NodeMessage.credentialsEnded)
-        return users
+        transaction.effects.add(users.map(Effect.credentialsEnded))
+        return users.count
       }
-      if users.isEmpty { return }
-      for user in Set(users) { observers.onCredentialsEnded(user) }
+      if count == 0 { return }
     }
   }
 

@@ -20,17 +20,14 @@ extension PostgresTables {
   func setPassword(
     of name: String, hash: String, endingRegistrations: Bool
   ) async throws -> Bool {
-    let user = try await database.write { transaction in
+    try await database.write { transaction in
       let user = try transaction.value(
         "UPDATE users SET hash = $1 WHERE name = $2 AND hash IS NOT NULL RETURNING id", hash, name,
         as: UserID.self)
-      if let user {
-        try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
-      }
-      return user
+      guard let user else { return false }
+      try transaction.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      return true
     }
-    if let user { observers.onCredentialsEnded(user) }
-    return user != nil
   }
 
   func setMaxDevices(of name: String, to number: Int) async throws -> Bool {
@@ -46,9 +43,7 @@ extension PostgresTables {
 
   func removeUser(_ name: String) async throws -> Bool {
     let now = now()
-    let user = try await database.write { try $0.removeUser(named: name, at: now) }
-    if let user { observers.onCredentialsEnded(user) }
-    return user != nil
+    return try await database.write { try $0.removeUser(named: name, at: now) }
   }
 
   func user(named name: String) async throws -> User? {
@@ -133,11 +128,12 @@ extension PostgresQueryable {
 }
 
 extension PostgresTransaction {
-  /// Removes the user of a name, and returns it; nil if there is none.
-  func removeUser(named name: String, at now: Date) throws -> UserID? {
+  /// Removes the user of a name; false if there is none.
+  func removeUser(named name: String, at now: Date) throws -> Bool {
     let id = try value("SELECT id FROM users WHERE name = $1 FOR UPDATE", name, as: UserID.self)
-    if let id { try remove(id, at: now) }
-    return id
+    guard let id else { return false }
+    try remove(id, at: now)
+    return true
   }
 
   /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.
@@ -159,7 +155,7 @@ extension PostgresTransaction {
     ] {
       try run("DELETE FROM \(owner) = $1", user)
     }
-    collected.messages.append(.credentialsEnded(user))
+    effects.add(.credentialsEnded(user))
   }
 
   /// Ends a user's sessions, the tokens of the user's devices and, if asked to, the registrations.
@@ -171,7 +167,7 @@ extension PostgresTransaction {
       """, user)
     try run("DELETE FROM session WHERE user_id = $1", user)
     if endingRegistrations { try run("DELETE FROM registration WHERE user_id = $1", user) }
-    collected.messages.append(.credentialsEnded(user))
+    effects.add(.credentialsEnded(user))
   }
 }
 
@@ -188,7 +184,7 @@ extension PostgresTables {
   func addLinkKey() async throws -> Int {
     let now = now()
     let id = try await database.write { transaction in
-      transaction.collected.messages.append(.everything)
+      transaction.effects.add(.everything)
       return try transaction.value(
         "INSERT INTO link_key(secret, created) VALUES ($1, $2) RETURNING id",
         LinkKey.newSecret(), now, as: Int.self)
@@ -199,7 +195,7 @@ extension PostgresTables {
 
   func removeLinkKey(_ id: Int) async throws -> Bool {
     try await database.write { transaction in
-      transaction.collected.messages.append(.everything)
+      transaction.effects.add(.everything)
       return try transaction.run(
         "DELETE FROM link_key WHERE id = $1 AND id < (SELECT max(id) FROM link_key)", id) == 1
     }

@@ -4,12 +4,11 @@ import FoundationEssentials
 /// The tables in a PostgreSQL database, which several nodes share.
 ///
 /// Reads run on threads that may wait for the server, in ``PostgresReaders``. Writes that wait at the same time
-/// share one transaction (``PostgresWriter``). After each commit the observers of this node are called, and
-/// with a message those of the others (``PostgresListener``).
+/// share one transaction (``PostgresWriter``). After each commit its effects are performed on this node, and
+/// with a message on the others (``PostgresListener``).
 final class PostgresTables: Tables {
   let database: PostgresDatabase
   let blobs: Blobs
-  let observers: CommitObservers
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner: String
@@ -27,9 +26,9 @@ final class PostgresTables: Tables {
     let owner = start?.owner ?? UUID().uuidString
     let contact = start.map { _ in PostgresContact(observers: observers) }
     database = try PostgresDatabase(
-      url: url, origin: owner, contact: contact, onCommit: observers.onCommit
+      url: url, origin: owner, contact: contact, observers: observers
     ) { try $0.addFirstKeys() }
-    (self.blobs, self.observers, self.now, self.owner) = (blobs, observers, now, owner)
+    (self.blobs, self.now, self.owner) = (blobs, now, owner)
     listener = contact.map { [database] contact in
       PostgresListener(url: url, origin: owner, observers: observers, contact: contact) { lanes in
         try await database.read { Set(try $0.lanesWithJobs(among: Array(lanes))) }
@@ -70,12 +69,6 @@ final class PostgresTables: Tables {
             AND has_database_privilege(oid, current_database(), 'CONNECT') ORDER BY 1 LIMIT 5
           """))
     }
-  }
-
-  /// Wakes those who send what was just committed.
-  func notifyObservers(ofEventsFor users: [UserID], jobsOf pushes: [PushInsert] = []) {
-    if !users.isEmpty { observers.onPushEvents(users) }
-    if !pushes.isEmpty { observers.onJobs(Set(pushes.map(\.lane))) }
   }
 }
 

@@ -10,6 +10,7 @@ import FoundationEssentials
 final class PostgresTransaction: PostgresQueryable {
   let connection: PostgresConnection
   var collected = CollectedChanges()
+  let effects = Effects()
   /// Rows that are inserted before the next statement.
   var rows = CollectedRows()
   /// Whether COMMIT was sent.

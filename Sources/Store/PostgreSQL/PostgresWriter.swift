@@ -40,16 +40,16 @@ final class PostgresWriter: Sendable {
 
   private let url: String
   private let origin: String
-  private let onCommit: Callback<Void>
+  private let observers: CommitObservers
   private let queue = CommitQueue<Change>(batchTimeout: .milliseconds(40))
   /// The connection while it works; only the writer's thread uses it.
   private let connection: Mutex<PostgresConnection?>
 
   init(
-    _ connection: PostgresConnection, url: String, origin: String, onCommit: Callback<Void>
+    _ connection: PostgresConnection, url: String, origin: String, observers: CommitObservers
   ) {
     self.connection = Mutex(connection)
-    (self.url, self.origin, self.onCommit) = (url, origin, onCommit)
+    (self.url, self.origin, self.observers) = (url, origin, observers)
   }
 
   func write<R: Sendable>(
@@ -133,8 +133,9 @@ final class PostgresWriter: Sendable {
       if connection.isWorthRepeating { throw .undone(error) }
       throw usingSavepoints ? .lost(error) : .needsSavepoints(error)
     }
+    observers.perform(transaction.effects.take())
     for resume in resumptions { resume() }
-    onCommit(())
+    observers.onCommit(())
     return resumptions.count
   }
 
@@ -155,6 +156,7 @@ final class PostgresWriter: Sendable {
     _ change: Change, in transaction: PostgresTransaction, usingSavepoint: Bool
   ) throws(Failure) -> @Sendable () -> Void {
     let (connection, collected) = (transaction.connection, transaction.collected.mark)
+    let effects = transaction.effects.all.count
     let (writes, failures) = (transaction.writes, connection.failures)
     // What earlier changes have sent may fail, or collect more, while this one waits for the server.
     let isFirstToWait = transaction.awaitsResults
@@ -171,6 +173,7 @@ final class PostgresWriter: Sendable {
         throw .needsSavepoints(error)
       }
       transaction.collected.truncate(to: collected)
+      transaction.effects.truncate(to: effects)
       return { change.fail(error) }
     }
   }

@@ -14,7 +14,7 @@ package final class Lead: Sendable {
 
   private let state: Mutex<State>
   /// Called with true when no node has had it for a minute, and with false when one has it again.
-  package let onVacancy = Callback<Bool>()
+  package let onVacancy = Observers<Bool>()
 
   /// So long nobody has it while it passes from one node to another.
   static let longestChange = Duration.seconds(60)

@@ -77,35 +77,3 @@ package struct DatabaseDump: Sendable {
   /// What it needs in its environment: the password, which other users could see in the arguments.
   package let environment: [String: String]
 }
-
-/// Functions that are called after commits of this process, and of other nodes with the same database.
-///
-/// Hints: what they announce is read from the database.
-package struct CommitObservers: Sendable {
-  /// Called with the users for whom push events were committed.
-  package let onPushEvents = Callback<[UserID]>()
-  /// Called with the id of a notification whose content or expiry was changed, before the change returns to
-  /// its caller.
-  package let onChange = Callback<Int>()
-  /// Called when credentials of a user ended, or the user's role was changed, before the change returns to its
-  /// caller.
-  package let onCredentialsEnded = Callback<UserID>()
-  /// Called when an event about an asset was committed.
-  package let onAssetEvent = Callback<Void>()
-  /// Called with the names of lanes for which jobs were committed; for those of other nodes, which send them
-  /// themselves unless they have too many, a moment later.
-  package let onJobs = Callback<Set<String>>()
-  /// Called after every commit, and a moment after commits of other nodes.
-  package let onCommit = Callback<Void>()
-  /// Called at once after commits of other nodes.
-  package let onOthersCommit = Callback<Void>()
-  /// Called when anything may have been committed by other nodes, without having been told.
-  package let onEverything = Callback<Void>()
-  /// Called every second with how long ago this node last heard what other nodes have committed; never if the
-  /// database is only this node's.
-  package let onHearing = Callback<Duration>()
-  /// Whether this node does what only one does: it prepares assets, delivers events, and removes orphans.
-  package let lead = Lead(name: "lead")
-  /// Whether this node watches its drop folder, which others may share.
-  package let folderLead = Lead()
-}

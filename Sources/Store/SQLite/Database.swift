@@ -21,16 +21,16 @@ final class Database: Queryable, Sendable {
 
   /// Opens the database, creating or migrating it as needed; `initialize` is a part of the migration.
   ///
-  /// `onCommit` is called after every commit, on the thread that made it.
+  /// `observers` are told of every commit, on the thread that made it.
   init(
-    path: String, onCommit: Callback<Void>,
+    path: String, observers: CommitObservers,
     initialize: @Sendable (borrowing SQLiteConnection) throws -> Void
   ) throws {
     self.path = path
     let connection = try SQLiteConnection.open(path, for: .writing)
     try Schema.copyBeforeMigration(connection, at: path)
     try Schema.migrate(connection, initialize: initialize)
-    writer = Writer(connection, checkpointer: try Checkpointer(path), onCommit: onCommit)
+    writer = Writer(connection, checkpointer: try Checkpointer(path), observers: observers)
   }
 
   /// Reads at once on the calling thread; each statement sees everything committed before it.
@@ -100,7 +100,7 @@ final class Writer: Sendable {
   private let connection: Mutex<SQLiteConnection>
   private let queue: CommitQueue<Change>
   private let checkpointer: Checkpointer
-  private let onCommit: Callback<Void>
+  private let observers: CommitObservers
 
   private struct Change: Sendable {
     /// Makes the change; the result resumes its caller once it is committed.
@@ -111,10 +111,10 @@ final class Writer: Sendable {
 
   init(
     _ connection: consuming sending SQLiteConnection, checkpointer: Checkpointer,
-    onCommit: Callback<Void>, batchTimeout: DispatchTimeInterval = .milliseconds(40)
+    observers: CommitObservers, batchTimeout: DispatchTimeInterval = .milliseconds(40)
   ) {
     self.connection = Mutex(connection)
-    (self.checkpointer, self.onCommit) = (checkpointer, onCommit)
+    (self.checkpointer, self.observers) = (checkpointer, observers)
     queue = CommitQueue(batchTimeout: batchTimeout)
   }
 
@@ -163,10 +163,12 @@ final class Writer: Sendable {
       }
       // The fsync: callers are resumed only after it returns.
       try connection.run("COMMIT")
+      observers.perform(connection.effects.take())
       for (_, acknowledge) in performed { acknowledge() }
       checkpointer.add(connection.takeWrittenPages())
-      onCommit(())
+      observers.onCommit(())
     } catch {
+      connection.effects.truncate(to: 0)
       if connection.isInTransaction { try? connection.script("ROLLBACK") }
       for (change, _) in performed { change.fail(error) }
       for change in changes[next...] { change.fail(error) }
@@ -177,7 +179,7 @@ final class Writer: Sendable {
   private func perform(
     _ change: Change, on connection: borrowing SQLiteConnection
   ) throws -> (@Sendable () -> Void)? {
-    let changesBefore = connection.changes
+    let (changesBefore, effectsBefore) = (connection.changes, connection.effects.all.count)
     if change.usesSavepoint { try connection.run("SAVEPOINT change") }
     do {
       let acknowledge = try change.perform(connection)
@@ -191,6 +193,7 @@ final class Writer: Sendable {
       } else if connection.changes != changesBefore {
         throw error
       }
+      connection.effects.truncate(to: effectsBefore)
       change.fail(error)
       return nil
     }

@@ -25,6 +25,8 @@ struct SQLiteConnection: ~Copyable, Queryable {
 
   /// The C handle, for the parts of SQLite that have no wrapper here.
   let handle: OpaquePointer
+  /// Those of the changes in the transaction that is open.
+  let effects = Effects()
   private let statements = StatementCache()
 
   /// Opens the database at `path` with the settings every connection of the store has.

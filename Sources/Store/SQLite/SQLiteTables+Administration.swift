@@ -27,43 +27,39 @@ extension SQLiteTables {
       return true
     }
     let now = now()
-    let user = try await database.write { connection -> UserID? in
+    let isKnown = try await database.write { connection in
       if role != .admin { try connection.checkAdmins(without: name) }
       let user = try connection.value(
         """
         UPDATE user SET role = ?, hash = coalesce(?, hash), max_devices = coalesce(?, max_devices)
         WHERE name = ? AND hash IS NOT NULL RETURNING id
         """, role, hash, maxDevices, name, as: UserID.self)
-      guard let user else { return nil }
+      guard let user else { return false }
       if hash != nil {
         try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
       }
       if role == .device { try connection.holdScheduled(of: user, at: now) }
-      return user
+      connection.effects.add(.credentialsEnded(user))
+      return true
     }
-    guard let user else { throw StoreError(.missing, "the user was removed meanwhile") }
-    observers.onCredentialsEnded(user)
+    if !isKnown { throw StoreError(.missing, "the user was removed meanwhile") }
     return false
   }
 
   func removeUserUnlessLastAdmin(_ name: String) async throws -> Bool {
     let now = now()
-    let user = try await database.write { connection in
+    return try await database.write { connection in
       try connection.checkAdmins(without: name)
       return try connection.removeUser(named: name, at: now)
     }
-    if let user { observers.onCredentialsEnded(user) }
-    return user != nil
   }
 
   func endCredentials(of user: UserID, endingRegistrations: Bool) async throws -> Bool {
-    let isUser = try await database.write { connection in
+    try await database.write { connection in
       guard try connection.isUser(user) else { return false }
       try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
       return true
     }
-    if isUser { observers.onCredentialsEnded(user) }
-    return isUser
   }
 
   func contentSize() throws -> Int {
@@ -87,6 +83,7 @@ extension SQLiteConnection {
       """, user)
     try run("DELETE FROM session WHERE user = ?", user)
     if endingRegistrations { try run("DELETE FROM registration WHERE user = ?", user) }
+    effects.add(.credentialsEnded(user))
   }
 
   /// Holds what a user has scheduled, until an admin names another time for it.

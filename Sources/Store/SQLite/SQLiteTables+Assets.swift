@@ -40,7 +40,6 @@ extension SQLiteTables {
         AssetRecord.folded(asset.name))
       try connection.insertAssetEvent(event, created: now)
     }
-    if event != nil { observers.onAssetEvent(()) }
   }
 
   func finishPreparing(_ asset: AssetRecord, event: String) async throws -> Bool {
@@ -72,15 +71,13 @@ extension SQLiteTables {
     _ change: @escaping @Sendable (borrowing SQLiteConnection) throws -> Int
   ) async throws -> Bool {
     let now = now()
-    let isChanged = try await database.write(
+    return try await database.write(
       expectedBatch: expectedBatch, usesSavepoint: usesSavepoint
     ) { connection in
       guard try change(connection) == 1 else { return false }
       try connection.insertAssetEvent(event, created: now)
       return true
     }
-    if isChanged, event != nil { observers.onAssetEvent(()) }
-    return isChanged
   }
 }
 
@@ -88,6 +85,7 @@ extension SQLiteConnection {
   fileprivate func insertAssetEvent(_ data: String?, created: Date) throws {
     guard let data else { return }
     try run("INSERT INTO event(type, data, created) VALUES ('asset', ?, ?)", data, created)
+    effects.add(.assetEvent)
   }
 }
 

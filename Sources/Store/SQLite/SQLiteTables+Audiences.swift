@@ -68,22 +68,14 @@ extension SQLiteTables {
       return false
     }
     let now = now()
-    let (users, lanes) = try await database.write { connection in
-      var (users, lanes): ([UserID], Set<String>) = ([], [])
+    try await database.write { connection in
       let deadline = ContinuousClock.now + time
       repeat {
         let id = try connection.rows(query, values: values, limit: 1) { try $0.next(Int.self) }
         guard let id = id.first else { break }
-        switch try connection.writePart(id, at: now) {
-        case .users(let told): users += told
-        case .lane(let lane): lanes.insert(lane)
-        case nil: break
-        }
+        try connection.writePart(id, at: now)
       } while ContinuousClock.now < deadline
-      return (users, lanes)
     }
-    if !users.isEmpty { observers.onPushEvents(users) }
-    if !lanes.isEmpty { observers.onJobs(lanes) }
     return true
   }
 }
@@ -118,17 +110,15 @@ extension SQLiteConnection {
     }
   }
 
-  /// Inserts the push event of a notification for each of its recipients, and returns those who have it now.
-  func insertPushEvents(of id: Int, data: String, at now: Date) throws -> [UserID] {
+  /// Inserts the push event of a notification for each of its recipients.
+  func insertPushEvents(of id: Int, data: String, at now: Date) throws {
     // Those who are no recipients yet get it when they become some.
     try run(
       "UPDATE audience_part SET event = ? WHERE notification = ? AND push IS NULL", data, id)
     let users: [UserID] = try column(
       "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
       id)
-    let audience = AudienceParts(users)
-    try add(audience, of: id, event: data, at: now)
-    return audience.isSmall ? users : []
+    try add(AudienceParts(users), of: id, event: data, at: now)
   }
 
   /// Makes a user of a stored part a recipient before that part's turn.
@@ -179,16 +169,11 @@ extension SQLiteConnection {
       SELECT user.id, ?, ?, ? FROM json_each(?) CROSS JOIN user ON user.id = value
       """, id, event, now, users)
     try insertReceipts("queued", of: id, users: users, lane: "embedded", at: now)
+    effects.add(.pushEvents(try column("SELECT value FROM json_each(?)", users)))
   }
 
-  /// Who is to be told of a part that was written.
-  fileprivate enum Told {
-    case users([UserID])
-    case lane(String)
-  }
-
-  /// Writes a stored part and removes it; nil if nobody is to be told yet.
-  fileprivate func writePart(_ id: Int, at now: Date) throws -> Told? {
+  /// Writes a stored part and removes it.
+  fileprivate func writePart(_ id: Int, at now: Date) throws {
     let part = try first(
       "DELETE FROM audience_part WHERE id = ? RETURNING notification, event, push, due, members", id
     ) { row in
@@ -198,14 +183,13 @@ extension SQLiteConnection {
         members: try row.next(String.self)
       )
     }
-    guard let part else { return nil }
-    if let push = part.push {
-      try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
-      return try value("SELECT lane FROM push WHERE id = ?", push).map(Told.lane)
+    guard let part else { return }
+    guard let push = part.push else {
+      return try write(part.members, of: part.notification, event: part.event, at: now)
     }
-    try write(part.members, of: part.notification, event: part.event, at: now)
-    if part.event == nil { return nil }
-    return .users(try column("SELECT value FROM json_each(?)", part.members))
+    try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
+    let lane = try value("SELECT lane FROM push WHERE id = ?", push, as: String.self)
+    if let lane { effects.add(.jobs(lane: lane)) }
   }
 }
 

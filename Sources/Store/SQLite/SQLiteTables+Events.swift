@@ -12,6 +12,7 @@ extension SQLiteTables {
       try connection.run(
         "INSERT INTO push_event(user, data, created) SELECT value, ?, ? FROM json_each(?)", data,
         now, SQLiteConnection.list(users.map(\.rawValue)))
+      connection.effects.add(.pushEvents(users))
       for push in pushes {
         let row = try connection.insert(push, notification: nil, expires: nil)
         switch push.target {
@@ -23,7 +24,6 @@ extension SQLiteTables {
         }
       }
     }
-    notifyObservers(ofEventsFor: users, jobsOf: pushes)
   }
 
   func pushEvents(
@@ -63,23 +63,14 @@ extension SQLiteTables {
     let next = try database.value("SELECT min(due) FROM held_event", as: Date?.self) ?? nil
     let now = now()
     guard let next, next <= now else { return next }
-    let recipients = try await database.write { connection in
+    try await database.write { connection in
       let due = try connection.all(
         "SELECT notification, data FROM held_event WHERE due <= ? ORDER BY due, notification", now
       ) { ($0 as Int, $1 as String) }
       try connection.run("DELETE FROM held_event WHERE due <= ?", now)
-      return try due.reduce(into: Set<UserID>()) { recipients, event in
-        try recipients.formUnion(connection.insertPushEvents(of: event.0, data: event.1, at: now))
-      }
+      for (id, data) in due { try connection.insertPushEvents(of: id, data: data, at: now) }
     }
-    notifyObservers(ofEventsFor: Array(recipients))
     return try await releaseHeldEvents()
-  }
-
-  /// Wakes those who send what was just committed.
-  func notifyObservers(of new: NotificationInsert, for recipients: [UserID]) {
-    let announcesNow = new.push != nil && new.notBefore.map { $0 <= now() } ?? true
-    notifyObservers(ofEventsFor: announcesNow ? recipients : [], jobsOf: new.pushes)
   }
 }
 

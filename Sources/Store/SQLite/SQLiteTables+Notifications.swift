@@ -9,7 +9,7 @@ extension SQLiteTables {
     let isOrdered = zip(new.recipients, new.recipients.dropFirst()).allSatisfy { $0 < $1 }
     let recipients = isOrdered ? new.recipients : Set(new.recipients).sorted()
     let audience = AudienceParts(recipients, new.pushes)
-    let (notification, isNew) = try await database.write { connection in
+    return try await database.write { connection in
       if let key = new.idempotencyKey,
         let earlier = try connection.notification(for: key, sender: new.sender)
       {
@@ -25,19 +25,16 @@ extension SQLiteTables {
       try connection.record(new, as: notification.id, at: now)
       return (notification, true)
     }
-    if isNew { notifyObservers(of: new, for: recipients) }
-    return (notification, isNew)
   }
 
   func amend(
     _ id: Int, with new: NotificationInsert, replacing content: Digest?
   ) async throws -> StoredNotification? {
     let (now, blobs) = (now(), blobs)
-    let amended = try await database.write {
-      connection -> (notification: StoredNotification, recipients: [UserID])? in
+    return try await database.write { connection in
       try connection.requireRenewed(new.blob?.digest, in: blobs)
       if let stored = try connection.notification(id, at: now), stored.isSame(as: new) {
-        return (stored, [])
+        return stored
       }
       if let user = new.device { try connection.countOwnNotification(of: user, at: now) }
       guard let notification = try connection.update(id, with: new, replacing: content, at: now)
@@ -48,28 +45,24 @@ extension SQLiteTables {
         "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
         id)
       try connection.announce(new, to: AudienceParts(recipients, new.pushes), as: id, at: now)
-      return (notification, recipients)
+      connection.effects.add(.change(id))
+      return notification
     }
-    guard let amended else { return nil }
-    if !amended.recipients.isEmpty {
-      observers.onChange(id)
-      notifyObservers(of: new, for: amended.recipients)
-    }
-    return amended.notification
   }
 
   func withdraw(_ id: Int) async throws -> Bool {
     let now = now()
-    let isWithdrawn = try await database.write { connection in
+    return try await database.write { connection in
       try connection.cancelUnsent(id, at: now)
-      return try connection.run(
-        """
-        UPDATE notification SET expires = ?1, withdrawn = ?1
-        WHERE id = ?2 AND (expires IS NULL OR expires > ?1)
-        """, now, id) == 1
+      let isWithdrawn =
+        try connection.run(
+          """
+          UPDATE notification SET expires = ?1, withdrawn = ?1
+          WHERE id = ?2 AND (expires IS NULL OR expires > ?1)
+          """, now, id) == 1
+      if isWithdrawn { connection.effects.add(.change(id)) }
+      return isWithdrawn
     }
-    if isWithdrawn { observers.onChange(id) }
-    return isWithdrawn
   }
 
   func notification(_ id: Int) throws -> StoredNotification? {

@@ -110,6 +110,7 @@ extension SQLiteConnection {
       """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), new.collapseID?(id),
       expires)
     guard let push else { throw StoreError(.failed, "the push was not stored") }
+    effects.add(.jobs(lane: new.lane))
     return push
   }
 
@@ -225,7 +226,7 @@ extension SQLiteTables {
   /// Replays the dead letters that meet a condition on `?1`.
   func replay(where condition: String, _ value: some Column & Sendable) async throws -> Int {
     let now = now()
-    let (count, lanes): (Int, [String]) = try await database.write { connection in
+    return try await database.write { connection in
       let jobs = try connection.updateJobs(
         from: .failed, to: .queued,
         """
@@ -235,10 +236,9 @@ extension SQLiteTables {
       let lanes = try connection.column(
         "SELECT DISTINCT lane FROM job WHERE id IN (SELECT value FROM json_each(?))",
         SQLiteConnection.list(jobs), as: String.self)
-      return (jobs.count, lanes)
+      connection.effects.add(lanes.map { .jobs(lane: $0) })
+      return jobs.count
     }
-    if !lanes.isEmpty { observers.onJobs(Set(lanes)) }
-    return count
   }
 
   func cancel(job: Int) async throws -> Bool {

@@ -317,7 +317,7 @@ extension SQLiteTables {
 
   func resume(lane: String?) async throws -> Int {
     let now = now()
-    let (lanes, jobs): (Set<String>, Int) = try await database.write { connection in
+    return try await database.write { connection in
       let refused = try connection.all(
         """
         SELECT id, lane FROM job
@@ -327,10 +327,9 @@ extension SQLiteTables {
       let paused: [String] = try connection.column(
         "DELETE FROM lane_pause WHERE lane = ?1 OR ?1 IS NULL RETURNING lane", lane)
       try connection.sendAgain(refused.map(\.0), at: now)
-      return (Set(refused.map(\.1)).union(paused), refused.count)
+      connection.effects.add((refused.map(\.1) + paused).map { .jobs(lane: $0) })
+      return refused.count
     }
-    if !lanes.isEmpty { observers.onJobs(lanes) }
-    return jobs
   }
 
   func restoreRegistrations(endedBy lane: String, since: Date) async throws -> Int {

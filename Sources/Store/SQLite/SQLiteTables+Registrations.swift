@@ -26,23 +26,19 @@ extension SQLiteTables {
     _ id: String, user: UserID, _ change: RegistrationChange
   ) async throws -> RegistrationResult {
     let now = now()
-    let (result, ended) = try await database.write { connection in
+    return try await database.write { connection in
       try connection.putRegistration(id, user: user, change, at: now)
     }
-    for user in ended { observers.onCredentialsEnded(user) }
-    if case .stored = result, let lane = change.lane { observers.onJobs([lane]) }
-    return result
   }
 
   func removeRegistration(_ id: String, user: UserID?) async throws -> Bool {
-    let owner = try await database.write { connection in
-      try connection.column(
+    try await database.write { connection in
+      let owners = try connection.column(
         "DELETE FROM registration WHERE id = ?1 AND (user = ?2 OR ?2 IS NULL) RETURNING user", id,
-        user, as: UserID.self
-      ).first
+        user, as: UserID.self)
+      connection.effects.add(owners.map(Effect.credentialsEnded))
+      return !owners.isEmpty
     }
-    if let owner { observers.onCredentialsEnded(owner) }
-    return owner != nil
   }
 
   func registrations(
@@ -102,10 +98,9 @@ extension DeviceRegistration {
 }
 
 extension SQLiteConnection {
-  /// Also returns the users of other registrations that have ended.
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
-  ) throws -> (RegistrationResult, ended: [UserID]) {
+  ) throws -> RegistrationResult {
     let known = try first(
       "SELECT user, platform, ended IS NULL FROM registration WHERE id = ?", id
     ) { row in
@@ -115,9 +110,9 @@ extension SQLiteConnection {
       )
     }
     // A user who was removed meanwhile must not leave a registration tagged with the name.
-    guard known == nil || known?.owner == user, try isUser(user) else { return (.notOwn, []) }
+    guard known == nil || known?.owner == user, try isUser(user) else { return .notOwn }
     if change.isRenewal, known?.platform ?? change.platform != change.platform || known == nil {
-      return (.notRenewable, [])
+      return .notRenewable
     }
     let former = try first(
       """
@@ -134,12 +129,13 @@ extension SQLiteConnection {
       )
     }
     if let former, former.platform ?? change.platform != change.platform {
-      return (.handleTaken, [])
+      return .handleTaken
     }
     // The other user's devices are told.
     if former != nil { try countOwnNotification(of: user, at: now) }
     let ended: [UserID] = try column(
       "DELETE FROM registration WHERE handle = ? AND id <> ? RETURNING user", change.handle, id)
+    effects.add(ended.map(Effect.credentialsEnded))
     if let former {
       try run(
         "INSERT INTO event(type, publisher, data, created) VALUES ('device', ?, ?, ?)",
@@ -160,6 +156,7 @@ extension SQLiteConnection {
         UPDATE job SET lane = ?2 WHERE registration = ?1 AND state = 'queued' AND lane <> ?2
           AND lane = (SELECT lane FROM registration WHERE id = ?1)
         """, id, lane)
+      effects.add(.jobs(lane: lane))
     }
     try run(
       """
@@ -176,7 +173,7 @@ extension SQLiteConnection {
     for tag in change.tags {
       try run("INSERT INTO registration_tag VALUES (?, ?) ON CONFLICT DO NOTHING", tag, id)
     }
-    return (.stored(endedOf: former?.owner), ended)
+    return .stored(endedOf: former?.owner)
   }
 }
 
@@ -185,7 +182,7 @@ extension SQLiteConnection {
 extension SQLiteTables {
   func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool {
     let now = now()
-    let (isAdded, hasReplaced) = try await database.write { connection in
+    return try await database.write { connection in
       // Its time is later than that of every other, also of one from the same millisecond.
       let added = try connection.run(
         """
@@ -199,10 +196,9 @@ extension SQLiteTables {
         DELETE FROM device_token WHERE registration = ?1 AND hash NOT IN (
           SELECT hash FROM device_token WHERE registration = ?1 ORDER BY created DESC LIMIT 2)
         """, registration)
-      return (added == 1, removed > 0)
+      if removed > 0 { connection.effects.add(.credentialsEnded(user)) }
+      return added == 1
     }
-    if hasReplaced { observers.onCredentialsEnded(user) }
-    return isAdded
   }
 
   func device(withToken hash: Digest, fetching notification: Int?) async throws -> TokenDevice? {
@@ -236,16 +232,15 @@ extension SQLiteTables {
     """
 
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
-    let owner = try await database.write { connection -> UserID? in
+    try await database.write { connection in
       let owner = try connection.value(
         "SELECT user FROM registration WHERE id = ?1 AND (user = ?2 OR ?2 IS NULL)", registration,
         user, as: UserID.self)
-      guard owner != nil else { return nil }
+      guard let owner else { return false }
       try connection.run("DELETE FROM device_token WHERE registration = ?", registration)
-      return owner
+      connection.effects.add(.credentialsEnded(owner))
+      return true
     }
-    if let owner { observers.onCredentialsEnded(owner) }
-    return owner != nil
   }
 }
 

@@ -3,20 +3,20 @@ import FoundationEssentials
 extension SQLiteTables {
   func addSession(_ hash: Digest, user: UserID, userAgent: String) async throws -> Bool {
     let now = now()
-    let isAdded: Bool? = try await database.write { connection in
-      guard try connection.isUser(user) else { return nil }
+    return try await database.write { connection in
+      guard try connection.isUser(user) else { return false }
       try connection.run(
         """
         INSERT INTO session(hash, user, created, used, user_agent) VALUES (?1, ?2, ?3, ?3, ?4)
         """, hash, user, now, userAgent)
-      return try connection.run(
+      let removed = try connection.run(
         """
         DELETE FROM session WHERE user = ?1 AND id NOT IN (
           SELECT id FROM session WHERE user = ?1 ORDER BY id DESC LIMIT ?2)
-        """, user, Session.most) == 0
+        """, user, Session.most)
+      if removed > 0 { connection.effects.add(.credentialsEnded(user)) }
+      return true
     }
-    if isAdded == false { observers.onCredentialsEnded(user) }
-    return isAdded != nil
   }
 
   func sessionUser(withToken hash: Digest) throws -> SessionUser? {
@@ -53,18 +53,20 @@ extension SQLiteTables {
   }
 
   func removeSession(_ id: Int, user: UserID) async throws -> Bool {
-    let isRemoved =
-      try await database.run("DELETE FROM session WHERE id = ? AND user = ?", id, user) == 1
-    if isRemoved { observers.onCredentialsEnded(user) }
-    return isRemoved
+    try await database.write { connection in
+      guard try connection.run("DELETE FROM session WHERE id = ? AND user = ?", id, user) == 1
+      else { return false }
+      connection.effects.add(.credentialsEnded(user))
+      return true
+    }
   }
 
   func removeEndedSessions() async throws {
     let limit = now() - Session.lifetime
-    let users = try await database.write { connection in
-      try connection.column(
+    try await database.write { connection in
+      let users = try connection.column(
         "DELETE FROM session WHERE created <= ? RETURNING user", limit, as: UserID.self)
+      connection.effects.add(users.map(Effect.credentialsEnded))
     }
-    for user in Set(users) { observers.onCredentialsEnded(user) }
   }
 }

@@ -184,8 +184,8 @@ extension SQLiteTables {
 
   func removeEndedRegistrations(before time: Date) async throws {
     while true {
-      let users = try await database.write { connection in
-        try connection.column(
+      let count = try await database.write { connection in
+        let users = try connection.column(
           """
           DELETE FROM registration WHERE id IN (
             SELECT id FROM (
@@ -194,9 +194,10 @@ extension SQLiteTables {
             WHERE ended < ?1 OR number > ?2 LIMIT \(Self.batch))
           RETURNING user
           """, time, UserQuota.devices, as: UserID.self)
+        connection.effects.add(users.map(Effect.credentialsEnded))
+        return users.count
       }
-      if users.isEmpty { return }
-      for user in Set(users) { observers.onCredentialsEnded(user) }
+      if count == 0 { return }
     }
   }
 

@@ -20,17 +20,14 @@ extension SQLiteTables {
   func setPassword(
     of name: String, hash: String, endingRegistrations: Bool
   ) async throws -> Bool {
-    let user = try await database.write { connection in
+    try await database.write { connection in
       let user = try connection.value(
         "UPDATE user SET hash = ? WHERE name = ? AND hash IS NOT NULL RETURNING id", hash, name,
         as: UserID.self)
-      if let user {
-        try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
-      }
-      return user
+      guard let user else { return false }
+      try connection.endCredentials(of: user, endingRegistrations: endingRegistrations)
+      return true
     }
-    if let user { observers.onCredentialsEnded(user) }
-    return user != nil
   }
 
   func setMaxDevices(of name: String, to number: Int) async throws -> Bool {
@@ -45,9 +42,7 @@ extension SQLiteTables {
 
   func removeUser(_ name: String) async throws -> Bool {
     let now = now()
-    let user = try await database.write { try $0.removeUser(named: name, at: now) }
-    if let user { observers.onCredentialsEnded(user) }
-    return user != nil
+    return try await database.write { try $0.removeUser(named: name, at: now) }
   }
 
   func user(named name: String) throws -> User? {
@@ -128,11 +123,12 @@ extension SQLiteConnection {
       "SELECT id FROM user WHERE name = ? AND (hash IS NOT NULL OR ?)", name, allowingPasswordless)
   }
 
-  /// Removes the user of a name, and returns it; nil if there is none.
-  func removeUser(named name: String, at now: Date) throws -> UserID? {
+  /// Removes the user of a name; false if there is none.
+  func removeUser(named name: String, at now: Date) throws -> Bool {
     let id = try value("SELECT id FROM user WHERE name = ?", name, as: UserID.self)
-    if let id { try remove(id, at: now) }
-    return id
+    guard let id else { return false }
+    try remove(id, at: now)
+    return true
   }
 
   /// Removes a user and its rows; rows of `recipient` keep the number, which is never reused.
@@ -154,6 +150,7 @@ extension SQLiteConnection {
     ] {
       try run("DELETE FROM \(owner) = ?", user)
     }
+    effects.add(.credentialsEnded(user))
   }
 }
 
@@ -168,7 +165,8 @@ extension SQLiteTables {
   func addLinkKey() async throws -> Int {
     let now = now()
     let id = try await database.write { connection in
-      try connection.value(
+      connection.effects.add(.everything)
+      return try connection.value(
         "INSERT INTO link_key(secret, created) VALUES (?, ?) RETURNING id",
         LinkKey.newSecret(), now, as: Int.self)
     }
@@ -177,8 +175,11 @@ extension SQLiteTables {
   }
 
   func removeLinkKey(_ id: Int) async throws -> Bool {
-    try await database.run(
-      "DELETE FROM link_key WHERE id = ? AND id < (SELECT max(id) FROM link_key)", id) == 1
+    try await database.write { connection in
+      connection.effects.add(.everything)
+      return try connection.run(
+        "DELETE FROM link_key WHERE id = ? AND id < (SELECT max(id) FROM link_key)", id) == 1
+    }
   }
 }
 

@@ -8,7 +8,6 @@ import FoundationEssentials
 final class SQLiteTables: Tables {
   let database: Database
   let blobs: Blobs
-  let observers: CommitObservers
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner: String
@@ -22,10 +21,10 @@ final class SQLiteTables: Tables {
     in folder: DataFolder, start: NodeStart?, blobs: Blobs, observers: CommitObservers,
     now: @escaping @Sendable () -> Date
   ) throws {
-    database = try Database(path: folder.database, onCommit: observers.onCommit) {
+    database = try Database(path: folder.database, observers: observers) {
       try $0.addFirstKeys()
     }
-    (self.blobs, self.observers, self.now) = (blobs, observers, now)
+    (self.blobs, self.now) = (blobs, now)
     owner = start?.owner ?? UUID().uuidString
     observers.lead.set(true)
     observers.folderLead.set(true)
@@ -48,10 +47,4 @@ final class SQLiteTables: Tables {
   }
 
   func access() -> DatabaseAccess? { nil }
-
-  /// Wakes those who send what was just committed.
-  func notifyObservers(ofEventsFor users: [UserID], jobsOf pushes: [PushInsert] = []) {
-    if !users.isEmpty { observers.onPushEvents(users) }
-    if !pushes.isEmpty { observers.onJobs(Set(pushes.map(\.lane))) }
-  }
 }

@@ -1,0 +1,359 @@
+import FoundationEssentials
+
+@testable import Store
+
+/// A function of the records that writes, and what has to follow its commit.
+struct WritingFunction: Sendable {
+  /// A call, and the effects that it must have.
+  struct Call: Sendable {
+    let effects: Set<Effect>
+    let body: @Sendable (Store) async throws -> Void
+
+    init(
+      effects: Set<Effect>, _ body: @escaping @Sendable (Store) async throws -> Void
+    ) { (self.effects, self.body) = (effects, body) }
+  }
+
+  let name: String
+  /// Makes what the call needs.
+  let prepare: @Sendable (Store, Scratch) async throws -> Call
+
+  private init(
+    _ name: String, _ prepare: @escaping @Sendable (Store) async throws -> Call
+  ) { self.init(name) { store, _ in try await prepare(store) } }
+
+  /// One that depends on the time.
+  private init(
+    _ name: String, _ prepare: @escaping @Sendable (Store, Scratch) async throws -> Call
+  ) { (self.name, self.prepare) = (name, prepare) }
+
+  /// One that needs nothing.
+  private init(
+    _ name: String, effects: Set<Effect>, _ body: @escaping @Sendable (Store) async throws -> Void
+  ) {
+    self.init(name) { _ in Call(effects: effects, body) }
+  }
+
+  /// Effects of a function that has none, beside events for publishers, of which everybody hears after each commit.
+  private static let none: Set<Effect> = []
+
+  // MARK: - The table
+
+  /// Every function that writes; those that have two outcomes are in it twice.
+  static let all = accounts + sessions + notifications + outbox + events + assets + upkeep
+
+  private static let accounts = [
+    Self("addUser", effects: none) {
+      try await $0.accounts.addUser("new", hash: "", role: .device)
+    },
+    // In place of a user without a password, whose credentials end.
+    Self("addUser") { store in
+      let user = try await store.guest("guest")
+      return Call(effects: [.credentialsEnded(user)]) {
+        try await $0.accounts.addUser("guest", hash: "", role: .device)
+      }
+    },
+    Self("setPassword") { store in
+      let user = try await store.user("word")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.accounts.setPassword(of: "word", hash: "")
+      }
+    },
+    Self("setMaxDevices", effects: none) {
+      _ = try await $0.accounts.setMaxDevices(of: "alice", to: 9)
+    },
+    Self("removeUser") { store in
+      let user = try await store.user("gone")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.accounts.removeUser("gone")
+      }
+    },
+    Self("userIDs", effects: none) {
+      _ = try await $0.accounts.userIDs(
+        of: ["later"], allowingPasswordless: true, addingPasswordless: true)
+    },
+    // Calls `userIDs`, which adds nobody for it.
+    Self("audience", effects: none) {
+      _ = try await $0.accounts.audience(
+        named: ["alice"], allowingPasswordless: true, matching: [])
+    },
+    Self("registration", effects: none) {
+      _ = try await $0.accounts.registration(forHandle: "AA", user: alice)
+    },
+    Self("putRegistration", effects: none) {
+      try await $0.register("phone", of: alice)
+    },
+    // The device was another user's, and is sent by another lane now.
+    Self("putRegistration") { store in
+      try await store.register("hers", of: alice, handle: "same")
+      return Call(effects: [.credentialsEnded(alice), .jobs(lane: "webpush:a")]) { store in
+        var change = RegistrationChange(platform: "fcm", handle: "same")
+        change.lane = "webpush:a"
+        try await store.events.push("{}", to: [], pushes: [.toAudience("webpush:a")])
+        _ = try await store.accounts.putRegistration("his", user: bob, change)
+      }
+    },
+    Self("removeRegistration") { store in
+      try await store.register("old", of: alice)
+      return Call(effects: [.credentialsEnded(alice)]) {
+        _ = try await $0.accounts.removeRegistration("old", user: alice)
+      }
+    },
+    Self("addToken") { store in
+      try await store.register("first", of: alice)
+      return Call(effects: none) { try await $0.addToken("first", of: alice) }
+    },
+    // The third token of a device ends the first.
+    Self("addToken") { store in
+      try await store.register("third", of: alice)
+      for _ in 0..<2 { try await store.addToken("third", of: alice) }
+      return Call(effects: [.credentialsEnded(alice)]) {
+        try await $0.addToken("third", of: alice)
+      }
+    },
+    Self("device") { store in
+      try await store.register("seen", of: alice)
+      let token = try await store.addToken("seen", of: alice)
+      return Call(effects: none) { _ = try await $0.accounts.device(withToken: token) }
+    },
+    Self("removeTokens") { store in
+      try await store.register("lost", of: alice)
+      return Call(effects: [.credentialsEnded(alice)]) {
+        _ = try await $0.accounts.removeTokens(of: "lost", user: alice)
+      }
+    },
+    Self("addLinkKey", effects: [.everything]) { _ = try await $0.accounts.addLinkKey() },
+    Self("removeLinkKey") { store in
+      let keys = try await store.accounts.linkKeys()
+      _ = try await store.accounts.addLinkKey()
+      return Call(effects: [.everything]) {
+        _ = try await $0.accounts.removeLinkKey(keys[0].id)
+      }
+    },
+    Self("putUser") { store in
+      let user = try await store.user("former")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.administration.putUser("former", role: .publisher, hash: nil)
+      }
+    },
+    Self("removeUserUnlessLastAdmin") { store in
+      let user = try await store.user("unwanted")
+      return Call(effects: [.credentialsEnded(user)]) {
+        _ = try await $0.administration.removeUserUnlessLastAdmin("unwanted")
+      }
+    },
+    Self("endCredentials", effects: [.credentialsEnded(bob)]) {
+      _ = try await $0.administration.endCredentials(of: bob)
+    },
+    // The device may register again with its token.
+    Self("endSilentRegistrations", effects: none) {
+      _ = try await $0.administration.endSilentRegistrations(since: .distantPast)
+    },
+  ]
+
+  private static let sessions = [
+    Self("addSession", effects: none) { _ = try await $0.addSession(of: alice) },
+    // The oldest of too many ends.
+    Self("addSession") { store in
+      for _ in 0..<Session.most { try await store.addSession(of: bob) }
+      return Call(effects: [.credentialsEnded(bob)]) { _ = try await $0.addSession(of: bob) }
+    },
+    Self("sessionUser") { store in
+      let token = try await store.addSession(of: alice)
+      return Call(effects: none) { _ = try await $0.sessions.sessionUser(withToken: token) }
+    },
+    Self("removeSession") { store in
+      try await store.addSession(of: carol)
+      let session = try await store.sessions.sessions(of: carol)[0]
+      return Call(effects: [.credentialsEnded(carol)]) {
+        _ = try await $0.sessions.removeSession(session.id, user: carol)
+      }
+    },
+  ]
+
+  private static let notifications = [
+    Self("create", effects: [.pushEvents([alice]), .jobs(lane: "fcm")]) { store in
+      _ = try await store.notifications.create(.withPush(to: alice))
+    },
+    // Again, with the same key.
+    Self("create") { store in
+      var new = NotificationInsert.withPush(to: alice)
+      new.idempotencyKey = IdempotencyKey("k", request: [])
+      let again = new
+      _ = try await store.notifications.create(again)
+      return Call(effects: none) { _ = try await $0.notifications.create(again) }
+    },
+    Self("amend") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: [.change(id), .pushEvents([bob]), .jobs(lane: "fcm")]) {
+        _ = try await $0.notifications.amend(id, with: .withPush(to: bob))
+      }
+    },
+    // To what it is already.
+    Self("amend") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: none) { _ = try await $0.notifications.amend(id, with: .any(to: bob)) }
+    },
+    Self("withdraw") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: [.change(id)]) { _ = try await $0.notifications.withdraw(id) }
+    },
+    Self("markRead") { store in
+      let id = try await store.notifications.create(.any(to: bob)).notification.id
+      return Call(effects: none) { _ = try await $0.notifications.markRead(id, user: bob) }
+    },
+    Self("recordSent", effects: none) { $0.notifications.recordSent([0], user: alice) },
+    Self("recordFetched", effects: none) { $0.notifications.recordFetched(0, user: alice) },
+    Self("writeNextParts") { store in
+      let users = try await store.crowd()
+      _ = try await store.notifications.create(.any(to: users))
+      return Call(effects: [.pushEvents(users)]) {
+        while try await $0.notifications.writeNextParts(within: .zero) {}
+      }
+    },
+    Self("completeAudience") { store in
+      let users = try await store.crowd()
+      let id = try await store.notifications.create(.any(to: users)).notification.id
+      return Call(effects: [.pushEvents(users)]) {
+        try await $0.notifications.completeAudience(of: id)
+      }
+    },
+  ]
+
+  private static let outbox = [
+    Self("settleAndLease") { store in
+      try await store.register("dead", of: alice)
+      try await store.events.push("{}", to: [], pushes: [.to("dead")])
+      return Call(effects: none) { store in
+        let jobs = try await store.outbox.lease(lane: "fcm", until: store.now() + 9)
+        _ = try await store.outbox.settleAndLease(
+          jobs.map { ($0.id, .deadToken(since: nil, reason: "gone")) }, lane: "fcm", limit: 9,
+          until: store.now() + 9)
+      }
+    },
+    Self("begin") { store in
+      try await store.stop("begun")
+      return Call(effects: none) {
+        try await $0.outbox.begin(SendingLane("begun", settings: "other"))
+      }
+    },
+    Self("failJobsOfRemovedDevices", effects: none) {
+      try await $0.outbox.failJobsOfRemovedDevices(inLanesBeginningWith: "webpush:")
+    },
+    Self("explain", effects: none) { try await $0.outbox.explain("why", lanes: ["fcm"]) },
+    Self("replay") { store in
+      let job = try await store.fail("replayed")
+      return Call(effects: [.jobs(lane: "replayed")]) { _ = try await $0.outbox.replay(job) }
+    },
+    Self("cancel") { store in
+      try await store.events.push("{}", to: [], pushes: [.toAudience("fcm")])
+      let job = try await store.outbox.jobs(limit: 1)[0].job
+      return Call(effects: none) { _ = try await $0.outbox.cancel(job: job) }
+    },
+    Self("resume") { store in
+      try await store.stop("stopped")
+      return Call(effects: [.jobs(lane: "stopped")]) {
+        _ = try await $0.outbox.resume(lane: "stopped")
+      }
+    },
+    Self("restoreRegistrations", effects: none) {
+      _ = try await $0.outbox.restoreRegistrations(endedBy: "fcm", since: .distantPast)
+    },
+  ]
+
+  private static let events = [
+    Self("push") { store in
+      try await store.register("told", of: alice)
+      return Call(effects: [.pushEvents([alice, bob]), .jobs(lane: "fcm")]) {
+        try await $0.events.push("{}", to: [bob, alice], pushes: [.to("told")])
+      }
+    },
+    Self("releaseHeldEvents") { store, scratch in
+      var held = NotificationInsert.any(to: carol)
+      held.notBefore = scratch.now + 60
+      _ = try await store.notifications.create(held)
+      scratch.pass(60)
+      return Call(effects: [.pushEvents([carol])]) {
+        _ = try await $0.events.releaseHeldEvents()
+      }
+    },
+    Self("createCursor", effects: none) { $0.events.createCursor(of: "reader") },
+    Self("setCursor", effects: none) { try await $0.events.setCursor(1, of: "reader") },
+  ]
+
+  private static let assets = [
+    Self("putAsset", effects: [.assetEvent]) {
+      try await $0.assets.putAsset(.any("a", at: $0.now()), event: "{}")
+    },
+    Self("putAsset", effects: none) { try await $0.assets.putAsset(.any("b", at: $0.now())) },
+    Self("finishPreparing") { store in
+      var asset = AssetRecord.any("c", at: store.now())
+      asset.state = .preparing
+      try await store.assets.putAsset(asset)
+      asset.state = .ready
+      let ready = asset
+      return Call(effects: [.assetEvent]) {
+        _ = try await $0.assets.finishPreparing(ready, event: "{}")
+      }
+    },
+    Self("removeAsset") { store in
+      try await store.assets.putAsset(.any("d", at: store.now()))
+      return Call(effects: [.assetEvent]) {
+        _ = try await $0.assets.removeAsset("img", "d", event: "{}")
+      }
+    },
+    Self("addFileRemoval", effects: none) {
+      try await $0.assets.addFileRemoval(
+        FileRemoval(folder: "f", richType: "img", name: "d", stamp: "s"))
+    },
+    Self("takeFileRemoval", effects: none) {
+      _ = try await $0.assets.takeFileRemoval("img", "d", folder: "f")
+    },
+  ]
+
+  private static let upkeep = [
+    Self("probe", effects: none) { try await $0.tables.probe() },
+    Self("removeStamp", effects: none) {
+      try await $0.tables.removeStamp("img", "a", blob: Digest(of: []))
+    },
+    Self("removeExpiredNotifications", effects: none) {
+      _ = try await $0.tables.removeExpiredNotifications(withdrawnBefore: .distantPast)
+    },
+    Self("removeEndedSessions") { store, scratch in
+      scratch.pass(Session.lifetime)
+      try await store.tables.removeEndedSessions()
+      try await store.addSession(of: news)
+      scratch.pass(Session.lifetime)
+      return Call(effects: [.credentialsEnded(news)]) {
+        try await $0.tables.removeEndedSessions()
+      }
+    },
+    Self("removeEndedRegistrations") { store in
+      try await store.endRegistrations()
+      try await store.tables.removeEndedRegistrations(before: .distantFuture)
+      try await store.register("ended", of: shop)
+      try await store.endRegistrations()
+      return Call(effects: [.credentialsEnded(shop)]) {
+        try await $0.tables.removeEndedRegistrations(before: .distantFuture)
+      }
+    },
+    Self("removeHistory", effects: none) {
+      try await $0.tables.removeHistory(before: .distantPast)
+    },
+    Self("removeEvents", effects: none) {
+      try await $0.tables.removeEvents(before: .distantPast, keeping: 1000)
+    },
+    // The last one: no guest is left.
+    Self("removePasswordlessUsers") { store in
+      let names = try await store.accounts.userNames(
+        from: "", below: "~", includingPasswordless: true, limit: 10_000)
+      let users = try await store.accounts.users()
+      let guests = Set(names).subtracting(users.map(\.name))
+      let ids = try await store.accounts.userIDs(
+        of: guests, allowingPasswordless: true, addingPasswordless: false)
+      return Call(effects: Set(ids.values.map(Effect.credentialsEnded))) {
+        $0.accounts.removePasswordlessUsers()
+      }
+    },
+  ]
+}
