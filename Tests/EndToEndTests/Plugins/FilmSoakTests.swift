@@ -107,6 +107,8 @@ struct RandomFilm: CustomStringConvertible, Sendable {
   /// How long it is, in milliseconds, if it is one piece.
   private let length: Int?
   private let hasSound: Bool
+  /// Whether there is a gap after a piece, which ffmpeg cannot follow.
+  private let hasLaterGap: Bool
   private(set) var refusal: String?
   private var size: [Int] = []
   private var saysSound = false
@@ -152,6 +154,7 @@ struct RandomFilm: CustomStringConvertible, Sendable {
     }
     let frames = pieces.isEmpty ? [0..<60] : pieces.map { $0.start..<$0.start + $0.count }
     shown = Set(frames.joined().map { Self.colours[$0 / 20] })
+    hasLaterGap = edits.dropFirst().contains { $0.start == nil }
     length = edits.count == 1 ? edits.first?.duration : nil
     let lost = [1, 2].filter { _ in any(0...2) == 0 }
     for track in lost {
@@ -188,6 +191,9 @@ struct RandomFilm: CustomStringConvertible, Sendable {
 
   /// What is wrong with the answers; empty if nothing is.
   func problems(_ seen: [String: Sight]) -> [String] {
+    if hasLaterGap {
+      return refusal?.contains("has a gap") == true ? [] : ["not refused"]
+    }
     if let refusal {
       // Only pictures that are stretched beyond what phones show.
       return refusal.contains("at most 8192x4320") ? [] : ["refused: \(refusal)"]

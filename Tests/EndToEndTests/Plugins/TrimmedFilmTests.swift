@@ -118,7 +118,9 @@ import Testing
     #expect(abs((try folder.facts(film)["duration"] as? Double ?? 0) - 3) < 0.1)
   }
 
-  @Test func `a film that shows nothing is refused, and so is one of thousands of pieces`()
+  @Test
+  func
+    `a film that shows nothing is refused, and so is one of thousands of pieces or with later gaps`()
     async throws
   {
     let whole = try Movie(try await whole())
@@ -131,6 +133,13 @@ import Testing
       #expect(
         try folder.run("validate", try film(edits)).text
           == "This film shows no picture, only gaps. Export it again.")
+    }
+    // There ffmpeg shows what is hidden at the beginning.
+    let gap = [Movie.Edit(duration: 950, start: 4500), .init(duration: 1000, start: nil)]
+    for edits in [gap, gap + [.init(duration: 150, start: 5300)]] {
+      #expect(
+        try folder.run("validate", try film(edits)).text
+          == "The film has a gap after one of its pieces. Export it as a new film.")
     }
     let limits = "-t 4 -d \(640 << 10)"
     let many = (0..<5000).map { Movie.Edit(duration: 100, start: $0 % 50 * 100) }
