@@ -2,8 +2,8 @@ import MediaTypes
 import Testing
 
 @Suite struct AnimationTests {
-  private static func gif(_ frames: Int) -> [UInt8] {
-    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 1, 0, 0]
+  private static func gif(_ frames: Int, width: UInt8 = 1) -> [UInt8] {
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, width, 0, 1, 0, 0, 2, 1, 0, 0]
     return Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0] + (0..<frames).flatMap { _ in frame }
       + [0x3B]
   }
@@ -32,8 +32,9 @@ import Testing
     film("mif1msf1"), film("avis"),
   ]
   private static let still = [
-    gif(0), gif(1), png([box("IDAT", [1])]), png([box("IDAT", [1]), box("acTL", control)]),
+    gif(0), gif(1), gif(2, width: 0), png([box("IDAT", [1])]), png([box("IDAT", [1]), box("acTL", control)]),
     png([box("acTL", [0, 0, 0, 1, 0, 0, 0, 0]), box("IDAT", [1])]), webP(0), webP(1),
+    png([box("acTL", [0, 0, 0, 0, 0, 0, 0, 0]), box("IDAT", [1])]), png([box("acTL", [0, 2])]),
     film("mif1heic"), film(""), [0xFF, 0xD8, 0xFF], [], Array("RIFF".utf8),
   ]
 

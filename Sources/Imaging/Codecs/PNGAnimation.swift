@@ -174,7 +174,11 @@ struct PNGAnimation {
     private mutating func read(_ chunk: Chunk) throws(ImagingError) -> Frame? {
       switch chunk.id {
       case "IHDR": header = source.octets(chunk.body)
-      case "PLTE", "tRNS": colours += source.bytes(chunk.range)
+      case "PLTE", "tRNS":
+        // No more than a palette and its alpha: every frame is decoded with a copy of them.
+        if colours.count + chunk.range.count <= 12 + 768 + 12 + 256 {
+          colours += source.bytes(chunk.range)
+        }
       case "acTL":
         let isSame = !isBehindPixels && source.bytes(chunk.body) == announcement
         guard isSame, PNGChunk.isSound(chunk.range, in: source) else { throw PNGAnimation.damaged }
@@ -184,10 +188,9 @@ struct PNGAnimation {
       case "fcTL": return try begin(chunk)
       case "fdAT":
         try count(chunk)
-        guard let frame, !frame.isOwnPicture, frame.chunks.isEmpty || isInData else {
-          throw PNGAnimation.damaged
-        }
-        self.frame?.chunks.append(chunk.range)
+        let isExpected = frame.map { !$0.isOwnPicture && ($0.chunks.isEmpty || isInData) }
+        guard isExpected == true else { throw PNGAnimation.damaged }
+        frame?.chunks.append(chunk.range)
         isInData = true
         return nil
       default: guard CleanCopy.keeps(chunk.id) else { return nil }

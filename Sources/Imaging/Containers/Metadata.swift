@@ -52,7 +52,7 @@ struct Metadata {
     let blocks = Array(GIFBlocks(source))
     let images = blocks.filter { $0.kind == .image }
     codedBytes = images.first?.range.count
-    isAnimated = images.count { !$0.isEmpty(in: source) } > 1
+    isAnimated = source.isAnimation
     isComplete = blocks.last?.kind == .trailer && !images.isEmpty
   }
 

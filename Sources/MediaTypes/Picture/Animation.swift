@@ -3,7 +3,8 @@ extension ByteSource {
   package var isAnimation: Bool {
     let head = octets(0..<16)
     if head.has("GIF8") {
-      return GIFBlocks(self).lazy.filter { $0.kind == .image }.prefix(2).count > 1
+      return GIFBlocks(self).lazy.filter { $0.kind == .image && !$0.isEmpty(in: self) }
+        .prefix(2).count > 1
     }
     if head[0] == 0x89, head.has("PNG", at: 1) { return isAnimatedPNG }
     if head.has("RIFF"), head.has("WEBP", at: 8) {
@@ -16,7 +17,7 @@ extension ByteSource {
   private var isAnimatedPNG: Bool {
     for chunk in Chunks(png: self) {
       if chunk.id == "IDAT" { return false }
-      if chunk.id == "acTL" { return octets(chunk.body).big(at: 0, count: 4) != 1 }
+      if chunk.id == "acTL" { return (octets(chunk.body.prefix(4)).big(at: 0, count: 4) ?? 0) > 1 }
     }
     return false
   }
