@@ -176,7 +176,7 @@ import MediaTypes
 
   @Test(arguments: ["fcTL", "fdAT"])
   func `a chunk of an animation with a wrong checksum is refused`(type: String) {
-    #expect(Self.refusal(P.file(P.two, unsound: type)) != nil)
+    #expect(Self.refusal(P.file(P.two, wrongCRC: type)) != nil)
   }
 
   @Test func `what announces no animation is a still picture, and is sent as one`() throws {
@@ -186,7 +186,7 @@ import MediaTypes
         P.frame(2, P.blue), P.end,
       ]),
       "not announced": P.file([P.header] + P.two[2...]),
-      "announced with a wrong checksum": P.file(P.two, unsound: "acTL"),
+      "announced with a wrong checksum": P.file(P.two, wrongCRC: "acTL"),
       "no frames announced": P.file([P.header, P.announcement(0)] + P.two[2...]),
       "one frame": P.file([P.header, P.announcement(1)] + P.two[2...3] + [P.end]),
       "one announced, none there": P.file([P.header, P.announcement(1), P.picture(P.red), P.end]),

@@ -54,6 +54,17 @@ import MediaTypes
     #expect(try Decoded(copy).size == PixelSize(40, 40))
   }
 
+  @Test func `unknown chunks of a PNG are cut, and named together however many types they have`()
+    throws
+  {
+    let plain = try Canvas.disc(40).png(alpha: true)
+    let chunks = (0..<3).flatMap { RawPNG.chunk("abC\($0)", Array("SECRET".utf8)) }
+    let source = SourceFile(bytes: plain.prefix(33) + chunks + plain.dropFirst(33))
+    let copy = CleanCopy(source, kind: .png)
+    #expect(copy.bytes(of: source).elementsEqual(plain))
+    #expect(copy.removed == ["other chunks"])
+  }
+
   @Test func `comments of a GIF are cut and its loop stays`() throws {
     let head = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 255, 255, 255, 0, 0, 0]
     let loop = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]

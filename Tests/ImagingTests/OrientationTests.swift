@@ -197,11 +197,11 @@ import MediaTypes
     }
     let marked = PNGChunk.bytes("eXIf", Self.six.segment)
     try Self.check(plain.prefix(33) + marked + plain.dropFirst(33), .upright, "as in a JPEG")
-    var unsound = PNGChunk.bytes("eXIf", Self.upright.tiff)
-    unsound[unsound.count - 1] ^= 1
-    let sound = PNGChunk.bytes("eXIf", Self.six.tiff)
+    var damaged = PNGChunk.bytes("eXIf", Self.upright.tiff)
+    damaged[damaged.count - 1] ^= 1
+    let valid = PNGChunk.bytes("eXIf", Self.six.tiff)
     try Self.check(
-      plain.prefix(33) + unsound + sound + plain.dropFirst(33), .clockwise, "a wrong checksum")
+      plain.prefix(33) + damaged + valid + plain.dropFirst(33), .clockwise, "a wrong checksum")
     let text = PNGChunk.bytes("zTXt", Array("Raw profile type exif\0\0".utf8) + Self.six.tiff)
     try Self.check(plain.prefix(33) + text + plain.dropFirst(33), .upright, "text")
   }

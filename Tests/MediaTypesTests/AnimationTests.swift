@@ -32,7 +32,8 @@ import Testing
     film("mif1msf1"), film("avis"),
   ]
   private static let still = [
-    gif(0), gif(1), gif(2, width: 0), png([box("IDAT", [1])]), png([box("IDAT", [1]), box("acTL", control)]),
+    gif(0), gif(1), gif(2, width: 0), png([box("IDAT", [1])]),
+    png([box("IDAT", [1]), box("acTL", control)]),
     png([box("acTL", [0, 0, 0, 1, 0, 0, 0, 0]), box("IDAT", [1])]), webP(0), webP(1),
     png([box("acTL", [0, 0, 0, 0, 0, 0, 0, 0]), box("IDAT", [1])]), png([box("acTL", [0, 2])]),
     film("mif1heic"), film(""), [0xFF, 0xD8, 0xFF], [], Array("RIFF".utf8),

@@ -1,6 +1,6 @@
 import MediaTypes
 
-/// A picture of a GIF, mostly the first one, as indexes into its colours on the GIF's canvas (GIF89a 18 to 23).
+/// The first picture of a GIF, or the second one, as indexes into its colours on the GIF's canvas (GIF89a 18 to 23).
 ///
 /// Decoded here, in a memory-safe language, and not by a C library: the format is small.
 struct GIFPicture {
@@ -19,9 +19,10 @@ struct GIFPicture {
   /// 256 colours; an index without a colour is transparent.
   private let colours: [SIMD4<UInt8>]
 
-  /// Decodes the first picture, and reads of the file only as much as that needs.
+  /// Decodes a picture, and reads of the file only as much as that needs.
   ///
-  /// With `isSecond` it is the second one that is not empty, which decides whether browsers play the GIF.
+  /// - Parameter isSecond: Whether it is the second one that is not empty, on which it depends whether browsers play
+  ///   the GIF.
   init(
     _ source: SourceFile, limits: Limits, isSecond: Bool = false
   ) throws(ImagingError) {

@@ -19,7 +19,7 @@ struct PNGAnimation {
   init?(_ source: SourceFile) {
     let found = Chunks(png: source).first {
       $0.id == "IDAT"
-        || $0.id == "acTL" && $0.body.count == 8 && PNGChunk.isSound($0.range, in: source)
+        || $0.id == "acTL" && $0.body.count == 8 && PNGChunk.hasValidCRC($0.range, in: source)
     }
     guard let found, found.id == "acTL" else { return nil }
     announcement = source.bytes(found.body)
@@ -81,7 +81,7 @@ struct PNGAnimation {
       guard pixels <= limits.megapixels * 1_000_000 else { continue }
       let bytes = frame.chunks.reduce(0) { $0 + $1.count }
       try limits.check(bytes, against: limits.bitmapBytes, for: "This animation")
-      guard frame.chunks.allSatisfy({ PNGChunk.isSound($0, in: source) }) else {
+      guard frame.chunks.allSatisfy({ PNGChunk.hasValidCRC($0, in: source) }) else {
         throw Self.damaged
       }
       do {
@@ -181,7 +181,9 @@ struct PNGAnimation {
         }
       case "acTL":
         let isSame = !isBehindPixels && source.bytes(chunk.body) == announcement
-        guard isSame, PNGChunk.isSound(chunk.range, in: source) else { throw PNGAnimation.damaged }
+        guard isSame, PNGChunk.hasValidCRC(chunk.range, in: source) else {
+          throw PNGAnimation.damaged
+        }
       case "IDAT":
         guard frame?.isOwnPicture ?? true else { throw PNGAnimation.damaged }
         isBehindPixels = true
@@ -204,7 +206,7 @@ struct PNGAnimation {
       isInData = false
       let last = frame
       // Only one may be in front of the pixels, whose frame they are.
-      guard PNGChunk.isSound(chunk.range, in: source), last == nil || isBehindPixels else {
+      guard PNGChunk.hasValidCRC(chunk.range, in: source), last == nil || isBehindPixels else {
         throw PNGAnimation.damaged
       }
       frame = try Frame(

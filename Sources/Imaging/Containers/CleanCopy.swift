@@ -121,7 +121,7 @@ package struct CleanCopy: Sendable {
     case "tEXt", "zTXt", "iTXt": ("text", [])
     // Some programs pass over such a chunk with a wrong checksum, others refuse the file.
     case _ where needed.contains(chunk.id):
-      PNGChunk.isSound(chunk.range, in: source) ? nil : ("damaged chunks", [])
+      PNGChunk.hasValidCRC(chunk.range, in: source) ? nil : ("damaged chunks", [])
     default: ofPixels.contains(chunk.id) ? nil : ("other chunks", [])
     }
   }

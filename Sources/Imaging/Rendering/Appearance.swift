@@ -38,14 +38,16 @@ struct Appearance {
         try reader.finish()
         try metadata.animation?.validate(source, limits: limits)
       }
-      frames = Chunks(png: source).filter { ["fcTL", "fdAT"].contains($0.id) }.map(\.body.count)
+      frames = Chunks(png: source).compactMap {
+        ["fcTL", "fdAT"].contains($0.id) ? $0.body.count : nil
+      }
     case .gif:
       let picture = try GIFPicture(source, limits: limits)
       (stored, colourSpace) = (picture.size, .standard)
       model = picture.isTransparent ? .rgba : .rgb
       let raster = try Self.resampler(stored).resample(picture.rows, inLight: false)
       averages = [raster.planes[0].samples]
-      frames = GIFBlocks(source).filter { $0.kind == .image }.map(\.range.count)
+      frames = GIFBlocks(source).compactMap { $0.kind == .image ? $0.range.count : nil }
     case .jpeg:
       let reader = try JPEGReader(source, limits: limits)
       (stored, model) = (reader.size, reader.model)

@@ -41,7 +41,7 @@ package struct Facts: Sendable {
       colour = "palette"
       isTransparent = picture.isTransparent
       if isAnimated {
-        // Chromium stops at a picture that has not all of its pixels.
+        // Chromium stops at a picture that lacks some of its pixels.
         let second = try? GIFPicture(source, limits: limits, isSecond: true)
         isAnimated = picture.isWhole && second?.isWhole == true
       }

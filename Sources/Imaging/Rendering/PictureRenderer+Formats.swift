@@ -101,7 +101,7 @@ extension PictureRenderer {
     return try encoded(raster, asPNG: resampler.suitsPNG(raster), &recorder)
   }
 
-  /// Renders the picture that stands for an animated PNG.
+  /// Renders a PNG without the chunks of its animation.
   func renderStill(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
     let still = PNGAnimation.still(of: source)
     let rendition = try render(still)

@@ -11,8 +11,8 @@ package enum PNGChunk {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian, Array.init)
   }
 
-  /// Whether a chunk has the CRC of its type and content; browsers skip many chunks that have another.
-  package static func isSound(_ chunk: Range<Int>, in source: some ByteSource) -> Bool {
+  /// Whether a chunk ends with the CRC of its type and content; browsers skip many chunks that do not.
+  package static func hasValidCRC(_ chunk: Range<Int>, in source: some ByteSource) -> Bool {
     let bytes = source.bytes(chunk)
     guard bytes.count >= 12 else { return false }
     return bigEndian(Int(crc(bytes[4..<bytes.count - 4]))).elementsEqual(bytes.suffix(4))

@@ -85,11 +85,11 @@ package struct Exif: Sendable {
       return nil
     }
 
-    /// The first sound eXIf chunk in front of a PNG's pixels, whatever it says.
+    /// The first eXIf chunk with a valid CRC in front of a PNG's pixels, whatever it says.
     package init?(png source: some ByteSource) {
       for chunk in Chunks(png: source) {
         if chunk.id == "IDAT" { return nil }
-        guard chunk.id == "eXIf", PNGChunk.isSound(chunk.range, in: source) else { continue }
+        guard chunk.id == "eXIf", PNGChunk.hasValidCRC(chunk.range, in: source) else { continue }
         self.init(chunk.range, source.bytes(chunk.body)[...], isPlain: true)
         return
       }

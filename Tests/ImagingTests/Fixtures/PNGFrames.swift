@@ -43,11 +43,11 @@ struct PNGFrames {
   static func numbers(_ values: Int...) -> [UInt8] { values.flatMap(PNGChunk.bigEndian) }
 
   /// A file, whose chunk of a type has a wrong CRC.
-  static func file(_ parts: [Part], unsound: String? = nil) -> [UInt8] {
+  static func file(_ parts: [Part], wrongCRC: String? = nil) -> [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     for part in parts {
       bytes += PNGChunk.bytes(part.type, part.content)
-      if part.type == unsound { bytes[bytes.count - 1] ^= 0xFF }
+      if part.type == wrongCRC { bytes[bytes.count - 1] ^= 0xFF }
     }
     return bytes
   }
