@@ -48,6 +48,9 @@ struct PNGAnimation {
     return firstFrame
   }
 
+  /// The frames, in order.
+  func frames(of source: SourceFile) -> Walk { Walk(source, announcement) }
+
   /// A PNG without its animation, in memory.
   static func still(of source: SourceFile) -> SourceFile {
     let frame = PNGAnimation(source)?.stillFrame
@@ -65,35 +68,7 @@ struct PNGAnimation {
     return SourceFile(bytes: bytes)
   }
 
-  /// Decodes the frames that are shown, and keeps nothing.
-  ///
-  /// Of very many only the first are decoded, as many as have the pixels of one large picture.
-  /// - Throws: `damaged` when one of them is.
-  func validate(_ source: SourceFile, limits: Limits) throws(ImagingError) {
-    guard announced > 1 || stillFrame != nil else { return }
-    guard isWhole else { throw Self.damaged }
-    var walk = Walk(source, announcement)
-    var pixels = 0
-    while let frame = try walk.next() {
-      // The PNG's own picture was decoded already.
-      guard !frame.isOwnPicture else { continue }
-      pixels += frame.size.pixels
-      guard pixels <= limits.megapixels * 1_000_000 else { continue }
-      let bytes = frame.chunks.reduce(0) { $0 + $1.count }
-      try limits.check(bytes, against: limits.bitmapBytes, for: "This animation")
-      guard frame.chunks.allSatisfy({ PNGChunk.hasValidCRC($0, in: source) }) else {
-        throw Self.damaged
-      }
-      do {
-        let picture = SourceFile(bytes: frame.png(walk.header, walk.colours, source))
-        try PNGReader(picture, limits: limits, checking: true).validate()
-      } catch {
-        throw error.code == .damaged ? Self.damaged : error
-      }
-    }
-  }
-
-  fileprivate static let damaged = ImagingError(
+  static let damaged = ImagingError(
     .damaged, "The animation in this PNG is damaged. Export it again, or save one picture of it.")
 
   /// A frame as its fcTL chunk describes it, and where its data is.
@@ -130,7 +105,7 @@ struct PNGAnimation {
     }
 
     /// The frame as a PNG of its own.
-    fileprivate func png(
+    func png(
       _ header: Octets, _ colours: [UInt8], _ source: SourceFile
     ) -> [UInt8] {
       let start = PNGChunk.bigEndian(size.width) + PNGChunk.bigEndian(size.height)
@@ -141,7 +116,7 @@ struct PNGAnimation {
   }
 
   /// Goes through the frames in order.
-  private struct Walk {
+  struct Walk {
     private let source: SourceFile
     private let announcement: [UInt8]
     private var chunks: Chunks<SourceFile>
@@ -156,7 +131,7 @@ struct PNGAnimation {
     private var isInData = false
     private var frame: Frame?
 
-    init(_ source: SourceFile, _ announcement: [UInt8]) {
+    fileprivate init(_ source: SourceFile, _ announcement: [UInt8]) {
       (self.source, self.announcement, chunks) = (source, announcement, Chunks(png: source))
     }
 
