@@ -96,9 +96,12 @@ enum PhoneCodings {
   /// The advice on a film without a sound that phones play.
   static func advice(onUnplayed sounds: [Track]) -> [String] {
     guard let first = sounds.first else { return [] }
-    let isName = first.code.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "[") }
+    // Bytes that are no text are in brackets.
+    let isReadable =
+      !first.code.isEmpty
+      && first.code.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "[") }
     let name = isProtected(first) ? "protected against copying" : first.code.uppercased()
-    let kind = !first.code.isEmpty && isName || isProtected(first) ? " (\(name))" : ""
+    let kind = isReadable ? " (\(name))" : ""
     return ["It is sent without its sound, which phones can't play\(kind). Export it with AAC."]
   }
 }

@@ -23,33 +23,3 @@ enum TrackHeader {
     else { throw Refusal(status: 503, "The server can't write the film.") }
   }
 }
-
-/// The edit lists of a film (`elst`, ISO 14496-12 section 8.6.6).
-enum EditLists {
-  /// More edits than a film has that people make; `ffmpeg` takes memory for each.
-  private static let mostEdits = 200
-
-  /// - Throws: if `ffmpeg` cannot follow a list: it is too long, or has a gap after a piece, where `ffmpeg` shows
-  ///   the film's beginning, even if that is hidden.
-  static func check(_ path: String) throws(Refusal) {
-    guard let file = OpenFile(path), let movie = Boxes(file)["moov"] else { return }
-    for track in movie.all("trak") {
-      guard let list = track["edts"]?["elst"] else { continue }
-      let number = list.octets(1)[0] == 1 ? 8 : 4
-      let size = 2 * number + 4
-      let count = min(list.octets(8).big(at: 4, count: 4) ?? 0, (list.range.count - 8) / size)
-      guard count <= mostEdits else {
-        throw Refusal(
-          "The film is made of \(count) pieces; at most \(mostEdits) can be put together. Export it as a new film."
-        )
-      }
-      let octets = list.octets(8 + max(count, 0) * size)
-      let gaps = (0..<max(count, 0)).map {
-        octets[8 + $0 * size + number].map { $0 >= 0x80 } ?? false
-      }
-      guard !gaps.drop(while: { $0 }).contains(true) else {
-        throw Refusal("The film has a gap after one of its pieces. Export it as a new film.")
-      }
-    }
-  }
-}

@@ -59,19 +59,11 @@ struct SoundTrack<Source: ByteSource> {
   /// The parts of the track that are played, in its units of time; nil without an edit list, which
   /// counts in `movieScale` units a second.
   func edits(movieScale: Int) -> [Range<Int>]? {
-    guard let list = track["edts"]?["elst"], movieScale > 0 else { return nil }
-    let isLong = list.octets(1)[0] == 1
-    let octets = list.octets(8 + 20 * 1024)
-    let (width, row) = isLong ? (8, 20) : (4, 12)
-    let count = min(octets.big(at: 4, count: 4) ?? 0, (octets.count - 8) / row)
-    let edits = (0..<max(0, count)).compactMap { index -> Range<Int>? in
-      let place = 8 + index * row
-      // A start of -1 is a pause; it does not fit an `Int` in eight bytes.
-      guard let start = octets.big(at: place + width, count: width), start < 1 << 62,
-        isLong || start != 0xFFFF_FFFF, let length = octets.big(at: place, count: width)
-      else { return nil }
-      let ticks = Double(length) * Double(scale) / Double(movieScale)
-      guard length > 0, ticks < Double(1 << 61) else { return start..<(.max) }
+    guard let list = EditList(of: track), movieScale > 0 else { return nil }
+    let edits = list.edits.compactMap { edit -> Range<Int>? in
+      guard let start = edit.start, start < 1 << 62 else { return nil }
+      let ticks = Double(edit.duration) * Double(scale) / Double(movieScale)
+      guard edit.duration > 0, ticks < Double(1 << 61) else { return start..<(.max) }
       return start..<start + Int(ticks.rounded())
     }
     return edits.isEmpty ? nil : edits
