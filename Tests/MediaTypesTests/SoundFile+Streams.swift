@@ -63,8 +63,10 @@ extension SoundFile {
 
   /// An M4A as browsers record it: so many fragments of ten AAC packets, and no length in its head but
   /// `claimed`, in `mehd`.
+  ///
+  /// Each fragment says that it has `packets`.
   static func fragmented(
-    _ fragments: Int, lengths: Lengths = .samples, claimed: Int? = nil
+    _ fragments: Int, lengths: Lengths = .samples, claimed: Int? = nil, packets: Int = 10
   ) -> [UInt8] {
     var movie = m4a(brand: "M4A ", seconds: 0, configuration: [0x12, 0x08])
     let start = movie.count - moovBytes(of: movie)
@@ -84,7 +86,7 @@ extension SoundFile {
         lengths == .samples ? (0..<10).flatMap { _ in big(1024, 4) + big(9, 4) } : []
       let flags = lengths == .samples ? 0x301 : 1
       let bytes = 8 + 16 + 8 + 8 + head.count + 8 + 12 + samples.count
-      let run = big(flags, 4) + big(10, 4) + big(bytes + 8, 4) + samples
+      let run = big(flags, 4) + big(packets, 4) + big(bytes + 8, 4) + samples
       movie +=
         box(
           "moof",

@@ -8,6 +8,13 @@ struct SampleRun {
   let count: Int
   /// Units of the track's time that each lasts.
   let ticks: Int
+
+  /// Where the run ends; the largest number if that cannot be told.
+  var end: Int {
+    let bytes = size.multipliedReportingOverflow(by: count)
+    let end = offset.addingReportingOverflow(bytes.partialValue)
+    return bytes.overflow || end.overflow ? .max : end.partialValue
+  }
 }
 
 /// The samples of a track that are whole in the file, in the order of playing, from the tables of its
@@ -89,13 +96,12 @@ struct MediaSamples<Source: ByteSource> {
           let bytes = size > 0 ? size : sizes[sample, 0]
         else { return }
         let count = size > 0 ? min(left, timesLeft) : 1
-        guard body(SampleRun(offset: offset, size: bytes, count: count, ticks: ticks)) else {
-          return
-        }
+        let run = SampleRun(offset: offset, size: bytes, count: count, ticks: ticks)
+        guard body(run) else { return }
         (sample, left, timesLeft) = (sample + count, left - count, timesLeft - count)
-        // Both are numbers of 32 bits, and an offset that the file does not have ends the chunk.
-        guard offset < source.size else { break }
-        offset += bytes * count
+        // The rest of the chunk is not in the file.
+        guard run.end < source.size else { break }
+        offset = run.end
       }
       sample += left
     }

@@ -71,19 +71,21 @@ struct MovieFragment {
     if flags & 4 != 0 { place += 4 }
     let (hasTicks, hasSize) = (flags & 0x100 != 0, flags & 0x200 != 0)
     guard hasTicks || hasSize else {
-      runs.append(
-        SampleRun(offset: offset, size: defaults.size, count: count, ticks: defaults.ticks))
-      offset &+= defaults.size * count
+      let run = SampleRun(
+        offset: offset, size: defaults.size, count: count, ticks: defaults.ticks)
+      runs.append(run)
+      offset = run.end
       return
     }
     let row = [0x100, 0x200, 0x400, 0x800].count { flags & $0 != 0 } * 4
-    for index in 0..<min(count, (run.count - place) / row) {
+    for index in 0..<min(count, max(0, run.count - place) / row) {
       let sample = place + index * row
       let ticks = hasTicks ? run.big(at: sample, count: 4) ?? 0 : defaults.ticks
       let size =
         hasSize ? run.big(at: sample + (hasTicks ? 4 : 0), count: 4) ?? 0 : defaults.size
-      runs.append(SampleRun(offset: offset, size: size, count: 1, ticks: ticks))
-      offset &+= size
+      let run = SampleRun(offset: offset, size: size, count: 1, ticks: ticks)
+      runs.append(run)
+      offset = run.end
     }
   }
 }

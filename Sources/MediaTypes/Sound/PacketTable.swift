@@ -48,11 +48,13 @@ extension PacketTable {
     let samples = MediaSamples(source: source, track: track, movie: movie)
     _ = samples.forEachRun { run in
       guard run.size <= Self.largest else { return false }
-      for index in 0..<min(run.count, Self.most - packets.count) {
+      // Packets that end before what is played.
+      let hidden = run.ticks > 0 ? max(0, start - ticks) / run.ticks : ticks < start ? run.count : 0
+      for index in (0..<run.count).dropFirst(hidden).prefix(Self.most - packets.count) {
         let offset = run.offset + index * run.size
-        ticks = min(ticks + run.ticks, 1 << 61)
-        if ticks > start { packets.append(offset..<offset + run.size) }
+        packets.append(offset..<offset + run.size)
       }
+      ticks = min(ticks + run.count * run.ticks, 1 << 61)
       return packets.count < Self.most
     }
     self.init(stream.configuration, packets)
