@@ -154,7 +154,7 @@ import Testing
   @Test func `a film that is too long to be coded again says so`() async throws {
     let long = try await folder.make(
       "long.mp4",
-      "-f lavfi -i color=blue:s=1280x720:r=60:d=120 -c:v libx264 -preset ultrafast -g 9999 -pix_fmt yuv420p"
+      "-f lavfi -i color=blue:s=640x360:r=60:d=95 -c:v libx264 -preset ultrafast -g 9999 -pix_fmt yuv420p"
     )
     let film = try await folder.make("film.mp4", "-ss 1 -i \(long.path) -c copy")
     #expect(

@@ -33,7 +33,7 @@ SHOW = """async ([url, places]) => {
   const failure = await new Promise((done) => {
     film.onloadeddata = () => done(null);
     film.onerror = () => done(film.error.message);
-    setTimeout(() => done("nothing within 20 seconds"), 20000);
+    setTimeout(() => done("nothing within a minute"), 60000);
   });
   if (failure) return { failure };
   for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
