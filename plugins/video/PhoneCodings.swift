@@ -20,8 +20,8 @@ enum PhoneCodings {
       pixels: ["yuv420p", "yuvj420p", "yuv420p10le"], level: 153, units: 30),
   ]
 
-  /// The sounds that MP4 can have and phones play.
-  private static let sounds: Set = ["aac", "mp3", "alac", "ac3", "eac3"]
+  /// The sounds that iPhones, Android phones and browsers play in an MP4.
+  private static let sounds: Set = ["aac", "mp3"]
   /// Samples that are encrypted for one player.
   private static let protectedCodes: Set = ["encv", "drmi", "enca", "drms"]
 
