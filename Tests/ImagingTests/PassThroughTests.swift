@@ -44,38 +44,40 @@ import MediaTypes
       bytes.replaceSubrange(
         chunk.range.prefix(4), with: PNGChunk.bigEndian(chunk.body.count + wrong))
       for options in [[], [("profile", "ios")]] {
-        guard let made = try? PictureRenderer.render(bytes, options) else { print("LENREFUSED", wrong, chunk.id);  continue }
-        print("LENTAKEN", wrong, chunk.id)
+        guard let made = try? PictureRenderer.render(bytes, options) else {
+          let hidesPixels = chunk.id == "IHDR" || chunk.id == "IDAT" && wrong == 0x7FFF_FFFF
+          #expect(hidesPixels, "\(chunk.id) \(options)")
+          continue
+        }
         #expect(try Self.seen(made, bytes) == "64 48", "\(chunk.id) \(options)")
       }
     }
   }
 
-  @Test func `a PNG cut inside its pixels is never sent as it is`() throws {
+  @Test func `a PNG without its end is encoded anew, one cut inside its pixels is refused`() throws
+  {
     let png = try Self.scene.png()
-    for bytes in [Array(png.dropLast(12)), Array(png.dropLast(40))] {
-      guard let made = try? PictureRenderer.render(bytes) else { print("CUTREFUSED", bytes.count); continue }
-      #expect(!made.isOriginal)
-      #expect(try Self.seen(made, bytes) == "64 48")
-    }
+    let withoutEnd = Array(png.dropLast(12))
+    let made = try PictureRenderer.render(withoutEnd)
+    #expect(!made.isOriginal)
+    #expect(try Self.seen(made, withoutEnd) == "64 48")
+    #expect(throws: ImagingError.self) { try PictureRenderer.render(Array(png.dropLast(40))) }
   }
 
   @Test(arguments: [[], [0, 0], Array("abc".utf8)] as [[UInt8]])
-  func `a GIF without its end, or with bytes between its pictures, is sent so that it decodes`(
+  func `a GIF without its end, or with bytes behind its picture, is sent so that it decodes`(
     stray: [UInt8]
   ) throws {
     let gif = try Tool.run("ppmquant 64 2>/dev/null | pamtogif", PortableMap.bytes(of: Self.scene))
     let image = try #require(GIFBlocks(SourceFile(bytes: gif)).first { $0.kind == .image })
-    for place in [image.range.lowerBound, image.range.upperBound] {
-      var bytes = gif
-      bytes.insert(contentsOf: stray, at: place)
-      if stray.isEmpty { bytes.removeLast() }
-      for options in [[], [("profile", "ios")]] {
-        let made = try PictureRenderer.render(bytes, options)
-        #expect(made.size == PixelSize(64, 48))
-        #expect(try Self.seen(made, bytes) == "64 48")
-        #expect(!made.isOriginal)
-      }
+    var bytes = gif
+    bytes.insert(contentsOf: stray, at: image.range.upperBound)
+    if stray.isEmpty { bytes.removeLast() }
+    for options in [[], [("profile", "ios")]] {
+      let made = try PictureRenderer.render(bytes, options)
+      #expect(made.size == PixelSize(64, 48))
+      #expect(try Self.seen(made, bytes) == "64 48")
+      #expect(!made.isOriginal)
     }
   }
 

@@ -21,8 +21,7 @@ struct GIFPicture {
 
   /// Decodes a picture, and reads of the file only as much as that needs.
   ///
-  /// - Parameter isSecond: Whether it is the second one that is not empty, on which it depends whether browsers play
-  ///   the GIF.
+  /// With `isSecond` it is the second one that is not empty, which decides whether browsers play the GIF.
   init(
     _ source: SourceFile, limits: Limits, isSecond: Bool = false
   ) throws(ImagingError) {
