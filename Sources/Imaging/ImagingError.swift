@@ -8,6 +8,8 @@ package struct ImagingError: Error, Equatable, Sendable, CustomStringConvertible
     case unreadable
     /// The file is not a picture, or of a format that is not supported.
     case unsupported
+    /// The format is supported, but not the coding or a property of this picture.
+    case unsupportedContent
     /// The picture is truncated or damaged.
     case damaged
     /// A limit was exceeded; the reason has the numbers.

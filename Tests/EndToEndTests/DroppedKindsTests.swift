@@ -12,6 +12,7 @@ import Testing
     convert beach.jpg -resize 32x32! assets/img/icon.ico
     convert beach.jpg -resize 64x beach.png
     heif-enc beach.png -o assets/img/phone.heic
+    LC_ALL=C sed 's/hvc1/jpeg/g' assets/img/phone.heic >assets/img/foreign.heic
     avifenc -s 10 beach.png assets/img/web.avif >/dev/null
     cwebp -quiet beach.png -o assets/img/sticker.webp
     convert beach.png -flop -resize 64x48! flopped.png
@@ -57,6 +58,8 @@ import Testing
     "img/layers.psd":
       "This is a Photoshop picture (PSD), which phones can't show. Export it as JPEG or PNG.",
     "img/icon.ico": "This is an icon (ICO), which phones can't show. Export it as PNG.",
+    "img/foreign.heic":
+      "The picture in this HEIC is coded as JPEG, which is not supported. Export it as a JPEG file.",
     "img/logo.svg": "This is an SVG drawing, which phones can't show. Export it as PNG.",
     "img/photos.zip": "This is a ZIP archive. Unpack it and drop the pictures.",
     "img/letter.docx":

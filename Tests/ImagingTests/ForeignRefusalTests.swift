@@ -193,7 +193,7 @@ import MediaTypes
         error?.reason
           == "This HEIC can't be shown without \(name), which is not supported. "
           + "Export it as a JPEG file.")
-      #expect(error?.code == .unsupported)
+      #expect(error?.code == .unsupportedContent)
     }
   }
 

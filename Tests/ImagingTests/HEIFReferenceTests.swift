@@ -62,11 +62,11 @@ import MediaTypes
 
   @Test(
     arguments: [
-      ("JPEG", .unsupported, "is coded as JPEG, which is not supported. Export it as a JPEG file."),
-      ("H.264", .unsupported, "is coded as H.264, which is not supported. Export it"),
-      ("tiles of JPEG", .unsupported, "is coded as JPEG, which is not supported."),
-      ("unknown coding", .unsupported, "is coded as an unknown format, which is not supported."),
-      ("needed property", .unsupported, "without its property “iscl”, which is not supported."),
+      ("JPEG", .unsupportedContent, "JPEG, which is not supported. Export it as a JPEG file."),
+      ("H.264", .unsupportedContent, "is coded as H.264, which is not supported. Export it"),
+      ("tiles of JPEG", .unsupportedContent, "is coded as JPEG, which is not supported."),
+      ("unknown coding", .unsupportedContent, "as an unknown format, which is not supported."),
+      ("needed property", .unsupportedContent, "its property “iscl”, which is not supported."),
       ("tile is missing", .damaged, "This HEIC is damaged. Export it again."),
       ("tiles of themselves", .damaged, "This HEIC is damaged. Export it again."),
       ("layers of layers", .tooLarge, "This HEIC is too large. Export it smaller."),

@@ -75,7 +75,7 @@ extension Refusal {
     let status =
       switch error.code {
       case .unreadable: 503
-      case .unsupported: 415
+      case .unsupported, .unsupportedContent: 415
       case .damaged, .tooLarge, .invalidOption, .unreachable: 422
       }
     self.init(status: status, error.reason, detail: error.detail)

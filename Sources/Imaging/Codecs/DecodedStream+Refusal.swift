@@ -34,7 +34,7 @@ extension DecodedStream {
   }
 
   private func unsupported(_ sentence: String, _ detail: String) -> ImagingError {
-    ImagingError(.unsupported, "\(sentence) Export it as a JPEG file.", detail: detail)
+    ImagingError(.unsupportedContent, "\(sentence) Export it as a JPEG file.", detail: detail)
   }
 
   /// What people call the codings of items (mp4ra.org).
