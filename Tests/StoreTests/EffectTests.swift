@@ -14,15 +14,15 @@ import Testing
     async throws
   {
     let store = try scratch.open()
-    let mark = try await store.addMark()
+    let (first, mark) = (try await store.addMark("first"), try await store.addMark("mark"))
     let own = Heard(by: store, mark: mark)
     let other = try scratch.database().map { database in
       try Store(folder: otherScratch.folder, database: database, now: { [scratch] in scratch.now })
     }
     let others = other.map { Heard(by: $0, mark: mark) }
     // A node that has just started does not listen yet.
-    while others?.marks == 0 {
-      try await store.tell(mark)
+    while others?.effects.contains(.credentialsEnded(first)) == false {
+      try await store.tell(first)
       try await Task.sleep(for: .milliseconds(20))
     }
     for function in WritingFunction.all {
@@ -82,9 +82,9 @@ import Testing
 
 extension Store {
   /// Adds a user whose credentials end behind each change.
-  fileprivate func addMark() async throws -> UserID {
-    try await accounts.addUser("mark", hash: "", role: .device)
-    return try #require(try await accounts.user(named: "mark")).id
+  fileprivate func addMark(_ name: String) async throws -> UserID {
+    try await accounts.addUser(name, hash: "", role: .device)
+    return try #require(try await accounts.user(named: name)).id
   }
 
   fileprivate func tell(_ mark: UserID) async throws {
