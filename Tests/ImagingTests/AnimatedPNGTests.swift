@@ -250,6 +250,20 @@ import MediaTypes
     #expect(try Self.shown(bytes, ("profile", "thumb")) == (P.red, false))
   }
 
+  @Test func `the frame that stands for a PNG stands where the PNG's own pixels were`() throws {
+    let pixels = P.pixels(P.green, P.size)
+    let bytes = P.file([
+      P.header, P.announcement(1), P.picture(P.red), ("eXIf", []), P.control(0),
+      ("fdAT", P.numbers(1) + pixels.prefix(9)), ("tEXt", Array("Author\0secret".utf8)),
+      ("fdAT", P.numbers(2) + pixels.dropFirst(9)), P.end,
+    ])
+    let still = PNGAnimation.still(of: SourceFile(bytes: bytes))
+    #expect(Chunks(png: still).map(\.id) == ["IHDR", "IDAT", "IDAT", "eXIf", "tEXt", "IEND"])
+    for profile in DeviceProfile.allCases {
+      #expect(try Self.shown(bytes, ("profile", profile.rawValue)) == (P.green, false))
+    }
+  }
+
   @Test func `text between the pixels of a frame is removed, and the animation stays`() throws {
     let pixels = P.pixels(P.blue, P.size)
     let bytes = P.file([

@@ -52,16 +52,19 @@ struct PNGAnimation {
   func frames(of source: SourceFile) -> Walk { Walk(source, announcement) }
 
   /// A PNG without its animation, in memory.
+  ///
+  /// The frame that stands for it takes the place of the PNG's own picture, so that other chunks stay in front of the
+  /// pixels or behind them, and none is between them.
   static func still(of source: SourceFile) -> SourceFile {
-    let frame = PNGAnimation(source)?.stillFrame
+    var frame = PNGAnimation(source)?.stillFrame
+    let isReplaced = frame != nil
     var bytes = source.bytes(0..<8)
     for chunk in Chunks(png: source) {
       switch chunk.id {
-      case "acTL", "fcTL": continue
-      case "IDAT": if frame == nil { bytes += source.bytes(chunk.range) }
-      case "fdAT":
-        guard let frame, frame.holds(chunk) else { continue }
-        bytes += PNGChunk.bytes("IDAT", source.bytes(chunk.body.dropFirst(4)))
+      case "acTL", "fcTL", "fdAT": continue
+      case "IDAT" where isReplaced:
+        for data in frame?.data ?? [] { bytes += PNGChunk.bytes("IDAT", source.bytes(data)) }
+        frame = nil
       default: bytes += source.bytes(chunk.range)
       }
     }
@@ -81,13 +84,8 @@ struct PNGAnimation {
     /// The fdAT chunks with its pixels.
     fileprivate(set) var chunks: [Range<Int>] = []
 
-    /// Whether a chunk is one of its fdAT chunks.
-    fileprivate func holds(_ chunk: Chunk) -> Bool {
-      guard let first = chunks.first, let last = chunks.last else {
-        return false
-      }
-      return (first.lowerBound..<last.upperBound).contains(chunk.range.lowerBound)
-    }
+    /// Its coded pixels in these chunks, behind their numbers.
+    fileprivate var data: [Range<Int>] { chunks.map { $0.dropFirst(12).dropLast(4) } }
 
     fileprivate init(
       _ control: Octets, within header: Octets, isOwnPicture: Bool
@@ -110,7 +108,7 @@ struct PNGAnimation {
     ) -> [UInt8] {
       let start = PNGChunk.bigEndian(size.width) + PNGChunk.bigEndian(size.height)
       return source.bytes(0..<8) + PNGChunk.bytes("IHDR", start + header.bytes[8...]) + colours
-        + PNGChunk.bytes("IDAT", chunks.flatMap { source.bytes($0.dropFirst(12).dropLast(4)) })
+        + PNGChunk.bytes("IDAT", data.flatMap { source.bytes($0) })
         + PNGChunk.bytes("IEND", [])
     }
   }
