@@ -66,7 +66,9 @@ static void put_meta(struct output *output, const struct items *items, uint32_t 
   put_number(output, version, 4);
   struct span rest = items->meta;
   struct box box;
+  int has_data = 0;
   while (next_box(&rest, &box)) {
+    has_data |= box.type == CODE('i', 'd', 'a', 't');
     switch (box.type) {
     case CODE('h', 'd', 'l', 'r'): case CODE('p', 'i', 't', 'm'): case CODE('d', 'i', 'n', 'f'):
     case CODE('i', 'l', 'o', 'c'): case CODE('i', 'p', 'r', 'p'): case CODE('i', 'd', 'a', 't'): {
@@ -76,6 +78,8 @@ static void put_meta(struct output *output, const struct items *items, uint32_t 
     }
     }
   }
+  /* libheif 1.15 looks for the box also for 0 bytes of it, such as those of an `iden`. */
+  if (!has_data) end(output, begin(output, CODE('i', 'd', 'a', 't')));
   size_t entries = begin(output, CODE('i', 'i', 'n', 'f')), count = 0;
   for (size_t i = 0; i < items->count; i++) count += items->list[i].role == NEEDED;
   put_number(output, 1 << 24, 4); /* version 1: a count of four bytes */

@@ -37,6 +37,7 @@ import MediaTypes
     "photo whose EXIF data is the tone map's only",
     "photo with references to nothing", "photo with references in a circle",
     "photo with references of unknown types", "photo whose second picture has no type",
+    "photo whose data is nothing, in a box that is not there",
     "photo with many references", "transparent, alpha of two owners",
     "transparent, alpha of the tone map first", "transparent, in two references",
     "transparent, alpha of itself, too", "tiles as iPhones write them since iOS 18",

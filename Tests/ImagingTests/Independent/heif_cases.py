@@ -59,6 +59,9 @@ def cases():
                                                  ("dimg", TONE, [TONE]), ("dimg", PHOTO, [PHOTO]))
     yield "photo with references of unknown types", of(("abcd", PHOTO, [SECOND, 9]), ("\0\1\2\3", EXIF, [PHOTO]))
     yield "photo whose second picture has no type", of(("auxl", SECOND, [PHOTO]), first=second(None))
+    same = Item(PHOTO, "iden", [ispe(TILE), pixi(3)], b"")
+    yield "photo whose data is nothing, in a box that is not there", heif(
+        [same, photo(id=TILES)], [("dimg", PHOTO, [TILES])], in_idat=True)
     yield "photo with many references", of(*[("auxl", SECOND, to_both * 9), ("cdsc", EXIF, [PHOTO] * 9)] * 9)
     yield "transparent", of(("auxl", SECOND, [PHOTO]), first=alpha)
     yield "transparent, alpha of two owners", of(("auxl", SECOND, to_both), first=alpha)
