@@ -250,6 +250,16 @@ import MediaTypes
     #expect(try Self.shown(bytes, ("profile", "thumb")) == (P.red, false))
   }
 
+  @Test func `an animation that is announced with numbers of 32 bits is a still picture`() throws {
+    for parts in [P.two, P.twoBehindPicture] {
+      for numbers in [P.numbers(2, 1 << 31), P.numbers(1 << 31 + 2, 0)] {
+        let bytes = P.file([P.header, ("acTL", numbers)] + parts.dropFirst(2))
+        #expect(try !Facts(SourceFile(bytes: bytes)).isAnimated)
+        #expect(try Self.shown(bytes) == (P.red, false))
+      }
+    }
+  }
+
   @Test func `the frame that stands for a PNG stands where the PNG's own pixels were`() throws {
     let pixels = P.pixels(P.green, P.size)
     let bytes = P.file([

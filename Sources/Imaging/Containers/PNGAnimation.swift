@@ -18,8 +18,7 @@ struct PNGAnimation {
   /// - Returns: nil when none is announced in front of the pixels, as then nothing plays it.
   init?(_ source: SourceFile) {
     let found = Chunks(png: source).first {
-      $0.id == "IDAT"
-        || $0.id == "acTL" && $0.body.count == 8 && PNGChunk.hasValidCRC($0.range, in: source)
+      $0.id == "IDAT" || Self.isAnnouncement($0, in: source)
     }
     guard let found, found.id == "acTL" else { return nil }
     announcement = source.bytes(found.body)
@@ -33,6 +32,14 @@ struct PNGAnimation {
       isWhole = false
     }
     firstFrame = first
+  }
+
+  /// PNG's numbers have 31 bits (third edition, 7.1): with more, Chromium plays nothing, and Firefox shows nothing.
+  private static func isAnnouncement(_ chunk: Chunk, in source: SourceFile) -> Bool {
+    guard chunk.id == "acTL", chunk.body.count == 8, PNGChunk.hasValidCRC(chunk.range, in: source)
+    else { return false }
+    let numbers = source.octets(chunk.body)
+    return [0, 4].allSatisfy { numbers.big(at: $0, count: 4).map { $0 >> 31 } == 0 }
   }
 
   /// Whether it moves.
