@@ -267,7 +267,8 @@ import MediaTypes
       ("fdAT", P.numbers(1) + pixels.prefix(9)), ("tEXt", Array("Author\0secret".utf8)),
       ("fdAT", P.numbers(2) + pixels.dropFirst(9)), P.end,
     ])
-    let still = PNGAnimation.still(of: SourceFile(bytes: bytes))
+    let source = SourceFile(bytes: bytes)
+    let still = PNGAnimation.still(of: source, showing: PNGAnimation(source)?.stillFrame)
     #expect(Chunks(png: still).map(\.id) == ["IHDR", "IDAT", "IDAT", "eXIf", "tEXt", "IEND"])
     for profile in DeviceProfile.allCases {
       #expect(try Self.shown(bytes, ("profile", profile.rawValue)) == (P.green, false))

@@ -122,58 +122,50 @@ import MediaTypes
       + [UInt8](repeating: 65, count: text) + [UInt8](repeating: 9, count: rows)
   }
 
-  /// The error of reading all; nil when all is read.
-  private static func error(_ bytes: [UInt8]) -> ImagingError? {
-    var rest = bytes[...]
-    do {
-      let stream = try DecodedStream(.heic, limits: Limits()) { buffer in
-        let piece = rest.prefix(buffer.count)
-        rest = rest.dropFirst(piece.count)
-        buffer.copyBytes(from: piece)
-        return piece.count
-      }
-      try stream.validate()
-      return nil
-    } catch { return error }
-  }
-
   @Test func `whole rows are read`() {
-    #expect(Self.error(Self.stream([2, 3, 3, 8, 0], rows: 18)) == nil)
-    #expect(Self.error(Self.stream([2, 3, 4, 16, 0], profile: 5, rows: 48)) == nil)
+    #expect(DecodedStream.error(reading: Self.stream([2, 3, 3, 8, 0], rows: 18)) == nil)
+    #expect(
+      DecodedStream.error(reading: Self.stream([2, 3, 4, 16, 0], profile: 5, rows: 48)) == nil)
   }
 
   @Test func `no output means that the format is not supported`() {
-    #expect(Self.error([])?.code == .unsupported)
-    #expect(Self.error(Array("img2".utf8) + [UInt8](repeating: 1, count: 99))?.code == .unsupported)
+    #expect(DecodedStream.error(reading: [])?.code == .unsupported)
+    #expect(
+      DecodedStream.error(reading: Array("img2".utf8) + [UInt8](repeating: 1, count: 99))?.code
+        == .unsupported)
   }
 
   @Test func `an output that ends early, or makes no sense, is a damaged picture`() {
     let whole = Self.stream([2, 3, 3, 8, 0], profile: 9, rows: 18)
     for count in 32..<whole.count {
-      #expect(Self.error(Array(whole.prefix(count)))?.code == .damaged, "\(count)")
+      #expect(
+        DecodedStream.error(reading: Array(whole.prefix(count)))?.code == .damaged, "\(count)")
     }
     for channels: UInt32 in [0, 1, 2, 5, .max] {
-      #expect(Self.error(Self.stream([2, 3, channels, 8, 0], rows: 99))?.code != nil)
+      #expect(
+        DecodedStream.error(reading: Self.stream([2, 3, channels, 8, 0], rows: 99))?.code != nil)
     }
-    #expect(Self.error(Self.stream([0, 3, 3, 8, 0], rows: 9))?.code == .damaged)
-    #expect(Self.error(Self.stream([2, 3, 3, 8, 0], status: 77, rows: 18))?.code == .damaged)
+    #expect(DecodedStream.error(reading: Self.stream([0, 3, 3, 8, 0], rows: 9))?.code == .damaged)
+    #expect(
+      DecodedStream.error(reading: Self.stream([2, 3, 3, 8, 0], status: 77, rows: 18))?.code
+        == .damaged)
   }
 
   @Test func `sizes beyond the limits are refused before memory is taken`() {
     for numbers: [UInt32] in [
       [.max, .max, .max, 16, 1], [30_000, 30_000, 3, 8, 0], [9000, 9000, 3, 16, 0],
     ] {
-      #expect(Self.error(Self.stream(numbers))?.code == .tooLarge)
+      #expect(DecodedStream.error(reading: Self.stream(numbers))?.code == .tooLarge)
     }
     var profiled = Self.stream([2, 3, 3, 8, 0])
     profiled.replaceSubrange(28..<32, with: [255, 255, 255, 255])
-    #expect(Self.error(profiled)?.code == .damaged)
+    #expect(DecodedStream.error(reading: profiled)?.code == .damaged)
   }
 
   /// The error for a status with a text.
   private static func error(status: UInt32, _ text: String) -> ImagingError? {
     let stream = Self.stream([0, 0, 0, 8, 0], status: status, text: text.utf8.count)
-    return error(stream.dropLast(text.utf8.count) + Array(text.utf8))
+    return DecodedStream.error(reading: stream.dropLast(text.utf8.count) + Array(text.utf8))
   }
 
   @Test func `codings and properties are named, if their codes can be printed`() {
@@ -198,7 +190,8 @@ import MediaTypes
   }
 
   @Test func `the decoder's own text is for the log`() {
-    let error = Self.error(Self.stream([0, 0, 0, 8, 0], status: 3, text: 100_000))
+    let error = DecodedStream.error(
+      reading: Self.stream([0, 0, 0, 8, 0], status: 3, text: 100_000))
     #expect(error?.reason == "This HEIC is too large. Export it smaller.")
     #expect(error?.detail?.count == 200)
   }

@@ -90,17 +90,8 @@ import MediaTypes
   /// What is said of a file when `img-decode` has less time or memory than it needs.
   private static func error(_ bytes: [UInt8], limit: String) throws -> ImagingError? {
     let program = "\(Tool.root.path)/.build/debug/img-decode"
-    var output = try Tool.run("ulimit \(limit); \(program) <$file | cat", bytes)[...]
-    do {
-      let stream = try DecodedStream(.heic, limits: Limits()) { buffer in
-        let piece = output.prefix(buffer.count)
-        output = output.dropFirst(piece.count)
-        buffer.copyBytes(from: piece)
-        return piece.count
-      }
-      try stream.validate()
-      return nil
-    } catch { return error }
+    return DecodedStream.error(
+      reading: try Tool.run("ulimit \(limit); \(program) <$file | cat", bytes))
   }
 
   @Test func `a picture that takes too much time or memory is too large`() throws {

@@ -60,16 +60,15 @@ struct PNGAnimation {
 
   /// A PNG without its animation, in memory.
   ///
-  /// The frame that stands for it takes the place of the PNG's own picture, so that other chunks stay in front of the
+  /// A frame that stands for it takes the place of the PNG's own picture, so that other chunks stay in front of the
   /// pixels or behind them, and none is between them.
-  static func still(of source: SourceFile) -> SourceFile {
-    var frame = PNGAnimation(source)?.stillFrame
-    let isReplaced = frame != nil
+  static func still(of source: SourceFile, showing stillFrame: Frame?) -> SourceFile {
+    var frame = stillFrame
     var bytes = source.bytes(0..<8)
     for chunk in Chunks(png: source) {
       switch chunk.id {
       case "acTL", "fcTL", "fdAT": continue
-      case "IDAT" where isReplaced:
+      case "IDAT" where stillFrame != nil:
         for data in frame?.data ?? [] { bytes += PNGChunk.bytes("IDAT", source.bytes(data)) }
         frame = nil
       default: bytes += source.bytes(chunk.range)

@@ -81,7 +81,7 @@ extension PictureRenderer {
     if narrow == nil, let same = try unchanged(source, .png, resampler, &recorder) {
       return same
     }
-    guard !metadata.hasAnimationChunks else { return try renderStill(source) }
+    guard !metadata.hasAnimationChunks else { return try renderStill(source, metadata) }
     let isWide = narrow != nil && (reader.info.depth == 16 || options.isLinear)
     let wide = isWide ? ColourTransform(space, channels: channels, isSixteen: true) : nil
     try reader.start(sixteen: wide != nil)
@@ -102,8 +102,10 @@ extension PictureRenderer {
   }
 
   /// Renders a PNG without the chunks of its animation.
-  func renderStill(_ source: SourceFile) throws(ImagingError) -> RenderedPicture {
-    let still = PNGAnimation.still(of: source)
+  func renderStill(
+    _ source: SourceFile, _ metadata: Metadata
+  ) throws(ImagingError) -> RenderedPicture {
+    let still = PNGAnimation.still(of: source, showing: metadata.animation?.stillFrame)
     let rendition = try render(still)
     return RenderedPicture(
       content: .encoded(rendition.bytes(from: still)), mediaType: rendition.mediaType,

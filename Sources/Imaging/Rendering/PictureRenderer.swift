@@ -16,7 +16,7 @@ package struct PictureRenderer: Sendable {
     if kind.isForeign { return try renderForeign(source, kind, &recorder) }
     let metadata = try Metadata(source, kind: kind, limits: limits)
     let isPlayed = metadata.isAnimated && options.profile?.plays ?? true
-    if metadata.hasAnimationChunks, !isPlayed { return try renderStill(source) }
+    if metadata.hasAnimationChunks, !isPlayed { return try renderStill(source, metadata) }
     if options.areEmpty, let same = try passing(source, kind, &recorder) { return same }
     if metadata.isAnimated, options.keepsAnimation, fits(source),
       let same = try passing(source, kind, &recorder)

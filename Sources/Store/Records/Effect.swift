@@ -1,7 +1,7 @@
 /// What has to follow a commit, on the node that has made it and on the others with the same database.
 ///
 /// A change adds its effects to those of its transaction. Once that is committed, the writer performs them
-/// (``CommitObservers/perform(_:)``) before it resumes whoever waits for the change, and PostgreSQL has told the
+/// (``CommitObservers/perform(_:)``) before it resumes the caller of the change, and PostgreSQL has told the
 /// other nodes in the same transaction (``NodeMessage``).
 enum Effect: Hashable {
   /// There are push events for these users.
