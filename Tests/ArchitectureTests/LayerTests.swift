@@ -112,12 +112,13 @@ import Testing
     #expect(rest.map(\.name) == [])
   }
 
-  @Test func `keeps SQL in one folder for each database`() throws {
+  @Test func `keeps SQL in the records, and in one folder for each database`() throws {
     let statement = try Pattern(
       #"^(?:.*")?\s*((?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|VACUUM|CREATE) [\w\\(*])"#)
     let files = Repository.files(in: "Sources", "plugins", endingIn: ".swift")
       .filter { !statement.matches(in: $0.text).isEmpty }
-    #expect(Set(files.map(\.folder)) == ["Sources/Store/SQLite", "Sources/Store/PostgreSQL"])
+    let folders = ["Records", "SQLite", "PostgreSQL"].map { "Sources/Store/\($0)" }
+    #expect(Set(files.map(\.folder)) == Set(folders))
   }
 
   @Test func `starts processes in one module of the server`() {

@@ -39,10 +39,10 @@ class Server:
         self.start().end()
         with sqlite3.connect(folder + "/var/richpush.db") as store:
             names = [(f"u{number}",) for number in range(users)]
-            store.executemany("INSERT INTO user(name, role, created) VALUES (?, 'device', 0)", names)
+            store.executemany("INSERT INTO users(name, role, created) VALUES (?, 'device', 0)", names)
             store.execute("""
-              INSERT INTO registration(id, user, platform, handle, updated)
-              SELECT lower(hex(randomblob(16))), id, 'apns', 'handle ' || id, 0 FROM user WHERE name GLOB 'u[0-9]*'""")
+              INSERT INTO registration(id, user_id, platform, handle, updated)
+              SELECT lower(hex(randomblob(16))), id, 'apns', 'handle ' || id, 0 FROM users WHERE name GLOB 'u[0-9]*'""")
             store.execute("INSERT INTO registration_tag SELECT 'all', id FROM registration")
         store.close()
 

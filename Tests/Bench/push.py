@@ -116,9 +116,9 @@ def throughput(folder):
     store = sqlite3.connect(folder + "/var/richpush.db")
     with store:
         devices = [f"{number:08x}".upper() for number in range(PUSHES)]
-        store.executemany("INSERT INTO user(name, role, created) VALUES (?, 'device', 0)",
+        store.executemany("INSERT INTO users(name, role, created) VALUES (?, 'device', 0)",
                           [("user" + one,) for one in devices])
-        store.executemany("INSERT INTO registration(id, user, platform, handle, updated) SELECT ?, id, 'apns', ?, 0 FROM user WHERE name = ?",
+        store.executemany("INSERT INTO registration(id, user_id, platform, handle, updated) SELECT ?, id, 'apns', ?, 0 FROM users WHERE name = ?",
                           [(one, one, "user" + one) for one in devices])
         store.executemany("INSERT INTO registration_tag VALUES ('all', ?)", [(one,) for one in devices])
     store.close()

@@ -43,10 +43,10 @@ def prepare():
         ids.append(json.loads(ask(server, "POST", "/api/notifications", key("bench"), json.dumps(body))[1])["id"])
     server.end()
     with sqlite3.connect(FOLDER + "/touch/var/richpush.db") as database:
-        users = dict(database.execute("SELECT name, id FROM user"))
+        users = dict(database.execute("SELECT name, id FROM users"))
         for number in range(DEVICES):
             hash = hashlib.sha256(token(number).encode()).hexdigest()
-            database.execute("INSERT INTO registration(id, user, platform, handle, updated) VALUES (?, ?, 'apns', ?, 0)",
+            database.execute("INSERT INTO registration(id, user_id, platform, handle, updated) VALUES (?, ?, 'apns', ?, 0)",
                              (f"d{number}", users[f"u{number}"], f"{number:064x}"))
             database.execute("INSERT INTO device_token VALUES (?, 0, ?)", (hash, f"d{number}"))
     database.close()

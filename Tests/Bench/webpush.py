@@ -53,9 +53,9 @@ def prepare(folder, ports):
             (point, secret), port = keys[number % len(keys)], ports[number % len(ports)]
             url = f"http://127.0.0.1:{port}/push/{number}"
             user = store.execute(
-                "INSERT INTO user(name, role, created) VALUES (?, 'device', 0)", (f"user{number}",)).lastrowid
+                "INSERT INTO users(name, role, created) VALUES (?, 'device', 0)", (f"user{number}",)).lastrowid
             store.execute(
-                "INSERT INTO registration(id, user, platform, handle, updated, keys, lane) "
+                "INSERT INTO registration(id, user_id, platform, handle, updated, keys, lane) "
                 "VALUES (?, ?, 'webpush', ?, 0, ?, ?)",
                 (str(number), user, url, f"{encoded(point)}.{encoded(secret)}",
                  f"webpush:http://127.0.0.1:{port}"))

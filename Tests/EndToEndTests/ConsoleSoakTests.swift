@@ -51,10 +51,10 @@ import Testing
     import sqlite3, sys
     table = sqlite3.connect(sys.argv[1], timeout=60)
     count = int(sys.argv[2])
-    table.executemany("INSERT INTO user(name, role, created) VALUES (?, 'device', 0)",
+    table.executemany("INSERT INTO users(name, role, created) VALUES (?, 'device', 0)",
                       ((f'phone{n}',) for n in range(count)))
     for id in sys.argv[3:]:
-        table.execute("INSERT INTO recipient(user, notification) SELECT id, ? FROM user WHERE name GLOB 'phone*'", (id,))
+        table.execute("INSERT INTO recipient(user_id, notification) SELECT id, ? FROM users WHERE name GLOB 'phone*'", (id,))
         table.execute('UPDATE notification_count SET recipients = recipients + ? WHERE notification = ?', (count, id))
     table.commit()
     """

@@ -297,7 +297,7 @@ extension Store {
     if let tables = tables as? PostgresTables {
       _ = try await tables.database.run("UPDATE vapid_key SET secret = $1", secret)
     } else {
-      _ = try await database.run("UPDATE vapid_key SET secret = ?", secret)
+      _ = try await database.run("UPDATE vapid_key SET secret = $1", secret)
     }
   }
 }

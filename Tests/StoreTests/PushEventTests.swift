@@ -35,8 +35,9 @@ import Testing
     let store = try scratch.open()
     let told = Mutex<[[[Int]]]>([])
     store.observers.onPushEvents.add { [weak store] users in
-      let counts = users.map {
-        (try? store?.sqlite.pushEvents(for: $0, after: 0, limit: 9).count) ?? 0
+      let counts = users.map { (user: UserID) -> Int in
+        let sql = "SELECT count(*) FROM push_event WHERE user_id = $1"
+        return (try? store?.database.value(sql, user, as: Int.self)) ?? 0
       }
       told.withLock { $0.append(zip(users, counts).map { [$0.rawValue, $1] }) }
     }

@@ -53,8 +53,8 @@ final class Scratch: Sendable {
     store.database.writeSoon { connection in
       for (name, id) in guests {
         try connection.run(
-          "INSERT OR IGNORE INTO user(id, name, role, created) VALUES (?, ?, 'device', 0)", id, name
-        )
+          "INSERT OR IGNORE INTO users(id, name, role, created) VALUES ($1, $2, 'device', 0)", id,
+          name)
       }
     }
     return store
@@ -182,7 +182,7 @@ extension Store {
     guard let tables = tables as? SQLiteTables else { preconditionFailure("another database") }
     return tables
   }
-  var database: Database { sqlite.database }
+  var database: SQLiteDatabase { sqlite.database }
 }
 
 extension Notifications {
@@ -252,13 +252,25 @@ extension Store {
     let now = now()
     if let tables = tables as? PostgresTables {
       return try await tables.database.write { transaction in
-        transaction.collected.events.append(
-          CollectedChanges.Event(
-            type: type, publisher: publisher, user: nil, notification: nil, data: data, time: now))
+        transaction.add(NewEvent(type: type, publisher: publisher, data: data, time: now))
       }
     }
-    try await database.run(
-      "INSERT INTO event(type, publisher, data, created) VALUES (?, ?, ?, ?)", type, publisher,
-      data, now)
+    try await database.write { connection in
+      try connection.add(NewEvent(type: type, publisher: publisher, data: data, time: now))
+    }
+  }
+}
+
+extension SQLiteDatabase {
+  func value<T: Column & Sendable>(
+    _ sql: String, _ values: any Parameter & Sendable..., as type: T.Type = T.self
+  ) throws -> T? {
+    try read { try $0.rows(sql, values: values, limit: 1) { try $0.next(T.self) }.first }
+  }
+
+  func all<T: Sendable>(
+    _ sql: String, read body: @escaping @Sendable (inout SQLiteRow) throws -> T
+  ) throws -> [T] {
+    try read { try $0.rows(sql, values: [], limit: .max, read: body) }
   }
 }

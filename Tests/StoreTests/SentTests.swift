@@ -193,10 +193,10 @@ import Testing
         INSERT INTO notification(id, message, rich_type, payload, sender, audience, created)
           SELECT i, 'm', 'img', 'p', 4 + i % 2, '[]', 0 FROM n;
         INSERT INTO notification_count(notification, recipients) SELECT id, 1 FROM notification;
-        INSERT INTO recipient(user, notification, fetched, read)
+        INSERT INTO recipient(user_id, notification, fetched, read)
           SELECT id + 10, 7, iif(id % 3 = 0, 1, NULL), iif(id >= 99960, 1, NULL) FROM notification;
-        INSERT INTO event(type, publisher, user, data, created)
-          SELECT 'receipt', 4, id, json_object('notification', 7), 0 FROM notification;
+        INSERT INTO event(type, publisher, user_id, notification, data, created)
+          SELECT 'receipt', 4, id, 7, json_object('notification', 7), 0 FROM notification;
         INSERT INTO asset(rich_type, name, state, bytes, stamp, modified, updated)
           SELECT 'img', printf('%06d.png', id), 'ready', 1, '', 0, 0 FROM notification;
         INSERT INTO push(id, notification, lane, kind, text) VALUES (1, 7, 'a', 'alert', '');
@@ -204,7 +204,7 @@ import Testing
           SELECT 1, iif(id % 1000 = 0, 'b', 'a'), '',
             iif(id >= 99950, 'expired', iif(id % 3 = 0, 'failed', 'queued')), 0, 0
           FROM notification;
-        INSERT INTO user(name, role, created) SELECT printf('u%06d', id), 'device', 0
+        INSERT INTO users(name, role, created) SELECT printf('u%06d', id), 'device', 0
           FROM notification;
         """)
     }
@@ -269,10 +269,11 @@ import Testing
       "SELECT id FROM notification WHERE sender = 4 AND id < 50000 ORDER BY id DESC LIMIT 50",
       "SELECT id FROM notification WHERE id < 50000 ORDER BY id DESC LIMIT 50",
       "SELECT * FROM notification_count WHERE notification = 7",
-      "SELECT * FROM session WHERE hash = 'x'", "SELECT * FROM session WHERE user = 1 ORDER BY id",
+      "SELECT * FROM session WHERE hash = 'x'",
+      "SELECT * FROM session WHERE user_id = 1 ORDER BY id",
       "SELECT id FROM job WHERE state = 'failed' AND lane = 'b' AND id < 9 ORDER BY id DESC LIMIT 50",
       "SELECT min(lane) FROM job WHERE state = 'failed' AND lane > 'a'",
-      "SELECT user FROM recipient WHERE notification = 7 AND progress = 3 AND user > 9 ORDER BY user",
+      "SELECT user_id FROM recipient WHERE notification = 7 AND progress = 3 AND user_id > 9 ORDER BY user_id",
       "SELECT id FROM job WHERE push = 1 AND state = 'failed' AND id > 9 ORDER BY id LIMIT 50",
     ] {
       let plan = try store.database.all("EXPLAIN QUERY PLAN " + query) { row in

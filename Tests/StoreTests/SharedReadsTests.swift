@@ -22,7 +22,7 @@ import Testing
     let results = await together(6) { index in
       try await database.readTogether { connection in
         if index % 2 == 0 { throw StoreError(.missing, "\(index)") }
-        return try connection.value("SELECT ?", index, as: Int.self)
+        return try connection.value("SELECT $1", index, as: Int.self)
       }
     }
     for (index, result) in results.enumerated() {
@@ -49,7 +49,7 @@ import Testing
           while before < 100 {
             before = committed.number.withLock { $0 }
             let seen = try await store.database.readTogether { connection in
-              try connection.value("SELECT count(*) FROM user", as: Int.self)
+              try connection.value("SELECT count(*) FROM users", as: Int.self)
             }
             #expect((seen ?? 0) >= before)
           }
@@ -75,7 +75,7 @@ private final class Committed: Sendable {
 
 private let threads = BlockingExecutor(threads: 1)
 
-private func inTransaction(_ count: Int, _ database: Database) async throws -> [Bool] {
+private func inTransaction(_ count: Int, _ database: SQLiteDatabase) async throws -> [Bool] {
   try await together(count) { _ in
     try await database.readTogether { $0.isInTransaction }
   }.map { try $0.get() }

@@ -56,7 +56,7 @@ import Testing
         """
       ) { "\($0 as String).\($1 as String)" })
     let copied = MigratedTable.all.flatMap { table in
-      table.sourceColumns.map { "\(table.source).\($0)" }
+      table.sourceColumns.map { "\(table.name).\($0)" }
     }
     let rest = columns.subtracting(copied).filter { column in
       let table = String(column.prefix { $0 != "." })
@@ -76,7 +76,7 @@ import Testing
         """
       ) { "\($0 as String).\($1 as String)" })
     let copied = Set(
-      MigratedTable.all.flatMap { table in table.targetColumns.map { "\(table.target).\($0)" } })
+      MigratedTable.all.flatMap { table in table.targetColumns.map { "\(table.name).\($0)" } })
     #expect(copied.isSubset(of: columns))
     let rest = columns.subtracting(copied).filter { column in
       let table = String(column.prefix { $0 != "." })
@@ -102,7 +102,7 @@ import Testing
     for text in texts {
       _ = try await store.notifications.create(.any(to: alice, message: text))
     }
-    try await store.database.run("DELETE FROM notification WHERE id = ?", texts.count - 1)
+    try await store.database.run("DELETE FROM notification WHERE id = $1", texts.count - 1)
     let (pushEvent, event) = (
       try await store.events.latestPushEvent(), try await store.events.latestEvent()
     )
@@ -137,8 +137,8 @@ import Testing
     let path = scratch.folder + "/richpush.db"
     try SQLiteConnection.open(path, for: .writing).script(
       """
-      INSERT INTO user(id, name, role, created) VALUES (7, 'g', 'device', 0), (8, 'h', 'device', 0);
-      INSERT INTO registration(id, user, platform, handle, updated, lane)
+      INSERT INTO users(id, name, role, created) VALUES (7, 'g', 'device', 0), (8, 'h', 'device', 0);
+      INSERT INTO registration(id, user_id, platform, handle, updated, lane)
         VALUES ('r"7', 7, 'apns', 'H', 0, 'apns');
       INSERT INTO push(id, lane, kind, text, notification) VALUES (9, 'apns', 'alert', 't', 0);
       INSERT INTO audience_part(notification, event, first, last, members)
@@ -243,7 +243,7 @@ import Testing
     async throws
   {
     try await fill("one")
-    let version = Schema.steps.count
+    let version = Schema.version
     try source("PRAGMA user_version = \(version + 1)")
     try await expectRefusal(.newer, "newer richpush")
     try source("PRAGMA user_version = \(version)")

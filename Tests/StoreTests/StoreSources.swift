@@ -1,19 +1,22 @@
 import Foundation
 import Testing
 
-/// The source files of one database engine.
+/// The source files of the records in one database engine.
 struct StoreSources {
   /// The functions, by their names without parameters, and what their bodies contain.
   private var bodies: [String: String] = [:]
 
-  /// Reads `Sources/Store/<engine>/<engine>Tables*.swift`, where `engine` is SQLite or PostgreSQL.
+  /// Reads the files of tables in `Sources/Store/Records` and `Sources/Store/<engine>`, where `engine` is SQLite or
+  /// PostgreSQL.
   init(_ engine: String) throws {
-    let store = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../Sources/Store/\(engine)")
-    let files = try FileManager.default.contentsOfDirectory(
-      at: store, includingPropertiesForKeys: nil)
-    for file in files where file.lastPathComponent.contains("Tables") {
-      try add(String(contentsOf: file, encoding: .utf8))
+    for folder in ["Records", engine] {
+      let store = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/Store/\(folder)")
+      let files = try FileManager.default.contentsOfDirectory(
+        at: store, includingPropertiesForKeys: nil)
+      for file in files where file.lastPathComponent.contains("Tables+") {
+        try add(String(contentsOf: file, encoding: .utf8))
+      }
     }
     #expect(bodies.count > 50)
   }
@@ -48,7 +51,7 @@ struct StoreSources {
     return writing.intersection(try Self.requirements())
   }
 
-  /// The functions of the protocols in `Sources/Store/Records`.
+  /// The functions of the protocols in `Sources/Store/Records` that tables have, not of those of an engine.
   private static func requirements() throws -> Set<String> {
     let records = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Sources/Store/Records")
@@ -56,8 +59,9 @@ struct StoreSources {
       at: records, includingPropertiesForKeys: nil)
     return try files.reduce(into: []) { names, file in
       let source = try String(contentsOf: file, encoding: .utf8)
-      for found in source.matches(of: /(?ms)^(?:package )?protocol .*?^}/) {
-        names.formUnion(found.output.matches(of: /(?m)^  func (\w+)/).map { String($0.1) })
+      for found in source.matches(of: /(?ms)^(?:package )?protocol (\w+).*?^}/)
+      where !["Engine", "EngineTables", "Queryable", "Changing"].contains(found.output.1) {
+        names.formUnion(found.output.0.matches(of: /(?m)^  func (\w+)/).map { String($0.1) })
       }
     }
   }

@@ -32,7 +32,7 @@ import Testing
 
   @Test func `a query may run inside another of the same text`() throws {
     let connection = try SQLiteConnection.open(scratch.folder + "/nested.db", for: .writing)
-    let query = "SELECT value FROM json_each(?)"
+    let query = "SELECT value FROM json_each($1)"
     for _ in 0..<2 {
       let rows = try connection.all(query, "[1,2]") { row in
         [try row.next(Int.self)] + (try connection.column(query, "[3,4]", as: Int.self))
@@ -45,7 +45,9 @@ import Testing
     let connection = try SQLiteConnection.open(scratch.folder + "/changes.db", for: .writing)
     try connection.script("CREATE TABLE note(id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
     func insert(_ notes: [(Int, String?)]) throws -> [Bool] {
-      try connection.changes("INSERT INTO note VALUES (?, ?) ON CONFLICT DO NOTHING", notes) { $0 }
+      try connection.changes("INSERT INTO note VALUES ($1, $2) ON CONFLICT DO NOTHING", notes) {
+        $0
+      }
     }
     #expect(try insert([(1, "a"), (1, "b"), (2, "")]) == [true, false, true])
     #expect(throws: StoreError.self) { try insert([(3, "c"), (4, nil)]) }
@@ -66,7 +68,7 @@ import Testing
     }
     let ids = Array(0...207)
     let texts = try connection.values(
-      "SELECT text FROM note WHERE id = ?", ids, as: String?.self
+      "SELECT text FROM note WHERE id = $1", ids, as: String?.self
     ) { $0 }
     #expect(texts == ids.map { $0 == 207 ? nil : $0 == 3 ? .some(nil) : "\($0)" })
     #expect(throws: StoreError.self) {
@@ -74,42 +76,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func `a change that is not undoable fails alone, unless it has changed something`(
-    _ hasChanged: Bool
-  ) async throws {
-    let store = try scratch.open()
-    let insert = "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)"
-    let gate = DispatchSemaphore(value: 0)
-    await withCheckedContinuation { begun in
-      store.database.writeSoon { _ in
-        begun.resume()
-        gate.wait()
-      }
-    }
-    // These two wait together, and are committed together.
-    store.database.writeSoon { try $0.run(insert, "another") }
-    let failing = Task.immediate {
-      try await store.database.write(usesSavepoint: false) { connection in
-        if hasChanged { try connection.run(insert, "half") }
-        throw CancellationError()
-      }
-    }
-    gate.signal()
-    await #expect(throws: CancellationError.self) { try await failing.value }
-    try await store.accounts.addUser("last", hash: "", role: .device)
-    #expect(
-      try await store.accounts.users().map(\.name).sorted() == (hasChanged ? [] : ["another"]) + [
-        "last"
-      ])
-  }
-
   @Test func `commits delayed changes alone, in a crowd and with others`() async throws {
     let store = try scratch.open()
     @Sendable func add(_ name: String, expectedBatch: Int) async throws {
-      try await store.database.write(expectedBatch: expectedBatch) { connection in
+      _ = try await store.database.write(expectedBatch: expectedBatch) { connection in
         try connection.run(
-          "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)", name)
+          "INSERT INTO users(name, hash, role, created) VALUES ($1, '', 'device', 0)", name)
       }
     }
     try await add("alone", expectedBatch: 2)
@@ -135,8 +107,8 @@ import Testing
     try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<3 {
         group.addTask {
-          try await writer.write(expectedBatch: 3, usesSavepoint: true) { connection in
-            try connection.run("INSERT INTO guest VALUES (?)", index)
+          try await writer.write(expectedBatch: 3) { connection in
+            try connection.run("INSERT INTO guest VALUES ($1)", index)
           }
         }
       }
@@ -160,7 +132,7 @@ import Testing
     } onFailure: {
       Issue.record($0)
     }
-    let (guests, earlier) = try await writer.write(expectedBatch: 1, usesSavepoint: true) { it in
+    let (guests, earlier) = try await writer.write(expectedBatch: 1) { it in
       (try it.value("SELECT count(*) FROM guest", as: Int.self), commits.withLock { $0 })
     }
     #expect(guests == 1 && earlier == 0)
@@ -178,7 +150,7 @@ import Testing
       Issue.record($0)
     }
     // One of a hundred that do not come.
-    let guests = try await writer.write(expectedBatch: 100, usesSavepoint: true) { connection in
+    let guests = try await writer.write(expectedBatch: 100) { connection in
       try connection.value("SELECT count(*) FROM guest", as: Int.self)
     }
     #expect(guests == 1)
@@ -229,7 +201,8 @@ import Testing
     for index in 0..<50 {
       store.database.writeSoon { connection in
         try connection.run(
-          "INSERT INTO user(name, hash, role, created) VALUES (?, '', 'device', 0)", "user\(index)")
+          "INSERT INTO users(name, hash, role, created) VALUES ($1, '', 'device', 0)",
+          "user\(index)")
       }
     }
     gate.signal()
@@ -316,7 +289,7 @@ import Testing
     await #expect(throws: StoreError(.failed, "on purpose")) {
       try await store.database.write { connection in
         try connection.run(
-          "INSERT INTO user(name, hash, role, created) VALUES ('half', '', 'device', 0)")
+          "INSERT INTO users(name, hash, role, created) VALUES ('half', '', 'device', 0)")
         throw StoreError(.failed, "on purpose")
       }
     }

@@ -72,3 +72,46 @@ private enum CommitLimits {
   /// A larger expected batch is not waited for: one fsync for 128 changes is cheap enough.
   static let batch = 128
 }
+
+/// A change that waits for its commit.
+struct QueuedChange<Transaction>: Sendable {
+  /// Makes the change; the result resumes its caller once it is committed.
+  let perform: @Sendable (Transaction) throws -> (@Sendable () -> Void)
+  let fail: @Sendable (any Error) -> Void
+  /// How many notifications it inserts.
+  var newNotifications = 0
+}
+
+extension CommitQueue {
+  /// Adds a change, and returns the result of `body` once `commit` has committed it.
+  func write<Transaction, R: Sendable>(
+    expectedBatch: Int, newNotifications: Int = 0,
+    commit: @escaping @Sendable ([Change]) -> Void,
+    _ body: @escaping @Sendable (Transaction) throws -> R
+  ) async throws -> R where Change == QueuedChange<Transaction> {
+    try await withCheckedThrowingContinuation { continuation in
+      let change = QueuedChange<Transaction>(
+        perform: { transaction in
+          let result = try body(transaction)
+          return { continuation.resume(returning: result) }
+        }, fail: { continuation.resume(throwing: $0) }, newNotifications: newNotifications)
+      add(change, expectedBatch: expectedBatch, commit: commit)
+    }
+  }
+
+  /// Adds a change for whose commit nobody waits; it comes with the next one, or after `timeout`, at once if that is
+  /// nil.
+  func writeSoon<Transaction>(
+    within timeout: DispatchTimeInterval?, commit: @escaping @Sendable ([Change]) -> Void,
+    _ body: @escaping @Sendable (Transaction) throws -> Void,
+    onFailure: @escaping @Sendable (any Error) -> Void
+  ) where Change == QueuedChange<Transaction> {
+    let change = QueuedChange<Transaction>(
+      perform: { transaction in
+        try body(transaction)
+        return {}
+      }, fail: onFailure)
+    add(
+      change, expectedBatch: timeout == nil ? 1 : .max, timeout: timeout, commit: commit)
+  }
+}

@@ -14,6 +14,8 @@ package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case damaged
     /// The database was written by a newer version of this program.
     case newer
+    /// The database was written by a version of this program whose tables are not carried over any more.
+    case older
     /// The change contradicts what is stored: a name taken, a key used for something else, a quota that is used up.
     case conflict
     /// The user has done it as often as it may for now.

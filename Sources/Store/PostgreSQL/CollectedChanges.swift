@@ -19,16 +19,6 @@ struct CollectedChanges {
     let time: Date
   }
 
-  /// An event for publishers.
-  struct Event {
-    let type: String
-    let publisher: UserID?
-    let user: UserID?
-    let notification: Int?
-    let data: String
-    let time: Date
-  }
-
   /// How much was collected at a moment.
   struct Mark {
     fileprivate let created, counts, pushEvents, events: Int
@@ -38,7 +28,7 @@ struct CollectedChanges {
   var created: [(notification: Int, recipients: Int)] = []
   var counts: [Count] = []
   var pushEvents: [PushEvent] = []
-  var events: [Event] = []
+  var events: [NewEvent] = []
 
   var mark: Mark {
     Mark(
@@ -82,7 +72,7 @@ extension PostgresTransaction {
     }
     let first = firstTimes()
     // The columns of notifications, in the order of CountColumn, and then those of their first times.
-    func columns(of ids: [Int]) -> [any PostgresParameter] {
+    func columns(of ids: [Int]) -> [any Parameter] {
       CountColumn.allCases.map { column in ids.map { totals[$0]?[column.rawValue] ?? 0 } }
         + [CountColumn.sent, .fetched, .read].map { column in ids.map { first[column]?[$0] } }
     }

@@ -44,21 +44,16 @@ extension PostgresTransaction {
 
   private func insert(_ new: [StoredNotification]) throws(StoreError) {
     try send(
-      """
-      INSERT INTO notification(
-        id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-        created, not_before, expires, form, audience)
-      SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
-        $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[],
-        $14::text[])
-      """,
-      [
-        new.map(\.id), new.map(\.message), new.map(\.richType), new.map(\.payload),
-        new.map(\.sender), new.map(\.details), new.map(\.blob?.digest), new.map(\.blob?.size),
-        new.map(\.blobType), new.map(\.created), new.map(\.notBefore), new.map(\.expires),
-        new.map(\.form), new.map(\.audience),
-      ])
+      Self.notificationInsertion,
+      StoredNotification.written.map { column in ColumnValues(new.map(column.value)) })
   }
+
+  private static let notificationInsertion: String = {
+    let columns = StoredNotification.written
+    let names = columns.map(\.name).joined(separator: ", ")
+    let values = columns.enumerated().map { "$\($0 + 1)::\($1.type)[]" }.joined(separator: ", ")
+    return "INSERT INTO notification(\(names)) SELECT * FROM unnest(\(values))"
+  }()
 
   /// Inserts recipients, except users who have been removed, and collects their push events.
   private func insert(_ new: [CollectedRows.Recipients]) throws(StoreError) {

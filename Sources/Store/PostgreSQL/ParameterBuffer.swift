@@ -5,14 +5,14 @@ struct ParameterBuffer {
 
   /// Calls `body` with the parameters, nil for NULL, and one more nil, which ends a list of keywords.
   mutating func withPointers<R>(
-    to values: [any PostgresParameter],
+    to values: [any Parameter],
     _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>) -> R
   ) -> R {
     bytes.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
     for value in values {
       let start = bytes.count
-      let isNull = !value.append(to: &bytes)
+      let isNull = !value.appendText(to: &bytes)
       starts.append(isNull ? nil : start)
       bytes.append(0)
     }

@@ -101,7 +101,7 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
   ///
   /// An error is that of the next wait. If there is none, `receive` gets the result then.
   func send(
-    _ sql: String, _ values: [any PostgresParameter], receive: ResultHandler? = nil
+    _ sql: String, _ values: [any Parameter], receive: ResultHandler? = nil
   ) throws(StoreError) {
     if pending.isEmpty, cpostgres_enter_pipeline_mode(handle) != 1 { throw broken() }
     let name = try prepared(sql)
@@ -113,7 +113,7 @@ final class PostgresConnection: PostgresQueryable, @unchecked Sendable {
     pending.append(Pending(receive: receive))
   }
 
-  func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
+  func execute(_ sql: String, _ values: [any Parameter]) throws(StoreError)
     -> PostgresResult
   {
     try send(sql, values)

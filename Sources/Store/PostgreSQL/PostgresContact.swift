@@ -16,6 +16,7 @@ final class PostgresContact: Sendable {
   /// Nanoseconds after `start`.
   private let life = Atomic<Int64>(0)
   private let heard = Atomic<Int64>(0)
+  private let isOutdated = Atomic(false)
   /// What tells for how long this process could have heard from the database, and the last sign of life by it.
   private let running: Mutex<(clock: RunningClock, life: Duration)>
   private let queue = DispatchQueue(label: "store.contact")
@@ -38,8 +39,12 @@ final class PostgresContact: Sendable {
     heard.store(now, ordering: .relaxed)
   }
 
+  /// Records whether the tables are those of a later version, which this one does not know.
+  func record(isOutdated: Bool) { self.isOutdated.store(isOutdated, ordering: .relaxed) }
+
   /// Throws if it is of no use to send a statement.
   func requireLife() throws {
+    if isOutdated.load(ordering: .relaxed) { throw PostgresSchema.outdated }
     let silence = running.withLock { $0.clock.advance(to: .now) - $0.life }
     guard silence < Self.patience else {
       throw StoreError.unavailable("it has not answered for \(silence.components.seconds) s")

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// The readers and the writer of one node.
-final class PostgresDatabase: Sendable {
+final class PostgresDatabase: Engine {
   /// Where the server is, as libpq understands it.
   let url: String
   private let readers: PostgresReaders
@@ -26,20 +26,22 @@ final class PostgresDatabase: Sendable {
     readers = PostgresReaders(url: url, contact: contact)
   }
 
-  /// Reads on a thread that may wait; each statement sees everything committed before it.
+  // On a thread that may wait.
   func read<R: Sendable>(
     _ body: @escaping @Sendable (PostgresConnection) throws -> R
   ) async throws -> R {
     try await readers.read(body)
   }
 
-  /// Changes the database and returns once the change would survive a power cut; throws what `body` throws.
-  ///
-  /// `body` may be called again, in a new transaction, when what it did was undone. For `expectedBatch` see
-  /// ``CommitQueue``; `newNotifications` is how many IDs of notifications it takes.
-  @discardableResult
   func write<R: Sendable>(
-    expectedBatch: Int = 1, newNotifications: Int = 0,
+    expectedBatch: Int, _ body: @escaping @Sendable (PostgresTransaction) throws -> R
+  ) async throws -> R {
+    try await write(expectedBatch: expectedBatch, newNotifications: 0, body)
+  }
+
+  /// The same for a change that takes IDs of notifications, `newNotifications` of them.
+  func write<R: Sendable>(
+    expectedBatch: Int = 1, newNotifications: Int,
     _ body: @escaping @Sendable (PostgresTransaction) throws -> R
   ) async throws -> R {
     try contact?.requireLife()
@@ -49,19 +51,13 @@ final class PostgresDatabase: Sendable {
     return result
   }
 
-  /// Changes the database soon, for changes whose caller does not wait and that may be lost in a crash.
   func writeSoon(
+    within timeout: DispatchTimeInterval?,
     _ body: @escaping @Sendable (PostgresTransaction) throws -> Void,
-    onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+    onFailure: @escaping @Sendable (any Error) -> Void
   ) {
     do { try contact?.requireLife() } catch { return onFailure(error) }
-    writer.writeSoon(body, onFailure: onFailure)
-  }
-
-  /// Commits one statement and returns how many rows it changed.
-  @discardableResult
-  func run(_ sql: String, _ values: any PostgresParameter & Sendable...) async throws -> Int {
-    try await write { try $0.execute(sql, values).changedRows }
+    writer.writeSoon(within: timeout, body, onFailure: onFailure)
   }
 
   /// Enters the group until the writer's thread has done what it does now.

@@ -100,8 +100,12 @@ final class PostgresListener: Sendable {
   }
 
   /// Takes each lead that no other node has; shows in any case whether the server responds.
+  ///
+  /// Throws if a node of a later version has changed the tables: this one does nothing then.
   private func compete(on connection: PostgresConnection) throws {
-    try connection.script("SELECT 1")
+    let isOutdated = try PostgresSchema.isLater(connection)
+    contact.record(isOutdated: isOutdated)
+    if isOutdated { throw PostgresSchema.outdated }
     for lead in [observers.lead, observers.folderLead] {
       guard let name = lead.name else { continue }
       if !lead.isHeld {

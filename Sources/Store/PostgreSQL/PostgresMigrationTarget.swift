@@ -43,7 +43,7 @@ struct PostgresMigrationTarget {
           + "create one that no server has used")
     }
     let version = try connection.value("SELECT version FROM schema_version", as: Int.self)
-    guard version == PostgresSchema.steps.count else {
+    guard version == PostgresSchema.version else {
       throw StoreError(
         .conflict,
         "another version of richpush has begun to copy: remove the database and create it")
@@ -63,7 +63,7 @@ struct PostgresMigrationTarget {
   func position(of table: MigratedTable) throws -> (key: [String]?, rows: Int) {
     let row = try connection.first(
       "SELECT copied, to_json(last_key)::text FROM unfinished_migration WHERE name = $1",
-      table.target
+      table.name
     ) { row in (try row.next(Int.self), try row.next(StringList?.self)) }
     return (row?.1?.items, row?.0 ?? 0)
   }
@@ -77,13 +77,13 @@ struct PostgresMigrationTarget {
     do {
       var last: [String]?
       let count = try connection.copyIn(
-        "COPY \(table.target)(\(table.targetColumns.joined(separator: ", "))) FROM STDIN"
+        "COPY \(table.name)(\(table.targetColumns.joined(separator: ", "))) FROM STDIN"
       ) { last = try body($0) }
       try connection.run(
         """
         UPDATE unfinished_migration SET copied = copied + $1, last_key = coalesce($2, last_key)
         WHERE name = $3
-        """, count, last, table.target)
+        """, count, last, table.name)
       try connection.script("COMMIT")
       return count
     } catch {
@@ -96,7 +96,7 @@ struct PostgresMigrationTarget {
   func summary(of table: MigratedTable, _ progress: (Int) -> Void) throws -> TableSummary {
     var summary = TableSummary()
     try connection.copyOut(
-      "COPY \(table.target)(\(table.targetColumns.joined(separator: ", "))) TO STDOUT"
+      "COPY \(table.name)(\(table.targetColumns.joined(separator: ", "))) TO STDOUT"
     ) { line in
       summary.add(line)
       progress(summary.rows)
@@ -116,7 +116,7 @@ struct PostgresMigrationTarget {
         "SELECT setval(pg_get_serial_sequence($1, 'id'), $2, $3)", table, max(last, 1), last > 0)
     }
     try connection.script("COMMIT")
-    try connection.script(MigratedTable.all.map { "ANALYZE \($0.target);" }.joined())
+    try connection.script(MigratedTable.all.map { "ANALYZE \($0.name);" }.joined())
   }
 
   /// The numbers from which the database goes on.
@@ -153,7 +153,7 @@ extension PostgresConnection {
     for (number, (table, summary)) in zip(MigratedTable.all, summaries).enumerated() {
       try run(
         "INSERT INTO unfinished_migration(number, name, rows, checksum) VALUES ($1, $2, $3, $4)",
-        number, table.target, summary.rows, summary.checksum)
+        number, table.name, summary.rows, summary.checksum)
     }
   }
 }

@@ -15,13 +15,13 @@ struct PostgresResult: ~Copyable {
   /// What the server has done, such as `COMMIT`, which is `ROLLBACK` in a failed transaction.
   var command: String { String(cString: cpostgres_command(handle)) }
 
-  /// The results of `read` for the rows, in order.
-  func map<T>(_ read: (inout PostgresRow) throws -> T) throws -> [T] {
-    let count = cpostgres_row_count(handle)
+  /// The results of `read` for the first `limit` rows, in order.
+  func map<T>(limit: Int = .max, _ read: (inout PostgresRow) throws -> T) throws -> [T] {
+    let count = min(Int(cpostgres_row_count(handle)), limit)
     var values: [T] = []
-    values.reserveCapacity(Int(count))
+    values.reserveCapacity(count)
     for index in 0..<count {
-      var row = PostgresRow(handle, index)
+      var row = PostgresRow(handle, Int32(index))
       values.append(try read(&row))
     }
     return values
@@ -29,7 +29,7 @@ struct PostgresResult: ~Copyable {
 }
 
 /// A row of a result, read column by column from the left.
-struct PostgresRow {
+struct PostgresRow: Row {
   private let result: OpaquePointer
   private let index: Int32
   private var column: Int32 = 0
@@ -39,7 +39,7 @@ struct PostgresRow {
   }
 
   /// The next column, as the type that the caller expects.
-  mutating func next<T: PostgresColumn>(_ type: T.Type = T.self) throws(StoreError) -> T {
+  mutating func next<T: Column>(_ type: T.Type) throws(StoreError) -> T {
     defer { column += 1 }
     if cpostgres_is_null(result, index, column) != 0 { return try T.parseNull() }
     let count = Int(cpostgres_length(result, index, column))
@@ -47,12 +47,5 @@ struct PostgresRow {
     let text = UnsafeRawPointer(cpostgres_value(result, index, column))
     return try T.parse(
       UnsafeBufferPointer(start: text.assumingMemoryBound(to: UInt8.self), count: count))
-  }
-
-  /// The result of `make` for the next columns.
-  mutating func decode<each C: PostgresColumn, T>(
-    _ make: (repeat each C) -> T
-  ) throws(StoreError) -> T {
-    make(repeat try next((each C).self))
   }
 }

@@ -1,29 +1,39 @@
-/// The tables in PostgreSQL, as the list of migrations that create them; `schema_version` counts those applied.
+/// The tables in PostgreSQL, in the version that the table `schema_version` has.
 ///
-/// To change a table, append a migration to ``steps``, beside that of SQLite's `Schema`. Never change a
-/// released one. While nodes are upgraded one after the other, those of the earlier version use the new tables.
+/// To change a table, change ``creation``, and append to ``steps`` what brings a database of the version before to
+/// it, beside that of SQLite's ``Schema``. Never change a step that was released. While nodes are upgraded one after
+/// the other, those of the earlier version use the new tables, or stop.
 enum PostgresSchema {
-  /// Applies the missing migrations and `initialize`, all of it or nothing; nodes that start at the same time
-  /// do so one after the other.
+  /// The version before the first step: that of commit c1a7ad3.
+  private static let firstVersion = 4
+  /// The version of ``creation``.
+  static var version: Int { firstVersion + steps.count }
+
+  /// Creates the tables, or applies the missing steps, and `initialize`, all of it or nothing; nodes that start at
+  /// the same time do so one after the other.
   ///
-  /// Throws `newer` if the tables are those of a version with more migrations.
+  /// Throws `newer` if the tables are of a later version, and `older` if of one before the first.
   static func migrate(
     _ connection: PostgresConnection, initialize: (PostgresConnection) throws -> Void
   ) throws {
-    if try appliedSteps(connection) == steps.count { return }
+    if try presentVersion(connection) == version { return }
     try connection.script("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
     do {
       try connection.run(
         "SELECT pg_advisory_xact_lock(hashtextextended('richpush tables ' || current_schema(), 0))")
       try connection.script(
         "CREATE TABLE IF NOT EXISTS schema_version(version integer NOT NULL)")
-      let applied = try appliedSteps(connection) ?? 0
-      guard applied <= steps.count else { throw newer }
-      for step in steps[applied...] { try connection.script(step) }
-      try connection.foldAssetNames()
+      if let present = try presentVersion(connection) {
+        guard present <= version else { throw newer }
+        guard present >= firstVersion else { throw StoreError.tooOld("the database") }
+        for step in steps[(present - firstVersion)...] { try connection.script(step) }
+        try connection.foldAssetNames()
+      } else {
+        try connection.script(creation)
+      }
       try initialize(connection)
       try connection.run("DELETE FROM schema_version")
-      try connection.run("INSERT INTO schema_version VALUES ($1)", steps.count)
+      try connection.run("INSERT INTO schema_version VALUES ($1)", version)
       try connection.script("COMMIT")
     } catch {
       try? connection.script("ROLLBACK")
@@ -31,11 +41,21 @@ enum PostgresSchema {
     }
   }
 
-  /// Throws `newer` if the tables are those of a version with more migrations; changes nothing.
+  /// Throws `newer` if the tables are of a later version; changes nothing.
   static func requireKnownVersion(_ connection: PostgresConnection) throws {
-    guard let applied = try appliedSteps(connection), applied > steps.count else { return }
-    throw newer
+    if try isLater(connection) { throw newer }
   }
+
+  /// Whether the tables are of a later version.
+  static func isLater(_ connection: PostgresConnection) throws -> Bool {
+    try presentVersion(connection) ?? 0 > version
+  }
+
+  /// Why a node does nothing while a later version has changed its tables.
+  static let outdated = StoreError(
+    .newer,
+    "a node of a newer richpush has changed the tables: this one serves and sends nothing until it is upgraded"
+  )
 
   private static let newer = StoreError(
     .newer, "the database was written by a newer richpush; start that version instead")
@@ -57,7 +77,7 @@ enum PostgresSchema {
   }
 
   /// Nil if there are no tables.
-  private static func appliedSteps(_ connection: PostgresConnection) throws -> Int? {
+  private static func presentVersion(_ connection: PostgresConnection) throws -> Int? {
     let exists = try connection.value(
       "SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL",
       as: Bool.self)
@@ -65,186 +85,8 @@ enum PostgresSchema {
     return try connection.value("SELECT version FROM schema_version")
   }
 
-  /// The migrations in order.
-  ///
-  /// Names are compared byte by byte (collation "C"), as in SQLite and in Swift's order of UTF-8. Times are
-  /// milliseconds since 1970.
-  static let steps = [
-    """
-    CREATE TABLE counter(name text PRIMARY KEY, next bigint NOT NULL);
-    CREATE SEQUENCE notification_id AS integer MINVALUE 0 START WITH 0;
-    -- One row. A transaction that has updated it numbers events; no other can until it commits.
-    CREATE TABLE event_counter(push_event bigint NOT NULL, event bigint NOT NULL);
-    INSERT INTO event_counter VALUES (0, 0);
-
-    CREATE TABLE users(
-      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-      name text COLLATE "C" NOT NULL UNIQUE, hash text, role text NOT NULL, created bigint NOT NULL
-    );
-    CREATE TABLE session(
-      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, hash text NOT NULL UNIQUE,
-      user_id bigint NOT NULL, created bigint NOT NULL, used bigint NOT NULL, user_agent text NOT NULL
-    );
-    CREATE INDEX session_of_user ON session(user_id, id);
-    CREATE INDEX session_by_age ON session(created);
-
-    CREATE TABLE registration(
-      id text COLLATE "C" PRIMARY KEY, user_id bigint NOT NULL, platform text, handle text NOT NULL,
-      updated bigint NOT NULL, keys text, lane text
-    );
-    CREATE INDEX registration_of_user ON registration(user_id);
-    -- An endpoint of Web Push may be longer than an index entry.
-    CREATE UNIQUE INDEX registration_of_handle ON registration(md5(handle));
-    CREATE TABLE registration_tag(
-      tag text COLLATE "C" NOT NULL,
-      registration text COLLATE "C" NOT NULL REFERENCES registration ON DELETE CASCADE,
-      PRIMARY KEY (tag, registration)
-    );
-    CREATE INDEX tag_of_registration ON registration_tag(registration);
-    CREATE TABLE device_token(
-      hash text PRIMARY KEY, created bigint NOT NULL,
-      registration text COLLATE "C" NOT NULL REFERENCES registration ON DELETE CASCADE
-    );
-    CREATE INDEX device_token_of_registration ON device_token(registration);
-
-    CREATE TABLE notification(
-      id bigint PRIMARY KEY, message text NOT NULL, rich_type text NOT NULL, payload text NOT NULL,
-      sender bigint, audience text NOT NULL, details text, blob text, blob_size bigint, blob_type text,
-      created bigint NOT NULL, not_before bigint, expires bigint, form text NOT NULL, withdrawn bigint
-    );
-    CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
-    CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
-    CREATE INDEX notification_by_sender ON notification(sender, id);
-    -- Its row is written before that of the notification, so that one of two nodes waits for the other.
-    CREATE TABLE idempotency(
-      sender bigint NOT NULL, key text NOT NULL, request text NOT NULL,
-      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE
-        DEFERRABLE INITIALLY DEFERRED,
-      PRIMARY KEY (sender, key)
-    );
-    CREATE INDEX idempotency_of_notification ON idempotency(notification);
-    CREATE TABLE notification_count(
-      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
-      recipients bigint NOT NULL, reached bigint NOT NULL DEFAULT 0,
-      fetched bigint NOT NULL DEFAULT 0, read bigint NOT NULL DEFAULT 0,
-      queued bigint NOT NULL DEFAULT 0, sent bigint NOT NULL DEFAULT 0,
-      failed bigint NOT NULL DEFAULT 0
-    ) WITH (fillfactor = 70);
-
-    CREATE TABLE recipient(
-      user_id bigint NOT NULL,
-      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
-      sent bigint, fetched bigint, read bigint,
-      PRIMARY KEY (user_id, notification)
-    );
-    CREATE INDEX recipient_of_notification ON recipient(notification);
-    CREATE INDEX unread ON recipient(user_id, notification) WHERE read IS NULL;
-    CREATE TABLE device_receipt(
-      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
-      user_id bigint NOT NULL, registration text COLLATE "C" NOT NULL, fetched bigint, read bigint,
-      PRIMARY KEY (notification, user_id, registration)
-    );
-
-    CREATE TABLE push_event(
-      sequence bigint PRIMARY KEY, user_id bigint NOT NULL,
-      notification bigint REFERENCES notification ON DELETE CASCADE,
-      data text NOT NULL, created bigint NOT NULL
-    );
-    CREATE INDEX push_event_of_user ON push_event(user_id, sequence);
-    CREATE INDEX push_event_of_notification ON push_event(notification);
-    CREATE TABLE held_event(
-      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
-      due bigint NOT NULL, data text NOT NULL
-    );
-    CREATE INDEX held_event_due ON held_event(due);
-    CREATE TABLE event(
-      sequence bigint PRIMARY KEY, token text NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', ''),
-      type text NOT NULL, publisher bigint, user_id bigint, notification bigint, data text NOT NULL,
-      created bigint NOT NULL
-    );
-    CREATE INDEX event_of_publisher ON event(publisher, sequence);
-
-    CREATE TABLE push(
-      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-      notification bigint REFERENCES notification ON DELETE CASCADE,
-      lane text NOT NULL, kind text NOT NULL, text text NOT NULL, fallback text, collapse text,
-      expires bigint
-    );
-    CREATE INDEX push_of_notification ON push(notification);
-    -- Jobs with the same line and collapse are sent in order.
-    CREATE TABLE job(
-      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-      push bigint NOT NULL REFERENCES push ON DELETE CASCADE,
-      lane text COLLATE "C" NOT NULL, token text NOT NULL, user_id bigint, registration text,
-      audience text, collapse text,
-      line text GENERATED ALWAYS AS (coalesce(registration, '@' || md5(audience))) STORED,
-      state text NOT NULL, attempts bigint NOT NULL DEFAULT 0, due bigint NOT NULL, owner text,
-      updated bigint NOT NULL, sent_as text, reference text, reason text
-    );
-    CREATE INDEX job_of_push ON job(push);
-    CREATE INDEX job_due ON job(lane, due, id) WHERE state = 'queued';
-    CREATE INDEX job_in_order ON job(lane, line, collapse, id) WHERE state = 'queued';
-    CREATE INDEX job_called_off ON job(lane, line, collapse, id)
-      WHERE state = 'cancelled' AND owner IS NOT NULL;
-    CREATE INDEX job_woken ON job(line, updated) WHERE state = 'sent' AND sent_as = 'background';
-    CREATE INDEX job_collapsed ON job(line, id)
-      WHERE state = 'sent' AND lane = 'fcm' AND collapse IS NOT NULL;
-    CREATE INDEX job_by_state ON job(state, lane, id);
-    CREATE TABLE audience_part(
-      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
-      push bigint REFERENCES push ON DELETE CASCADE,
-      event text, due bigint, first bigint, last bigint, users bigint[], devices text
-    );
-    CREATE INDEX audience_part_of_notification ON audience_part(notification, push, first);
-    CREATE INDEX audience_part_of_push ON audience_part(push);
-
-    CREATE TABLE link_key(
-      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, secret text NOT NULL,
-      created bigint NOT NULL
-    );
-    CREATE TABLE vapid_key(
-      id integer PRIMARY KEY CHECK (id = 1), secret text NOT NULL, created bigint NOT NULL
-    );
-
-    CREATE TABLE asset(
-      rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, state text NOT NULL,
-      reason text, blob text, bytes bigint NOT NULL, type text, details text, stamp text NOT NULL,
-      modified bigint NOT NULL, updated bigint NOT NULL, folded text NOT NULL,
-      PRIMARY KEY (rich_type, name)
-    );
-    CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
-    CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
-    CREATE INDEX asset_by_state ON asset(state, updated);
-    """,
-    """
-    CREATE INDEX recipient_by_progress ON recipient(notification, (\(progress)), user_id);
-    DROP INDEX recipient_of_notification;
-    DROP INDEX job_of_push;
-    CREATE INDEX job_of_push ON job(push, state, id);
-    ALTER TABLE notification_count ADD COLUMN first_sent bigint, ADD COLUMN first_fetched bigint,
-      ADD COLUMN first_read bigint;
-    UPDATE notification_count SET first_sent = times.sent, first_fetched = times.fetched,
-      first_read = times.read
-    FROM (
-      SELECT notification AS id, min(sent) AS sent, min(fetched) AS fetched, min(read) AS read
-      FROM recipient GROUP BY notification
-    ) AS times WHERE notification = times.id;
-    UPDATE notification_count SET first_sent = least(first_sent, times.sent)
-    FROM (
-      SELECT notification AS id, min(updated) AS sent FROM push JOIN job ON job.push = push.id
-      WHERE notification IS NOT NULL AND state = 'sent' GROUP BY notification
-    ) AS times WHERE notification = times.id;
-    """,
-    """
-    -- Files in the drop folders of other nodes, whose assets were removed or replaced.
-    CREATE TABLE file_removal(
-      folder text NOT NULL, rich_type text NOT NULL, name text NOT NULL, stamp text NOT NULL,
-      PRIMARY KEY (folder, rich_type, name)
-    );
-    """,
-    // As an integer it ends at two thousand million.
-    "ALTER SEQUENCE notification_id AS bigint",
+  /// What brings a database of each version since the first to the next one.
+  private static let steps = [
     """
     ALTER TABLE registration ADD COLUMN name text, ADD COLUMN created bigint,
       ADD COLUMN credential text, ADD COLUMN user_agent text, ADD COLUMN contact bigint;
@@ -287,6 +129,190 @@ enum PostgresSchema {
     UPDATE asset SET folded = '';
     """,
   ]
+
+  /// The tables of ``version``.
+  ///
+  /// Names are compared byte by byte (collation "C"), as in SQLite and in Swift's order of UTF-8. Times are
+  /// milliseconds since 1970.
+  static let creation = """
+    CREATE TABLE counter(name text PRIMARY KEY, next bigint NOT NULL);
+    CREATE SEQUENCE notification_id MINVALUE 0 START WITH 0;
+    -- One row. A transaction that has updated it numbers events; no other can until it commits.
+    CREATE TABLE event_counter(push_event bigint NOT NULL, event bigint NOT NULL);
+    INSERT INTO event_counter VALUES (0, 0);
+
+    -- max_devices: the quota that an admin has set. own_…: what the user's devices have sent to it since when.
+    CREATE TABLE users(
+      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      name text COLLATE "C" NOT NULL UNIQUE, hash text, role text NOT NULL, created bigint NOT NULL,
+      max_devices bigint, own_sent bigint NOT NULL DEFAULT 0, own_since bigint NOT NULL DEFAULT 0
+    );
+    CREATE TABLE session(
+      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, hash text NOT NULL UNIQUE,
+      user_id bigint NOT NULL, created bigint NOT NULL, used bigint NOT NULL, user_agent text NOT NULL
+    );
+    CREATE INDEX session_of_user ON session(user_id, id);
+    CREATE INDEX session_by_age ON session(created);
+
+    -- Those that a service has ended are kept for a while.
+    CREATE TABLE registration(
+      id text COLLATE "C" PRIMARY KEY, user_id bigint NOT NULL, platform text, handle text NOT NULL,
+      updated bigint NOT NULL, keys text, lane text, name text, created bigint, credential text,
+      user_agent text, contact bigint, ended bigint, ended_by text
+    );
+    CREATE INDEX registration_of_user ON registration(user_id);
+    -- An endpoint of Web Push may be longer than an index entry.
+    CREATE UNIQUE INDEX registration_of_handle ON registration(md5(handle));
+    CREATE INDEX registration_by_end ON registration(ended_by, ended) WHERE ended IS NOT NULL;
+    CREATE INDEX registration_by_lane ON registration(lane) WHERE lane IS NOT NULL;
+    CREATE TABLE registration_tag(
+      tag text COLLATE "C" NOT NULL,
+      registration text COLLATE "C" NOT NULL REFERENCES registration ON DELETE CASCADE,
+      PRIMARY KEY (tag, registration)
+    );
+    CREATE INDEX tag_of_registration ON registration_tag(registration);
+    CREATE TABLE device_token(
+      hash text PRIMARY KEY, created bigint NOT NULL,
+      registration text COLLATE "C" NOT NULL REFERENCES registration ON DELETE CASCADE
+    );
+    CREATE INDEX device_token_of_registration ON device_token(registration);
+
+    -- replaced: when the content was replaced that some had fetched.
+    CREATE TABLE notification(
+      id bigint PRIMARY KEY, message text NOT NULL, rich_type text NOT NULL, payload text NOT NULL,
+      sender bigint, audience text NOT NULL, details text, blob text, blob_size bigint, blob_type text,
+      created bigint NOT NULL, not_before bigint, expires bigint, form text NOT NULL, withdrawn bigint,
+      held bigint, replaced bigint
+    );
+    CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
+    CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
+    CREATE INDEX notification_by_sender ON notification(sender, id);
+    -- Its row is written before that of the notification, so that one of two nodes waits for the other.
+    CREATE TABLE idempotency(
+      sender bigint NOT NULL, key text NOT NULL, request text NOT NULL,
+      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE
+        DEFERRABLE INITIALLY DEFERRED,
+      PRIMARY KEY (sender, key)
+    );
+    CREATE INDEX idempotency_of_notification ON idempotency(notification);
+    -- The file of the drop folder that a notification was made of, with what it held then.
+    CREATE TABLE published_file(
+      folder text NOT NULL, path text NOT NULL, sidecar text NOT NULL, content text NOT NULL,
+      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE
+        DEFERRABLE INITIALLY DEFERRED,
+      published bigint NOT NULL,
+      PRIMARY KEY (folder, path)
+    );
+    CREATE INDEX published_file_of_notification ON published_file(notification);
+    CREATE TABLE notification_count(
+      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      recipients bigint NOT NULL, reached bigint NOT NULL DEFAULT 0,
+      fetched bigint NOT NULL DEFAULT 0, read bigint NOT NULL DEFAULT 0,
+      queued bigint NOT NULL DEFAULT 0, sent bigint NOT NULL DEFAULT 0,
+      failed bigint NOT NULL DEFAULT 0, first_sent bigint, first_fetched bigint, first_read bigint
+    ) WITH (fillfactor = 70);
+
+    CREATE TABLE recipient(
+      user_id bigint NOT NULL,
+      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
+      sent bigint, fetched bigint, read bigint,
+      PRIMARY KEY (user_id, notification)
+    );
+    CREATE INDEX recipient_by_progress ON recipient(notification, (\(progress)), user_id);
+    CREATE INDEX unread ON recipient(user_id, notification) WHERE read IS NULL;
+    CREATE TABLE device_receipt(
+      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
+      user_id bigint NOT NULL, registration text COLLATE "C" NOT NULL, fetched bigint, read bigint,
+      PRIMARY KEY (notification, user_id, registration)
+    );
+
+    CREATE TABLE push_event(
+      sequence bigint PRIMARY KEY, user_id bigint NOT NULL,
+      notification bigint REFERENCES notification ON DELETE CASCADE,
+      data text NOT NULL, created bigint NOT NULL
+    );
+    CREATE INDEX push_event_of_user ON push_event(user_id, sequence);
+    CREATE INDEX push_event_of_notification ON push_event(notification);
+    CREATE TABLE held_event(
+      notification bigint PRIMARY KEY REFERENCES notification ON DELETE CASCADE,
+      due bigint NOT NULL, data text NOT NULL
+    );
+    CREATE INDEX held_event_due ON held_event(due);
+    CREATE TABLE event(
+      sequence bigint PRIMARY KEY, token text NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', ''),
+      type text NOT NULL, publisher bigint, user_id bigint, notification bigint, data text NOT NULL,
+      created bigint NOT NULL
+    );
+    CREATE INDEX event_of_publisher ON event(publisher, sequence);
+
+    CREATE TABLE push(
+      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      notification bigint REFERENCES notification ON DELETE CASCADE,
+      lane text NOT NULL, kind text NOT NULL, text text NOT NULL, fallback text, collapse text,
+      expires bigint
+    );
+    CREATE INDEX push_of_notification ON push(notification);
+    -- Jobs with the same line and collapse are sent in order. refused: the settings under which a queued job was
+    -- refused. refused_since: the time of renewal after which its registration does not end.
+    CREATE TABLE job(
+      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      push bigint NOT NULL REFERENCES push ON DELETE CASCADE,
+      lane text COLLATE "C" NOT NULL, token text NOT NULL, user_id bigint, registration text,
+      audience text, collapse text,
+      line text GENERATED ALWAYS AS (coalesce(registration, '@' || md5(audience))) STORED,
+      state text NOT NULL, attempts bigint NOT NULL DEFAULT 0, due bigint NOT NULL, owner text,
+      updated bigint NOT NULL, sent_as text, reference text, reason text,
+      refused text, refused_since bigint
+    );
+    CREATE INDEX job_of_push ON job(push, state, id);
+    CREATE INDEX job_due ON job(lane, due, id) WHERE state = 'queued';
+    CREATE INDEX job_in_order ON job(lane, line, collapse, id) WHERE state = 'queued';
+    CREATE INDEX job_called_off ON job(lane, line, collapse, id)
+      WHERE state = 'cancelled' AND owner IS NOT NULL;
+    CREATE INDEX job_woken ON job(line, updated) WHERE state = 'sent' AND sent_as = 'background';
+    CREATE INDEX job_collapsed ON job(line, id)
+      WHERE state = 'sent' AND lane = 'fcm' AND collapse IS NOT NULL;
+    CREATE INDEX job_by_state ON job(state, lane, id);
+    CREATE INDEX job_refused ON job(lane, refused, id) WHERE state = 'queued' AND refused IS NOT NULL;
+    CREATE INDEX job_refused_device ON job(registration) WHERE state = 'queued' AND refused IS NOT NULL;
+    -- Lanes whose service is doubted (since is null), or that wait for the operator.
+    CREATE TABLE lane_pause(
+      lane text COLLATE "C" NOT NULL, settings text NOT NULL, since bigint, until bigint, reason text,
+      probes bigint NOT NULL DEFAULT 0, trials bigint NOT NULL DEFAULT 0,
+      stopped bigint NOT NULL DEFAULT 0, PRIMARY KEY (lane, settings)
+    );
+    CREATE TABLE audience_part(
+      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+      notification bigint NOT NULL REFERENCES notification ON DELETE CASCADE,
+      push bigint REFERENCES push ON DELETE CASCADE,
+      event text, due bigint, first bigint, last bigint, users bigint[], devices text
+    );
+    CREATE INDEX audience_part_of_notification ON audience_part(notification, push, first);
+    CREATE INDEX audience_part_of_push ON audience_part(push);
+
+    CREATE TABLE link_key(
+      id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, secret text NOT NULL,
+      created bigint NOT NULL
+    );
+    CREATE TABLE vapid_key(
+      id integer PRIMARY KEY CHECK (id = 1), secret text NOT NULL, created bigint NOT NULL
+    );
+
+    CREATE TABLE asset(
+      rich_type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, state text NOT NULL,
+      reason text, blob text, bytes bigint NOT NULL, type text, details text, stamp text NOT NULL,
+      modified bigint NOT NULL, updated bigint NOT NULL, folded text NOT NULL,
+      PRIMARY KEY (rich_type, name)
+    );
+    CREATE INDEX asset_of_blob ON asset(blob) WHERE blob IS NOT NULL;
+    CREATE INDEX asset_by_folded_name ON asset(rich_type, folded);
+    CREATE INDEX asset_by_state ON asset(state, updated);
+    -- Files in the drop folders of other nodes, whose assets were removed or replaced.
+    CREATE TABLE file_removal(
+      folder text NOT NULL, rich_type text NOT NULL, name text NOT NULL, stamp text NOT NULL,
+      PRIMARY KEY (folder, rich_type, name)
+    );
+    """
 
   /// How far a notification has come with a recipient, from 0 (queued) to 3 (read); an index has it.
   static let progress = """

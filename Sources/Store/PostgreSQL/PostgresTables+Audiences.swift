@@ -56,9 +56,6 @@ private struct PostgresAudiencePart {
 }
 
 extension PostgresTransaction {
-  /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`.
-  ///
-  /// Those of a large audience are stored for `writeNextPart`.
   func announce(
     _ new: NotificationInsert, to users: [UserID], as notification: StoredNotification, at now: Date
   ) throws {
@@ -103,7 +100,6 @@ extension PostgresTransaction {
     effects.add(.jobs(lane: push.lane))
   }
 
-  /// Inserts the push event of a notification for each of its recipients.
   func insertPushEvents(of id: Int, data: String, at now: Date) throws {
     // Those who are no recipients yet get it when they become some.
     try run(
@@ -113,33 +109,6 @@ extension PostgresTransaction {
     let isSmall = users.count <= PostgresAudiencePart.undividedAudience
     try add(
       parts(of: id, sender: sender ?? nil, users, event: data), atOnce: isSmall, at: now)
-  }
-
-  /// The recipients who have not been removed.
-  func recipients(of id: Int) throws -> [UserID] {
-    try column(
-      """
-      SELECT users.id FROM recipient JOIN users ON users.id = user_id WHERE notification = $1
-      ORDER BY 1
-      """, id)
-  }
-
-  /// Makes a user of a stored part a recipient before that part's turn.
-  func addPendingRecipient(_ user: UserID, of id: Int) throws {
-    try send(
-      """
-      INSERT INTO recipient(user_id, notification)
-      SELECT $1, $2 WHERE EXISTS (\(Self.pendingRecipient("$1", of: "$2"))) ON CONFLICT DO NOTHING
-      """, user, id)
-  }
-
-  /// Selects false if the user is in a stored part of the notification.
-  static func pendingRecipient(_ user: String, of id: String) -> String {
-    """
-    SELECT false FROM audience_part AS part
-    WHERE part.notification = \(id) AND part.push IS NULL AND part.first <= \(user) AND part.last >= \(user)
-      AND \(user) = ANY(part.users)
-    """
   }
 
   private func parts(
@@ -224,7 +193,7 @@ extension PostgresTransaction {
 }
 
 /// Numbers in one column, as a JSON array.
-private struct NumberList: RawRepresentable, PostgresColumn {
+private struct NumberList: RawRepresentable, Column {
   let rawValue: String
 
   var items: [Int] {

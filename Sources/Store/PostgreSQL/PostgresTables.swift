@@ -6,7 +6,7 @@ import FoundationEssentials
 /// Reads run on threads that may wait for the server, in ``PostgresReaders``. Writes that wait at the same time
 /// share one transaction (``PostgresWriter``). After each commit its effects are performed on this node, and
 /// with a message on the others (``PostgresListener``).
-final class PostgresTables: Tables {
+final class PostgresTables: EngineTables {
   let database: PostgresDatabase
   let blobs: Blobs
   let now: @Sendable () -> Date
@@ -69,22 +69,5 @@ final class PostgresTables: Tables {
             AND has_database_privilege(oid, current_database(), 'CONNECT') ORDER BY 1 LIMIT 5
           """))
     }
-  }
-}
-
-extension PostgresConnection {
-  /// Adds the first keys to a new database.
-  fileprivate func addFirstKeys() throws {
-    // Its first digit is 1, because a key has to be below the order of its curve.
-    try run(
-      """
-      INSERT INTO vapid_key SELECT 1, '1' || substr($1, 2), $2
-      WHERE NOT EXISTS (SELECT 1 FROM vapid_key)
-      """, LinkKey.newSecret(), Date())
-    try run(
-      """
-      INSERT INTO link_key(secret, created) SELECT $1, $2
-      WHERE NOT EXISTS (SELECT 1 FROM link_key)
-      """, LinkKey.newSecret(), Date())
   }
 }

@@ -7,7 +7,7 @@ import FoundationEssentials
 /// together before the next statement, which could read them. Counts of notifications, events and messages to
 /// other nodes are collected and written at the end. So all transactions take the locks for them in the same
 /// order, and hold them only until the commit that follows.
-final class PostgresTransaction: PostgresQueryable {
+final class PostgresTransaction: PostgresQueryable, Changing {
   let connection: PostgresConnection
   var collected = CollectedChanges()
   let effects = Effects()
@@ -31,7 +31,7 @@ final class PostgresTransaction: PostgresQueryable {
     messagesBefore = connection.messages
   }
 
-  func execute(_ sql: String, _ values: [any PostgresParameter]) throws(StoreError)
+  func execute(_ sql: String, _ values: [any Parameter]) throws(StoreError)
     -> PostgresResult
   {
     try sendRows()
@@ -40,7 +40,7 @@ final class PostgresTransaction: PostgresQueryable {
 
   /// Runs a statement that does not depend on rows that were collected.
   func executeBeforeRows(
-    _ sql: String, _ values: [any PostgresParameter]
+    _ sql: String, _ values: [any Parameter]
   ) throws(StoreError) -> PostgresResult {
     try begin()
     if !sql.hasPrefix("SELECT") { writes += 1 }
@@ -50,7 +50,7 @@ final class PostgresTransaction: PostgresQueryable {
   /// Runs a statement that changes something, with the next one that is waited for; only then `receive` gets its
   /// result, and an error is thrown.
   func send(
-    _ sql: String, _ values: any PostgresParameter...,
+    _ sql: String, _ values: any Parameter...,
     receive: PostgresConnection.ResultHandler? = nil
   ) throws(StoreError) {
     try sendRows()
@@ -59,7 +59,7 @@ final class PostgresTransaction: PostgresQueryable {
 
   /// The same without the rows that were collected before.
   func send(
-    _ sql: String, _ values: [any PostgresParameter],
+    _ sql: String, _ values: [any Parameter],
     receive: PostgresConnection.ResultHandler? = nil
   ) throws(StoreError) {
     try begin()
@@ -67,8 +67,26 @@ final class PostgresTransaction: PostgresQueryable {
     try connection.send(sql, values, receive: receive)
   }
 
-  /// Makes plans for the values of the following statements, whose best plans depend on them.
-  func planForValues() throws { try send("SET LOCAL plan_cache_mode = force_custom_plan") }
+  func send(_ sql: String, values: [any Parameter]) throws {
+    try sendRows()
+    try send(sql, values)
+  }
+
+  func planningForValues<R>(_ body: () throws -> R) throws -> R {
+    try send("SET LOCAL plan_cache_mode = force_custom_plan", values: [])
+    return try body()
+  }
+
+  func lock(_ clause: String) -> String { clause }
+
+  func takesUpkeep() throws -> Bool {
+    try value(
+      """
+      SELECT pg_try_advisory_xact_lock(hashtextextended('richpush upkeep ' || current_schema(), 0))
+      """) == true
+  }
+
+  func add(_ event: NewEvent) { collected.events.append(event) }
 
   /// Whether more will be collected when the results of what was sent come.
   var awaitsResults: Bool { connection.awaitsResults || !rows.isEmpty }

@@ -7,13 +7,7 @@ import Synchronization
 /// changed something, all are rolled back and made once more, each with a savepoint, so that it fails alone.
 /// Savepoints are not used at once because each costs two more messages.
 final class PostgresWriter: Sendable {
-  private struct Change: Sendable {
-    /// Makes the change; the result resumes its caller once it is committed.
-    let perform: @Sendable (PostgresTransaction) throws -> (@Sendable () -> Void)
-    let fail: @Sendable (any Error) -> Void
-    /// How many notifications it inserts.
-    var newNotifications = 0
-  }
+  private typealias Change = QueuedChange<PostgresTransaction>
 
   /// Why a transaction was not committed.
   private enum Failure: Error, CustomStringConvertible {
@@ -56,25 +50,16 @@ final class PostgresWriter: Sendable {
     expectedBatch: Int, newNotifications: Int,
     _ body: @escaping @Sendable (PostgresTransaction) throws -> R
   ) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      let change = Change(
-        perform: { transaction in
-          let result = try body(transaction)
-          return { continuation.resume(returning: result) }
-        }, fail: { continuation.resume(throwing: $0) }, newNotifications: newNotifications)
-      queue.add(change, expectedBatch: expectedBatch, commit: commit)
-    }
+    try await queue.write(
+      expectedBatch: expectedBatch, newNotifications: newNotifications, commit: commit, body)
   }
 
   func writeSoon(
+    within timeout: DispatchTimeInterval?,
     _ body: @escaping @Sendable (PostgresTransaction) throws -> Void,
     onFailure: @escaping @Sendable (any Error) -> Void
   ) {
-    let perform = { @Sendable (transaction: PostgresTransaction) in
-      try body(transaction)
-      return { @Sendable in }
-    }
-    queue.add(Change(perform: perform, fail: onFailure), commit: commit)
+    queue.writeSoon(within: timeout, commit: commit, body, onFailure: onFailure)
   }
 
   func turn(_ group: DispatchGroup) { queue.turn(group) }

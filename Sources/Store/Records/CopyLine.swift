@@ -33,7 +33,7 @@ struct CopyLine {
     }
     guard text.contains(where: { $0 == 0 || $0 == 0xEF }) else { return appendEscaped(text) }
     var parameter: [UInt8] = []
-    _ = String(decoding: text, as: UTF8.self).append(to: &parameter)
+    _ = String(decoding: text, as: UTF8.self).appendText(to: &parameter)
     appendEscaped(parameter)
   }
 

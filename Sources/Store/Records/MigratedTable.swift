@@ -1,12 +1,11 @@
-/// A table that `store migrate` copies from SQLite to PostgreSQL, and how its columns correspond.
+/// A table that `store migrate` copies from SQLite to PostgreSQL, and how its columns
+/// correspond.
 ///
 /// A column or table that is neither here nor among ``leftOut`` fails a test, so that a new one is not forgotten.
 struct MigratedTable: Sendable {
-  /// Its name in SQLite.
-  let source: String
-  /// Its name in PostgreSQL.
-  let target: String
-  /// The columns of its primary key in SQLite, in whose order it is copied.
+  /// Its name in both.
+  let name: String
+  /// The columns of its primary key, in whose order it is copied.
   let key: [String]
   /// The columns in SQLite, or expressions of them.
   let sourceColumns: [String]
@@ -15,30 +14,27 @@ struct MigratedTable: Sendable {
   /// Which rows are copied, if not all.
   let condition: String?
 
-  /// Describes a table; `derived` are columns of PostgreSQL with the expressions that they come from.
-  ///
-  /// A column `user` is `user_id` in PostgreSQL, where it would be a keyword.
+  /// Describes a table; `columns` are the same in both, and `derived` are columns of PostgreSQL with the expressions
+  /// that they come from.
   private init(
-    _ source: String, as target: String? = nil, key: String..., columns: String,
+    _ name: String, key: String..., columns: String,
     derived: KeyValuePairs<String, String> = [:], where condition: String? = nil
   ) {
-    self.source = source
-    self.target = target ?? source
-    (self.key, self.condition) = (key, condition)
+    (self.name, self.key, self.condition) = (name, key, condition)
     let same = columns.split(separator: " ").map(String.init)
     sourceColumns = same + derived.map(\.value)
-    targetColumns = same.map { $0 == "user" ? "user_id" : $0 } + derived.map(\.key)
+    targetColumns = same + derived.map(\.key)
   }
 
   /// All tables, each after those that it refers to.
   static let all = [
     MigratedTable(
-      "user", as: "users", key: "id",
+      "users", key: "id",
       columns: "id name hash role created max_devices own_sent own_since"),
-    MigratedTable("session", key: "id", columns: "id hash user created used user_agent"),
+    MigratedTable("session", key: "id", columns: "id hash user_id created used user_agent"),
     MigratedTable(
       "registration", key: "id",
-      columns: "id user platform handle updated keys lane name created credential user_agent "
+      columns: "id user_id platform handle updated keys lane name created credential user_agent "
         + "contact ended ended_by"),
     MigratedTable("registration_tag", key: "tag", "registration", columns: "tag registration"),
     MigratedTable("device_token", key: "hash", columns: "hash created registration"),
@@ -56,21 +52,22 @@ struct MigratedTable: Sendable {
       columns: "notification recipients reached fetched read queued sent failed "
         + "first_sent first_fetched first_read"),
     MigratedTable(
-      "recipient", key: "user", "notification", columns: "user notification sent fetched read"),
+      "recipient", key: "user_id", "notification", columns: "user_id notification sent fetched read"
+    ),
     MigratedTable(
-      "device_receipt", key: "notification", "user", "registration",
-      columns: "notification user registration fetched read"),
+      "device_receipt", key: "notification", "user_id", "registration",
+      columns: "notification user_id registration fetched read"),
     MigratedTable(
-      "push_event", key: "sequence", columns: "sequence user notification data created"),
+      "push_event", key: "sequence", columns: "sequence user_id notification data created"),
     MigratedTable("held_event", key: "notification", columns: "notification due data"),
     MigratedTable(
-      "event", key: "sequence", columns: "sequence token type publisher user data created",
-      derived: ["notification": "CASE type WHEN 'receipt' THEN data ->> '$.notification' END"]),
+      "event", key: "sequence",
+      columns: "sequence token type publisher user_id notification data created"),
     MigratedTable(
       "push", key: "id", columns: "id notification lane kind text fallback collapse expires"),
     MigratedTable(
       "job", key: "id",
-      columns: "id push lane token user registration audience collapse state attempts due owner "
+      columns: "id push lane token user_id registration audience collapse state attempts due owner "
         + "updated sent_as reference reason refused refused_since"),
     MigratedTable(
       "lane_pause", key: "lane", "settings",

@@ -14,7 +14,7 @@ package struct DeviceRegistration: Sendable, Equatable {
   /// When the device last registered.
   package let updated: Date
   /// The tags, sorted.
-  package let tags: [String]
+  package var tags: [String]
   /// What the device calls itself, or nil.
   package let name: String?
   /// How it registered first.

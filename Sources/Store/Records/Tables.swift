@@ -24,6 +24,9 @@ protocol Upkeep: Sendable {
   func size() async throws -> Int
   /// Who else may connect to the database; nil if it is a file.
   func access() async throws -> DatabaseAccess?
+  /// Copies the records to a folder, as of one moment, and returns every blob to which they refer; `dump` runs what
+  /// writes those of a PostgreSQL database.
+  func copy(to folder: DataFolder, _ dump: (DatabaseDump) throws -> Void) throws -> [Digest]
   /// What is wrong with the database itself.
   func check() async throws -> DatabaseFindings
   /// The assets with content.

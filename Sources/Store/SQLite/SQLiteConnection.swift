@@ -3,8 +3,8 @@ import Glibc
 
 /// One connection to a SQLite database, which one thread uses at a time.
 ///
-/// Prepared statements are cached. In SQL, `?` is the next of the values, and `?1` the first.
-struct SQLiteConnection: ~Copyable, Queryable {
+/// Prepared statements are cached.
+final class SQLiteConnection: Changing {
   /// What a connection is for.
   enum Purpose {
     /// Queries only.
@@ -95,22 +95,62 @@ struct SQLiteConnection: ~Copyable, Queryable {
     }
   }
 
-  /// Runs a statement and returns how many rows it changed.
   @discardableResult
-  func run(_ sql: String, _ values: any Column...) throws -> Int {
-    try run(sql, values: values)
-  }
-
-  @discardableResult
-  func run(_ sql: String, values: [any Column]) throws -> Int {
+  func run(_ sql: String, values: [any Parameter]) throws -> Int {
     try withStatement(sql, values) { statement in
       while try step(statement) {}
     }
     return Int(sqlite3_changes64(handle))
   }
 
+  func rows<T>(
+    _ sql: String, values: [any Parameter], limit: Int, read: (inout SQLiteRow) throws -> T
+  ) throws -> [T] {
+    try withStatement(sql, values) { statement in
+      var rows: [T] = []
+      while rows.count < limit, try step(statement) {
+        var row = SQLiteRow(statement)
+        rows.append(try read(&row))
+      }
+      return rows
+    }
+  }
+
+  private func step(_ statement: OpaquePointer) throws(StoreError) -> Bool {
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW: true
+    case SQLITE_DONE: false
+    default: throw StoreError(handle, "run a statement")
+    }
+  }
+
+  private func withStatement<T>(
+    _ sql: String, _ values: [any Parameter], _ body: (OpaquePointer) throws -> T
+  ) throws -> T {
+    let prepared = try statements.checkOut(sql, for: handle)
+    defer { prepared.checkIn() }
+    guard prepared.bind(values) == SQLITE_OK else { throw StoreError(handle, "bind a value") }
+    return try body(prepared.statement)
+  }
+
+  // SQLite has no plans of that kind.
+  func planningForValues<R>(_ body: () throws -> R) throws -> R { try body() }
+
+  func send(_ sql: String, values: [any Parameter]) throws { try run(sql, values: values) }
+
+  // The writer is alone.
+  func lock(_ clause: String) -> String { "" }
+
+  func takesUpkeep() -> Bool { true }
+}
+
+// MARK: - Many values
+
+extension SQLiteConnection {
   /// Runs a statement for each of several elements, with the values that `values` returns; returns for which of
   /// them it changed a row.
+  ///
+  /// In its SQL `$1`, `$2` and so on come in their order, as they do for the next function.
   func changes<Element, each C: Column>(
     _ sql: String, _ elements: [Element], _ values: (Element) -> (repeat each C)
   ) throws -> [Bool] {
@@ -129,7 +169,7 @@ struct SQLiteConnection: ~Copyable, Queryable {
   }
 
   /// Inserts a row for each of several elements; `sql` is the statement up to `VALUES`, and `row` what follows it
-  /// for one row.
+  /// for one row, with `?` for each value.
   ///
   /// Fifty share a statement: in a table with AUTOINCREMENT a statement costs as much as a row.
   func insert<Element, each C: Column>(
@@ -149,36 +189,6 @@ struct SQLiteConnection: ~Copyable, Queryable {
       while try step(prepared.statement) {}
     }
     _ = try changes(sql + " " + row, Array(elements[whole...]), values)
-  }
-
-  func rows<T>(
-    _ sql: String, values: [any Column], limit: Int, read: (inout Row) throws -> T
-  ) throws -> [T] {
-    try withStatement(sql, values) { statement in
-      var rows: [T] = []
-      while rows.count < limit, try step(statement) {
-        var row = Row(statement)
-        rows.append(try read(&row))
-      }
-      return rows
-    }
-  }
-
-  private func step(_ statement: OpaquePointer) throws(StoreError) -> Bool {
-    switch sqlite3_step(statement) {
-    case SQLITE_ROW: true
-    case SQLITE_DONE: false
-    default: throw StoreError(handle, "run a statement")
-    }
-  }
-
-  private func withStatement<T>(
-    _ sql: String, _ values: [any Column], _ body: (OpaquePointer) throws -> T
-  ) throws -> T {
-    let prepared = try statements.checkOut(sql, for: handle)
-    defer { prepared.checkIn() }
-    try bind(values, to: prepared.statement)
-    return try body(prepared.statement)
   }
 
   private func withStatement<T, Element, each C: Column>(
@@ -207,13 +217,38 @@ struct SQLiteConnection: ~Copyable, Queryable {
       }
     }
   }
+}
 
-  private func bind(_ values: [any Column], to statement: OpaquePointer) throws(StoreError) {
-    for (index, value) in values.enumerated() {
-      guard value.bind(to: statement, at: Int32(index + 1)) == SQLITE_OK else {
-        throw StoreError(handle, "bind a value")
-      }
-    }
+// MARK: - Parts of statements
+
+extension SQLiteConnection {
+  func isIn(_ parameter: String) -> String { "IN (SELECT value FROM json_each(\(parameter)))" }
+
+  func isHandle(_ parameter: String) -> String { "handle = \(parameter)" }
+
+  func isAmong(_ query: String, of table: String, key: [String]) -> String {
+    let selected = key.map { "\(table).\($0)" }.joined(separator: ", ")
+    return "(\(key.joined(separator: ", "))) IN (SELECT \(selected) \(query))"
+  }
+
+  var progress: String { "progress" }
+
+  var latestEvent: String { "SELECT seq FROM sqlite_sequence WHERE name = 'event'" }
+
+  var latestPushEvent: String { "SELECT seq FROM sqlite_sequence WHERE name = 'push_event'" }
+}
+
+/// A row of a query of SQLite.
+struct SQLiteRow: Row {
+  /// The statement, for values without a type.
+  let statement: OpaquePointer
+  private var index: Int32 = 0
+
+  fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
+
+  mutating func next<T: Column>(_ type: T.Type) throws(StoreError) -> T {
+    defer { index += 1 }
+    return try T.read(statement, at: index)
   }
 }
 
@@ -249,6 +284,8 @@ private final class StatementCache {
 private final class PreparedStatement {
   let statement: OpaquePointer
   var isInUse = true
+  /// The number of each parameter, `n` of `$n`: to SQLite it is a name, and its index that of its first use.
+  private let numbers: [Int]
 
   init(_ sql: String, for connection: OpaquePointer) throws(StoreError) {
     var prepared: OpaquePointer?
@@ -258,6 +295,20 @@ private final class PreparedStatement {
       throw StoreError(connection, "prepare \(sql.prefix(60))")
     }
     statement = prepared
+    numbers = (0..<sqlite3_bind_parameter_count(prepared)).map { index in
+      guard let name = sqlite3_bind_parameter_name(prepared, index + 1) else { return 0 }
+      return Int(atol(name + 1))
+    }
+  }
+
+  /// Binds the values to the parameters with their numbers; returns SQLite's result code.
+  func bind(_ values: [any Parameter]) -> Int32 {
+    for (index, number) in numbers.enumerated() {
+      guard values.indices.contains(number - 1) else { return SQLITE_RANGE }
+      let status = values[number - 1].bind(to: statement, at: Int32(index + 1))
+      if status != SQLITE_OK { return status }
+    }
+    return SQLITE_OK
   }
 
   deinit { sqlite3_finalize(statement) }

@@ -1,17 +1,17 @@
 import CSQLite
 
 /// A SQLite database that is copied to another one; nobody can change it meanwhile.
-struct SQLiteMigrationSource: ~Copyable {
+struct SQLiteMigrationSource {
   private let connection: SQLiteConnection
 
-  private init(connection: consuming SQLiteConnection) { self.connection = connection }
+  private init(connection: SQLiteConnection) { self.connection = connection }
 
   /// Opens a database, brings it to the present version, and locks it.
   ///
   /// Throws `newer` or `damaged` if it cannot be read, or rows in it refer to nothing.
   static func open(_ path: String) throws -> SQLiteMigrationSource {
     let connection = try SQLiteConnection.open(path, for: .writing)
-    if try connection.value("PRAGMA user_version", as: Int.self) != Schema.steps.count {
+    if try connection.value("PRAGMA user_version", as: Int.self) != Schema.version {
       try Schema.copyBeforeMigration(connection, at: path)
       try Schema.migrate(connection) { try $0.addFirstKeys() }
     }
@@ -27,12 +27,15 @@ struct SQLiteMigrationSource: ~Copyable {
     return SQLiteMigrationSource(connection: connection)
   }
 
+  /// Every blob to which a record refers.
+  func referencedBlobs() throws -> [Digest] { try connection.referencedBlobs() }
+
   /// Calls `body` with each row of a table that is copied.
   func forEachRow(of table: MigratedTable, _ body: (CopyLine) throws -> Void) throws {
     let (columns, condition) = (table.sourceColumns.joined(separator: ", "), table.condition)
     var line = CopyLine()
     _ = try connection.all(
-      "SELECT \(columns) FROM \(table.source) WHERE \(condition ?? "true")"
+      "SELECT \(columns) FROM \(table.name) WHERE \(condition ?? "true")"
     ) { row in
       line.set(row, columns: table.sourceColumns.indices)
       try body(line)
@@ -44,13 +47,13 @@ struct SQLiteMigrationSource: ~Copyable {
     of table: MigratedTable, after key: [String]?, limit: Int, _ body: (CopyLine) throws -> Void
   ) throws -> [String]? {
     let keys = table.key.joined(separator: ", ")
-    let parameters = table.key.map { _ in "?" }.joined(separator: ", ")
+    let parameters = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
     let columns = table.key.count..<table.key.count + table.sourceColumns.count
     var line = CopyLine()
     var last: [String]?
     _ = try connection.rows(
       """
-      SELECT \(([keys] + table.sourceColumns).joined(separator: ", ")) FROM \(table.source)
+      SELECT \(([keys] + table.sourceColumns).joined(separator: ", ")) FROM \(table.name)
       WHERE \(table.condition ?? "true")\(key == nil ? "" : " AND (\(keys)) > (\(parameters))")
       ORDER BY \(keys) LIMIT \(limit)
       """, values: key ?? [], limit: .max
@@ -67,10 +70,9 @@ struct SQLiteMigrationSource: ~Copyable {
     var last: [String: Int] = try connection.dictionary("SELECT name, seq FROM sqlite_sequence")
     // Its numbers may be used again in SQLite, if the last ones were removed.
     last["push"] = try connection.value("SELECT max(id) FROM push", as: Int?.self) ?? nil
-    last["users"] = last["user"]
     return MigrationNumbers(
       notification: try connection.value(
-        "SELECT next FROM counter WHERE name = ?", MigratedTable.notificationCounter) ?? 0,
+        "SELECT next FROM counter WHERE name = $1", MigratedTable.notificationCounter) ?? 0,
       pushEvent: last["push_event"] ?? 0, event: last["event"] ?? 0,
       last: Dictionary(
         uniqueKeysWithValues: MigratedTable.numbered.map { ($0, last[$0] ?? 0) }))
@@ -79,7 +81,7 @@ struct SQLiteMigrationSource: ~Copyable {
 
 extension CopyLine {
   /// Replaces the line by columns of a row.
-  fileprivate mutating func set(_ row: Row, columns: Range<Int>) {
+  fileprivate mutating func set(_ row: SQLiteRow, columns: Range<Int>) {
     removeAll()
     for index in columns {
       let index = Int32(index)

@@ -6,7 +6,7 @@ import Primitives
 /// A large audience is stored with its notification in parts, which become rows one after the other, a few in
 /// each commit: no other change waits for long, and nothing is lost or done twice if the process ends.
 struct AudienceParts: Sendable {
-  /// Members of a part, as an array in JSON, written in about 5 ms.
+  /// Members of a part, as a list in JSON, written in about 5 ms.
   fileprivate struct Part: Sendable {
     let members: String
     /// The least and the greatest, of users.
@@ -27,7 +27,7 @@ struct AudienceParts: Sendable {
   init(_ users: [UserID], _ pushes: [PushInsert] = []) {
     self.users = Self.divide(users) { part in
       Part(
-        members: SQLiteConnection.list(part.map(\.rawValue)),
+        members: "[\(part.map { String($0.rawValue) }.joined(separator: ","))]",
         range: part[part.startIndex]...part[part.endIndex - 1])
     }
     devices = pushes.map { push in
@@ -59,14 +59,15 @@ extension SQLiteTables {
   /// least one; false if there is none.
   private func writeParts(of notification: Int?, within time: Duration) async throws -> Bool {
     let query = """
-      SELECT id FROM audience_part\(notification == nil ? "" : " WHERE notification = ?")
+      SELECT id FROM audience_part\(notification == nil ? "" : " WHERE notification = $1")
       ORDER BY id LIMIT 1
       """
-    let values: [any Column & Sendable] = notification.map { [$0] } ?? []
+    let values: [any Parameter & Sendable] = notification.map { [$0] } ?? []
     // Most commits leave nothing to write.
-    if try database.rows(query, values: values, limit: 1, read: { try $0.next(Int.self) }).isEmpty {
-      return false
+    let next = try database.read { connection in
+      try connection.rows(query, values: values, limit: 1) { try $0.next(Int.self) }
     }
+    if next.isEmpty { return false }
     let now = now()
     try await database.write { connection in
       let deadline = ContinuousClock.now + time
@@ -81,6 +82,13 @@ extension SQLiteTables {
 }
 
 extension SQLiteConnection {
+  func announce(
+    _ new: NotificationInsert, to recipients: [UserID], as notification: StoredNotification,
+    at now: Date
+  ) throws {
+    try announce(new, to: AudienceParts(recipients, new.pushes), as: notification.id, at: now)
+  }
+
   /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`.
   ///
   /// Those of a large audience are stored for `writeNextParts`.
@@ -90,11 +98,12 @@ extension SQLiteConnection {
     let due = max(new.notBefore ?? now, now)
     let event = new.push?(id)
     if let event, due > now {
-      try run("INSERT INTO held_event(notification, due, data) VALUES (?, ?, ?)", id, due, event)
+      try run("INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
     }
     try add(audience, of: id, event: due > now ? nil : event, at: now)
     for (push, devices) in zip(new.pushes, audience.devices) {
       let row = try insert(push, notification: id, expires: new.expires)
+      effects.add(.jobs(lane: push.lane))
       if case .audience(let expression, let user) = push.target {
         try insertJob(of: row, for: expression, user: user, due: due, at: now)
       }
@@ -103,37 +112,24 @@ extension SQLiteConnection {
           try insertJobs(of: row, for: part.members, due: due, at: now)
         } else {
           try run(
-            "INSERT INTO audience_part(notification, push, due, members) VALUES (?, ?, ?, ?)", id,
+            "INSERT INTO audience_part(notification, push, due, members) VALUES ($1, $2, $3, $4)",
+            id,
             row, due, part.members)
         }
       }
     }
   }
 
-  /// Inserts the push event of a notification for each of its recipients.
   func insertPushEvents(of id: Int, data: String, at now: Date) throws {
     // Those who are no recipients yet get it when they become some.
     try run(
-      "UPDATE audience_part SET event = ? WHERE notification = ? AND push IS NULL", data, id)
-    let users: [UserID] = try column(
-      "SELECT user.id FROM recipient JOIN user ON user.id = user WHERE notification = ? ORDER BY 1",
-      id)
-    try add(AudienceParts(users), of: id, event: data, at: now)
+      "UPDATE audience_part SET event = $1 WHERE notification = $2 AND push IS NULL", data, id)
+    try add(AudienceParts(recipients(of: id)), of: id, event: data, at: now)
   }
 
-  /// Makes a user of a stored part a recipient before that part's turn.
-  func addPendingRecipient(_ user: UserID, of id: Int) throws {
-    try run(
-      """
-      INSERT INTO recipient(user, notification)
-      SELECT ?1, ?2 WHERE EXISTS (\(Self.pendingRecipient("?1", of: "?2"))) ON CONFLICT DO NOTHING
-      """, user, id)
-  }
-
-  /// Selects 0 if the user is in a stored part of the notification.
-  static func pendingRecipient(_ user: String, of id: String) -> String {
+  func pendingRecipient(_ user: String, of id: String) -> String {
     """
-    SELECT 0 FROM audience_part AS part, json_each(members)
+    SELECT false FROM audience_part AS part, json_each(members)
     WHERE part.notification = \(id) AND part.push IS NULL AND part.first <= \(user) AND part.last >= \(user)
       AND value = \(user)
     """
@@ -148,7 +144,7 @@ extension SQLiteConnection {
         try run(
           """
           INSERT INTO audience_part(notification, event, first, last, members)
-          VALUES (?, ?, ?, ?, ?)
+          VALUES ($1, $2, $3, $4, $5)
           """, id, event, part.range?.lowerBound, part.range?.upperBound, part.members)
       }
     }
@@ -157,25 +153,26 @@ extension SQLiteConnection {
   private func write(_ users: String, of id: Int, event: String?, at now: Date) throws {
     try run(
       """
-      INSERT INTO recipient(user, notification)
-      SELECT user.id, ? FROM json_each(?) JOIN user ON user.id = value
+      INSERT INTO recipient(user_id, notification)
+      SELECT users.id, $1 FROM json_each($2) JOIN users ON users.id = value
       WHERE true ON CONFLICT DO NOTHING
       """, id, users)
     guard let event else { return }
     // CROSS JOIN keeps the order of the users.
     try run(
       """
-      INSERT INTO push_event(user, notification, data, created)
-      SELECT user.id, ?, ?, ? FROM json_each(?) CROSS JOIN user ON user.id = value
+      INSERT INTO push_event(user_id, notification, data, created)
+      SELECT users.id, $1, $2, $3 FROM json_each($4) CROSS JOIN users ON users.id = value
       """, id, event, now, users)
     try insertReceipts("queued", of: id, users: users, lane: "embedded", at: now)
-    effects.add(.pushEvents(try column("SELECT value FROM json_each(?)", users)))
+    effects.add(.pushEvents(try column("SELECT value FROM json_each($1)", users)))
   }
 
   /// Writes a stored part and removes it.
   fileprivate func writePart(_ id: Int, at now: Date) throws {
     let part = try first(
-      "DELETE FROM audience_part WHERE id = ? RETURNING notification, event, push, due, members", id
+      "DELETE FROM audience_part WHERE id = $1 RETURNING notification, event, push, due, members",
+      id
     ) { row in
       (
         notification: try row.next(Int.self), event: try row.next(String?.self),
@@ -188,7 +185,7 @@ extension SQLiteConnection {
       return try write(part.members, of: part.notification, event: part.event, at: now)
     }
     try insertJobs(of: push, for: part.members, due: part.due ?? now, at: now)
-    let lane = try value("SELECT lane FROM push WHERE id = ?", push, as: String.self)
+    let lane = try value("SELECT lane FROM push WHERE id = $1", push, as: String.self)
     if let lane { effects.add(.jobs(lane: lane)) }
   }
 }

@@ -1,31 +1,14 @@
 import FoundationEssentials
 
 extension SQLiteConnection {
-  /// Leases due jobs, or what the state of the lane permits; fails those whose device is gone.
-  func lease(
+  func leaseDue(
     _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
-  ) throws -> Lease {
-    let condition = try condition(of: lane)
-    if let pause = condition.pause {
-      if !condition.isClosed {
-        let jobs = try lease(
-          dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
-        if !jobs.isEmpty { return Lease(jobs: jobs, pause: pause) }
-      }
-      let (jobs, pause) = try probe(lane, condition, pause, limit: limit, at: now)
-      return Lease(
-        jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
-    }
-    guard limit > 0 else { return Lease() }
-    if !condition.isDoubtful {
-      if condition.trials > 0 { try endDoubt(about: lane) }
-      let jobs = try lease(
-        dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
-      if !jobs.isEmpty || condition.refused < RefusalRule.doubt { return Lease(jobs: jobs) }
-    }
-    let (jobs, pause) = try trial(lane, condition, limit: limit, at: now, until: until)
-    return Lease(
-      jobs: try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until), pause: pause)
+  ) throws -> [LeasedJob] {
+    try lease(dueJobs(of: lane.name, at: now, limit: limit), owner: owner, at: now, until: until)
+  }
+
+  func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob] {
+    try lease(dueJobs(jobs, at: now), owner: owner, at: now, until: until)
   }
 
   /// Leases due jobs; fails those whose device is gone, which have no `job`.
@@ -37,25 +20,25 @@ extension SQLiteConnection {
       try updateJobs(
         from: .queued, to: .failed,
         """
-        UPDATE job SET state = 'failed', updated = ?, reason = 'the device is gone', owner = NULL
-        WHERE id IN (SELECT value FROM json_each(?))
-        """, now, Self.list(gone))
+        UPDATE job SET state = 'failed', updated = $1, reason = 'the device is gone', owner = NULL
+        WHERE id \(isIn("$2"))
+        """, now, gone)
     }
     let jobs = due.compactMap(\.job)
     try run(
       """
-      UPDATE job SET due = ?, owner = ?, updated = ?, refused = NULL, refused_since = NULL
-      WHERE id IN (SELECT value FROM json_each(?))
-      """, until, owner, now, Self.list(jobs.map(\.id)))
+      UPDATE job SET due = $1, owner = $2, updated = $3, refused = NULL, refused_since = NULL
+      WHERE id \(isIn("$4"))
+      """, until, owner, now, jobs.map(\.id))
     return jobs
   }
 
   /// What is leased of a job, and with which registration.
   private static let leasedColumns = """
-    SELECT job.id, token, notification, job.user, handle, platform, keys, audience, kind, text,
+    SELECT job.id, token, notification, job.user_id, handle, platform, keys, audience, kind, text,
       fallback, push.collapse, expires, attempts, job.registration
     FROM job JOIN push ON push.id = job.push
-      LEFT JOIN registration ON registration.id = job.registration AND registration.user = job.user
+      LEFT JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
         AND registration.ended IS NULL
     """
 
@@ -63,8 +46,8 @@ extension SQLiteConnection {
   private func dueJobs(_ jobs: [Int], at now: Date) throws -> [(id: Int, job: LeasedJob?)] {
     try all(
       """
-      \(Self.leasedColumns) WHERE job.id IN (SELECT value FROM json_each(?)) ORDER BY job.id
-      """, Self.list(jobs)
+      \(Self.leasedColumns) WHERE job.id \(isIn("$1")) ORDER BY job.id
+      """, jobs
     ) { row in
       let id: Int = try row.next()
       return (id, try leasedJob(id, &row, at: now))
@@ -79,7 +62,7 @@ extension SQLiteConnection {
     try all(
       """
       \(Self.leasedColumns)
-      WHERE state = 'queued' AND job.lane = ?1 AND due <= ?2 AND NOT EXISTS (
+      WHERE state = 'queued' AND job.lane = $1 AND due <= $2 AND NOT EXISTS (
         SELECT 1 FROM job AS earlier
         WHERE earlier.state = 'queued' AND earlier.registration IS job.registration
           AND earlier.audience IS job.audience
@@ -90,8 +73,8 @@ extension SQLiteConnection {
         WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
           AND cancelled.registration IS job.registration
           AND cancelled.audience IS job.audience AND cancelled.collapse = job.collapse
-          AND cancelled.lane = job.lane AND cancelled.id < job.id AND cancelled.due > ?2)
-      ORDER BY due, job.id LIMIT ?3
+          AND cancelled.lane = job.lane AND cancelled.id < job.id AND cancelled.due > $2)
+      ORDER BY due, job.id LIMIT $3
       """, lane, now, max(0, limit)
     ) { row in
       let id: Int = try row.next()
@@ -99,7 +82,7 @@ extension SQLiteConnection {
     }
   }
 
-  private func leasedJob(_ id: Int, _ row: inout Row, at now: Date) throws -> LeasedJob? {
+  private func leasedJob(_ id: Int, _ row: inout SQLiteRow, at now: Date) throws -> LeasedJob? {
     let (token, notification): (String, Int?) = (try row.next(), try row.next())
     let user: UserID? = try row.next()
     let (handle, platform): (String?, String?) = (try row.next(), try row.next())
@@ -137,7 +120,7 @@ extension SQLiteConnection {
     try column(
       """
       SELECT updated FROM job WHERE state = 'sent' AND sent_as = 'background'
-        AND registration IS ? AND audience IS ? AND updated > ? ORDER BY updated DESC LIMIT ?
+        AND registration IS $1 AND audience IS $2 AND updated > $3 ORDER BY updated DESC LIMIT $4
       """, registration, audience, time, Self.silentPushHistory)
   }
 }

@@ -5,8 +5,8 @@ import FoundationEssentials
 ///
 /// Reads take microseconds and never wait for a write, so they are synchronous and run on the caller's thread.
 /// Writes that wait at the same time share one transaction and its fsync (``Writer``).
-final class SQLiteTables: Tables {
-  let database: Database
+final class SQLiteTables: EngineTables {
+  let database: SQLiteDatabase
   let blobs: Blobs
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
@@ -21,7 +21,7 @@ final class SQLiteTables: Tables {
     in folder: DataFolder, start: NodeStart?, blobs: Blobs, observers: CommitObservers,
     now: @escaping @Sendable () -> Date
   ) throws {
-    database = try Database(path: folder.database, observers: observers) {
+    database = try SQLiteDatabase(path: folder.database, observers: observers) {
       try $0.addFirstKeys()
     }
     (self.blobs, self.now) = (blobs, now)
@@ -43,7 +43,7 @@ final class SQLiteTables: Tables {
   }
 
   func probeReading() throws {
-    _ = try database.value("SELECT max(sequence) FROM push_event", as: Int.self)
+    _ = try database.read { try $0.value("SELECT max(sequence) FROM push_event", as: Int?.self) }
   }
 
   func access() -> DatabaseAccess? { nil }

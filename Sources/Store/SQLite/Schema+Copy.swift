@@ -7,14 +7,14 @@ extension Schema {
   ///
   /// Throws if there is no space for the copy; nothing has been changed then.
   static func copyBeforeMigration(
-    _ connection: borrowing SQLiteConnection, at path: String
+    _ connection: SQLiteConnection, at path: String
   ) throws {
     let version = try connection.value("PRAGMA user_version", as: Int.self) ?? 0
-    guard (1..<steps.count).contains(version) else { return }
+    guard (1..<Self.version).contains(version) else { return }
     let (copy, unfinished) = ("\(path).before-\(version)", "\(path).before.unfinished")
     guard access(copy, F_OK) != 0 else { return }
     unlink(unfinished)
-    try connection.run("VACUUM INTO ?", unfinished)
+    try connection.run("VACUUM INTO $1", unfinished)
     try StoreFile(unfinished, O_RDONLY).synchronizeFileSystem()
     for earlier in 1..<version { unlink("\(path).before-\(earlier)") }
     try FileSystem.renameDurably(unfinished, to: copy)

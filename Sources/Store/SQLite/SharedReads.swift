@@ -6,7 +6,7 @@ import Synchronization
 final class SharedReads: Sendable {
   private struct Read: Sendable {
     /// Reads, and resumes its caller.
-    let perform: @Sendable (borrowing SQLiteConnection) -> Void
+    let perform: @Sendable (SQLiteConnection) -> Void
     let fail: @Sendable (any Error) -> Void
   }
 
@@ -18,7 +18,7 @@ final class SharedReads: Sendable {
   /// The first caller begins the transaction when the jobs that its executor has now have run, some of which may
   /// read as well.
   func read<R: Sendable>(
-    _ database: Database, _ body: @escaping @Sendable (borrowing SQLiteConnection) throws -> R
+    _ database: SQLiteDatabase, _ body: @escaping @Sendable (SQLiteConnection) throws -> R
   ) async throws -> R {
     if isFirst() {
       await Task.yield()
@@ -56,13 +56,13 @@ final class SharedReads: Sendable {
   }
 
   private static func read<R: Sendable>(
-    _ database: Database, with others: [Read],
-    _ body: (borrowing SQLiteConnection) throws -> R
+    _ database: SQLiteDatabase, with others: [Read],
+    _ body: (SQLiteConnection) throws -> R
   ) throws -> R {
-    if others.isEmpty { return try database.read(body) }
+    if others.isEmpty { return try database.withReader(body) }
     var rest = others[...]
     do {
-      return try database.read { connection in
+      return try database.withReader { connection in
         try connection.run("BEGIN")
         defer { _ = try? connection.run("COMMIT") }
         while let read = rest.popFirst() { read.perform(connection) }

@@ -29,12 +29,7 @@ extension Store {
       try folder.preventingCollection {
         var left = 0
         try Backup.build(path) { target in
-          let blobs =
-            if let tables = tables as? PostgresTables {
-              try tables.dump(to: target, dump)
-            } else {
-              try SQLiteTables.dump(folder.database, to: target.database)
-            }
+          let blobs = try tables.copy(to: target, dump)
           left = try Backup.copyBlobs(
             blobs, from: folder, to: target, except: remote, verifying: false, progress)
           try target.setObjectStore(objects?.url)
@@ -76,35 +71,13 @@ extension Store {
         }
         try source.recordsDatabase.map(target.setDatabase)
       } else {
-        blobs = try SQLiteTables.dump(source.database, to: target.database)
+        blobs = try SQLiteTables.copy(source.database, to: target.database)
       }
       _ = try Backup.copyBlobs(
         blobs, from: source, to: target, except: [:], verifying: true, { _, _ in })
       try target.setObjectStore(source.objectStore)
     }
     return isDump ? source.dump : nil
-  }
-}
-
-extension SQLiteTables {
-  /// Copies a database, and returns every blob that the copy refers to.
-  fileprivate static func dump(_ source: String, to target: String) throws -> [Digest] {
-    try copyDatabase(from: source, to: target)
-    return try blobs(in: target)
-  }
-}
-
-extension PostgresTables {
-  /// Has the records written to a file in the folder, and returns every blob that they refer to.
-  fileprivate func dump(
-    to target: DataFolder, _ run: (DatabaseDump) throws -> Void
-  ) throws -> [Digest] {
-    let (blobs, address) = try withDump(to: target.dump, run)
-    guard stat(ofFile: target.dump).map({ $0.st_size > 0 }) == true else {
-      throw StoreError(.failed, "pg_dump has written nothing")
-    }
-    try target.setDatabase(address)
-    return blobs
   }
 }
 

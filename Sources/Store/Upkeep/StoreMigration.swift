@@ -86,7 +86,7 @@ extension Store {
     let numbers = try source.numbers()
     try target.set(numbers)
     try compare(target, summaries, numbers, progress)
-    report.blobs = try Set(SQLiteTables.blobs(in: folder.database)).count
+    report.blobs = try source.referencedBlobs().count
     try folder.setDatabase(address)
     try target.finish()
     return report
@@ -124,9 +124,9 @@ extension Store {
         table.report(.comparing, rows, of: expected.rows, to: progress)
       }
       if found.rows != expected.rows {
-        problems.append("\(table.target) has \(found.rows) rows instead of \(expected.rows)")
+        problems.append("\(table.name) has \(found.rows) rows instead of \(expected.rows)")
       } else if found != expected {
-        problems.append("\(table.target) has other content")
+        problems.append("\(table.name) has other content")
       }
     }
     if try target.numbers() != numbers { problems.append("the numbers of new rows are wrong") }
@@ -146,6 +146,6 @@ extension MigratedTable {
     to progress: (MigrationProgress) -> Void
   ) {
     guard rows.isMultiple(of: 5000) else { return }
-    progress(MigrationProgress(phase: phase, table: target, rows: rows, total: total))
+    progress(MigrationProgress(phase: phase, table: name, rows: rows, total: total))
   }
 }

@@ -115,12 +115,12 @@ import Testing
     columns = ', '.join(names)
     count = int(sys.argv[2])
     for n in range(1, 1000):
-        table.execute("INSERT INTO user(name, role, created) VALUES (?, 'device', 0)", (f'user{n}',))
+        table.execute("INSERT INTO users(name, role, created) VALUES (?, 'device', 0)", (f'user{n}',))
     for n in range(1, count):
         table.execute(f'INSERT INTO notification(id, {columns}) SELECT ?, {columns} FROM notification WHERE id = 0', (n,))
-        table.execute('INSERT INTO recipient(user, notification) SELECT id, ? FROM user WHERE name = ?',
+        table.execute('INSERT INTO recipient(user_id, notification) SELECT id, ? FROM users WHERE name = ?',
                       (n, f'user{n}' if n < 1000 else 'alice'))
-        table.execute('INSERT INTO push_event(user, notification, data, created) SELECT user, ?, data, created '
+        table.execute('INSERT INTO push_event(user_id, notification, data, created) SELECT user_id, ?, data, created '
                       'FROM push_event WHERE sequence = 1', (n,))
     table.execute("UPDATE counter SET next = ? WHERE name = 'notification'", (count,))
     table.commit()

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-extension PostgresTables {
+extension EngineTables {
   func receipts(of id: Int) async throws -> [Receipt] {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT \(Receipt.postgresColumns)
+        SELECT \(Receipt.columns)
         FROM recipient LEFT JOIN users ON users.id = user_id
         WHERE notification = $1 ORDER BY name IS NULL, name, user_id
         """, id, as: Receipt.init)
@@ -26,7 +26,7 @@ extension PostgresTables {
         users += try connection.column(
           """
           SELECT user_id FROM recipient
-          WHERE notification = $1 AND (\(PostgresSchema.progress)) = \(state.progress) AND user_id > $2
+          WHERE notification = $1 AND \(connection.progress) = \(state.progress) AND user_id > $2
           ORDER BY user_id LIMIT $3
           """, id, after, max(0, limit))
       }
@@ -40,24 +40,25 @@ extension PostgresTables {
         """
         SELECT name, registration, fetched, read
         FROM device_receipt JOIN users ON users.id = user_id
-        WHERE notification = $1 AND user_id = ANY($2) ORDER BY name, registration
+        WHERE notification = $1 AND user_id \(connection.isIn("$2"))
+        ORDER BY name, registration
         """, id, users, as: DeviceReceipt.init)
     }
   }
 }
 
-extension PostgresConnection {
+extension Queryable {
   fileprivate func receipts(of id: Int, users: [UserID]) throws -> [Receipt] {
     try all(
       """
-      SELECT \(Receipt.postgresColumns)
+      SELECT \(Receipt.columns)
       FROM recipient LEFT JOIN users ON users.id = user_id
-      WHERE notification = $1 AND user_id = ANY($2) ORDER BY user_id
+      WHERE notification = $1 AND user_id \(isIn("$2")) ORDER BY user_id
       """, id, users, as: Receipt.init)
   }
 }
 
 extension Receipt {
   /// The columns of `recipient` and `users` that a receipt has.
-  fileprivate static let postgresColumns = "user_id, name, sent, fetched, read"
+  fileprivate static let columns = "user_id, name, sent, fetched, read"
 }

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import Primitives
 
-extension PostgresTables {
+extension EngineTables {
   func addUser(_ name: String, hash: String, role: Role, maxDevices: Int?) async throws {
     let now = now()
     try await database.write { transaction in
       let passwordless = try transaction.value(
-        "SELECT id FROM users WHERE name = $1 AND hash IS NULL FOR UPDATE", name, as: UserID.self)
+        "SELECT id FROM users WHERE name = $1 AND hash IS NULL \(transaction.lock("FOR UPDATE"))",
+        name, as: UserID.self)
       if let passwordless { try transaction.remove(passwordless, at: now) }
       let added = try transaction.run(
         """
@@ -49,7 +50,7 @@ extension PostgresTables {
   func user(named name: String) async throws -> User? {
     try await database.read { connection in
       try connection.all(
-        "SELECT \(User.postgresColumns) FROM users WHERE name = $1 AND hash IS NOT NULL", name,
+        "SELECT \(User.columns) FROM users WHERE name = $1 AND hash IS NOT NULL", name,
         as: User.init
       ).first
     }
@@ -70,7 +71,7 @@ extension PostgresTables {
   func users() async throws -> [User] {
     try await database.read { connection in
       try connection.all(
-        "SELECT \(User.postgresColumns) FROM users WHERE hash IS NOT NULL ORDER BY name",
+        "SELECT \(User.columns) FROM users WHERE hash IS NOT NULL ORDER BY name",
         as: User.init)
     }
   }
@@ -82,27 +83,25 @@ extension PostgresTables {
 
 // MARK: - Users without a password
 
-extension PostgresTables {
-  static let usersByName =
-    "SELECT name, id FROM users WHERE name = ANY($1) AND (hash IS NOT NULL OR $2)"
-
+extension EngineTables {
   func userIDs(
     of names: Set<String>, allowingPasswordless: Bool, addingPasswordless: Bool
   ) async throws -> [String: UserID] {
     if names.isEmpty { return [:] }
     let ids: [String: UserID] = try await database.read { connection in
-      try connection.dictionary(Self.usersByName, Array(names), allowingPasswordless)
+      try connection.users(named: Array(names), allowingPasswordless: allowingPasswordless)
     }
     let missing = names.filter { ids[$0] == nil }.sorted()
     guard addingPasswordless, !missing.isEmpty else { return ids }
     let now = now()
     let added: [String: UserID] = try await database.write { transaction in
-      try transaction.run(
-        """
-        INSERT INTO users(name, role, created) SELECT name, 'device', $2
-        FROM unnest($1::text[]) AS name ON CONFLICT DO NOTHING
-        """, missing, now)
-      return try transaction.dictionary(Self.usersByName, missing, true)
+      for name in missing {
+        try transaction.send(
+          """
+          INSERT INTO users(name, role, created) VALUES ($1, 'device', $2) ON CONFLICT DO NOTHING
+          """, name, now)
+      }
+      return try transaction.users(named: missing, allowingPasswordless: true)
     }
     return ids.merging(added) { $1 }
   }
@@ -111,26 +110,34 @@ extension PostgresTables {
     let now = now()
     database.writeSoon { transaction in
       let users: [UserID] = try transaction.column(
-        "SELECT id FROM users WHERE hash IS NULL FOR UPDATE")
+        "SELECT id FROM users WHERE hash IS NULL \(transaction.lock("FOR UPDATE"))")
       for user in users { try transaction.remove(user, at: now) }
     }
   }
 }
 
 extension User {
-  fileprivate static let postgresColumns = "id, name, hash, role, created"
+  fileprivate static let columns = "id, name, hash, role, created"
 }
 
-extension PostgresQueryable {
+extension Queryable {
   func isUser(_ id: UserID) throws -> Bool {
     try value("SELECT true FROM users WHERE id = $1", id) ?? false
   }
+
+  /// The numbers of users by their names.
+  func users(named names: [String], allowingPasswordless: Bool) throws -> [String: UserID] {
+    try dictionary(
+      "SELECT name, id FROM users WHERE name \(isIn("$1")) AND (hash IS NOT NULL OR $2)", names,
+      allowingPasswordless)
+  }
 }
 
-extension PostgresTransaction {
+extension Changing {
   /// Removes the user of a name; false if there is none.
   func removeUser(named name: String, at now: Date) throws -> Bool {
-    let id = try value("SELECT id FROM users WHERE name = $1 FOR UPDATE", name, as: UserID.self)
+    let id = try value(
+      "SELECT id FROM users WHERE name = $1 \(lock("FOR UPDATE"))", name, as: UserID.self)
     guard let id else { return false }
     try remove(id, at: now)
     return true
@@ -173,7 +180,7 @@ extension PostgresTransaction {
 
 // MARK: - Keys that sign links
 
-extension PostgresTables {
+extension EngineTables {
   func linkKeys() async throws -> [LinkKey] {
     try await database.read { connection in
       try connection.all(
@@ -205,5 +212,22 @@ extension PostgresTables {
     let secret: String? = try await database.read { try $0.value("SELECT secret FROM vapid_key") }
     guard let secret else { throw StoreError(.damaged, "the key of Web Push is missing") }
     return secret
+  }
+}
+
+extension Queryable {
+  /// Adds the first keys to a new database.
+  func addFirstKeys() throws {
+    // Its first digit is 1, because a key has to be below the order of its curve.
+    try run(
+      """
+      INSERT INTO vapid_key SELECT 1, '1' || substr($1, 2), $2
+      WHERE NOT EXISTS (SELECT 1 FROM vapid_key)
+      """, LinkKey.newSecret(), Date())
+    try run(
+      """
+      INSERT INTO link_key(secret, created) SELECT $1, $2
+      WHERE NOT EXISTS (SELECT 1 FROM link_key)
+      """, LinkKey.newSecret(), Date())
   }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-extension PostgresTables {
+extension EngineTables {
   func addSession(_ hash: Digest, user: UserID, userAgent: String) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in

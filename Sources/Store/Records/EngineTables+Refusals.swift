@@ -2,7 +2,7 @@ import FoundationEssentials
 
 // MARK: - For lanes
 
-extension PostgresTables {
+extension EngineTables {
   func begin(_ lane: SendingLane) async throws {
     let now = now()
     let isConcerned = try await database.read { connection in
@@ -27,53 +27,39 @@ extension PostgresTables {
           WHERE state = 'queued' AND refused IS NOT NULL AND lane = $1 AND (refused <> $2
             OR NOT EXISTS (
               SELECT 1 FROM lane_pause WHERE lane_pause.lane = $1 AND since IS NOT NULL))
-          ORDER BY id FOR UPDATE SKIP LOCKED
+          ORDER BY id \(transaction.lock("FOR UPDATE SKIP LOCKED"))
           """, lane.name, lane.settings), at: now)
     }
   }
 }
 
-extension PostgresTransaction {
-  /// Tells with the next statement whether a pause of the lane, or a refused push of it or of its family, has to be
-  /// looked at when a push is accepted.
-  func checkRefusals(_ lane: SendingLane, receive: @escaping (Bool) -> Void) throws {
-    try send(
-      """
-      SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
-        SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL
-          AND (lane = $1 OR lane >= $3 AND starts_with(lane, $3)))
-      """, lane.name, lane.settings, lane.family
-    ) { result in receive(try result.map { row in try row.next(Bool.self) }.first == true) }
-  }
-
+extension Changing {
   /// Whether one of the jobs is for a device that the lane's service has refused under these settings.
   func wereRefused(_ jobs: [Int], by lane: SendingLane) throws -> Bool {
     try value(
       """
       SELECT EXISTS (
         SELECT 1 FROM job JOIN job AS refused ON refused.registration = job.registration
-        WHERE job.id = ANY($1) AND refused.state = 'queued' AND refused.refused IS NOT NULL
+        WHERE job.id \(isIn("$1")) AND refused.state = 'queued' AND refused.refused IS NOT NULL
           AND refused.lane = $2 AND refused.refused = $3)
       """, jobs, lane.name, lane.settings, as: Bool.self) == true
   }
 
-  /// Acts on refusals of the lane when its service has accepted another push: ends the registrations, or sends the
-  /// pushes again if the refusals were wrong.
+  /// Acts on refusals when the lane's service has accepted another push, of a device that it had refused before with
+  /// `wasRefused`: ends the registrations, or sends the pushes again if the refusals were wrong.
+  ///
+  /// What was refused after the last accepted push, `refusedLater`, is not believed.
   ///
   /// - Returns: the number of registrations that have ended.
   func recordAcceptance(
-    _ settled: SettledOutcomes, by lane: SendingLane, at now: Date
+    by lane: SendingLane, ofRefusedDevice wasRefused: Bool, refusedLater: Set<Int> = [],
+    at now: Date
   ) throws -> Int {
-    if settled.delivered.isEmpty { return 0 }
-    if awaitsResults { try connection.synchronize() }
-    guard settled.hasRefusals else { return 0 }
-    let wasRefused = try wereRefused(settled.delivered, by: lane)
     // A pause because of a few users' devices proves nothing about the others.
     let isClosed = try condition(of: lane).isClosed
     let wasPaused = try endPause(of: lane.name, settings: lane.settings) && isClosed
-    // What was refused before the last accepted push is believed, what was refused after it is not.
     let refused = try refusedJobs(of: lane.name, settings: lane.settings)
-      .filter { !settled.refusedLater.contains($0) }
+      .filter { !refusedLater.contains($0) }
     var ended = 0
     if wasPaused || wasRefused {
       try sendAgain(refused, at: now)
@@ -84,7 +70,7 @@ extension PostgresTransaction {
     let others: [String] = try column(
       """
       SELECT DISTINCT lane FROM job
-      WHERE state = 'queued' AND refused = $1 AND lane >= $2 AND starts_with(lane, $2)
+      WHERE state = 'queued' AND refused = $1 AND lane >= $2 AND substr(lane, 1, length($2)) = $2
         AND lane <> $3
       """, lane.settings, family, lane.name)
     for other in others where try isSmall(other) {
@@ -97,9 +83,10 @@ extension PostgresTransaction {
 
   /// Whether the pause had begun.
   private func endPause(of lane: String, settings: String) throws -> Bool {
+    // SQLite 3.40 takes `since IS NOT NULL` after RETURNING for true.
     try value(
-      "DELETE FROM lane_pause WHERE lane = $1 AND settings = $2 RETURNING since IS NOT NULL", lane,
-      settings, as: Bool.self) == true
+      "DELETE FROM lane_pause WHERE lane = $1 AND settings = $2 RETURNING coalesce(since, 0) > 0",
+      lane, settings, as: Bool.self) == true
   }
 
   /// Only one node acts on a refusal.
@@ -107,7 +94,7 @@ extension PostgresTransaction {
     try column(
       """
       SELECT id FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2
-      ORDER BY id FOR UPDATE SKIP LOCKED
+      ORDER BY id \(lock("FOR UPDATE SKIP LOCKED"))
       """, lane, settings)
   }
 
@@ -122,7 +109,8 @@ extension PostgresTransaction {
   func sendAgain(_ jobs: [Int], at now: Date) throws {
     if jobs.isEmpty { return }
     try run(
-      "UPDATE job SET due = $1, refused = NULL, refused_since = NULL WHERE id = ANY($2)", now, jobs)
+      "UPDATE job SET due = $1, refused = NULL, refused_since = NULL WHERE id \(isIn("$2"))", now,
+      jobs)
   }
 
   /// Ends the registrations of refused jobs, and fails the jobs.
@@ -131,17 +119,17 @@ extension PostgresTransaction {
     let ended = try run(
       """
       UPDATE registration SET ended = $1, ended_by = $2
-      WHERE ended IS NULL AND id = ANY(ARRAY(
+      WHERE ended IS NULL AND id IN (
         SELECT registration.id FROM job JOIN registration ON registration.id = job.registration
           AND registration.user_id = job.user_id AND registration.updated <= job.refused_since
-        WHERE job.id = ANY($3) ORDER BY 1 FOR UPDATE OF registration))
+        WHERE job.id \(isIn("$3")) ORDER BY 1 \(lock("FOR UPDATE OF registration")))
       """, now, lane, jobs)
     try updateJobs(
       from: .queued, to: .failed,
       """
       UPDATE job SET state = 'failed', attempts = attempts + 1, updated = $1, owner = NULL,
         refused = NULL, refused_since = NULL
-      WHERE id = ANY($2)
+      WHERE id \(isIn("$2"))
       """, now, jobs)
     return ended
   }
@@ -170,7 +158,7 @@ extension PostgresTransaction {
       ON CONFLICT (lane, settings) DO UPDATE SET reason = excluded.reason,
         until = CASE WHEN known.since IS NULL THEN excluded.until ELSE known.until END,
         since = coalesce(known.since, excluded.since),
-        stopped = greatest(known.stopped, excluded.stopped)
+        stopped = CASE WHEN known.stopped > 0 THEN 1 ELSE excluded.stopped END
       """, lane.name, lane.settings, now, now + LanePause.length(after: 0), reason,
       isStopped ? 1 : 0)
   }
@@ -178,13 +166,14 @@ extension PostgresTransaction {
 
 // MARK: - Leasing
 
-extension PostgresTransaction {
+extension Changing {
   /// What is known of the lane before jobs are leased.
   func condition(of lane: SendingLane) throws -> LaneCondition {
     let found = try first(
       """
       SELECT since, until, reason, probes, trials, stopped, number, CASE WHEN number < $3 THEN 0 ELSE (
-        SELECT sum(least(count, $4))::bigint FROM (SELECT count(*) AS count FROM job
+        SELECT CAST(sum(CASE WHEN count < $4 THEN count ELSE $4 END) AS bigint)
+        FROM (SELECT count(*) AS count FROM job
           WHERE state = 'queued' AND lane = $1 AND refused = $2 GROUP BY user_id) AS by_user) END
       FROM (SELECT count(*) AS number FROM (
           SELECT 1 FROM job WHERE state = 'queued' AND lane = $1 AND refused = $2 LIMIT $3
@@ -224,7 +213,8 @@ extension PostgresTransaction {
         """
         SELECT job.id FROM job LEFT JOIN registration ON registration.id = job.registration
         WHERE state = 'queued' AND job.lane = $1 AND (refused = $2 OR due <= $3)
-        ORDER BY \(Self.latestContact) LIMIT 1 FOR UPDATE OF job SKIP LOCKED
+        ORDER BY \(Self.latestContact) LIMIT 1
+        \(lock("FOR UPDATE OF job SKIP LOCKED"))
         """, lane.name, lane.settings, now), extended
     )
   }
@@ -291,46 +281,23 @@ extension PostgresTransaction {
   }
 
   /// The last day of contact first; those of a day in any order, as it is not known better.
-  private static let latestContact = """
-    coalesce(registration.contact, registration.updated) / 86400000 DESC NULLS LAST, random()
-    """
-
-  /// Due jobs of devices that are not refused, those first that were heard of last.
-  private func jobsOfLatestContact(_ lane: String, limit: Int, at now: Date) throws -> [Int] {
-    try column(
-      """
-      SELECT job.id FROM job JOIN registration
-        ON registration.id = job.registration AND registration.user_id = job.user_id
-      WHERE job.id = ANY(ARRAY(
-          SELECT id FROM job WHERE state = 'queued' AND lane = $1 AND due <= $2
-          ORDER BY due, id LIMIT $4))
-        AND registration.ended IS NULL
-        AND NOT EXISTS (
-          SELECT 1 FROM job AS other WHERE other.registration = job.registration
-            AND other.state = 'queued' AND other.refused IS NOT NULL)
-        AND NOT EXISTS (
-          SELECT 1 FROM job AS earlier
-          WHERE earlier.state = 'queued' AND earlier.lane = job.lane AND earlier.line = job.line
-            AND earlier.collapse = job.collapse AND earlier.id < job.id)
-        AND NOT EXISTS (
-          SELECT 1 FROM job AS cancelled
-          WHERE cancelled.state = 'cancelled' AND cancelled.owner IS NOT NULL
-            AND cancelled.lane = job.lane AND cancelled.line = job.line
-            AND cancelled.collapse = job.collapse AND cancelled.id < job.id AND cancelled.due > $2)
-      ORDER BY \(Self.latestContact) LIMIT $3 FOR UPDATE OF job SKIP LOCKED
-      """, lane, now, limit, RefusalRule.trialCandidates)
+  static var latestContact: String {
+    "coalesce(registration.contact, registration.updated) / 86400000 DESC NULLS LAST, random()"
   }
 }
 
 // MARK: - For operators
 
-extension PostgresTables {
+extension EngineTables {
   func pauses() async throws -> [LanePause] {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT DISTINCT ON (lane) lane, since, until, reason FROM lane_pause
-        WHERE since IS NOT NULL ORDER BY lane, since DESC
+        SELECT lane, since, until, reason FROM lane_pause AS pause
+        WHERE since IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM lane_pause AS later WHERE later.lane = pause.lane
+            AND (later.since, later.settings) > (pause.since, pause.settings))
+        ORDER BY lane
         """
       ) { row in
         try LanePause(lane: row.next(), since: row.next(), until: row.next(), reason: row.next())
@@ -344,12 +311,12 @@ extension PostgresTables {
       let refused = try transaction.all(
         """
         SELECT id, lane FROM job
-        WHERE state = 'queued' AND refused IS NOT NULL AND ($1::text IS NULL OR lane = $1)
-        ORDER BY id FOR UPDATE SKIP LOCKED
+        WHERE state = 'queued' AND refused IS NOT NULL AND (CAST($1 AS text) IS NULL OR lane = $1)
+        ORDER BY id \(transaction.lock("FOR UPDATE SKIP LOCKED"))
         """, lane
       ) { ($0 as Int, $1 as String) }
       let paused: [String] = try transaction.column(
-        "DELETE FROM lane_pause WHERE $1::text IS NULL OR lane = $1 RETURNING lane", lane)
+        "DELETE FROM lane_pause WHERE CAST($1 AS text) IS NULL OR lane = $1 RETURNING lane", lane)
       try transaction.sendAgain(refused.map(\.0), at: now)
       transaction.effects.add((refused.map(\.1) + paused).map { .jobs(lane: $0) })
       return refused.count
@@ -360,23 +327,5 @@ extension PostgresTables {
     try await database.run(
       "UPDATE registration SET ended = NULL, ended_by = NULL WHERE ended_by = $1 AND ended >= $2",
       lane, since)
-  }
-}
-
-/// What the acceptance of a push has to do with the refusals before it.
-final class SettledOutcomes {
-  /// The accepted jobs.
-  let delivered: [Int]
-  /// The jobs that were refused after the last of those was accepted.
-  let refusedLater: Set<Int>
-  /// The number of registrations that have ended at once.
-  var ended = 0
-  /// Whether there are refusals to look at; known with the next result.
-  var hasRefusals = false
-
-  init(_ outcomes: [(job: Int, outcome: JobOutcome)]) {
-    delivered = outcomes.filter(\.outcome.isDelivered).map(\.job)
-    let later = outcomes.lastIndex(where: \.outcome.isDelivered).map { $0 + 1 } ?? 0
-    refusedLater = Set(outcomes[later...].map(\.job))
   }
 }

@@ -2,19 +2,17 @@ import FoundationEssentials
 
 extension AssetRecord {
   /// The columns that are written.
-  fileprivate static let postgresColumns =
+  fileprivate static let columns =
     "rich_type, name, state, reason, blob, bytes, type, details, stamp, modified, updated"
-  /// What `init(postgres:)` reads, in its order.
-  fileprivate static let postgresSelection =
-    postgresColumns + """
+  /// What `init(_:)` reads, in its order.
+  fileprivate static let selection =
+    columns + """
       , (SELECT other.name FROM asset AS other WHERE other.rich_type = asset.rich_type
          AND other.folded = asset.folded AND other.name <> asset.name ORDER BY other.name LIMIT 1)
       """
 
-  fileprivate init(postgres row: inout PostgresRow) throws {
-    self.init(
-      richType: try row.next(), name: try row.next(), state: try row.next(), bytes: 0,
-      modified: Date(timeIntervalSince1970: 0), stamp: "")
+  fileprivate init(_ row: inout some Row) throws {
+    (richType, name, state) = (try row.next(), try row.next(), try row.next())
     (reason, blob, bytes) = (try row.next(), try row.next(), try row.next())
     (type, details, stamp) = (try row.next(), try row.next(), try row.next())
     (modified, updated, lookAlike) = (try row.next(), try row.next(), try row.next())
@@ -23,7 +21,7 @@ extension AssetRecord {
 
 // MARK: - Changes
 
-extension PostgresTables {
+extension EngineTables {
   func putAsset(
     _ asset: AssetRecord, event: String?, expectedBatch: Int
   ) async throws {
@@ -32,7 +30,7 @@ extension PostgresTables {
       try transaction.requireRenewed(asset.blob, in: blobs)
       try transaction.run(
         """
-        INSERT INTO asset(\(AssetRecord.postgresColumns), folded)
+        INSERT INTO asset(\(AssetRecord.columns), folded)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         ON CONFLICT (rich_type, name) DO UPDATE SET state = excluded.state, reason = excluded.reason,
           blob = excluded.blob, bytes = excluded.bytes, type = excluded.type,
@@ -41,7 +39,7 @@ extension PostgresTables {
         """, asset.richType, asset.name, asset.state, asset.reason, asset.blob, asset.bytes,
         asset.type, asset.details, asset.stamp, asset.modified, now,
         AssetRecord.folded(asset.name))
-      transaction.insertAssetEvent(event, created: now)
+      try transaction.insertAssetEvent(event, created: now)
     }
   }
 
@@ -68,54 +66,29 @@ extension PostgresTables {
     }
   }
 
-  func addFileRemoval(_ removal: FileRemoval) async throws {
-    try await database.run(
-      """
-      INSERT INTO file_removal(folder, rich_type, name, stamp) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (folder, rich_type, name) DO UPDATE SET stamp = excluded.stamp
-      """, removal.folder, removal.richType, removal.name, removal.stamp)
-  }
-
-  func takeFileRemoval(
-    _ richType: String, _ name: String, folder: String
-  ) async throws -> FileRemoval? {
-    let stamp = try await database.read { connection in
-      try connection.value(
-        "SELECT stamp FROM file_removal WHERE folder = $1 AND rich_type = $2 AND name = $3",
-        folder, richType, name, as: String.self)
-    }
-    guard let stamp else { return nil }
-    try await database.run(
-      "DELETE FROM file_removal WHERE folder = $1 AND rich_type = $2 AND name = $3 AND stamp = $4",
-      folder, richType, name, stamp)
-    return FileRemoval(folder: folder, richType: richType, name: name, stamp: stamp)
-  }
-
   /// Makes a change that returns the number of rows it changed, with an event if that is 1.
   private func changeAsset(
     event: String?, expectedBatch: Int = 1,
-    _ change: @escaping @Sendable (PostgresTransaction) throws -> Int
+    _ change: @escaping @Sendable (Database.Transaction) throws -> Int
   ) async throws -> Bool {
     let now = now()
     return try await database.write(expectedBatch: expectedBatch) { transaction in
       guard try change(transaction) == 1 else { return false }
-      transaction.insertAssetEvent(event, created: now)
+      try transaction.insertAssetEvent(event, created: now)
       return true
     }
   }
 }
 
-extension PostgresTransaction {
-  fileprivate func insertAssetEvent(_ data: String?, created: Date) {
+extension Changing {
+  fileprivate func insertAssetEvent(_ data: String?, created: Date) throws {
     guard let data else { return }
-    collected.events.append(
-      CollectedChanges.Event(
-        type: "asset", publisher: nil, user: nil, notification: nil, data: data, time: created))
+    try add(NewEvent(type: "asset", data: data, time: created))
     effects.add(.assetEvent)
   }
 }
 
-extension PostgresConnection {
+extension Queryable {
   /// Folds the names of assets that a migration has left without a folded form.
   func foldAssetNames() throws {
     let names = try all("SELECT rich_type, name FROM asset WHERE folded = ''") { row in
@@ -131,13 +104,13 @@ extension PostgresConnection {
 
 // MARK: - Queries
 
-extension PostgresTables {
+extension EngineTables {
   func asset(_ richType: String, _ name: String) async throws -> AssetRecord? {
     try await database.read { connection in
       try connection.first(
         """
-        SELECT \(AssetRecord.postgresSelection) FROM asset WHERE rich_type = $1 AND name = $2
-        """, richType, name, read: AssetRecord.init(postgres:))
+        SELECT \(AssetRecord.selection) FROM asset WHERE rich_type = $1 AND name = $2
+        """, richType, name, read: AssetRecord.init)
     }
   }
 
@@ -147,9 +120,9 @@ extension PostgresTables {
     try await database.read { connection in
       try connection.first(
         """
-        SELECT \(AssetRecord.postgresSelection) FROM asset
-        WHERE blob = $1 AND rich_type = $2 AND right(stamp, length($3)) = $3 LIMIT 1
-        """, blob, richType, ending, read: AssetRecord.init(postgres:))
+        SELECT \(AssetRecord.selection) FROM asset
+        WHERE blob = $1 AND rich_type = $2 AND substr(stamp, length(stamp) - length($3) + 1) = $3 LIMIT 1
+        """, blob, richType, ending, read: AssetRecord.init)
     }
   }
 
@@ -172,20 +145,22 @@ extension PostgresTables {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT \(AssetRecord.postgresSelection) FROM asset
+        SELECT \(AssetRecord.selection) FROM asset
         WHERE (rich_type, name) > ($1, $2) AND rich_type BETWEEN $3 AND $4
           AND state = coalesce($5, state)
         ORDER BY asset.rich_type, asset.name LIMIT $6
         """, after?.richType ?? "", after?.name ?? "", richType ?? "", richType ?? "\u{10FFFF}",
-        state, max(0, limit), read: AssetRecord.init(postgres:))
+        state, max(0, limit), read: AssetRecord.init)
     }
   }
 
   func assetCounts(richType: String?) async throws -> [AssetRecord.State: Int] {
-    try await database.read { connection in
+    // Without a condition the entries of the index on `state` are counted, and no row is read.
+    let condition = richType == nil ? "CAST($1 AS text) IS NULL" : "rich_type = $1"
+    return try await database.read { connection in
       try connection.dictionary(
         """
-        SELECT state, count(*) FROM asset WHERE $1::text IS NULL OR rich_type = $1 GROUP BY state
+        SELECT state, count(*) FROM asset WHERE \(condition) GROUP BY state
         """, richType)
     }
   }
@@ -204,9 +179,9 @@ extension PostgresTables {
     try await database.read { connection in
       try connection.all(
         """
-        SELECT \(AssetRecord.postgresSelection) FROM asset
+        SELECT \(AssetRecord.selection) FROM asset
         WHERE state = $1 AND blob IS NOT NULL ORDER BY updated LIMIT $2
-        """, AssetRecord.State.preparing, max(0, limit), read: AssetRecord.init(postgres:))
+        """, AssetRecord.State.preparing, max(0, limit), read: AssetRecord.init)
     }
   }
 }

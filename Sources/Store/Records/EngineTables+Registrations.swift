@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-extension PostgresTables {
+extension EngineTables {
   func registration(
     forHandle handle: String, user: UserID, origin: RegistrationOrigin
   ) async throws -> String {
@@ -16,12 +16,11 @@ extension PostgresTables {
       try transaction.run(
         """
         INSERT INTO registration(id, user_id, handle, updated, created, credential, user_agent)
-        SELECT $1, id, $2, $4, $4, $5, $6 FROM users WHERE id = $3 ON CONFLICT (md5(handle)) DO NOTHING
+        SELECT $1, id, $2, $4, $4, $5, $6 FROM users WHERE id = $3 ON CONFLICT DO NOTHING
         """, newID, handle, user, now, origin.credential, origin.userAgent)
       return try transaction.value(
         """
-        SELECT id FROM registration
-        WHERE md5(handle) = md5($1) AND handle = $1 AND user_id = $2
+        SELECT id FROM registration WHERE \(transaction.isHandle("$1")) AND user_id = $2
         """, handle, user, as: String.self) ?? newID
     }
   }
@@ -39,7 +38,7 @@ extension PostgresTables {
     try await database.write { transaction in
       let owner = try transaction.value(
         """
-        DELETE FROM registration WHERE id = $1 AND ($2::bigint IS NULL OR user_id = $2)
+        DELETE FROM registration WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)
         RETURNING user_id
         """, id, user, as: UserID.self)
       if let owner { transaction.effects.add(.credentialsEnded(owner)) }
@@ -51,12 +50,9 @@ extension PostgresTables {
     ofUser user: UserID, after id: String, limit: Int
   ) async throws -> [DeviceRegistration] {
     try await database.read { connection in
-      try connection.all(
-        """
-        SELECT \(DeviceRegistration.postgresColumns)
-        FROM registration WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3
-        """, user, id, max(0, limit)
-      ) { row in try DeviceRegistration(&row) }
+      try connection.registrations(
+        "WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3", user, id, max(0, limit)
+      ).map(\.registration)
     }
   }
 
@@ -64,16 +60,8 @@ extension PostgresTables {
     since time: Date, after id: String, limit: Int
   ) async throws -> [(user: String, registration: DeviceRegistration)] {
     try await database.read { connection in
-      try connection.all(
-        """
-        SELECT \(DeviceRegistration.postgresColumns),
-          (SELECT users.name FROM users WHERE users.id = user_id)
-        FROM registration WHERE id > $2 AND \(Self.isSilent) ORDER BY id LIMIT $3
-        """, time, id, max(0, limit)
-      ) { row in
-        let registration = try DeviceRegistration(&row)
-        return (try row.next(String?.self) ?? "", registration)
-      }
+      try connection.registrations(
+        "WHERE id > $2 AND \(Self.isSilent) ORDER BY id LIMIT $3", time, id, max(0, limit))
     }
   }
 
@@ -84,40 +72,59 @@ extension PostgresTables {
   }
 
   /// Whether the device of a registration has not been heard of since `$1`.
-  private static let isSilent = """
+  private static var isSilent: String {
+    """
     ended IS NULL AND coalesce(contact, updated) < $1 AND id NOT IN (
       SELECT registration FROM device_receipt WHERE fetched >= $1 OR read >= $1)
     """
-}
-
-extension DeviceRegistration {
-  fileprivate static let postgresColumns = """
-    id, user_id, platform, handle, updated, coalesce((
-      SELECT json_agg(tag ORDER BY tag) FROM registration_tag WHERE registration = id), '[]'),
-    name, created, credential, user_agent, contact, ended
-    """
-
-  fileprivate init(_ row: inout PostgresRow) throws {
-    try self.init(
-      id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
-      updated: row.next(), tags: row.next(StringList.self).items, name: row.next(),
-      origin: RegistrationOrigin(
-        created: row.next(), credential: row.next(), userAgent: row.next()),
-      lastContact: row.next(), ended: row.next())
   }
 }
 
-extension PostgresTransaction {
+extension Queryable {
+  /// The registrations that a query selects with ``DeviceRegistration/columns``, each with the name of its user.
+  fileprivate func registrations(
+    _ rest: String, _ values: any Parameter...
+  ) throws -> [(user: String, registration: DeviceRegistration)] {
+    let rows = try rows(
+      """
+      SELECT id, user_id, platform, handle, updated, name, created, credential, user_agent, contact, ended,
+        (SELECT users.name FROM users WHERE users.id = user_id)
+      FROM registration \(rest)
+      """, values: values, limit: .max
+    ) { row in
+      let registration = try DeviceRegistration(
+        id: row.next(), user: row.next(), platform: row.next(), handle: row.next(),
+        updated: row.next(), tags: [], name: row.next(),
+        origin: RegistrationOrigin(
+          created: row.next(), credential: row.next(), userAgent: row.next()),
+        lastContact: row.next(), ended: row.next())
+      return (user: try row.next(String?.self) ?? "", registration: registration)
+    }
+    let tags = try all(
+      "SELECT registration, tag FROM registration_tag WHERE registration \(isIn("$1")) ORDER BY tag",
+      rows.map(\.registration.id)
+    ) { (id: $0 as String, tag: $1 as String) }
+    let byID = Dictionary(grouping: tags, by: \.id)
+    return rows.map { user, registration in
+      var registration = registration
+      registration.tags = byID[registration.id, default: []].map(\.tag)
+      return (user, registration)
+    }
+  }
+
   fileprivate func isRegistered(_ handle: String) throws -> Bool {
-    try value(
-      "SELECT true FROM registration WHERE md5(handle) = md5($1) AND handle = $1", handle) ?? false
+    try value("SELECT true FROM registration WHERE \(isHandle("$1"))", handle) ?? false
   }
+}
 
+extension Changing {
   fileprivate func putRegistration(
     _ id: String, user: UserID, _ change: RegistrationChange, at now: Date
   ) throws -> RegistrationResult {
     let known = try first(
-      "SELECT user_id, platform, ended IS NULL FROM registration WHERE id = $1 FOR UPDATE", id
+      """
+      SELECT user_id, platform, ended IS NULL FROM registration WHERE id = $1 \(lock("FOR UPDATE"))
+      """, id
     ) { row in
       (
         owner: try row.next(UserID.self), platform: try row.next(String?.self),
@@ -134,8 +141,8 @@ extension PostgresTransaction {
       """
       SELECT registration.id, users.id, users.name, platform
       FROM registration JOIN users ON users.id = registration.user_id
-      WHERE md5(handle) = md5($1) AND handle = $1 AND users.id <> $2 AND ended IS NULL
-      FOR UPDATE OF registration
+      WHERE \(isHandle("$1")) AND users.id <> $2 AND ended IS NULL
+      \(lock("FOR UPDATE OF registration"))
       """, change.handle, user
     ) { row in
       let registration = try row.next(String.self)
@@ -152,15 +159,13 @@ extension PostgresTransaction {
     if former != nil { try countOwnNotification(of: user, at: now) }
     let ended: [UserID] = try column(
       """
-      DELETE FROM registration WHERE md5(handle) = md5($1) AND handle = $1 AND id <> $2
-      RETURNING user_id
+      DELETE FROM registration WHERE \(isHandle("$1")) AND id <> $2 RETURNING user_id
       """, change.handle, id)
     effects.add(ended.map(Effect.credentialsEnded))
     if let former {
-      collected.events.append(
-        CollectedChanges.Event(
-          type: "device", publisher: former.owner.user, user: nil, notification: nil,
-          data: former.owner.event, time: now))
+      try add(
+        NewEvent(
+          type: "device", publisher: former.owner.user, data: former.owner.event, time: now))
     }
     if known?.isCurrent != true { try requireDeviceQuota(of: user) }
     if known != nil {
@@ -169,17 +174,12 @@ extension PostgresTransaction {
         try column(
           """
           SELECT id FROM job WHERE state = 'queued' AND refused IS NOT NULL AND registration = $1
-          ORDER BY id FOR UPDATE SKIP LOCKED
+          ORDER BY id \(lock("FOR UPDATE SKIP LOCKED"))
           """, id), at: now)
     }
     if let lane = change.lane {
       try requireServiceQuota(of: user, for: lane, of: id)
-      try run(
-        """
-        UPDATE job SET lane = $2
-        WHERE lane = (SELECT lane FROM registration WHERE id = $1) AND line = $1
-          AND state = 'queued' AND lane <> $2
-        """, id, lane)
+      try moveJobs(of: id, to: lane)
       effects.add(.jobs(lane: lane))
     }
     try run(
@@ -194,19 +194,18 @@ extension PostgresTransaction {
       """, id, user, change.platform, change.handle, now, change.keys, change.lane, change.name,
       change.origin.credential, change.origin.userAgent)
     try run(
-      "DELETE FROM registration_tag WHERE registration = $1 AND tag <> ALL ($2)", id, change.tags)
-    try run(
-      """
-      INSERT INTO registration_tag SELECT tag, $1 FROM unnest($2::text[]) AS tag
-      ON CONFLICT DO NOTHING
-      """, id, change.tags)
+      "DELETE FROM registration_tag WHERE registration = $1 AND NOT (tag \(isIn("$2")))", id,
+      change.tags)
+    for tag in change.tags {
+      try send("INSERT INTO registration_tag VALUES ($1, $2) ON CONFLICT DO NOTHING", tag, id)
+    }
     return .stored(endedOf: former?.owner)
   }
 }
 
 // MARK: - Tokens of devices
 
-extension PostgresTables {
+extension EngineTables {
   func addToken(_ hash: Digest, to registration: String, user: UserID) async throws -> Bool {
     let now = now()
     return try await database.write { transaction in
@@ -214,8 +213,8 @@ extension PostgresTables {
       let added = try transaction.run(
         """
         INSERT INTO device_token(hash, registration, created)
-        SELECT $1, id, greatest($2::bigint, (
-          SELECT max(created) + 1 FROM device_token WHERE registration = $3))
+        SELECT $1, id, coalesce((
+          SELECT max(created) + 1 FROM device_token WHERE registration = $3 AND created >= $2), $2)
         FROM registration WHERE id = $3 AND user_id = $4
         """, hash, now, registration, user)
       let removed = try transaction.run(
@@ -231,8 +230,8 @@ extension PostgresTables {
   func device(
     withToken hash: Digest, fetching notification: Int?
   ) async throws -> TokenDevice? {
-    let found = try await database.read { connection in
-      try connection.first(Self.deviceWithToken, hash, notification) { row in
+    let found = try await database.readTogether { connection in
+      try connection.first(connection.deviceWithToken, hash, notification) { row in
         let device = try TokenDevice(
           registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())
         return (device: device, contact: try row.next(Date?.self))
@@ -252,18 +251,10 @@ extension PostgresTables {
     }
   }
 
-  private static let deviceWithToken = """
-    SELECT registration.id, users.id, users.name, (
-      \(isFetchRecorded("$2::bigint", user: "registration.user_id", device: "registration.id"))), contact
-    FROM device_token JOIN registration ON registration.id = device_token.registration
-      JOIN users ON users.id = registration.user_id
-    WHERE device_token.hash = $1
-    """
-
   func removeTokens(of registration: String, user: UserID?) async throws -> Bool {
     try await database.write { transaction in
       let owner = try transaction.value(
-        "SELECT user_id FROM registration WHERE id = $1 AND ($2::bigint IS NULL OR user_id = $2)",
+        "SELECT user_id FROM registration WHERE id = $1 AND (CAST($2 AS bigint) IS NULL OR user_id = $2)",
         registration, user, as: UserID.self)
       guard let owner else { return false }
       try transaction.run("DELETE FROM device_token WHERE registration = $1", registration)
@@ -273,9 +264,21 @@ extension PostgresTables {
   }
 }
 
+extension Queryable {
+  fileprivate var deviceWithToken: String {
+    """
+    SELECT registration.id, users.id, users.name, (
+      \(isFetchRecorded("CAST($2 AS bigint)", user: "registration.user_id", device: "registration.id"))), contact
+    FROM device_token JOIN registration ON registration.id = device_token.registration
+      JOIN users ON users.id = registration.user_id
+    WHERE device_token.hash = $1
+    """
+  }
+}
+
 // MARK: - Audiences
 
-extension PostgresTables {
+extension EngineTables {
   func devices(matching clauses: [TagClause]) async throws -> AudienceDevices {
     try await database.read { try $0.devices(matching: clauses) }
   }
@@ -284,26 +287,19 @@ extension PostgresTables {
     named names: Set<String>, allowingPasswordless: Bool, matching clauses: [TagClause]
   ) async throws -> (users: [String: UserID], devices: AudienceDevices) {
     try await database.read { connection in
-      var users: [String: UserID] = [:]
-      if !names.isEmpty {
-        try connection.send(Self.usersByName, [Array(names), allowingPasswordless]) { result in
-          let found = try result.map { row in (try row.next(String.self), try row.next(UserID.self))
-          }
-          users = Dictionary(uniqueKeysWithValues: found)
-        }
-      }
-      let devices = try connection.devices(matching: clauses)
-      try connection.synchronize()
-      return (users, devices)
+      let users =
+        names.isEmpty
+        ? [:]
+        : try connection.users(named: Array(names), allowingPasswordless: allowingPasswordless)
+      return (users, try connection.devices(matching: clauses))
     }
   }
 
   func tag(from first: String, below end: String) async throws -> String? {
     try await database.read { connection in
-      try connection.column(
+      try connection.value(
         "SELECT tag FROM registration_tag WHERE tag >= $1 AND tag < $2 ORDER BY tag LIMIT 1", first,
-        end, as: String.self
-      ).first
+        end)
     }
   }
 
@@ -318,46 +314,17 @@ extension PostgresTables {
   }
 }
 
-extension PostgresConnection {
-  /// Enough to tell which tag is rare.
-  private static var tagCountLimit: Int { 1000 }
-
+extension Queryable {
   fileprivate func devices(matching clauses: [TagClause]) throws -> AudienceDevices {
     try clauses.reduce(into: AudienceDevices()) { devices, clause in
       devices = devices.union(try self.devices(matching: clause))
     }
   }
 
-  private func devices(matching clause: TagClause) throws -> AudienceDevices {
-    // One query whatever the number of tags: the planner doesn't know how frequent a tag is, so the rarest
-    // is found first and named apart.
-    let rarest = try clause.with.min { try count(of: $0) < count(of: $1) }
-    let others = clause.with.filter { $0 != rarest }
-    let start =
-      rarest == nil
-      ? "FROM registration WHERE $1::text IS NULL AND ended IS NULL"
-      : """
-      FROM registration_tag AS rarest JOIN registration ON id = rarest.registration
-      WHERE rarest.tag = $1 AND ended IS NULL
-      """
-    var devices = AudienceDevices()
-    _ = try all(
-      """
-      SELECT id, user_id, platform, lane \(start)
-      AND NOT EXISTS (SELECT 1 FROM unnest($2::text[]) AS other WHERE NOT EXISTS (
-        SELECT 1 FROM registration_tag WHERE tag = other AND registration = id))
-      AND NOT EXISTS (
-        SELECT 1 FROM registration_tag WHERE tag = ANY($3) AND registration = id)
-      ORDER BY id COLLATE "C"
-      """, rarest, others, clause.without
-    ) { row in devices.append(try row.next(), try row.next(), try row.next(), try row.next()) }
-    return devices
-  }
-
-  /// The number of devices with a tag, up to ``tagCountLimit``.
-  private func count(of tag: String) throws -> Int {
+  /// The number of devices with a tag, up to as many as tell which tag is rare.
+  func count(of tag: String) throws -> Int {
     try value(
-      "SELECT count(*) FROM (SELECT 1 FROM registration_tag WHERE tag = $1 LIMIT $2) AS few", tag,
-      Self.tagCountLimit) ?? 0
+      "SELECT count(*) FROM (SELECT 1 FROM registration_tag WHERE tag = $1 LIMIT 1000) AS few", tag)
+      ?? 0
   }
 }

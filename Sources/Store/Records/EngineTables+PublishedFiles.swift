@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-extension PostgresTables {
+extension EngineTables {
   func publication(ofFile path: String, in folder: String) async throws -> FilePublication? {
     try await database.read { connection in
       try connection.first(
@@ -28,17 +28,16 @@ extension PostgresTables {
       return ContentReplacement(
         time: time, count: users.count,
         users: try connection.column(
-          "SELECT name FROM users WHERE id = ANY($1) ORDER BY id",
+          "SELECT name FROM users WHERE id \(connection.isIn("$1")) ORDER BY id",
           Array(users.prefix(max(0, limit)))))
     }
   }
 }
 
-extension PostgresTransaction {
+extension Changing {
   /// Records the file that a notification is made of, and another key by which it is found.
   func record(_ new: NotificationInsert, as notification: Int, at now: Date) throws {
     guard let file = new.file, let content = new.blob?.digest else { return }
-    // Without the rows that were collected before: the notification's may be among them.
     try send(
       """
       INSERT INTO published_file(folder, path, sidecar, content, notification, published)
@@ -46,10 +45,11 @@ extension PostgresTransaction {
       ON CONFLICT (folder, path) DO UPDATE SET sidecar = excluded.sidecar,
         content = excluded.content, notification = excluded.notification,
         published = excluded.published
-      """, [file.folder, file.path, file.sidecar, content, notification, now])
+      """, file.folder, file.path, file.sidecar, content, notification, now)
     guard let key = new.idempotencyKey else { return }
     try send(
       "INSERT INTO idempotency VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-      [new.sender?.rawValue ?? 0, key.key, key.request, notification])
+      new.sender?.rawValue ?? 0, key.key,
+      key.request, notification)
   }
 }

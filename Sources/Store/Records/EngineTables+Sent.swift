@@ -1,25 +1,25 @@
 import FoundationEssentials
 
-extension PostgresTables {
+extension EngineTables {
   func sent(
     by sender: UserID?, to audience: [String]?, before: Int?, limit: Int
   ) async throws -> [SentNotification] {
-    let condition = sender == nil ? "$1::bigint IS NULL" : "sender = $1"
+    let condition = sender == nil ? "CAST($1 AS bigint) IS NULL" : "sender = $1"
     return try await database.read { connection in
       try connection.all(
         """
-        SELECT \(StoredNotification.postgresColumns),
+        SELECT \(StoredNotification.columns),
           (SELECT name FROM users WHERE users.id = sender), withdrawn,
-          \(NotificationCounts.postgresColumns)
+          \(NotificationCounts.columns)
         FROM notification LEFT JOIN notification_count AS total
           ON total.notification = notification.id
-        WHERE \(condition) AND notification.id < $2 AND ($4::text IS NULL OR audience = $4)
+        WHERE \(condition) AND notification.id < $2 AND (CAST($4 AS text) IS NULL OR audience = $4)
         ORDER BY notification.id DESC LIMIT $3
         """, sender, before ?? .max, max(0, limit), audience.map(StringList.init)
       ) { row in
         SentNotification(
-          notification: try StoredNotification(postgres: &row), sender: try row.next(),
-          withdrawn: try row.next(), counts: try NotificationCounts(postgres: &row))
+          notification: try StoredNotification(&row), sender: try row.next(),
+          withdrawn: try row.next(), counts: try NotificationCounts(&row))
       }
     }
   }
@@ -28,18 +28,18 @@ extension PostgresTables {
     try await database.read { connection in
       try connection.first(
         """
-        SELECT \(NotificationCounts.postgresColumns) FROM notification_count AS total
+        SELECT \(NotificationCounts.columns) FROM notification_count AS total
         WHERE notification = $1
-        """, notification, read: NotificationCounts.init(postgres:))
+        """, notification, read: NotificationCounts.init)
     }
   }
 
   /// The most events that are combined at once, so that a reader is not held for long.
-  private static let batch = 20_000
+  private static var batch: Int { 20_000 }
 
   func changes(after: Int, for publisher: UserID?) async throws -> NotificationChanges {
     try await database.read { connection in
-      let own = "($2::bigint IS NULL OR publisher IS NULL OR publisher = $2)"
+      let own = "(CAST($2 AS bigint) IS NULL OR publisher IS NULL OR publisher = $2)"
       let last =
         try connection.value(
           """
@@ -58,12 +58,12 @@ extension PostgresTables {
       let counts = try connection.planningForValues {
         try connection.all(
           """
-          SELECT notification, \(NotificationCounts.postgresColumns)
+          SELECT notification, \(NotificationCounts.columns)
           FROM notification_count AS total WHERE notification IN (
             SELECT notification FROM event
             WHERE sequence > $1 AND sequence <= $3 AND type = 'receipt' AND \(own))
           """, after, publisher, last
-        ) { row in (try row.next(Int.self), try NotificationCounts(postgres: &row)) }
+        ) { row in (try row.next(Int.self), try NotificationCounts(&row)) }
       }
       return NotificationChanges(
         last: last, counts: Dictionary(uniqueKeysWithValues: counts), others: others)
@@ -72,13 +72,13 @@ extension PostgresTables {
 }
 
 extension NotificationCounts {
-  /// The columns that `init(postgres:)` reads, of the table as `total`.
-  fileprivate static let postgresColumns = """
+  /// The columns that `init(_:)` reads, of the table as `total`.
+  fileprivate static let columns = """
     total.recipients, total.reached, total.fetched, total.read, total.queued, total.sent, total.failed,
     first_sent, first_fetched, first_read
     """
 
-  fileprivate init(postgres row: inout PostgresRow) throws {
+  fileprivate init(_ row: inout some Row) throws {
     func number() throws -> Int { try row.next(Int?.self) ?? 0 }
     self.init(
       users: (try number(), try number()), fetched: try number(), read: try number(),

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Primitives
 
-extension PostgresTables {
+extension EngineTables {
   func users(
     after name: String, includingPasswordless: Bool, limit: Int
   ) async throws -> [UserSummary] {
@@ -67,7 +67,7 @@ extension PostgresTables {
     try await database.read { connection in
       try connection.value(
         """
-        SELECT coalesce(sum(size), 0)::bigint FROM (
+        SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM (
           SELECT max(size) AS size FROM (
             SELECT blob, blob_size AS size FROM notification WHERE blob IS NOT NULL
             UNION ALL SELECT blob, bytes FROM asset WHERE blob IS NOT NULL
@@ -77,7 +77,7 @@ extension PostgresTables {
   }
 }
 
-extension PostgresTransaction {
+extension Changing {
   /// Holds what a user has scheduled, until an admin names another time for it.
   func holdScheduled(of user: UserID, at now: Date) throws {
     let far = StoredNotification.untilReleased
@@ -86,15 +86,14 @@ extension PostgresTransaction {
       UPDATE notification SET held = not_before, not_before = $1
       WHERE sender = $2 AND not_before > $3 AND held IS NULL AND withdrawn IS NULL RETURNING id
       """, far, user, now, as: Int.self)
-    try run("UPDATE held_event SET due = $1 WHERE notification = ANY($2)", far, held)
+    try run("UPDATE held_event SET due = $1 WHERE notification \(isIn("$2"))", far, held)
     try run(
-      "UPDATE audience_part SET due = $1 WHERE due IS NOT NULL AND notification = ANY($2)", far,
-      held
-    )
+      "UPDATE audience_part SET due = $1 WHERE due IS NOT NULL AND notification \(isIn("$2"))", far,
+      held)
     try run(
       """
       UPDATE job SET due = $1 WHERE state = 'queued'
-        AND push IN (SELECT id FROM push WHERE notification = ANY($2))
+        AND push IN (SELECT id FROM push WHERE notification \(isIn("$2")))
       """, far, held)
   }
 
@@ -103,7 +102,8 @@ extension PostgresTransaction {
   fileprivate func checkAdmins(without name: String) throws {
     let admins = try column(
       """
-      SELECT name FROM users WHERE role = 'admin' AND hash IS NOT NULL ORDER BY id FOR UPDATE
+      SELECT name FROM users WHERE role = 'admin' AND hash IS NOT NULL ORDER BY id
+      \(lock("FOR UPDATE"))
       """, as: String.self)
     if admins == [name] { throw StoreError(.conflict, "“\(name)” is the last admin") }
   }
@@ -111,7 +111,7 @@ extension PostgresTransaction {
 
 // MARK: - The outbox
 
-extension PostgresTables {
+extension EngineTables {
   func jobs(
     in state: JobState?, lane: String?, before: Int?, limit: Int
   ) async throws -> [JobRecord] {
@@ -121,7 +121,7 @@ extension PostgresTables {
       guard state != nil || lane != nil else {
         return try connection.all(
           """
-          SELECT \(JobRecord.postgresColumns) FROM job JOIN push ON push.id = job.push
+          SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
           WHERE job.id < $1 ORDER BY job.id DESC LIMIT $2
           """, before ?? .max, limit, as: JobRecord.init)
       }
@@ -131,7 +131,7 @@ extension PostgresTables {
         for lane in try lane.map({ [$0] }) ?? connection.lanes(in: state) {
           found += try connection.all(
             """
-            SELECT \(JobRecord.postgresColumns) FROM job JOIN push ON push.id = job.push
+            SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
             WHERE state = $1 AND job.lane = $2 AND job.id < $3 ORDER BY job.id DESC LIMIT $4
             """, state, lane, before ?? .max, limit, as: JobRecord.init)
         }
@@ -147,8 +147,8 @@ extension PostgresTables {
       try connection.all(
         """
         SELECT waiting.lane, waiting.number,
-          (SELECT greatest(created, not_before) FROM job JOIN push ON push.id = job.push
-            JOIN notification ON notification.id = push.notification WHERE job.id = oldest),
+          (SELECT CASE WHEN not_before > created THEN not_before ELSE created END
+            FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification WHERE job.id = oldest),
           (SELECT reason FROM job WHERE state = 'queued' AND job.lane = waiting.lane
             ORDER BY due LIMIT 1)
         FROM (
@@ -160,16 +160,15 @@ extension PostgresTables {
   }
 }
 
-extension PostgresConnection {
+extension Queryable {
   /// The lanes that have jobs in a state; the cost grows with the lanes, not with the jobs.
   fileprivate func lanes(in state: JobState) throws -> [String] {
     try column(
       """
       WITH RECURSIVE found(lane) AS (
-        (SELECT lane FROM job WHERE state = $1 ORDER BY lane LIMIT 1)
+        SELECT min(lane) FROM job WHERE state = $1
         UNION ALL
-        SELECT (SELECT job.lane FROM job WHERE state = $1 AND job.lane > found.lane
-          ORDER BY job.lane LIMIT 1)
+        SELECT (SELECT min(job.lane) FROM job WHERE state = $1 AND job.lane > found.lane)
         FROM found WHERE lane IS NOT NULL)
       SELECT lane FROM found WHERE lane IS NOT NULL
       """, state)

@@ -1,0 +1,173 @@
+import Dispatch
+import FoundationEssentials
+
+extension EngineTables {
+  func markRead(_ id: Int, user: UserID, device: String?) async throws -> Bool {
+    let now = now()
+    return try await database.write { transaction in
+      try transaction.addPendingRecipient(user, of: id)
+      let isTheirs = try transaction.value(
+        """
+        SELECT true FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id = $1 AND notification.id = $2 AND \(StoredNotification.isVisible("$3"))
+        """, user, id, now, as: Bool.self)
+      guard isTheirs == true else { return false }
+      try transaction.record(
+        .read, [PendingFetches.Fetch(id: id, user: user, device: device, time: now)])
+      return true
+    }
+  }
+
+  func recordSent(_ users: [Int: [UserID]]) { recordSent(users, at: now()) }
+
+  private func recordSent(_ users: [Int: [UserID]], at time: Date) {
+    database.writeSoon(within: nil) { transaction in
+      try transaction.record(
+        .sent,
+        users.flatMap { id, users in
+          users.map { PendingFetches.Fetch(id: id, user: $0, device: nil, time: time) }
+        })
+    } onFailure: { [weak self, unwritten] error in
+      unwritten.keep(users.values.reduce(0) { $0 + $1.count }, after: error) { [weak self] in
+        self?.recordSent(users, at: time)
+      }
+    }
+  }
+
+  func recordFetched(_ id: Int, user: UserID, device: String?) {
+    let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
+    if let urgency = pendingFetches.add(fetch) { writePendingFetches(urgency) }
+  }
+
+  private func writePendingFetches(
+    _ urgency: PendingFetches.Urgency, _ batch: PendingFetches.Batch = .init()
+  ) {
+    // Each commit writes many pages, so it waits for further fetches, unless another change comes.
+    let timeout: DispatchTimeInterval? = urgency == .soon ? .milliseconds(100) : nil
+    database.writeSoon(within: timeout) { [self] transaction in
+      let fetches = take(batch)
+      if fetches.isEmpty { return }
+      let hasParts = try transaction.value(
+        "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
+      if hasParts == true {
+        for fetch in fetches { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
+      }
+      try transaction.record(.fetched, fetches)
+    } onFailure: { [weak self, unwritten] error in
+      unwritten.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
+        self?.writePendingFetches(.now, batch)
+      }
+    }
+  }
+
+  private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
+    pendingFetches.take(for: batch) { writePendingFetches($0) }
+  }
+}
+
+// MARK: - The inbox
+
+extension EngineTables {
+  func isFetchRecorded(_ id: Int, user: UserID, device: String?) async throws -> Bool? {
+    try await database.readTogether { connection in
+      try connection.value(
+        connection.isFetchRecorded("$2", user: "$1", device: "CAST($3 AS text)"), user, id, device)
+    }
+  }
+
+  func soleRecipient(of id: Int) async throws -> UserID? {
+    let users: [UserID] = try await database.read { connection in
+      try connection.column("SELECT user_id FROM recipient WHERE notification = $1 LIMIT 2", id)
+    }
+    return users.count == 1 ? users[0] : nil
+  }
+
+  func notification(
+    _ richType: String, payload: String, sentTo user: UserID
+  ) async throws -> StoredNotification? {
+    let now = now()
+    return try await database.read { connection in
+      try connection.first(
+        """
+        SELECT \(StoredNotification.columns)
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id = $1 AND rich_type = $2 AND payload = $3 AND blob IS NOT NULL
+          AND \(StoredNotification.isVisible("$4"))
+        ORDER BY recipient.notification DESC LIMIT 1
+        """, user, richType, payload, now, read: StoredNotification.init)
+    }
+  }
+
+  func inbox(
+    of user: UserID, unreadOnly: Bool, limit: Int, before: Int?
+  ) async throws -> [InboxEntry] {
+    let now = now()
+    return try await database.read { connection in
+      try connection.all(
+        """
+        SELECT \(StoredNotification.columns), read IS NOT NULL
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id = $1 AND recipient.notification < $2
+          AND \(StoredNotification.isVisible("$3"))\(unreadOnly ? " AND read IS NULL" : "")
+        ORDER BY recipient.notification DESC LIMIT $4
+        """, user, before ?? .max, now, max(0, limit)
+      ) { row in
+        InboxEntry(
+          notification: try StoredNotification(&row), isRead: try row.next())
+      }
+    }
+  }
+
+  func unreadCount(of user: UserID) async throws -> Int {
+    let now = now()
+    return try await database.read { connection in
+      try connection.value(
+        """
+        SELECT count(*)
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id = $1 AND read IS NULL AND \(StoredNotification.isVisible("$2"))
+        """, user, now) ?? 0
+    }
+  }
+
+  func unreadCounts(of users: [UserID]) async throws -> [UserID: Int] {
+    let now = now()
+    return try await database.read { connection in
+      try connection.dictionary(
+        """
+        SELECT user_id, count(*)
+        FROM recipient JOIN notification ON notification.id = recipient.notification
+        WHERE user_id \(connection.isIn("$1")) AND read IS NULL AND \(StoredNotification.isVisible("$2"))
+        GROUP BY user_id
+        """, users, now)
+    }
+  }
+}
+
+extension Queryable {
+  /// The query whether the fetch of a notification by a user, on a device if it is not null, is recorded; without a
+  /// row if the user is no recipient.
+  ///
+  /// One statement, so that a part of an audience is not written between two.
+  func isFetchRecorded(_ id: String, user: String, device: String) -> String {
+    """
+    SELECT recipient.fetched IS NOT NULL AND (\(device) IS NULL OR EXISTS (
+      SELECT 1 FROM device_receipt AS receipt
+      WHERE receipt.notification = \(id) AND receipt.user_id = \(user)
+        AND receipt.registration = \(device) AND receipt.fetched IS NOT NULL))
+    FROM recipient WHERE recipient.user_id = \(user) AND recipient.notification = \(id)
+    UNION ALL \(pendingRecipient(user, of: id)) LIMIT 1
+    """
+  }
+}
+
+extension Changing {
+  /// Makes a user of a stored part of an audience a recipient before that part's turn.
+  fileprivate func addPendingRecipient(_ user: UserID, of id: Int) throws {
+    try send(
+      """
+      INSERT INTO recipient(user_id, notification)
+      SELECT $1, $2 WHERE EXISTS (\(pendingRecipient("$1", of: "$2"))) ON CONFLICT DO NOTHING
+      """, user, id)
+  }
+}

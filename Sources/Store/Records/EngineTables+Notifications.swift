@@ -1,0 +1,175 @@
+import FoundationEssentials
+
+extension EngineTables {
+  func amend(
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?
+  ) async throws -> StoredNotification? {
+    let (now, blobs) = (now(), blobs)
+    return try await database.write { transaction in
+      try transaction.requireRenewed(new.blob?.digest, in: blobs)
+      if let stored = try transaction.notification(id, at: now), stored.isSame(as: new) {
+        return stored
+      }
+      if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
+      guard let notification = try transaction.update(id, with: new, replacing: content, at: now)
+      else { return nil }
+      try transaction.record(new, as: id, at: now)
+      try transaction.cancelUnsent(id, at: now)
+      try transaction.announce(
+        new, to: transaction.recipients(of: id), as: notification, at: now)
+      transaction.effects.add(.change(id))
+      return notification
+    }
+  }
+
+  func withdraw(_ id: Int) async throws -> Bool {
+    let now = now()
+    return try await database.write { transaction in
+      try transaction.cancelUnsent(id, at: now)
+      let isWithdrawn =
+        try transaction.run(
+          """
+          UPDATE notification SET expires = $1, withdrawn = $1
+          WHERE id = $2 AND (expires IS NULL OR expires > $1)
+          """, now, id) == 1
+      if isWithdrawn { transaction.effects.add(.change(id)) }
+      return isWithdrawn
+    }
+  }
+
+  func notification(_ id: Int) async throws -> StoredNotification? {
+    let now = now()
+    return try await database.read { try $0.notification(id, at: now) }
+  }
+
+  func notification(
+    for key: IdempotencyKey, sender: UserID?
+  ) async throws -> StoredNotification? {
+    try await database.read { try $0.notification(for: key, sender: sender) }
+  }
+}
+
+extension Queryable {
+  func notification(_ id: Int, at now: Date) throws -> StoredNotification? {
+    try first(
+      """
+      SELECT \(StoredNotification.columns) FROM notification
+      WHERE id = $1 AND (expires IS NULL OR expires > $2)
+      """, id, now, read: StoredNotification.init)
+  }
+
+  func notification(
+    for key: IdempotencyKey, sender: UserID?
+  ) throws -> StoredNotification? {
+    let known = try first(
+      "SELECT notification, request FROM idempotency WHERE sender = $1 AND key = $2",
+      sender?.rawValue ?? 0, key.key
+    ) { row in (notification: try row.next(Int.self), request: try row.next(Digest.self)) }
+    guard let known else { return nil }
+    guard known.request == key.request else {
+      throw StoreError(
+        .conflict, "the idempotency key “\(key.key)” was already used for a different request")
+    }
+    return try first(
+      "SELECT \(StoredNotification.columns) FROM notification WHERE id = $1",
+      known.notification, read: StoredNotification.init)
+  }
+}
+
+extension Changing {
+  /// Nil if the notification has expired, or has other content than `content`; without that, also if a recipient has
+  /// fetched it.
+  fileprivate func update(
+    _ id: Int, with new: NotificationInsert, replacing content: Digest?, at now: Date
+  ) throws -> StoredNotification? {
+    try first(
+      """
+      UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
+        blob_size = $6, blob_type = $7,
+        held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
+        replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
+      WHERE id = $11 AND (expires IS NULL OR expires > $12)
+        AND (blob = $13 OR CAST($13 AS text) IS NULL AND NOT \(Self.isFetched))
+      RETURNING \(StoredNotification.columns)
+      """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
+      new.blobType, new.notBefore, new.expires, new.form, id, now, content,
+      read: StoredNotification.init)
+  }
+
+  private static var isFetched: String {
+    "EXISTS (SELECT 1 FROM recipient WHERE recipient.notification = id AND fetched IS NOT NULL)"
+  }
+
+  /// Cancels what was not sent of a notification.
+  fileprivate func cancelUnsent(_ notification: Int, at now: Date) throws {
+    try updateJobs(
+      from: .queued, to: .cancelled,
+      """
+      UPDATE job SET state = 'cancelled', updated = $1
+      WHERE state = 'queued' AND push IN (SELECT id FROM push WHERE notification = $2)
+      """, now, notification)
+    try send("DELETE FROM held_event WHERE notification = $1", notification)
+    try send("DELETE FROM audience_part WHERE notification = $1", notification)
+  }
+}
+
+extension Queryable {
+  /// The recipients who have not been removed.
+  func recipients(of id: Int) throws -> [UserID] {
+    try column(
+      """
+      SELECT users.id FROM recipient JOIN users ON users.id = user_id WHERE notification = $1
+      ORDER BY 1
+      """, id)
+  }
+}
+
+extension StoredNotification {
+  /// Whether an amendment changes nothing.
+  fileprivate func isSame(as new: NotificationInsert) -> Bool {
+    message == new.message && richType == new.richType && payload == new.payload
+      && blob == new.blob && blobType == new.blobType && form == new.form
+      && notBefore == new.notBefore && expires == new.expires
+  }
+
+  /// The condition that recipients may know of it at the time in the parameter `time`, such as `$2`.
+  static func isVisible(_ time: String) -> String {
+    "(expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))"
+  }
+
+  /// The columns of a new row, their types in PostgreSQL, and their values.
+  static let written:
+    [(name: String, type: String, value: @Sendable (StoredNotification) -> any Column)] = [
+      ("id", "bigint", { $0.id }), ("message", "text", { $0.message }),
+      ("rich_type", "text", { $0.richType }), ("payload", "text", { $0.payload }),
+      ("sender", "bigint", { $0.sender }), ("details", "text", { $0.details }),
+      ("blob", "text", { $0.blob?.digest }), ("blob_size", "bigint", { $0.blob?.size }),
+      ("blob_type", "text", { $0.blobType }), ("created", "bigint", { $0.created }),
+      ("not_before", "bigint", { $0.notBefore }), ("expires", "bigint", { $0.expires }),
+      ("form", "text", { $0.form }), ("audience", "text", { $0.audience }),
+    ]
+
+  /// What a new row has.
+  init(_ new: NotificationInsert, id: Int, created: Date) {
+    (self.id, message, richType, payload) = (id, new.message, new.richType, new.payload)
+    (sender, details, blob, blobType) = (new.sender, new.details, new.blob, new.blobType)
+    (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, nil)
+    (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
+  }
+
+  /// The columns that `init(_:)` reads, in its order.
+  static let columns = """
+    notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
+    notification.created, not_before, held, expires, form, audience
+    """
+
+  init(_ row: inout some Row) throws {
+    (id, message, richType) = (try row.next(), try row.next(), try row.next())
+    (payload, sender, details) = (try row.next(), try row.next(), try row.next())
+    let (digest, size): (Digest?, Int?) = (try row.next(), try row.next())
+    blob = digest.map { Blob(digest: $0, size: size ?? 0) }
+    (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
+    (held, expires) = (try row.next(), try row.next())
+    (form, audience) = (try row.next(), try row.next())
+  }
+}

@@ -1,0 +1,169 @@
+import FoundationEssentials
+
+extension EngineTables {
+  func nextDue(lane: String) async throws -> Date? {
+    try await database.read { connection in
+      try connection.value(
+        "SELECT due FROM job WHERE state = 'queued' AND lane = $1 ORDER BY due LIMIT 1", lane)
+    }
+  }
+
+  func lanes(beginningWith prefix: String) async throws -> [String] {
+    try await database.read { connection in
+      try connection.column(
+        """
+        WITH RECURSIVE found(lane) AS (
+          SELECT min(lane) FROM job WHERE state = 'queued' AND lane >= $1
+          UNION ALL
+          SELECT (SELECT min(job.lane) FROM job WHERE state = 'queued' AND job.lane > found.lane)
+          FROM found WHERE substr(lane, 1, length($1)) = $1)
+        SELECT lane FROM found WHERE substr(lane, 1, length($1)) = $1
+        """, prefix)
+    }
+  }
+
+  func failJobsOfRemovedDevices(inLanesBeginningWith prefix: String) async throws {
+    let now = now()
+    try await database.write { transaction in
+      try transaction.updateJobs(
+        from: .queued, to: .failed,
+        """
+        UPDATE job SET state = 'failed', updated = $1, reason = 'the device is gone'
+        WHERE id IN (
+          SELECT id FROM job WHERE state = 'queued' AND owner IS NULL
+            AND lane >= $2 AND substr(lane, 1, length($2)) = $2 AND registration IS NOT NULL
+            AND NOT EXISTS (
+              SELECT 1 FROM registration
+              WHERE registration.id = job.registration AND registration.user_id = job.user_id
+                AND registration.ended IS NULL)
+          LIMIT $3 \(transaction.lock("FOR UPDATE SKIP LOCKED")))
+        """, now, prefix, failedJobs)
+    }
+  }
+
+  func explain(_ reason: String, lanes: [String]) async throws {
+    try await database.write { transaction in
+      for lane in lanes {
+        try transaction.run(
+          """
+          UPDATE job SET reason = $2 WHERE reason IS DISTINCT FROM $2 AND id IN (
+            SELECT id FROM job WHERE state = 'queued' AND lane = $1 ORDER BY due, id LIMIT $3
+            \(transaction.lock("FOR UPDATE SKIP LOCKED")))
+          """, lane, reason, explainedJobs)
+      }
+    }
+  }
+
+  /// Makes jobs due that earlier starts of a node had leased when they ended.
+  func releaseLeases(ofNode node: String) {
+    let now = now()
+    database.writeSoon { transaction in
+      // A literal, for the partial indexes.
+      for state in [JobState.queued, .cancelled] {
+        try transaction.run(
+          """
+          UPDATE job SET owner = NULL, due = CASE WHEN due < $1 THEN due ELSE $1 END
+          WHERE state = '\(state.rawValue)' AND owner IS NOT NULL AND substr(owner, 1, length($2)) = $2
+          """, now, NodeStart.prefix(of: node))
+      }
+    }
+  }
+}
+
+extension Changing {
+  /// Inserts a push without jobs, and returns its number.
+  func insert(_ new: PushInsert, notification: Int?, expires: Date?) throws -> Int {
+    let id = notification ?? 0
+    let push: Int? = try value(
+      """
+      INSERT INTO push(notification, lane, kind, text, fallback, collapse, expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id
+      """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), new.collapseID?(id),
+      expires)
+    guard let push else { throw StoreError(.failed, "the push was not stored") }
+    return push
+  }
+}
+
+// MARK: - For operators and publishers
+
+extension EngineTables {
+  func jobs(in state: JobState?, limit: Int) async throws -> [JobRecord] {
+    try await jobs(in: state, lane: nil, before: nil, limit: limit)
+  }
+
+  func deliveries(
+    of notification: Int, in state: JobState?, lane: String?, after: Int, limit: Int
+  ) async throws -> [JobRecord] {
+    try await database.read { connection in
+      let pushes: [Int] = try connection.column(
+        """
+        SELECT id FROM push WHERE notification = $1 AND (CAST($2 AS text) IS NULL OR lane = $2)
+        """, notification, lane)
+      var jobs: [Int] = []
+      // An index has the jobs of each push and state in order.
+      for push in pushes {
+        for state in state.map({ [$0] }) ?? JobState.allCases {
+          jobs += try connection.column(
+            """
+            SELECT id FROM job WHERE push = $1 AND state = $2 AND id > $3 ORDER BY id LIMIT $4
+            """, push, state, after, max(0, limit))
+        }
+      }
+      return try connection.all(
+        """
+        SELECT \(JobRecord.columns) FROM job JOIN push ON push.id = job.push
+        WHERE job.id \(connection.isIn("$1")) ORDER BY job.id
+        """, Array(jobs.sorted().prefix(max(0, limit))), as: JobRecord.init)
+    }
+  }
+
+  func addressee(
+    of job: Int, token: String, notification: Int
+  ) async throws -> (user: UserID?, registration: String?)? {
+    try await database.read { connection in
+      try connection.first(
+        """
+        SELECT user_id, registration FROM job JOIN push ON push.id = job.push
+        WHERE job.id = $1 AND token = $2 AND notification = $3
+        """, job, token, notification
+      ) { row in (try row.next(), try row.next()) }
+    }
+  }
+
+  func replay(_ job: Int?) async throws -> Int { try await replay(job: job, lane: nil) }
+
+  /// Replays dead letters: one, or those of a lane, or all.
+  func replay(job: Int?, lane: String?) async throws -> Int {
+    let now = now()
+    return try await database.write { transaction in
+      let jobs = try transaction.updateJobs(
+        from: .failed, to: .queued,
+        """
+        UPDATE job SET state = 'queued', attempts = 0, due = $1, updated = $1, owner = NULL
+        WHERE state = 'failed' AND (CAST($2 AS bigint) IS NULL OR id = $2)
+          AND (CAST($3 AS text) IS NULL OR lane = $3)
+        """, now, job, lane)
+      transaction.effects.add(jobs.map { .jobs(lane: $0.lane) })
+      return jobs.count
+    }
+  }
+
+  func cancel(job: Int) async throws -> Bool {
+    let now = now()
+    return try await database.write { transaction in
+      try transaction.updateJobs(
+        from: .queued, to: .cancelled,
+        "UPDATE job SET state = 'cancelled', updated = $1 WHERE id = $2 AND state = 'queued'",
+        now, job
+      ).count == 1
+    }
+  }
+}
+
+extension JobRecord {
+  static let columns = """
+    job.id, push.notification, job.lane, job.user_id, (SELECT name FROM users WHERE users.id = job.user_id),
+    registration, state, attempts, due, updated, reference, reason
+    """
+}

@@ -1,0 +1,242 @@
+import FoundationEssentials
+import Primitives
+
+// MARK: - Checks
+
+extension EngineTables {
+  func assetContents() async throws -> [(richType: String, name: String, blob: Digest)] {
+    try await database.read { connection in
+      try connection.all("SELECT rich_type, name, blob FROM asset WHERE blob IS NOT NULL") {
+        ($0, $1, $2)
+      }
+    }
+  }
+
+  func notificationContents() async throws -> [(id: Int, blob: Digest)] {
+    try await database.read { connection in
+      try connection.all("SELECT id, blob FROM notification WHERE blob IS NOT NULL") { ($0, $1) }
+    }
+  }
+
+  func removeStamp(_ richType: String, _ name: String, blob: Digest) async throws {
+    try await database.run(
+      "UPDATE asset SET stamp = '' WHERE rich_type = $1 AND name = $2 AND blob = $3", richType,
+      name, blob)
+  }
+
+  func unreferenced(among blobs: [Digest]) async throws -> [Digest] {
+    let referenced = try await database.read { connection in
+      Set(
+        try connection.column(
+          """
+          SELECT blob FROM notification WHERE blob \(connection.isIn("$1"))
+          UNION SELECT blob FROM asset WHERE blob \(connection.isIn("$1"))
+          """, blobs, as: Digest.self))
+    }
+    return blobs.filter { !referenced.contains($0) }
+  }
+}
+
+extension Queryable {
+  /// Every blob to which a record refers.
+  func referencedBlobs() throws -> [Digest] {
+    try column(
+      """
+      SELECT blob FROM notification WHERE blob IS NOT NULL
+      UNION SELECT blob FROM asset WHERE blob IS NOT NULL
+      """)
+  }
+}
+
+extension Changing {
+  /// Keeps a blob from being collected before a reference to it is committed; throws `missing` if it is not
+  /// stored.
+  func requireRenewed(_ blob: Digest?, in blobs: Blobs) throws {
+    guard let blob else { return }
+    try blobs.requireRenewed(blob) {
+      try value(
+        """
+        SELECT EXISTS (SELECT 1 FROM notification WHERE blob = $1)
+          OR EXISTS (SELECT 1 FROM asset WHERE blob = $1)
+        """, blob) == true
+    }
+  }
+}
+
+// MARK: - Clean-up
+
+extension EngineTables {
+  /// Rows per commit, so that other changes are not delayed for long.
+  private static var batch: Int { 1000 }
+
+  func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int {
+    let now = now()
+    // What is deleted with them comes first, in parts: a statement must end within seconds.
+    for (table, key, rows) in [
+      ("recipient", ["user_id", "notification"], "recipient ON recipient.notification"),
+      (
+        "device_receipt", ["notification", "user_id", "registration"],
+        "device_receipt ON device_receipt.notification"
+      ),
+      ("push_event", ["sequence"], "push_event ON push_event.notification"),
+      ("job", ["id"], "(job JOIN push ON push.id = job.push) ON push.notification"),
+    ] {
+      let expired = """
+        FROM notification JOIN \(rows) = notification.id
+        WHERE notification.expires <= $1 LIMIT \(Self.batch)
+        """
+      while try await removeSome({ transaction in
+        let isExpired = transaction.isAmong(expired, of: table, key: key)
+        return try transaction.run("DELETE FROM \(table) WHERE \(isExpired)", now)
+      }) > 0 {}
+    }
+    // The sender still sees that it was withdrawn; its content goes.
+    try await removeAll(
+      """
+      UPDATE notification SET blob = NULL, blob_size = NULL, blob_type = NULL, details = NULL
+      WHERE id IN (
+        SELECT id FROM notification
+        WHERE expires <= $1 AND withdrawn IS NOT NULL AND (blob IS NOT NULL OR details IS NOT NULL)
+        LIMIT 100)
+      """, now)
+    var removed = 0
+    for (condition, end) in [("IS NULL", now), ("IS NOT NULL", time)] {
+      removed += try await removeAll(
+        """
+        DELETE FROM notification
+        WHERE id IN (
+          SELECT id FROM notification WHERE expires <= $1 AND withdrawn \(condition) LIMIT 100)
+        """, end)
+    }
+    return removed
+  }
+
+  func removeHistory(before time: Date) async throws {
+    try await removeOldest("push_event", "sequence", "created < $1", time)
+    // A queued job may wait longer than that: for its time, or for an operator to repair the lane.
+    try await removeAmongQueued(
+      before: time, from: "job", where: "state <> 'queued' AND updated < $3",
+      created: "SELECT created FROM job JOIN push ON push.id = job.push "
+        + "JOIN notification ON notification.id = push.notification WHERE job.id = $1")
+    try await removeAmongQueued(
+      before: time, from: "push",
+      where: "CAST($3 AS bigint) > 0 AND NOT EXISTS (SELECT 1 FROM job WHERE job.push = push.id)",
+      created: "SELECT created FROM push JOIN notification ON notification.id = push.notification "
+        + "WHERE push.id = $1")
+    // Of a lane that nothing is to be sent by any more: a service that a device had chosen, for instance.
+    try await database.run(
+      """
+      DELETE FROM lane_pause WHERE NOT EXISTS (
+        SELECT 1 FROM job WHERE state = 'queued' AND job.lane = lane_pause.lane)
+      """)
+    let firstKept = try await database.read { connection in
+      try connection.value(
+        "SELECT id FROM notification WHERE created >= $1 ORDER BY id LIMIT 1", time, as: Int.self)
+    }
+    // Without one, none is removed: the first may be created meanwhile, with its key.
+    guard let firstKept else { return }
+    try await removeAll(
+      """
+      DELETE FROM idempotency WHERE notification IN (
+        SELECT notification FROM idempotency WHERE notification < $1 LIMIT \(Self.batch))
+      """, firstKept)
+  }
+
+  func removeEvents(before time: Date, keeping count: Int) async throws {
+    try await removeOldest("event", "sequence", "created < $1", time)
+    try await removeOldest("event", "sequence", "sequence <= $1", try await latestEvent() - count)
+  }
+
+  /// Removes rows that meet a condition on `old`.
+  ///
+  /// Numbers rise with time: if none of the oldest batch is old enough, none is.
+  private func removeOldest(
+    _ table: String, _ number: String, _ condition: String,
+    _ value: some Parameter & Sendable
+  ) async throws {
+    try await removeAll(
+      """
+      DELETE FROM \(table) WHERE \(number) IN (
+        SELECT \(number) FROM (SELECT * FROM \(table) ORDER BY \(number) LIMIT \(Self.batch)) AS old
+        WHERE \(condition))
+      """, value)
+  }
+
+  /// Removes rows that meet a condition on `$3`, a time, from those that are as old; any number of queued ones, which
+  /// stay, may lie between them.
+  ///
+  /// `created` selects when the notification of a row was created: later rows are not old enough.
+  private func removeAmongQueued(
+    before time: Date, from table: String, where condition: String, created: String
+  ) async throws {
+    var last = 0
+    while let next = try await lastOfBatch(of: table, after: last) {
+      let isLast = try await database.read { [next] connection in
+        try connection.value(created, next, as: Date.self).map { $0 >= time } ?? false
+      }
+      try await database.write { [last] transaction in
+        guard try transaction.takesUpkeep() else { return }
+        try transaction.run(
+          "DELETE FROM \(table) WHERE id > $1 AND id <= $2 AND \(condition)", last, next, time)
+      }
+      if isLast { return }
+      last = next
+    }
+  }
+
+  private func lastOfBatch(of table: String, after last: Int) async throws -> Int? {
+    try await database.read { connection in
+      try connection.value(
+        """
+        SELECT max(id) FROM (
+          SELECT id FROM \(table) WHERE id > $1 ORDER BY id LIMIT \(Self.batch)) AS few
+        """, last, as: Int?.self) ?? nil
+    }
+  }
+
+  func removeEndedRegistrations(before time: Date) async throws {
+    while true {
+      let count = try await removeSome { transaction in
+        let ended: [String] = try transaction.column(
+          """
+          SELECT id FROM (
+            SELECT id, ended, row_number() OVER (PARTITION BY user_id ORDER BY ended DESC) AS number
+            FROM registration WHERE ended IS NOT NULL) AS ended_ones
+          WHERE ended < $1 OR number > $2 LIMIT \(Self.batch)
+          """, time, UserQuota.devices)
+        // One may have been renewed meanwhile.
+        let users = try transaction.column(
+          """
+          DELETE FROM registration WHERE id \(transaction.isIn("$1")) AND ended IS NOT NULL
+          RETURNING user_id
+          """, ended, as: UserID.self)
+        transaction.effects.add(users.map(Effect.credentialsEnded))
+        return users.count
+      }
+      if count == 0 { return }
+    }
+  }
+
+  /// Repeats a statement, a commit each, until it changes nothing; returns the rows it changed.
+  ///
+  /// Only one node at a time does such work; the others find nothing to do.
+  @discardableResult
+  private func removeAll(
+    _ sql: String, _ value: some Parameter & Sendable
+  ) async throws -> Int {
+    var total = 0
+    while case let count = try await removeSome({ try $0.run(sql, value) }), count > 0 {
+      total += count
+    }
+    return total
+  }
+
+  private func removeSome(
+    _ remove: @escaping @Sendable (Database.Transaction) throws -> Int
+  ) async throws -> Int {
+    try await database.write { transaction in
+      guard try transaction.takesUpkeep() else { return 0 }
+      return try transaction.planningForValues { try remove(transaction) }
+    }
+  }
+}
