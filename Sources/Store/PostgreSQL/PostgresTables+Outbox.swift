@@ -1,25 +1,6 @@
 import FoundationEssentials
 
 extension PostgresTables {
-  func settleAndLease(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
-  ) async throws -> Lease {
-    let (now, owner) = (now(), owner)
-    return try await database.write { transaction in
-      let settled = try transaction.settle(outcomes, of: lane, owner: owner, at: now)
-      // Before what was refused is known, so that most exchanges are one message.
-      let jobs = try transaction.leaseUndoubted(
-        lane, limit: limit, owner: owner, at: now, until: until)
-      let ended = try transaction.recordAcceptance(settled, by: lane, at: now)
-      var lease =
-        jobs.isEmpty
-        ? try transaction.lease(lane, limit: limit, owner: owner, at: now, until: until)
-        : Lease(jobs: jobs)
-      lease.ended = settled.ended + ended
-      return lease
-    }
-  }
-
   func pendingCollapseIDs(before job: Int, since: Date) async throws -> Int {
     // Literals, for the partial indexes job_in_order and job_collapsed.
     let earlier = { @Sendable (state: String) -> String in
@@ -46,6 +27,21 @@ extension PostgresTables {
 // MARK: - Inserting
 
 extension PostgresTransaction {
+  func settleAndLease(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], of lane: SendingLane, limit: Int, owner: String,
+    at now: Date, until: Date
+  ) throws -> Lease {
+    let settled = try settle(outcomes, of: lane, owner: owner, at: now)
+    // Before what was refused is known, so that most exchanges are one message.
+    let jobs = try leaseUndoubted(lane, limit: limit, owner: owner, at: now, until: until)
+    let ended = try recordAcceptance(settled, by: lane, at: now)
+    var lease =
+      jobs.isEmpty
+      ? try lease(lane, limit: limit, owner: owner, at: now, until: until) : Lease(jobs: jobs)
+    lease.ended = settled.ended + ended
+    return lease
+  }
+
   /// Inserts the jobs of a push for devices that are still registered.
   func insertJobs(of push: Int, for devices: [String], due: Date, at now: Date) throws {
     try sendJobs(

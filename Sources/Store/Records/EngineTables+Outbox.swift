@@ -1,6 +1,16 @@
 import FoundationEssentials
 
 extension EngineTables {
+  func settleAndLease(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
+  ) async throws -> Lease {
+    let (now, owner) = (now(), owner)
+    return try await database.write { transaction in
+      try transaction.settleAndLease(
+        outcomes, of: lane, limit: limit, owner: owner, at: now, until: until)
+    }
+  }
+
   func nextDue(lane: String) async throws -> Date? {
     try await database.read { connection in
       try connection.value(

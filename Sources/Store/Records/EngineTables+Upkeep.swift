@@ -72,22 +72,20 @@ extension EngineTables {
   func removeExpiredNotifications(withdrawnBefore time: Date) async throws -> Int {
     let now = now()
     // What is deleted with them comes first, in parts: a statement must end within seconds.
-    for (table, key, rows) in [
-      ("recipient", ["user_id", "notification"], "recipient ON recipient.notification"),
+    let expired = "SELECT id FROM notification WHERE expires <= $1"
+    for (table, key, isExpired) in [
+      ("recipient", ["user_id", "notification"], "notification IN (\(expired))"),
       (
         "device_receipt", ["notification", "user_id", "registration"],
-        "device_receipt ON device_receipt.notification"
+        "notification IN (\(expired))"
       ),
-      ("push_event", ["sequence"], "push_event ON push_event.notification"),
-      ("job", ["id"], "(job JOIN push ON push.id = job.push) ON push.notification"),
+      ("push_event", ["sequence"], "notification IN (\(expired))"),
+      ("job", ["id"], "push IN (SELECT id FROM push WHERE notification IN (\(expired)))"),
     ] {
-      let expired = """
-        FROM notification JOIN \(rows) = notification.id
-        WHERE notification.expires <= $1 LIMIT \(Self.batch)
-        """
+      let some = "FROM \(table) WHERE \(isExpired) LIMIT \(Self.batch)"
       while try await removeSome({ transaction in
-        let isExpired = transaction.isAmong(expired, of: table, key: key)
-        return try transaction.run("DELETE FROM \(table) WHERE \(isExpired)", now)
+        let isAmong = transaction.isAmong(some, of: table, key: key)
+        return try transaction.run("DELETE FROM \(table) WHERE \(isAmong)", now)
       }) > 0 {}
     }
     // The sender still sees that it was withdrawn; its content goes.

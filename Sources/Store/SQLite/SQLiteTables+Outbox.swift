@@ -1,18 +1,6 @@
 import FoundationEssentials
 
 extension SQLiteTables {
-  func settleAndLease(
-    _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
-  ) async throws -> Lease {
-    let (now, owner) = (now(), owner)
-    return try await database.write { connection in
-      let ended = try connection.settle(outcomes, of: lane, owner: owner, at: now)
-      var lease = try connection.lease(lane, limit: limit, owner: owner, at: now, until: until)
-      lease.ended = ended
-      return lease
-    }
-  }
-
   func pendingCollapseIDs(before job: Int, since: Date) throws -> Int {
     // Literals, for the partial indexes job_in_order and job_collapsed.
     let earlier = { @Sendable (state: String) -> String in
@@ -38,6 +26,16 @@ extension SQLiteTables {
 // MARK: - Inserting
 
 extension SQLiteConnection {
+  func settleAndLease(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], of lane: SendingLane, limit: Int, owner: String,
+    at now: Date, until: Date
+  ) throws -> Lease {
+    let ended = try settle(outcomes, of: lane, owner: owner, at: now)
+    var lease = try lease(lane, limit: limit, owner: owner, at: now, until: until)
+    lease.ended = ended
+    return lease
+  }
+
   /// Inserts the job of a push for an audience that the push service resolves.
   func insertJob(
     of push: Int, for expression: String, user: UserID?, due: Date, at now: Date

@@ -1,0 +1,98 @@
+import FoundationEssentials
+
+/// A transaction, which the changes share that wait at the same time.
+protocol Changing: Queryable {
+  /// Those of the changes so far.
+  var effects: Effects { get }
+
+  /// Runs a statement whose result is not needed, before the next one or with it.
+  func send(_ sql: String, values: [any Parameter]) throws
+
+  /// A clause that locks the rows of a query until the end of the transaction, such as `FOR UPDATE`; nothing where no
+  /// other transaction changes rows.
+  func lock(_ clause: String) -> String
+
+  /// Whether this node does the clean-up until the end of the transaction; only one node at a time does.
+  func takesUpkeep() throws -> Bool
+
+  /// Adds an event for publishers.
+  func add(_ event: NewEvent) throws
+
+  /// Runs an UPDATE of the states of jobs, counts them in their new state, and adds their receipts.
+  ///
+  /// `old` is the state that all of them had, `new` the one that they get.
+  @discardableResult
+  func updateJobs(
+    from old: JobState, to new: JobState, _ sql: String, _ values: any Parameter...
+  ) throws -> [ChangedJob]
+
+  /// Moves the queued jobs of a registration to another lane.
+  func moveJobs(of registration: String, to lane: String) throws
+
+  /// Records the outcomes of jobs leased to `owner`, in the order of the answers, and leases due jobs.
+  func settleAndLease(
+    _ outcomes: [(job: Int, outcome: JobOutcome)], of lane: SendingLane, limit: Int, owner: String,
+    at now: Date, until: Date
+  ) throws -> Lease
+
+  /// Leases due jobs of a lane that no earlier one blocks and that no other node is leasing now; fails those whose
+  /// device is gone.
+  func leaseDue(
+    _ lane: SendingLane, limit: Int, owner: String, at now: Date, until: Date
+  ) throws -> [LeasedJob]
+
+  /// Leases these jobs; fails those whose device is gone.
+  func lease(_ jobs: [Int], owner: String, at now: Date, until: Date) throws -> [LeasedJob]
+
+  /// Records that jobs leased to `owner` were accepted, also if they were cancelled meanwhile.
+  func settle(_ jobs: [DeliveredJob], sentAs kind: String, owner: String, at now: Date) throws
+
+  /// Due jobs of devices that are not refused, those first that were heard of last.
+  func jobsOfLatestContact(_ lane: String, limit: Int, at now: Date) throws -> [Int]
+
+  /// Writes the times of the first receipts in a state, of users and of those devices that are registrations of
+  /// theirs, with their events and counts.
+  func record(_ state: RecordedState, _ receivers: [PendingFetches.Fetch]) throws
+
+  /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`; those of a
+  /// large audience are stored in parts.
+  func announce(
+    _ new: NotificationInsert, to recipients: [UserID], as notification: StoredNotification,
+    at now: Date
+  ) throws
+
+  /// Adds a push event without a notification.
+  func addPushEvent(_ data: String, to users: [UserID], at now: Date) throws
+
+  /// Inserts a push without a notification, and its jobs.
+  func insert(_ push: PushInsert, at now: Date) throws
+
+  /// Inserts the push event of a notification for each of its recipients.
+  func insertPushEvents(of notification: Int, data: String, at now: Date) throws
+}
+
+extension Changing {
+  /// Runs a statement whose result is not needed, before the next one or with it.
+  func send(_ sql: String, _ values: any Parameter...) throws { try send(sql, values: values) }
+}
+
+/// A job whose state has changed.
+struct ChangedJob {
+  let id: Int
+  let lane: String
+}
+
+/// An event for publishers that is added.
+struct NewEvent {
+  let type: String
+  var publisher: UserID?
+  var user: UserID?
+  var notification: Int?
+  let data: String
+  let time: Date
+}
+
+/// What a recipient's row has the time of.
+enum RecordedState: String {
+  case sent, fetched, read
+}
