@@ -43,7 +43,7 @@ import MediaTypes
       })
     let whole = try Encoder.png(raster).bytes.count
     var encoder = SizeLimitedEncoder(whole * 4 / 5)
-    let encoded = try encoder.png(raster)
+    let encoded = try encoder.encode(raster, as: .png)
     #expect(encoded.size == PixelSize(200, 200))
     #expect(encoded.bytes.count <= whole * 4 / 5)
     #expect(encoder.encodes == 2)
@@ -55,7 +55,7 @@ import MediaTypes
     let raster = Raster(planes: [plane], model: channels == 4 ? .rgba : .rgb)
     for limit in [20, 900] {
       var encoder = SizeLimitedEncoder(limit)
-      let encoded = try? encoder.png(raster)
+      let encoded = try? encoder.encode(raster, as: .png)
       #expect(encoder.encodes <= 8)
       #expect((encoded?.bytes.count ?? 0) <= limit)
     }
@@ -68,7 +68,7 @@ import MediaTypes
       x / 5 % 2 == 0 ? (0, 0, 0, 255) : (255, 255, 255, 255)
     }
     var encoder = SizeLimitedEncoder(400)
-    let encoded = try encoder.png(Raster(planes: [stripes.plane()], model: .rgb))
-    #expect(encoded.mediaType == "image/png" && encoded.bytes.count <= 400)
+    let encoded = try encoder.encode(Raster(planes: [stripes.plane()], model: .rgb), as: .png)
+    #expect(encoded.format == .png && encoded.bytes.count <= 400)
   }
 }

@@ -4,7 +4,7 @@ package import MediaTypes
 /// An encoded picture.
 struct Encoded {
   let bytes: [UInt8]
-  let mediaType: String
+  let format: PictureFormat
   let size: PixelSize
   /// The format and its parameters, in a few words.
   let detail: String
@@ -26,7 +26,7 @@ enum Encoder {
       codec_jpeg_write(&description, Int32(quality), isSmall ? 1 : 0, &buffer, message)
     }
     return Encoded(
-      bytes: bytes, mediaType: "image/jpeg", size: raster.size, detail: "JPEG, quality \(quality)")
+      bytes: bytes, format: .jpeg, size: raster.size, detail: "JPEG, quality \(quality)")
   }
 
   /// PNG without loss.
@@ -50,7 +50,7 @@ enum Encoder {
         isFlat ? 0 : 1, &buffer, message)
     }
     return Encoded(
-      bytes: bytes, mediaType: "image/png", size: raster.size, detail: "PNG, \(pixels.name)")
+      bytes: bytes, format: .png, size: raster.size, detail: "PNG, \(pixels.name)")
   }
 
   private static func write(

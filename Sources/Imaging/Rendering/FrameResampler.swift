@@ -34,11 +34,14 @@ struct FrameResampler {
     return [1, 2, 4].first { shrink * Double($0) / 8 >= 1.9 } ?? 8
   }
 
-  /// Whether the result suits PNG better than JPEG: it is transparent, or flat, or a graphic in few
-  /// colours.
-  func suitsPNG(_ raster: Raster) -> Bool {
-    raster.model == .rgba || raster.flatness > 0.4
-      || kernel == .area && Palette(exactly: raster) != nil
+  /// The format that suits the result: PNG if it is transparent, or flat, or a graphic in few colours.
+  ///
+  /// Flat parts of what was coded with loss are no sign of a drawing.
+  func format(of raster: Raster, isLossless: Bool = true) -> PictureFormat {
+    guard raster.model != .rgba else { return .png }
+    let isDrawing =
+      raster.flatness > 0.4 || kernel == .area && Palette(exactly: raster) != nil
+    return isLossless && isDrawing ? .png : .jpeg
   }
 
   /// Resamples a JPEG after `start`: Y, Cb and Cr with halved chroma, grey, or all planes at full size.

@@ -24,7 +24,7 @@ extension PictureRenderer {
         try reader.startRows(limits: limits)
         return try resampler.resample(rows(of: reader, transform), inLight: true)
       }
-      return try encoded(raster, &recorder)
+      return try encoded(raster, as: .jpeg, &recorder)
     }
     let eighths = resampler.eighths
     try reader.start(eighths: eighths, limits: limits)
@@ -34,12 +34,12 @@ extension PictureRenderer {
       { _ in "JPEG \(reader.size) \(model.name) at \(eighths)/8 to \(resampler.frame.size)" }
     ) { () throws(ImagingError) in try resampler.resample(reader, halvingChroma: isHalved) }
     guard !isHalved else {
-      return try encoded(Raster(planes: planes, model: .ycc), &recorder)
+      return try encoded(Raster(planes: planes, model: .ycc), as: .jpeg, &recorder)
     }
     let pixels = try recorder.step(
       "colour", { _ in transform == nil ? "\(model.name) without a profile" : "profile to sRGB" }
     ) { standard(Mixing.interleaved(planes, model: model), reader, transform) }
-    return try encoded(Raster(pixels), &recorder)
+    return try encoded(Raster(pixels), as: .jpeg, &recorder)
   }
 
   /// The rows of a JPEG as sRGB.
@@ -98,7 +98,7 @@ extension PictureRenderer {
       }
     }
     raster = raster.withoutUnusedChannels
-    return try encoded(raster, asPNG: resampler.suitsPNG(raster), &recorder)
+    return try encoded(raster, as: resampler.format(of: raster), &recorder)
   }
 
   /// Renders a PNG without the chunks of its animation.
@@ -149,9 +149,8 @@ extension PictureRenderer {
       }
     }
     raster = raster.withoutUnusedChannels
-    // Flat parts of what was coded with loss are no sign of a drawing.
-    let isPNG = metadata.isLossless ? resampler.suitsPNG(raster) : raster.model == .rgba
-    return try encoded(raster, asPNG: isPNG, &recorder)
+    let format = resampler.format(of: raster, isLossless: metadata.isLossless)
+    return try encoded(raster, as: format, &recorder)
   }
 
   /// Renders the first picture of a GIF, unless the file is as requested.
@@ -175,6 +174,6 @@ extension PictureRenderer {
       let picture = try GIFPicture(source, limits: limits)
       return try resampler.resample(picture.rows, inLight: options.isLinear).withoutUnusedChannels
     }
-    return try encoded(raster, asPNG: resampler.suitsPNG(raster), &recorder)
+    return try encoded(raster, as: resampler.format(of: raster), &recorder)
   }
 }

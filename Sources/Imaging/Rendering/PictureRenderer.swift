@@ -86,18 +86,18 @@ package struct PictureRenderer: Sendable {
       size: shown.size, byteCount: bytes?.count ?? source.size, steps: recorder.steps)
   }
 
-  /// Encodes a raster within the byte limit.
+  /// Encodes a raster within the byte limit, in this format or its substitute.
   func encoded(
-    _ raster: Raster, asPNG: Bool = false, _ recorder: inout StepRecorder
+    _ raster: Raster, as format: PictureFormat, _ recorder: inout StepRecorder
   ) throws(ImagingError) -> RenderedPicture {
     let encoded = try recorder.step(
       "encode", { (made: Encoded) in "\(made.detail), \(made.size), \(made.bytes.count) bytes" }
     ) { () throws(ImagingError) in
       var encoder = SizeLimitedEncoder(options.byteLimit)
-      return asPNG ? try encoder.png(raster) : try encoder.jpeg(raster)
+      return try encoder.encode(raster, as: format)
     }
     return RenderedPicture(
-      content: .encoded(encoded.bytes), mediaType: encoded.mediaType, size: encoded.size,
+      content: .encoded(encoded.bytes), mediaType: encoded.format.mediaType, size: encoded.size,
       byteCount: encoded.bytes.count, steps: recorder.steps)
   }
 }

@@ -10,62 +10,57 @@ struct SizeLimitedEncoder {
     self.limit = limit
   }
 
-  /// JPEG: with a lower quality that depends on the excess, then with fewer pixels.
-  mutating func jpeg(_ raster: Raster) throws(ImagingError) -> Encoded {
-    let encoded = try encode(raster) { raster throws(ImagingError) in try Encoder.jpeg(raster) }
-    return try fits(encoded) ? encoded : smaller(encoded, of: raster)
-  }
-
-  /// PNG: with all colours, then 256, then a JPEG when nothing is transparent and it helps, then with
+  /// Encodes as well as the format can, then with more loss, then in the format's substitute if that helps, then with
   /// fewer pixels.
-  mutating func png(_ raster: Raster) throws(ImagingError) -> Encoded {
-    var encoded = try encode(raster, Encoder.png)
-    if fits(encoded) { return encoded }
-    if raster.model != .grey { encoded = try encode(raster, Encoder.palettePNG) }
-    if fits(encoded) { return encoded }
-    if raster.model != .rgba {
-      let jpeg = try encode(raster) { raster throws(ImagingError) in try Encoder.jpeg(raster) }
-      if fits(jpeg) { return jpeg }
-      if jpeg.bytes.count < encoded.bytes.count { return try smaller(jpeg, of: raster) }
-    }
-    return try shrinking(raster, Encoder.palettePNG)
-  }
-
-  /// A JPEG that is too large, with a lower quality and then with fewer pixels.
-  private mutating func smaller(
-    _ encoded: Encoded, of raster: Raster
+  mutating func encode(
+    _ raster: Raster, as format: PictureFormat
   ) throws(ImagingError) -> Encoded {
-    let ratio = Double(limit ?? 0) / Double(encoded.bytes.count)
-    let quality = ratio > 0.8 ? 72 : ratio > 0.6 ? 60 : 48
-    return try shrinking(raster) { raster throws(ImagingError) in
-      try Encoder.jpeg(raster, quality: quality)
-    }
+    let encoded = try attempt(raster, format.encode)
+    guard let limit, encoded.bytes.count > limit else { return encoded }
+    return try smaller(encoded, of: raster, as: format, limit)
   }
 
-  private func fits(_ encoded: Encoded) -> Bool { limit.map { encoded.bytes.count <= $0 } ?? true }
+  private mutating func smaller(
+    _ best: Encoded, of raster: Raster, as format: PictureFormat, _ limit: Int
+  ) throws(ImagingError) -> Encoded {
+    let share = Double(limit) / Double(best.bytes.count)
+    let reduce = { (raster: Raster) throws(ImagingError) in
+      try format.encode(raster, share: share)
+    }
+    let reduced = format.canLoseMore(of: raster) ? try attempt(raster, reduce) : best
+    if reduced.bytes.count <= limit { return reduced }
+    if let other = format.substitute, raster.model != .rgba || other.keepsTransparency {
+      let encoded = try attempt(raster, other.encode)
+      if encoded.bytes.count <= limit { return encoded }
+      if encoded.bytes.count < reduced.bytes.count {
+        return try smaller(encoded, of: raster, as: other, limit)
+      }
+    }
+    return try shrinking(reduced, of: raster, limit, reduce)
+  }
 
   private mutating func shrinking(
-    _ raster: Raster, _ encoder: (Raster) throws(ImagingError) -> Encoded
+    _ reduced: Encoded, of raster: Raster, _ limit: Int,
+    _ encoder: (Raster) throws(ImagingError) -> Encoded
   ) throws(ImagingError) -> Encoded {
-    var encoded = try encode(raster, encoder)
+    var encoded = reduced
     for attempt in 0..<4 {
-      guard let limit, encoded.bytes.count > limit else { return encoded }
       let ratio = Double(limit) / Double(encoded.bytes.count)
       // Bytes depend on the area, or for flat pictures on the length of edges.
       let factor = min(0.9, (attempt < 2 ? ratio.squareRoot() : ratio) * 0.95)
       let size = PixelSize(
         max(1, Int(Double(encoded.size.width) * factor)),
         max(1, Int(Double(encoded.size.height) * factor)))
-      encoded = try encode(raster.shrunk(to: size), encoder)
+      encoded = try self.attempt(raster.shrunk(to: size), encoder)
+      if encoded.bytes.count <= limit { return encoded }
     }
-    guard let limit, encoded.bytes.count > limit else { return encoded }
     throw ImagingError(
       .unreachable,
       "The picture cannot be made as small as \(limit) bytes; \(encoded.size) pixels take "
         + "\(encoded.bytes.count).")
   }
 
-  private mutating func encode(
+  private mutating func attempt(
     _ raster: Raster, _ encoder: (Raster) throws(ImagingError) -> Encoded
   ) throws(ImagingError) -> Encoded {
     encodes += 1
