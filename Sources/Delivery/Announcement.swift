@@ -9,18 +9,16 @@ package struct Announcement: Sendable {
   let store: Store
   /// The lanes of the devices' platforms.
   package let lanes: PlatformLanes
-  /// Whether the embedded gateway is one of the services.
-  let isEmbedded: Bool
   let links: MediaLinks
   /// Whether unknown names become guests when they are addressed (demo mode).
   let admitsGuests: Bool
 
   /// Creates the pushes of a server with these lanes.
   package init(
-    store: Store, lanes: PlatformLanes, isEmbedded: Bool, links: MediaLinks, admitsGuests: Bool
+    store: Store, lanes: PlatformLanes, links: MediaLinks, admitsGuests: Bool
   ) {
-    (self.store, self.lanes, self.isEmbedded) = (store, lanes, isEmbedded)
-    (self.links, self.admitsGuests) = (links, admitsGuests)
+    (self.store, self.lanes, self.links) = (store, lanes, links)
+    self.admitsGuests = admitsGuests
   }
 
   /// The users and devices that match a tag expression.
@@ -93,27 +91,23 @@ package struct Announcement: Sendable {
     _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
     in new: inout NotificationInsert
   ) {
-    let text = { @Sendable [links] (form: AnnouncementForm, lane: String, id: Int) in
-      form.text(
-        of: draft.content(id, media: media?.link(of: id, by: links, lane: lane)), lane: lane)
+    let payload = { @Sendable [links] (service: any PushService.Type, form: AnnouncementForm, id) in
+      let link = media?.link(of: id, by: links, through: service)
+      return service.payload(of: .announcement(draft.content(id, media: link), as: form))
     }
-    if isEmbedded {
-      new.push = { [links] id in
-        draft.form.text(of: draft.content(id, media: media?.link(of: id, by: links, lane: nil)))
-          .json
-      }
+    if lanes.isEmbedded {
+      new.push = { id in payload(EmbeddedGateway.self, draft.form, id).json }
     }
-    new.pushes = pushes(text(draft.form, "", 0).kind, to: addressees) { lane, id in
-      text(draft.form, lane, id).json
+    new.pushes = pushes(draft.form.kind, to: addressees) { service, id in
+      payload(service, draft.form, id)
     }
+    for index in new.pushes.indices { new.pushes[index].collapseID = { "rich-\($0)" } }
+    guard draft.form.kind == .background else { return }
     for index in new.pushes.indices {
-      new.pushes[index].collapseID = { "rich-\($0)" }
-      let lane = new.pushes[index].lane
-      if new.pushes[index].kind == PushPayload.Kind.background.rawValue,
-        AnnouncementForm.isApples(lane)
-      {
-        new.pushes[index].fallback = { text(.alert, lane, $0).json }
-      }
+      guard let service = PushServices.service(ofLane: new.pushes[index].lane),
+        service.traits.limitsSilentPushes
+      else { continue }
+      new.pushes[index].fallback = { payload(service, .alert, $0).json }
     }
   }
 
@@ -122,35 +116,36 @@ package struct Announcement: Sendable {
   package func announce(
     _ message: String, to user: String, fromDeviceOf device: UserID? = nil
   ) async throws {
-    let text = PushPayload.plainAlert(message)
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
     try await store.events.push(
-      text.json, to: isEmbedded ? Array(addressees.users) : [],
-      pushes: pushes(text.kind, to: addressees) { lane, _ in
-        PushPayload.plainAlert(message, lane: lane).json
+      EmbeddedGateway.payload(of: .alert(message)).json,
+      to: lanes.isEmbedded ? Array(addressees.users) : [],
+      pushes: pushes(.alert, to: addressees) { service, _ in
+        service.payload(of: .alert(message))
       }, fromDeviceOf: device)
   }
 
-  /// Pushes with this text to the devices, each through the lane of its platform.
+  /// Pushes with this payload to the devices, each through the lane of its platform.
   ///
   /// Users without a registered device may have devices in Azure's hub, with the tag that the tutorial's
   /// back end sets.
   func pushes(
     _ kind: PushPayload.Kind, to addressees: Addressees,
-    text: @escaping @Sendable (_ lane: String, _ id: Int) -> String
+    payload: @escaping @Sendable (any PushService.Type, _ id: Int) -> PushPayload
   ) -> [PushInsert] {
     let devices = addressees.devices.registrations { platform, own in
       platform.flatMap(lanes.lane).map { own ?? $0 }
     }
     var targets = devices.mapValues { [PushInsert.Target.devices($0)] }
-    if lanes.has("azure") {
-      targets["azure", default: []] += addressees.unregistered.sorted().compactMap { user in
+    for lane in lanes.resolvingTags {
+      targets[lane, default: []] += addressees.unregistered.sorted().compactMap { user in
         addressees.names[user].map { .audience(Self.userTag + $0, user: user) }
       }
     }
     return targets.sorted { $0.key < $1.key }.flatMap { lane, targets in
-      targets.map {
-        PushInsert(lane: lane, target: $0, kind: kind.rawValue) { id in text(lane, id) }
+      guard let service = PushServices.service(ofLane: lane) else { return [PushInsert]() }
+      return targets.map {
+        PushInsert(lane: lane, target: $0, kind: kind.rawValue) { id in payload(service, id).json }
       }
     }
   }
@@ -165,10 +160,7 @@ package struct Announcement: Sendable {
 /// The media that a push has a link to, so that a notification service extension needs no password.
 struct PushedMedia: Sendable {
   /// The profiles whose renditions pushes have links to.
-  static let profiles = [apples, firebases]
-  private static let apples = "ios"
-  /// Firebase downloads at most a megabyte, which is the profile's limit.
-  private static let firebases = "android"
+  static let profiles = PushServices.profiles
 
   /// By profile; one that the plugin rejected is missing.
   let renditions: [String: StoredMedia]
@@ -189,14 +181,16 @@ struct PushedMedia: Sendable {
   ///
   /// In a push over a lane it ends with a placeholder for the job, so that a fetch is recorded for its
   /// device.
-  func link(of id: Int, by links: MediaLinks, lane: String?) -> MediaLink? {
-    let profile = lane == FCMProvider.lane ? Self.firebases : Self.apples
+  func link(
+    of id: Int, by links: MediaLinks, through service: any PushService.Type
+  ) -> MediaLink? {
+    let profile = service.traits.profile
     guard let rendition = renditions[profile] else { return nil }
     let target = MediaLinks.Target(id: id, rendition: profile, content: content, expires: expires)
     return links.url(to: target).map { url in
       MediaLink(
-        url: lane == nil ? url : url + PushPayload.jobPlaceholder, type: rendition.mediaType,
-        size: rendition.size)
+        url: service.traits.lanes == .none ? url : url + PushPayload.jobPlaceholder,
+        type: rendition.mediaType, size: rendition.size)
     }
   }
 }

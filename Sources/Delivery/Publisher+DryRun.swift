@@ -55,23 +55,24 @@ extension Publisher {
 }
 
 extension Announcement {
-  /// The platforms whose payloads differ, with the lane and the largest payload of each.
-  private static let platforms = [
-    ("apns", "apns", PushPayload.limit),
-    ("webpush", WebPushLane.name(of: "https://push.example"), PushPayload.webLimit),
-    ("fcm", FCMProvider.lane, PushPayload.webLimit),
-  ]
+  /// The services with lanes by the platform that they are made for, the first of each.
+  private static let services = PushServices.all.filter { $0.traits.lanes != .none }
+    .compactMap { service in service.traits.platforms.first.map { ($0.name, service) } }
+    .reduce(into: [(platform: String, service: any PushService.Type)]()) { found, next in
+      if !found.contains(where: { $0.platform == next.0 }) { found.append(next) }
+    }
 
   /// The payloads of the draft's pushes by platform.
   fileprivate func texts(of draft: Draft, _ id: Int, _ media: PushedMedia?) -> [DryRun.Text] {
-    Self.platforms.map { platform, lane, limit in
-      let link = media?.link(of: id, by: links, lane: lane)
-      let text = draft.form.text(of: draft.content(id, media: link), lane: lane).json
+    Self.services.map { platform, service in
+      let link = media?.link(of: id, by: links, through: service)
+      let content = draft.content(id, media: link)
+      let text = service.payload(of: .announcement(content, as: draft.form)).json
       let payload = JSONValue(text.utf8) ?? .null
       let body = payload.aps.alert.body.text ?? payload.richMessage.text ?? ""
       return DryRun.Text(
-        platform: platform, body: body, bytes: text.utf8.count, limit: limit,
-        cut: body != draft.message, payload: payload)
+        platform: platform, body: body, bytes: text.utf8.count,
+        limit: service.traits.largestPayload, cut: body != draft.message, payload: payload)
     }
   }
 }

@@ -55,7 +55,7 @@ package final class PushLanes: Sendable {
 
   /// The status of each lane; those to Web Push services count as one.
   package var status: [(name: String, status: LaneStatus)] {
-    lanes.map { ($0.name, $0.status) } + (webPush.map { [(WebPushLane.service, $0.status)] } ?? [])
+    lanes.map { ($0.name, $0.status) } + (webPush.map { [(WebPushProvider.name, $0.status)] } ?? [])
   }
 
   /// The status of the lane to one Web Push service by its name, such as `webpush:https://push.example`; nil if it
@@ -95,7 +95,7 @@ struct StoredPushQueue: PushQueue {
         }
         return PushPayload.insertingJob(text, to: job.id, job.token)
       }
-      let isCollapsible = try await isCollapsible(job, lane: lane.name, at: now)
+      let isCollapsible = try await isCollapsible(job, within: lane.traits.collapseLimit, at: now)
       if let job = try await PushJob(job, isCollapsible: isCollapsible, complete: complete) {
         jobs.append(job)
       }
@@ -106,12 +106,13 @@ struct StoredPushQueue: PushQueue {
     return PushLease(jobs: jobs, pause: pause, ended: lease.ended)
   }
 
-  /// Whether the job's collapse ID may be a key: Firebase holds messages of at most four for each device, and
-  /// drops others.
-  private func isCollapsible(_ job: LeasedJob, lane: String, at now: Date) async throws -> Bool {
-    guard lane == FCMProvider.lane, job.collapseID != nil else { return true }
-    return try await store.outbox.pendingCollapseIDs(
-      before: job.id, since: now - FCMProvider.longestLife) < FCMProvider.collapseKeys
+  /// Whether the service still takes the job's collapse ID for its device.
+  private func isCollapsible(
+    _ job: LeasedJob, within limit: CollapseLimit?, at now: Date
+  ) async throws -> Bool {
+    guard let limit, job.collapseID != nil else { return true }
+    return try await store.outbox.pendingCollapseIDs(before: job.id, since: now - limit.life)
+      < limit.count
   }
 
   func nextDue(lane: String) async throws -> Date? { try await store.outbox.nextDue(lane: lane) }
@@ -119,9 +120,8 @@ struct StoredPushQueue: PushQueue {
 
 extension SendingLane {
   fileprivate init(_ lane: PushLane) {
-    let isWebPush = WebPushLane.origin(of: lane.name) != nil
-    self.init(
-      lane.name, settings: lane.settings, family: isWebPush ? WebPushLane.prefix : nil)
+    let family = lane.traits.lanes == .onePerOrigin ? WebPushLane.prefix : nil
+    self.init(lane.name, settings: lane.settings, family: family)
   }
 }
 

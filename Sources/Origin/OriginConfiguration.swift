@@ -75,6 +75,9 @@ package struct OriginConfiguration: Sendable {
     package var payload = "logo.png"
   }
 
+  /// The names of the push services, as a list for people.
+  package static let pushServices = PushServices.names.joined(separator: ", ")
+
   /// The environment variables that ``usePush(_:environment:contact:allowed:)`` reads.
   package static let pushVariables = PushConfiguration.variables.map { name, explanation in
     let isSecret = name.hasSuffix("_SECRET") || name.hasSuffix("_STRING")
@@ -99,7 +102,7 @@ package struct OriginConfiguration: Sendable {
       [isDemo] () throws(PushError) in
       try WebPushSettings(contact: contact, allowed: allowed, isDemo: isDemo)
     }
-    pushFiles = PushConfiguration.variables.map(\.key).filter { $0.hasSuffix("_FILE") }
+    pushFiles = PushConfiguration.variables.map(\.name).filter { $0.hasSuffix("_FILE") }
       .compactMap { environment[$0] }
   }
 
@@ -134,7 +137,7 @@ package struct OriginConfiguration: Sendable {
 
   /// The defaults: the current folder, and port 8080 of loopback.
   package init() throws {
-    push = try PushConfiguration("embedded", environment: [:])
+    push = try PushConfiguration(EmbeddedGateway.name, environment: [:])
     metricsAccess = try MetricsAccess()
   }
 }

@@ -59,8 +59,7 @@ struct DeliveryFixture {
     publisher = Publisher(
       assets: assets, renderer: renderer,
       announcement: Announcement(
-        store: store, lanes: lanes, isEmbedded: lanes.has("embedded"), links: links,
-        admitsGuests: admitsGuests))
+        store: store, lanes: lanes, links: links, admitsGuests: admitsGuests))
     for (name, role) in [("shop", Role.publisher), ("alice", .device), ("bob", .device)] {
       try await store.accounts.addUser(name, hash: "", role: role)
     }
@@ -103,7 +102,7 @@ struct DeliveryFixture {
   /// The pushes that the lane would send now.
   func lease(_ lane: String = "apns") async throws -> [PushJob] {
     try await StoredPushQueue(store: store).settleAndLease(
-      [], lane: PushLane(name: lane, settings: ""), limit: 100, now: clock.now(),
+      [], lane: PushLane(lane), limit: 100, now: clock.now(),
       until: clock.now() + 100
     ).jobs
   }
@@ -115,4 +114,21 @@ struct DeliveryFixture {
       throw Unmet("it was published")
     } catch let error as ServiceError { return error }
   }
+}
+
+extension PushLane {
+  /// A lane of a service that there is.
+  init(_ name: String) {
+    let service = PushServices.service(ofLane: name)
+    self.init(name: name, settings: "", traits: service?.traits ?? .withoutBudget)
+  }
+}
+
+extension PushTraits {
+  /// Those of Apple's service, for a stand-in that takes any number of silent pushes.
+  static let withoutBudget = {
+    var traits = APNsProvider.traits
+    traits.limitsSilentPushes = false
+    return traits
+  }()
 }

@@ -35,7 +35,7 @@ import Testing
       Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
     }
     _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
-      sent, lane: PushLane(name: "fcm", settings: ""), limit: 0, now: delivery.clock.now(),
+      sent, lane: PushLane("fcm"), limit: 0, now: delivery.clock.now(),
       until: delivery.clock.now())
   }
 

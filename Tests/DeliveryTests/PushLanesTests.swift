@@ -20,8 +20,9 @@ import Testing
     init(_ outcome: PushOutcome = .delivered(reference: "r")) { self.outcome = outcome }
 
     let name = "apns"
+    let settings = ""
     let capacity = 4
-    let limitsSilentPushes = false
+    let traits = PushTraits.withoutBudget
     var sent: [OutgoingPush] { pushes.withLock { $0 } }
 
     func send(_ push: OutgoingPush) async -> PushOutcome {
@@ -85,7 +86,7 @@ import Testing
     let name = "apns"
     let settings = "production"
     let capacity = 30
-    let limitsSilentPushes = false
+    let traits = PushTraits.withoutBudget
     var count: Int { calls.withLock { $0 } }
 
     func learn(_ devices: Set<String>) { known.withLock { $0 = devices } }
@@ -168,7 +169,7 @@ import Testing
     func exchange(_ settlements: [Settlement]) async throws -> [PushJob] {
       let now = delivery.clock.now()
       return try await queue.settleAndLease(
-        settlements, lane: PushLane(name: "apns", settings: ""), limit: 9, now: now,
+        settlements, lane: PushLane("apns"), limit: 9, now: now,
         until: now + 100
       ).jobs
     }
@@ -197,7 +198,7 @@ import Testing
     let job = try #require(try await delivery.lease().first)
     _ = try await queue.settleAndLease(
       [Settlement(job: job.id, outcome: .rejected(reason: "No."))],
-      lane: PushLane(name: "apns", settings: ""), limit: 0, now: delivery.clock.now(),
+      lane: PushLane("apns"), limit: 0, now: delivery.clock.now(),
       until: delivery.clock.now())
     let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")
     #expect(try await admin.list(state: nil, limit: 9).count == 2)

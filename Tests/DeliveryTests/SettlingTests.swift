@@ -60,7 +60,7 @@ import Testing
     _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
       jobs.map {
         Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
-      }, lane: PushLane(name: "apns", settings: ""), limit: 0, now: delivery.clock.now(),
+      }, lane: PushLane("apns"), limit: 0, now: delivery.clock.now(),
       until: delivery.clock.now())
     return jobs.map(\.push.collapseID)
   }

@@ -34,7 +34,7 @@ import Testing
 
   @Test func `needs nothing for the embedded gateway`() throws {
     let configuration = try PushConfiguration("embedded", environment: [:])
-    #expect(configuration.isEmbedded)
+    #expect(configuration.lanes.isEmbedded)
     #expect(try configuration.providers().isEmpty)
   }
 
@@ -42,7 +42,7 @@ import Testing
     let all = azure.merging(webhook) { $1 }
     let configuration = try PushConfiguration("webhook, azure", environment: all)
     #expect(try configuration.providers().map(\.name) == ["azure", "webhook"])
-    #expect(!configuration.isEmbedded)
+    #expect(!configuration.lanes.isEmbedded)
   }
 
   @Test func `names the variable that is missing or wrong`() throws {

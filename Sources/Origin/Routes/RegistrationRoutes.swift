@@ -48,31 +48,34 @@ struct RegistrationRoutes: Sendable {
       context.acceptsJSON
       ? try JSONCoding.request(Registration.self, from: context.body)
       : try JSONCoding.decode(Registration.self, from: context.body)
-    let (platform, handle) = (registration.platform, registration.handle)
-    guard PlatformLanes.platforms.contains(platform) else {
-      let known = PlatformLanes.platforms.joined(separator: ", ")
-      throw ServiceError(.invalidRequest, "Platform is one of \(known), not \(platform.quoted).")
+    var handle = registration.handle
+    guard let platform = PushServices.platform(named: registration.platform) else {
+      let known = PushServices.platforms.map(\.name).joined(separator: ", ")
+      throw ServiceError(
+        .invalidRequest, "Platform is one of \(known), not \(registration.platform.quoted).")
     }
     var subscription: (keys: String, lane: String)?
-    if platform == "apns" {
+    switch platform.handle {
+    case .appleToken:
       try Self.check(handle: handle)
-    } else if platform == PlatformLanes.webPush {
-      subscription = try self.subscription(handle, registration.keys)
-    } else if !(1...4096).contains(handle.utf8.count) || handle.utf8.contains(0) {
-      throw ServiceError(
-        .invalidRequest, "Handle is missing, has more than 4096 bytes or a NUL character.")
+      handle = handle.uppercased()
+    case .subscription: subscription = try self.subscription(handle, registration.keys)
+    case .token:
+      guard (1...4096).contains(handle.utf8.count), !handle.utf8.contains(0) else {
+        throw ServiceError(
+          .invalidRequest, "Handle is missing, has more than 4096 bytes or a NUL character.")
+      }
     }
-    var change = RegistrationChange(
-      platform: platform, handle: platform == "apns" ? handle.uppercased() : handle)
+    var change = RegistrationChange(platform: platform.name, handle: handle)
     change.tags = try Self.check(tags: registration.tags, of: context.caller.name)
     (change.keys, change.lane) = (subscription?.keys, subscription?.lane)
     change.name = try Self.check(name: registration.name)
     change.origin = Self.origin(context)
     change.isRenewal = context.caller.device != nil
     try await store(change, as: id, of: context.caller)
-    unreached.registered(platform)
+    unreached.registered(platform.name)
     return context.acceptsJSON
-      ? .json(200, deliverability(of: platform)) : .empty(200)
+      ? .json(200, deliverability(of: platform.name)) : .empty(200)
   }
 
   private func store(

@@ -1,39 +1,22 @@
 /// The push services of `--push`, with their settings from the environment.
 package struct PushConfiguration: Sendable {
-  /// The names that `--push` accepts.
-  package static let names = ["embedded", "azure", "apns", "webhook", "webpush", "fcm"]
-
   /// Every environment variable that is read, with what it is for.
-  package static let variables: KeyValuePairs = [
-    "RICHPUSH_APNS_KEY_FILE": "apns: the .p8 file of the signing key",
-    "RICHPUSH_APNS_KEY_ID": "apns: the key's ten-character ID",
-    "RICHPUSH_APNS_TEAM_ID": "apns: the developer team's ten-character ID",
-    "RICHPUSH_APNS_TOPIC": "apns: the app's bundle ID",
-    "RICHPUSH_APNS_ENDPOINT": "apns: production (the default), sandbox, both, or https URLs",
-    "RICHPUSH_AZURE_HUB": "azure: the notification hub's name",
-    "RICHPUSH_AZURE_CONNECTION_STRING": "azure: the connection string as the portal shows it",
-    "RICHPUSH_AZURE_CONNECTION_STRING_FILE": "azure: a file with the connection string",
-    "RICHPUSH_WEBHOOK_URL": "webhook: the URL that pushes are posted to",
-    "RICHPUSH_WEBHOOK_SECRET": "webhook: the secret that signs them",
-    "RICHPUSH_WEBHOOK_SECRET_FILE": "webhook: a file with the secret",
-    "RICHPUSH_FCM_CREDENTIALS_FILE": "fcm: the service account's JSON file from Firebase",
-    "RICHPUSH_FCM_MESSAGES": "fcm: data (the default) for apps with code, notification for others",
-    "RICHPUSH_FCM_ENDPOINT": "fcm: another https URL than https://fcm.googleapis.com",
-    "RICHPUSH_EVENTS_URL": "the URL that receipts and other events are posted to",
-    "RICHPUSH_EVENTS_SECRET": "the secret that signs the events",
-    "RICHPUSH_EVENTS_SECRET_FILE": "a file with that secret",
-    "RICHPUSH_PUSH_CA": "a PEM file with additional certificate authorities, for private gateways",
-  ]
+  package static let variables: [(name: String, purpose: String)] =
+    PushServices.all.compactMap { $0 as? any ConfiguredPushService.Type }
+    .flatMap { $0.variables.map { ($0.key, $0.value) } } + [
+      ("RICHPUSH_EVENTS_URL", "the URL that receipts and other events are posted to"),
+      ("RICHPUSH_EVENTS_SECRET", "the secret that signs the events"),
+      ("RICHPUSH_EVENTS_SECRET_FILE", "a file with that secret"),
+      (
+        "RICHPUSH_PUSH_CA",
+        "a PEM file with additional certificate authorities, for private gateways"
+      ),
+    ]
 
-  /// The name of the server's own gateway.
-  static let embedded = "embedded"
-
-  /// The names in the list, in its order, each once.
-  private let services: [String]
-  private let apns: APNsSettings?
-  private let azure: AzureConnection?
-  private let webhook: WebhookSettings?
-  private let fcm: FCMSettings?
+  /// The services in the list, in its order, each once.
+  private let services: [any PushService.Type]
+  /// Makes the providers of those with settings.
+  private let makers: [ProviderMaker]
   private let events: WebhookSettings?
   private let trustAnchor: String?
   /// The settings of Web Push; nil if it is not one of the services.
@@ -48,23 +31,22 @@ package struct PushConfiguration: Sendable {
       try WebPushSettings(contact: nil)
     }
   ) throws(PushError) {
-    services = try Self.services(in: list)
-    self.webPush = services.contains(WebPushLane.service) ? try webPush() : nil
+    let services = try Self.services(in: list)
+    self.services = services
+    let isWebPush = services.contains { $0 == WebPushProvider.self }
+    self.webPush = isWebPush ? try webPush() : nil
     let settings = EnvironmentSettings(environment)
-    apns = services.contains("apns") ? try APNsSettings(settings) : nil
-    azure = services.contains("azure") ? try Self.azure(settings) : nil
-    webhook =
-      services.contains("webhook")
-      ? try WebhookSettings(settings, "RICHPUSH_WEBHOOK", for: "pushes") : nil
-    fcm = services.contains(FCMProvider.lane) ? try FCMSettings(settings) : nil
+    var makers: [ProviderMaker] = []
+    for case let service as any ConfiguredPushService.Type in PushServices.all
+    where services.contains(where: { $0 == service }) {
+      makers.append(try service.configured(settings))
+    }
+    self.makers = makers
     events =
       settings.optional("RICHPUSH_EVENTS_URL") != nil
       ? try WebhookSettings(settings, "RICHPUSH_EVENTS", for: "events") : nil
     trustAnchor = try Self.trustAnchor(settings)
   }
-
-  /// Whether the server's own gateway is one of them.
-  package var isEmbedded: Bool { services.contains(Self.embedded) }
 
   /// Which of them sends to which devices.
   package var lanes: PlatformLanes { PlatformLanes(services: services) }
@@ -72,51 +54,27 @@ package struct PushConfiguration: Sendable {
   /// The services that a list such as `embedded,apns` names, each once.
   ///
   /// - Throws: `PushError` when it names none, or one that does not exist.
-  static func services(in list: String) throws(PushError) -> [String] {
-    var services: [String] = []
-    for name in words(in: list) where !services.contains(name) {
-      guard names.contains(name) else {
-        throw PushError(
-          .configuration,
-          "\"\(name)\" is no push service; choose from \(names.joined(separator: ", ")).")
+  static func services(in list: String) throws(PushError) -> [any PushService.Type] {
+    var services: [any PushService.Type] = []
+    let choice = "choose from \(PushServices.names.joined(separator: ", "))."
+    for name in EnvironmentSettings.words(in: list) {
+      guard let service = PushServices.named(name) else {
+        throw PushError(.configuration, "\"\(name)\" is no push service; \(choice)")
       }
-      services.append(name)
+      if !services.contains(where: { $0 == service }) { services.append(service) }
     }
     guard !services.isEmpty else {
-      throw PushError(
-        .configuration, "--push names no service; choose from \(names.joined(separator: ", ")).")
+      throw PushError(.configuration, "--push names no service; \(choice)")
     }
     return services
   }
 
-  /// The words of a comma-separated list, without white space.
-  static func words(in list: String) -> [String] {
-    list.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
-  }
-
-  /// The services that need a lane: all but the embedded gateway.
+  /// The providers of the services with settings.
   package func providers(
     clock: any PushClock = SystemClock()
   ) throws(PushError) -> [any PushProvider] {
     var providers: [any PushProvider] = []
-    if let azure {
-      providers += [try AzureProvider(connection: azure, trustAnchor: trustAnchor, clock: clock)]
-    }
-    if let apns {
-      let provider = try APNsProvider(
-        key: apns.key, topic: apns.topic, endpoints: apns.endpoints, trustAnchor: trustAnchor,
-        clock: clock)
-      providers.append(provider)
-    }
-    if let fcm {
-      let provider = try FCMProvider(
-        credentials: fcm.credentials, endpoint: fcm.endpoint, kind: fcm.kind,
-        trustAnchor: trustAnchor, clock: clock)
-      providers.append(provider)
-    }
-    if let webhook {
-      providers += [WebhookProvider(try webhook.webhook(trustAnchor: trustAnchor, clock: clock))]
-    }
+    for make in makers { providers.append(try make(trustAnchor, clock)) }
     return providers
   }
 
@@ -129,13 +87,6 @@ package struct PushConfiguration: Sendable {
   /// The webhook for receipts and other events, or nil.
   package func eventWebhook() throws(PushError) -> Webhook? {
     try events?.webhook(trustAnchor: trustAnchor, clock: SystemClock())
-  }
-
-  private static func azure(_ settings: EnvironmentSettings) throws(PushError) -> AzureConnection {
-    let name = "RICHPUSH_AZURE_CONNECTION_STRING"
-    let text = try settings.secret(name, "the hub's access policy shows it in the portal")
-    let hub = try settings.required("RICHPUSH_AZURE_HUB", "the notification hub's name")
-    return try settings.naming(name, try AzureConnection(connectionString: text, hub: hub))
   }
 
   private static func trustAnchor(_ settings: EnvironmentSettings) throws(PushError) -> String? {
@@ -156,12 +107,12 @@ package enum PushCheck {
     clock: any PushClock = SystemClock()
   ) async -> [PushFinding] {
     var findings: [PushFinding] = []
-    for name in PushConfiguration.words(in: list) {
+    for name in EnvironmentSettings.words(in: list) {
       do {
         let configuration = try PushConfiguration(name, environment: environment) {
           () throws(PushError) in try WebPushSettings(contact: contact)
         }
-        if configuration.isEmbedded {
+        if configuration.lanes.isEmbedded {
           findings.append(
             PushFinding(
               service: name, isGood: true, sentence: "The embedded gateway needs no settings."))

@@ -1,13 +1,18 @@
-package import FoundationEssentials
+import FoundationEssentials
 
 /// Firebase Cloud Messaging, by its HTTP v1 API.
-package struct FCMProvider: PushProvider {
-  /// The name of the lane.
-  package static let lane = "fcm"
-  /// The most collapse keys of the messages that Firebase holds for one device.
-  package static let collapseKeys = 4
+package struct FCMProvider: ConfiguredPushService {
+  package static let name = "fcm"
+  package static let traits = PushTraits(
+    platforms: [.firebase, .googleCloudMessaging], largestPayload: PushPayload.webLimit,
+    // Firebase downloads at most a megabyte, which is the profile's limit.
+    profile: "android", limitsSilentPushes: false,
+    // Of more than four it drops messages.
+    collapseLimit: CollapseLimit(count: 4, life: longestLife))
   /// For so many seconds Firebase holds a message at most: four weeks, as it does on its own.
-  package static let longestLife: TimeInterval = 28 * 24 * 3600
+  static let longestLife: TimeInterval = 28 * 24 * 3600
+
+  package static func payload(of message: PushMessage) -> PushPayload { .web(message) }
 
   /// Each carries about a hundred requests at once.
   private static let connections = 8
@@ -36,9 +41,16 @@ package struct FCMProvider: PushProvider {
     token = FCMAccessToken(credentials, client: client, clock: clock)
   }
 
-  package var name: String { Self.lane }
+  /// The provider of `--push fcm`.
+  package init(
+    _ settings: FCMSettings, trustAnchor: String?, clock: any PushClock
+  ) throws(PushError) {
+    try self.init(
+      credentials: settings.credentials, endpoint: settings.endpoint, kind: settings.kind,
+      trustAnchor: trustAnchor, clock: clock)
+  }
+
   package var capacity: Int { 1000 }
-  package var limitsSilentPushes: Bool { false }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     guard let message = message(of: push) else { return Self.noDevice }
@@ -127,7 +139,7 @@ extension FCMProvider {
   /// right.
   package func check() async -> [PushFinding] {
     let push = OutgoingPush(
-      id: "", target: .device(handle: "richpush-check", platform: Self.lane),
+      id: "", target: .device(handle: "richpush-check", platform: Platform.firebase.name),
       text: PushPayload(.alert, json: #"{"richId":"0"}"#))
     guard
       var message = FCMMessage(push, to: "richpush-check", as: kind, at: clock.now)

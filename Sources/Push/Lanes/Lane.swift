@@ -51,7 +51,8 @@ package final class Lane: Sendable {
     log: Log
   ) {
     (self.provider, self.outbox, self.clock) = (provider, outbox, clock)
-    lane = PushLane(name: provider.name, settings: provider.settings)
+    lane = PushLane(
+      name: provider.name, settings: provider.settings, traits: provider.traits)
     (self.pollInterval, self.random, self.log) = (pollInterval, random, log)
   }
 
@@ -199,7 +200,7 @@ extension Lane {
         continue
       }
       let decision =
-        provider.limitsSilentPushes
+        lane.traits.limitsSilentPushes
         ? SilentPushBudget.decide(
           on: job, underWay: loop.silentPushesUnderWay(besides: job), at: now) : .send
       switch decision {

@@ -11,8 +11,8 @@ package protocol PushProvider: Sendable {
   /// The most pushes that may be under way at once.
   var capacity: Int { get }
 
-  /// Whether silent pushes through this service are kept within Apple's budget (`SilentPushBudget`).
-  var limitsSilentPushes: Bool { get }
+  /// The service's traits.
+  var traits: PushTraits { get }
 
   /// Sends a probe that reaches no device, which shows whether key, clock and address are right.
   func check() async -> [PushFinding]
@@ -30,9 +30,6 @@ package protocol PushProvider: Sendable {
 }
 
 extension PushProvider {
-  /// None.
-  package var settings: String { "" }
-
   /// Checks nothing.
   package func check() async -> [PushFinding] { [] }
 
@@ -105,7 +102,7 @@ package struct OutgoingPush: Sendable, Hashable {
 
     /// The token of an Apple device, as hexadecimal digits; nil for everything else.
     var appleToken: String? {
-      guard case .device(let handle, "apns") = self, !handle.isEmpty,
+      guard case .device(let handle, Platform.apple.name) = self, !handle.isEmpty,
         handle.utf8.allSatisfy({
           "0"..."9" ~= Unicode.Scalar($0) || "a"..."f" ~= Unicode.Scalar($0 | 0x20)
         })

@@ -27,8 +27,12 @@ package struct PushLane: Sendable, Equatable {
   package let name: String
   /// The provider's settings.
   package let settings: String
+  /// The service's traits.
+  package let traits: PushTraits
 
-  package init(name: String, settings: String) { (self.name, self.settings) = (name, settings) }
+  package init(name: String, settings: String, traits: PushTraits) {
+    (self.name, self.settings, self.traits) = (name, settings, traits)
+  }
 }
 
 /// What a lane gets from its queue.

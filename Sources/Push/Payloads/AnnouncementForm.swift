@@ -11,26 +11,34 @@ package enum AnnouncementForm: String, Sendable, CaseIterable {
   /// The text of the Azure "Rich Push" tutorial, including its white space.
   case legacy
 
-  /// The payload for one notification in this form, at most ``PushPayload/limit`` bytes long.
-  package func text(of content: AnnouncementContent) -> PushPayload {
+  /// How its payloads have to be treated.
+  package var kind: PushPayload.Kind {
+    switch self {
+    case .silent, .legacy: .background
+    case .alert, .hybrid: .alert
+    }
+  }
+
+  /// The payload for Apple's devices in this form, at most ``PushPayload/limit`` bytes long.
+  func text(of content: AnnouncementContent) -> PushPayload {
     switch self {
     case .silent:
-      PushPayload(.background, message: content.message) {
+      PushPayload(kind, message: content.message) {
         #"{"aps":{"content-available":1},"# + Self.rich(content, message: $0) + "}"
       }
     case .alert:
-      PushPayload(.alert, message: content.message) {
+      PushPayload(kind, message: content.message) {
         #"{"aps":{"alert":{"body":\#($0)},"mutable-content":1\#(Self.badge(content))},"#
           + Self.rich(content) + Self.attachment(content) + "}"
       }
     case .hybrid:
-      PushPayload(.alert, message: content.message) {
+      PushPayload(kind, message: content.message) {
         #"{"aps":{"alert":{"body":\#($0)},"mutable-content":1,"content-available":1"#
           + Self.badge(content) + "}," + Self.rich(content, message: $0)
           + Self.attachment(content) + "}"
       }
     case .legacy:
-      PushPayload(.background, message: content.message) {
+      PushPayload(kind, message: content.message) {
         #"{"aps": {"content-available": 1, "sound":""}, "richId": "\#(content.id)","#
           + #"  "richMessage": \#($0), "richType": \#(JSONText.quoted(content.richType))}"#
       }
@@ -42,8 +50,7 @@ package enum AnnouncementForm: String, Sendable, CaseIterable {
   ///
   /// The form decides how urgent it is.
   func webText(of content: AnnouncementContent) -> PushPayload {
-    let kind: PushPayload.Kind = self == .alert || self == .hybrid ? .alert : .background
-    return PushPayload(kind, message: content.message, limit: PushPayload.webLimit) {
+    PushPayload(kind, message: content.message, limit: PushPayload.webLimit) {
       "{" + Self.rich(content, message: $0) + Self.attachment(content) + "}"
     }
   }

@@ -39,7 +39,7 @@ package struct PushPayload: Sendable, Hashable {
   }
 
   /// A plain alert without media: `{"aps":{"alert":"From alice: hi"}}`.
-  package static func plainAlert(_ text: String) -> PushPayload {
+  static func plainAlert(_ text: String) -> PushPayload {
     PushPayload(.alert, message: text) { #"{"aps":{"alert":\#($0)}}"# }
   }
 

@@ -1,7 +1,14 @@
 import FoundationEssentials
 
 /// Apple Push Notification service, over HTTP/2.
-package struct APNsProvider: PushProvider {
+package struct APNsProvider: ConfiguredPushService {
+  package static let name = "apns"
+  package static let traits = PushTraits(
+    platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
+    limitsSilentPushes: true)
+
+  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+
   let endpoints: [String]
   /// Environment, topic, key and team.
   package let settings: String
@@ -31,9 +38,16 @@ package struct APNsProvider: PushProvider {
         timeout: timeout))
   }
 
-  package var name: String { "apns" }
+  /// The provider of `--push apns`.
+  package init(
+    _ settings: APNsSettings, trustAnchor: String?, clock: any PushClock
+  ) throws(PushError) {
+    try self.init(
+      key: settings.key, topic: settings.topic, endpoints: settings.endpoints,
+      trustAnchor: trustAnchor, clock: clock)
+  }
+
   package var capacity: Int { 2000 }
-  package var limitsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     await send(push, to: endpoints)
@@ -172,7 +186,7 @@ extension APNsProvider {
   /// Sends a push to a token that can't exist: APNs reports that only if everything else is right.
   package func check() async -> [PushFinding] {
     let push = OutgoingPush.probe(
-      to: .device(handle: String(repeating: "00", count: 32), platform: "apns"))
+      to: .device(handle: String(repeating: "00", count: 32), platform: Platform.apple.name))
     var findings: [PushFinding] = []
     for endpoint in endpoints {
       let (isGood, sentence) =

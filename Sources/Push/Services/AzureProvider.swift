@@ -3,7 +3,14 @@ import Primitives
 import Synchronization
 
 /// Azure Notification Hubs, through its REST API.
-package final class AzureProvider: PushProvider {
+package final class AzureProvider: ConfiguredPushService {
+  package static let name = "azure"
+  package static let traits = PushTraits(
+    platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
+    limitsSilentPushes: true, resolvesTags: true)
+
+  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+
   /// How long a signature is valid; a new one is made at half of it.
   private static let signatureLife: TimeInterval = 20 * 60
 
@@ -22,10 +29,15 @@ package final class AzureProvider: PushProvider {
       .init(trustAnchor: trustAnchor, connections: capacity, timeout: timeout))
   }
 
-  package var name: String { "azure" }
+  /// The provider of `--push azure`.
+  package convenience init(
+    _ settings: AzureConnection, trustAnchor: String?, clock: any PushClock
+  ) throws(PushError) {
+    try self.init(connection: settings, trustAnchor: trustAnchor, clock: clock)
+  }
+
   package var settings: String { Signing.identifier(of: connection.hub, connection.keyName) }
   package let capacity = 32
-  package var limitsSilentPushes: Bool { true }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     let isAudience = if case .audience = push.target { true } else { false }
@@ -193,5 +205,20 @@ package struct AzureConnection: Sendable, Equatable {
 
   private static func malformed(_ problem: String) -> PushError {
     PushError(.configuration, "The connection string can't be read: \(problem).")
+  }
+}
+
+extension AzureConnection: PushServiceSettings {
+  package static let variables: KeyValuePairs = [
+    "RICHPUSH_AZURE_HUB": "azure: the notification hub's name",
+    "RICHPUSH_AZURE_CONNECTION_STRING": "azure: the connection string as the portal shows it",
+    "RICHPUSH_AZURE_CONNECTION_STRING_FILE": "azure: a file with the connection string",
+  ]
+
+  package init(_ settings: EnvironmentSettings) throws(PushError) {
+    let name = "RICHPUSH_AZURE_CONNECTION_STRING"
+    let text = try settings.secret(name, "the hub's access policy shows it in the portal")
+    let hub = try settings.required("RICHPUSH_AZURE_HUB", "the notification hub's name")
+    self = try settings.naming(name, try AzureConnection(connectionString: text, hub: hub))
   }
 }

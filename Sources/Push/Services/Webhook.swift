@@ -84,16 +84,28 @@ package struct WebhookSecret: Sendable {
 }
 
 /// Posts each push to a webhook of the operator, as signed JSON.
-package struct WebhookProvider: PushProvider {
+package struct WebhookProvider: ConfiguredPushService {
+  package static let name = "webhook"
+  package static let traits = PushTraits(
+    platforms: [.apple, .googleCloudMessaging, .windows, .windowsPhone, .firebase],
+    largestPayload: PushPayload.limit, profile: "ios", limitsSilentPushes: false)
+
+  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+
   private let webhook: Webhook
 
   /// A provider that posts to this webhook.
   package init(_ webhook: Webhook) { self.webhook = webhook }
 
-  package var name: String { "webhook" }
+  /// The provider of `--push webhook`.
+  package init(
+    _ settings: WebhookSettings, trustAnchor: String?, clock: any PushClock
+  ) throws(PushError) {
+    self.init(try settings.webhook(trustAnchor: trustAnchor, clock: clock))
+  }
+
   package var settings: String { Signing.identifier(of: webhook.url) }
   package var capacity: Int { Webhook.capacity }
-  package var limitsSilentPushes: Bool { false }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     await webhook.post(Self.body(of: push), id: push.id)
@@ -106,7 +118,8 @@ package struct WebhookProvider: PushProvider {
       switch push.target {
       case .device(let handle, let platform):
         #"{"platform":\#(quoted(platform)),"handle":\#(quoted(handle))}"#
-      case .subscription(let endpoint, _): #"{"platform":"webpush","handle":\#(quoted(endpoint))}"#
+      case .subscription(let endpoint, _):
+        #"{"platform":\#(quoted(Platform.webPush.name)),"handle":\#(quoted(endpoint))}"#
       case .audience(let expression): #"{"tags":\#(quoted(expression.description))}"#
       }
     let expires = push.expires.map { quoted($0.formatted(.iso8601)) } ?? "null"

@@ -5,7 +5,14 @@ import Synchronization
 /// One Web Push service, such as `https://updates.push.services.mozilla.com` or somebody's ntfy.
 ///
 /// A lane sends with it as with any other service, so each service has its own pauses and retries.
-package final class WebPushProvider: PushProvider {
+package final class WebPushProvider: PushProvider, PushService {
+  package static let name = "webpush"
+  package static let traits = PushTraits(
+    platforms: [.webPush], lanes: .onePerOrigin, largestPayload: PushPayload.webLimit,
+    profile: "ios", limitsSilentPushes: false)
+
+  package static func payload(of message: PushMessage) -> PushPayload { .web(message) }
+
   /// A message is kept for four weeks at most, as services do on their own.
   private static let longestLife = 28 * 24 * 3600
   /// For so long after a push was accepted, a refusal is the subscription's fault, not this server's.
@@ -28,7 +35,7 @@ package final class WebPushProvider: PushProvider {
   package var name: String { WebPushLane.name(of: origin) }
   package let settings: String
   package var capacity: Int { state.withLock { $0.window.size } }
-  package var limitsSilentPushes: Bool { false }
+  package var traits: PushTraits { Self.traits }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     guard case .subscription(let url, let keysText) = push.target else {
@@ -227,10 +234,8 @@ struct OriginWindow {
 
 /// The names of the lanes to Web Push services.
 package enum WebPushLane {
-  /// The name of the service in `--push`.
-  package static let service = "webpush"
   /// The beginning of all their names.
-  package static let prefix = service + ":"
+  package static let prefix = WebPushProvider.name + ":"
 
   /// The name of the lane to a service, by its origin.
   package static func name(of origin: String) -> String { prefix + origin }

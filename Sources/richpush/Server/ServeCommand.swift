@@ -37,7 +37,7 @@ enum ServeCommand: Command {
     PluginFolders.option,
     .value(
       "push", "LIST",
-      "embedded, apns, azure, webhook, webpush, fcm; docs/PUSH.md names their variables",
+      OriginConfiguration.pushServices + "; docs/PUSH.md names their variables",
       default: "embedded"),
     .value(
       "push-contact", "ADDRESS", "webpush: where push services reach you, mailto: or https:"),

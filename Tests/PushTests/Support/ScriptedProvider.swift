@@ -7,7 +7,8 @@ import Synchronization
 final class ScriptedProvider: PushProvider {
   let name: String
   let capacity: Int
-  let limitsSilentPushes: Bool
+  let settings = ""
+  let traits: PushTraits
   private let script: @Sendable (OutgoingPush, Int) async -> PushOutcome
   private let calls = Mutex<[OutgoingPush]>([])
 
@@ -17,7 +18,9 @@ final class ScriptedProvider: PushProvider {
   ) {
     self.name = name
     self.capacity = capacity
-    self.limitsSilentPushes = limitsSilentPushes
+    traits = PushTraits(
+      platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
+      limitsSilentPushes: limitsSilentPushes)
     self.script = script
   }
 

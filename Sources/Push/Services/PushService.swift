@@ -1,0 +1,58 @@
+/// A push service that `--push` can name; `PushServices.all` lists them.
+package protocol PushService: Sendable {
+  /// Its name in `--push`, in logs and in metrics; also the lane's, unless it has several.
+  static var name: String { get }
+
+  static var traits: PushTraits { get }
+
+  /// The payload of a push to one of its devices, at most `traits.largestPayload` bytes long.
+  static func payload(of message: PushMessage) -> PushPayload
+}
+
+/// A push service whose settings are environment variables.
+package protocol ConfiguredPushService: PushService, PushProvider {
+  associatedtype Settings: PushServiceSettings
+
+  /// A provider with these settings; `trustAnchor` is a PEM file of additional authorities.
+  init(_ settings: Settings, trustAnchor: String?, clock: any PushClock) throws(PushError)
+}
+
+/// The settings of a push service.
+package protocol PushServiceSettings: Sendable {
+  /// The environment variables that are read, with what each is for.
+  static var variables: KeyValuePairs<String, String> { get }
+
+  /// Reads them; an error names the variable.
+  init(_ environment: EnvironmentSettings) throws(PushError)
+}
+
+extension ConfiguredPushService {
+  package var name: String { Self.name }
+  package var traits: PushTraits { Self.traits }
+
+  /// Reads the settings, and returns what makes a provider with them.
+  static func configured(
+    _ environment: EnvironmentSettings
+  ) throws(PushError) -> ProviderMaker {
+    let settings = try Settings(environment)
+    return { trustAnchor, clock throws(PushError) in
+      try Self(settings, trustAnchor: trustAnchor, clock: clock)
+    }
+  }
+
+  static var variables: KeyValuePairs<String, String> { Settings.variables }
+}
+
+/// Makes a provider; `trustAnchor` is a PEM file of additional authorities.
+typealias ProviderMaker =
+  @Sendable (_ trustAnchor: String?, _ clock: any PushClock) throws(PushError) -> any PushProvider
+
+/// The server's own stream of events, which devices listen to.
+package enum EmbeddedGateway: PushService {
+  package static let name = "embedded"
+  package static let traits = PushTraits(
+    platforms: [.apple], lanes: .none, largestPayload: PushPayload.limit, profile: "ios",
+    limitsSilentPushes: false)
+
+  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+}

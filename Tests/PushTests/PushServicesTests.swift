@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@testable import Push
+
+/// What holds for every push service.
+@Suite(.timeLimit(.minutes(1))) struct PushServicesTests {
+  @Test(arguments: ["apns", "azure", "webhook", "fcm", "webpush:https://push.example"])
+  func `a lane belongs to the service that its name begins with`(lane: String) {
+    let service = PushServices.service(ofLane: lane)
+    #expect(service.map { $0.name } == lane.split(separator: ":").first.map(String.init))
+  }
+
+  @Test(arguments: ["", "aps", "apns2", "embedded", "webpush", "apns:https://push.example"])
+  func `a lane without a service gets nobody's payload`(lane: String) {
+    #expect(PushServices.service(ofLane: lane) == nil)
+  }
+
+  @Test(arguments: [AnnouncementForm.silent, .alert, .hybrid])
+  func `no payload is larger than its service takes`(form: AnnouncementForm) throws {
+    let content = AnnouncementContent(
+      id: 7, message: String(repeating: "Ä", count: 5000), richType: "img")
+    for service in PushServices.all {
+      for message in [PushMessage.announcement(content, as: form), .alert(content.message)] {
+        let payload = service.payload(of: message)
+        let size = payload.json.utf8.count
+        #expect(size <= service.traits.largestPayload && size > 3900, "\(service.name)")
+        #expect(try JSONSerialization.jsonObject(with: Data(payload.json.utf8)) is [String: Any])
+      }
+      #expect(service.payload(of: .announcement(content, as: form)).kind == form.kind)
+    }
+  }
+
+  /// A file of the repository.
+  private func text(_ path: String) throws -> String {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../")
+    return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  @Test func `the API's description, the console and the documentation name every platform`() throws
+  {
+    let description = try JSONSerialization.jsonObject(
+      with: Data(text("Sources/Origin/openapi.json").utf8))
+    let components = (description as? [String: Any])?["components"] as? [String: Any]
+    let schemas = components?["schemas"] as? [String: [String: Any]]
+    let platform = try #require(schemas?["Platform"])
+    let names = PushServices.platforms.map(\.name)
+    #expect(Set(platform["enum"] as? [String] ?? []) == Set(names))
+    let console = try text("Sources/Console/Files/texts.js")
+    let documentation = try text("docs/PUSH.md")
+    for name in names {
+      #expect(console.contains(" \(name): \""), "\(name)")
+      #expect(documentation.contains("`\(name)`"), "\(name)")
+    }
+    for service in PushServices.all {
+      #expect(documentation.contains("\n| `\(service.name)` |"), "\(service.name)")
+    }
+    for (name, _) in PushConfiguration.variables {
+      // That of a file is described with the variable itself.
+      let itself = name.replacing(/(_STRING|_SECRET)_FILE$/) { $0.output.1 }
+      #expect(documentation.contains("`\(itself)`"), "\(name)")
+    }
+  }
+}
