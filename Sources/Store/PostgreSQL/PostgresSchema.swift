@@ -128,6 +128,12 @@ enum PostgresSchema {
     -- Folded as before, upper and lower case only; the next start folds them again.
     UPDATE asset SET folded = '';
     """,
+    """
+    -- Silent pushes of the last hour and collapse IDs that a device holds, of any lane.
+    DROP INDEX job_woken;
+    DROP INDEX job_collapsed;
+    CREATE INDEX job_sent ON job(line, updated) WHERE state = 'sent';
+    """,
   ]
 
   /// The tables of ``version``.
@@ -269,9 +275,8 @@ enum PostgresSchema {
     CREATE INDEX job_in_order ON job(lane, line, collapse, id) WHERE state = 'queued';
     CREATE INDEX job_called_off ON job(lane, line, collapse, id)
       WHERE state = 'cancelled' AND owner IS NOT NULL;
-    CREATE INDEX job_woken ON job(line, updated) WHERE state = 'sent' AND sent_as = 'background';
-    CREATE INDEX job_collapsed ON job(line, id)
-      WHERE state = 'sent' AND lane = 'fcm' AND collapse IS NOT NULL;
+    -- Silent pushes of the last hour and collapse IDs that a device holds, of any lane.
+    CREATE INDEX job_sent ON job(line, updated) WHERE state = 'sent';
     CREATE INDEX job_by_state ON job(state, lane, id);
     CREATE INDEX job_refused ON job(lane, refused, id) WHERE state = 'queued' AND refused IS NOT NULL;
     CREATE INDEX job_refused_device ON job(registration) WHERE state = 'queued' AND refused IS NOT NULL;

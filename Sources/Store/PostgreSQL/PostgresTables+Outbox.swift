@@ -2,12 +2,12 @@ import FoundationEssentials
 
 extension PostgresTables {
   func pendingCollapseIDs(before job: Int, since: Date) async throws -> Int {
-    // Literals, for the partial indexes job_in_order and job_collapsed.
+    // Literals, for the partial indexes job_in_order and job_sent.
     let earlier = { @Sendable (state: String) -> String in
       """
       SELECT earlier.collapse FROM job JOIN job AS earlier
         ON earlier.line = job.line AND earlier.id < job.id
-        AND earlier.lane = 'fcm' AND earlier.state = '\(state)'
+        AND earlier.lane = job.lane AND earlier.state = '\(state)'
         AND earlier.collapse IS NOT NULL AND earlier.collapse <> job.collapse
         JOIN push ON push.id = earlier.push
       WHERE job.id = $1 AND job.registration IS NOT NULL AND earlier.updated > $2 AND NOT EXISTS (

@@ -185,7 +185,7 @@ package protocol Outbox: Sendable {
   /// Sets why the queued jobs of lanes that nobody works off are not sent; of many jobs of a lane, the next ones.
   func explain(_ reason: String, lanes: [String]) async throws
 
-  /// The number of other collapse ids of earlier jobs of the lane `fcm` to the same device since a time, without
+  /// The number of other collapse ids of the lane's earlier jobs to the same device since a time, without
   /// those whose notifications the device has fetched or read.
   func pendingCollapseIDs(before job: Int, since: Date) async throws -> Int
 

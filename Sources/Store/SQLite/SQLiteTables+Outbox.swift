@@ -2,12 +2,12 @@ import FoundationEssentials
 
 extension SQLiteTables {
   func pendingCollapseIDs(before job: Int, since: Date) throws -> Int {
-    // Literals, for the partial indexes job_in_order and job_collapsed.
-    let earlier = { @Sendable (state: String) -> String in
+    // Literals, for the partial indexes; that of a lane's jobs would read all of them.
+    let earlier = { @Sendable (state: String, index: String) -> String in
       """
-      SELECT earlier.collapse FROM job JOIN job AS earlier
-        ON earlier.registration = job.registration AND earlier.id < job.id
-        AND earlier.lane = 'fcm' AND earlier.state = '\(state)'
+      SELECT earlier.collapse FROM job JOIN job AS earlier INDEXED BY \(index)
+        ON earlier.registration = job.registration AND earlier.audience IS NULL
+        AND earlier.id < job.id AND earlier.lane = job.lane AND earlier.state = '\(state)'
         AND earlier.collapse IS NOT NULL AND earlier.collapse <> job.collapse
         JOIN push ON push.id = earlier.push
       WHERE job.id = $1 AND earlier.updated > $2 AND NOT EXISTS (
@@ -17,8 +17,9 @@ extension SQLiteTables {
       """
     }
     return try database.read { connection in
-      try connection.value(
-        "SELECT count(*) FROM (\(earlier("queued")) UNION \(earlier("sent")))", job, since) ?? 0
+      let (queued, sent) = (earlier("queued", "job_in_order"), earlier("sent", "job_sent"))
+      return try connection.value(
+        "SELECT count(*) FROM (\(queued) UNION \(sent))", job, since) ?? 0
     }
   }
 }

@@ -107,6 +107,10 @@ enum Schema {
     ALTER TABLE job RENAME COLUMN user TO user_id;
     ALTER TABLE event ADD COLUMN notification INTEGER;
     UPDATE event SET notification = data ->> '$.notification' WHERE type = 'receipt';
+    -- Silent pushes of the last hour and collapse IDs that a device holds, of any lane.
+    DROP INDEX job_woken;
+    DROP INDEX job_collapsed;
+    CREATE INDEX job_sent ON job(registration, audience, updated) WHERE state = 'sent';
     """,
   ]
 
@@ -241,10 +245,8 @@ enum Schema {
       WHERE state = 'queued' AND collapse IS NOT NULL;
     CREATE INDEX job_called_off ON job(registration, collapse)
       WHERE state = 'cancelled' AND owner IS NOT NULL;
-    CREATE INDEX job_woken ON job(registration, audience, updated)
-      WHERE state = 'sent' AND sent_as = 'background';
-    CREATE INDEX job_collapsed ON job(registration, id)
-      WHERE state = 'sent' AND lane = 'fcm' AND collapse IS NOT NULL;
+    -- Silent pushes of the last hour and collapse IDs that a device holds, of any lane.
+    CREATE INDEX job_sent ON job(registration, audience, updated) WHERE state = 'sent';
     CREATE INDEX job_refused ON job(lane, refused, id) WHERE state = 'queued' AND refused IS NOT NULL;
     CREATE INDEX job_refused_device ON job(registration) WHERE state = 'queued' AND refused IS NOT NULL;
     -- Lanes whose service is doubted (since is NULL), or that wait for the operator.
