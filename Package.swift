@@ -38,7 +38,8 @@ func tests(
   settings: [SwiftSetting] = strict
 ) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, exclude: exclude,
+    name: "\(name)Tests",
+    dependencies: [.byName(name: name), "StandIns", "Waiting"] + dependencies, exclude: exclude,
     swiftSettings: settings)
 }
 
@@ -125,14 +126,18 @@ let package = Package(
     tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
     tests(of: "MediaTypes"),
     .target(
+      name: "Waiting", dependencies: ["Primitives"], path: "Tests/Waiting", swiftSettings: strict),
+    .target(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
-    tests(of: "S3", on: ["Primitives", "StandIns"]),
-    tests(of: "Store", on: ["S3", "StandIns"]),
-    tests(of: "Push", on: ["Primitives", "StandIns"]),
+    tests(of: "S3", on: ["Primitives"]),
+    tests(of: "Store", on: ["S3"]),
+    tests(of: "Push", on: ["Primitives"]),
     tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
     .target(
       name: "TestSupport",
-      dependencies: ["Origin", "Media", "Store", "PluginHost", "HTTP", "Primitives"],
+      dependencies: [
+        "Origin", "Media", "Store", "PluginHost", "HTTP", "Primitives", "StandIns", "Waiting",
+      ],
       path: "Tests/TestSupport", swiftSettings: strict),
     tests(
       of: "Media", on: ["Store", "PluginHost", "RichPushAPI", "TestSupport", "richpush-exec"]),
@@ -163,8 +168,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "RichPushClient", "MediaTypes", "PluginHost", "PluginTester", "StandIns", "richpush",
-        "richpush-exec", "img", "img-decode", "sound", "video", "url",
+        "RichPushClient", "MediaTypes", "PluginHost", "PluginTester", "StandIns", "Waiting",
+        "richpush", "richpush-exec", "img", "img-decode", "sound", "video", "url",
       ],
       exclude: [
         "Console", "Plugins/Attacks", "Plugins/Films", "Plugins/OldKernel", "Plugins/Sounds",

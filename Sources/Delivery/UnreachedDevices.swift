@@ -7,22 +7,21 @@ package import Primitives
 package final class UnreachedDevices: Sendable {
   private let lanes: PlatformLanes
   private let log: Log
-  private let now: @Sendable () -> ContinuousClock.Instant
+  private let clock: any MonotonicClock
   /// When a platform was logged last.
   private let lastLogged = Mutex<[String: ContinuousClock.Instant]>([:])
 
   /// Reports to this log.
   package init(
-    lanes: PlatformLanes, log: Log,
-    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    lanes: PlatformLanes, log: Log, clock: any MonotonicClock = ContinuousClock()
   ) {
-    (self.lanes, self.log, self.now) = (lanes, log, now)
+    (self.lanes, self.log, self.clock) = (lanes, log, clock)
   }
 
   /// Logs, at most once an hour, that a device has registered for a platform without pushes.
   package func registered(_ platform: String) {
     guard lanes.service(of: platform) == nil else { return }
-    let now = now()
+    let now = clock.now
     let isDue = lastLogged.withLock { lastLogged in
       if let last = lastLogged[platform], now - last < .seconds(3600) { return false }
       lastLogged[platform] = now

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Media
 package import Push
 package import Store
@@ -12,6 +12,7 @@ package actor WebhookDelivery {
   private let store: Store
   private let webhook: Webhook?
   private let log: Log
+  private let now: @Sendable () -> Date
   private var waiting: [StoredEvent] = []
   private var failures = 0
   private var resumes = Date(timeIntervalSince1970: 0)
@@ -23,8 +24,10 @@ package actor WebhookDelivery {
 
   /// Without a webhook, no events are kept for a later one; a new webhook gets events from its first
   /// start.
-  package init(store: Store, webhook: Webhook?, log: Log) {
-    (self.store, self.webhook, self.log) = (store, webhook, log)
+  package init(
+    store: Store, webhook: Webhook?, log: Log, now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    (self.store, self.webhook, self.log, self.now) = (store, webhook, log, now)
     if webhook != nil { store.events.createCursor(of: Self.reader) }
   }
 
@@ -34,11 +37,11 @@ package actor WebhookDelivery {
       if position == nil { await forget() }
       return nil
     }
-    guard Date() >= resumes else { return resumes }
+    guard now() >= resumes else { return resumes }
     do {
       while !Task.isCancelled, try await fetch() {
         let left = await post(waiting, to: webhook)
-        waiting = waiting.filter { left[$0.sequence] != nil && !Self.isStale($0) }
+        waiting = waiting.filter { left[$0.sequence] != nil && !isStale($0) }
         guard waiting.isEmpty else { return pause(left.values) }
         failures = 0
         try await store.events.setCursor(position, of: Self.reader)
@@ -97,7 +100,7 @@ package actor WebhookDelivery {
       default: break
       }
     }
-    resumes = Date(timeIntervalSinceNow: wait / .seconds(1))
+    resumes = now() + wait / .seconds(1)
     return resumes
   }
 
@@ -108,7 +111,7 @@ package actor WebhookDelivery {
     }
   }
 
-  private static func isStale(_ event: StoredEvent) -> Bool {
-    event.time.timeIntervalSinceNow < -Retention().eventAge
+  private func isStale(_ event: StoredEvent) -> Bool {
+    event.time < now() - Retention().eventAge
   }
 }

@@ -99,7 +99,7 @@ struct DeliveryServices: Sendable {
 
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ assets: AssetIntake,
-    store: Store, log: Log
+    store: Store, clock: any MonotonicClock, log: Log
   ) async throws {
     let push = configuration.push
     let secret = try await store.accounts.vapidSecret()
@@ -113,8 +113,8 @@ struct DeliveryServices: Sendable {
       store: store, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
     let permits = StreamPermits()
-    pushes = EventStreams(of: .pushes(store), store, permits)
-    events = EventStreams(of: .publishing(store), store, permits)
+    pushes = EventStreams(of: .pushes(store), store, permits, clock)
+    events = EventStreams(of: .publishing(store), store, permits, clock)
     store.observers.onPushEvents.add { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(
       store: store,
@@ -133,7 +133,8 @@ struct RouteServices: Sendable {
 
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ intake: IntakeServices,
-    _ delivery: DeliveryServices, _ certificate: CertificateMonitor, store: Store, log: Log
+    _ delivery: DeliveryServices, _ certificate: CertificateMonitor, store: Store,
+    clock: any MonotonicClock, log: Log
   ) {
     let logins = FailedLogins()
     authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
@@ -148,7 +149,8 @@ struct RouteServices: Sendable {
       [own = mediaRoutes.resolved.changes, shared = signed.resolved.changes] id in
       for clock in [own, shared] { clock.record(id) }
     }
-    readiness = Readiness(store: store, host: media.host, lanes: delivery.lanes, log: log)
+    readiness = Readiness(
+      store: store, host: media.host, lanes: delivery.lanes, clock: clock, log: log)
     let metrics = MetricsReport(
       version: configuration.version, requests: requests, renditions: media.counts,
       queues: media.queues, host: media.host,

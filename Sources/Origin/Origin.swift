@@ -25,10 +25,12 @@ package final class Origin: Sendable {
   private let certificate: CertificateMonitor
   private let housekeepingTask: Mutex<Task<Void, Never>>
 
-  /// Opens the store, finds the plugins and listens.
+  /// Opens the store, finds the plugins and listens; `clock` is that of its pauses and deadlines.
   ///
   /// - Throws: an error whose description tells the operator what to fix.
-  package init(_ configuration: OriginConfiguration, log: Log) async throws {
+  package init(
+    _ configuration: OriginConfiguration, clock: any MonotonicClock = ContinuousClock(), log: Log
+  ) async throws {
     let serverConfiguration = try configuration.server()
     // What needs root comes first: the TLS key, the port, and the launcher of plugins.
     let listeners = try configuration.user.map { _ in try Listeners.open(serverConfiguration) }
@@ -45,11 +47,11 @@ package final class Origin: Sendable {
     media = try await MediaServices(configuration, launcher: launcher, store: store, log: log)
     intake = IntakeServices(configuration, media, store: store, log: log)
     delivery = try await DeliveryServices(
-      configuration, media, intake.assets, store: store, log: log)
+      configuration, media, intake.assets, store: store, clock: clock, log: log)
     certificate = CertificateMonitor(
       configuration, serverConfiguration.tls?.certificate, log: log)
     routes = RouteServices(
-      configuration, media, intake, delivery, certificate, store: store, log: log)
+      configuration, media, intake, delivery, certificate, store: store, clock: clock, log: log)
     accessLog = try configuration.accessLog.map { [authenticator = routes.authenticator] path in
       try AccessLog(path: path, caller: authenticator.knownCaller)
     }

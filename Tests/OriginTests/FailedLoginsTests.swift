@@ -7,16 +7,16 @@ import PluginHost
 import Push
 import RichPushAPI
 import Store
-import Synchronization
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 
 @Suite(.timeLimit(.minutes(1))) struct FailedLoginsTests {
   private let clock = ManualClock()
 
-  private func logins() -> FailedLogins { FailedLogins(now: clock.now) }
+  private func logins() -> FailedLogins { FailedLogins(clock: clock) }
 
   @Test func `the wrong password of one does not keep out an office behind one address`() {
     let logins = logins()
@@ -24,7 +24,7 @@ import Testing
     // A program with an old password tries for an hour.
     for _ in 0..<7200 {
       if logins.wait("bob", from: "office") == nil { logins.failed("bob", from: "office") }
-      clock.pass(.milliseconds(500))
+      clock.advance(by: .milliseconds(500))
       #expect(logins.wait("alice", from: "office") == nil)
       #expect(logins.wait("new", from: "office") == nil)
     }
@@ -56,7 +56,7 @@ import Testing
         logins.failed("name\(name)", from: "a")
         guesses += 1
       }
-      clock.pass(.milliseconds(5))
+      clock.advance(by: .milliseconds(5))
     }
     // At first, and in each of the ten minutes.
     let limit = 10 * min(10 + users, 100)
@@ -71,7 +71,7 @@ import Testing
     #expect(refusals.contains { $0.address == nil })
     #expect(refusals.contains { $0.address == IPAddress.network("2001:db8::2") })
     #expect(refusals.allSatisfy { $0.failures == 12 && $0.wait == 18 })
-    clock.pass(.seconds(18))
+    clock.advance(by: .seconds(18))
     #expect(logins.refusals(limit: 9).isEmpty)
   }
 
@@ -82,16 +82,6 @@ import Testing
     #expect(logins.wait("alice", from: "2001:db8:0:1::1") == nil)
     for number in 0..<10 { logins.failed("alice", from: "2001:db8:0:2::\(number + 1)") }
     #expect(logins.isSuspect("alice", from: "2001:db8:0:2::ffff"))
-  }
-
-  /// A clock that a test sets.
-  private final class ManualClock: Sendable {
-    private let passed = Mutex(Duration.zero)
-    private let start = ContinuousClock.now
-
-    @Sendable func now() -> ContinuousClock.Instant { start + passed.withLock { $0 } }
-
-    func pass(_ duration: Duration) { passed.withLock { $0 += duration } }
   }
 
   @Test func `a name that many addresses try must wait, but not on an address of its user`() {

@@ -2,6 +2,7 @@ import Foundation
 import HTTP
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 @testable import Store
@@ -11,19 +12,23 @@ import Testing
   @Test func `a database that another program has locked is told to publishers, not to balancers`()
     async throws
   {
-    try await TestServer.test(prepare: { try $1.installNote() }) { server in
-      func ready(_ query: String = "") async throws -> TestResponse {
+    let clock = ManualClock()
+    try await TestServer.test(clock: clock, prepare: { try $1.installNote() }) { server in
+      @Sendable func ready(_ query: String = "") async throws -> TestResponse {
         try await server.execute("GET", "/readyz" + query)
       }
       try await server.publish()
+      try await eventually("it has looked by itself") { clock.untilNext == .seconds(5) }
       #expect(try await ready("?for=publishing").status == 200)
       let other = try SQLiteConnection.open(
         server.configuration.data + "/richpush.db", for: .writing)
       try other.script("BEGIN IMMEDIATE")
-      try await eventually("it is told to publishers") {
-        try await ready("?for=publishing").status == 503
-      }
-      let locked = try await ready("?for=publishing")
+      clock.advance(by: .seconds(1))  // until then the last check holds
+      async let answer = ready("?for=publishing")
+      try await eventually("it waits for the database") { clock.untilNext == .seconds(3) }
+      clock.advance(by: .seconds(3))
+      let locked = try await answer
+      #expect(locked.status == 503)
       #expect(locked.detail?.contains("locked the database") == true, "\(locked.detail ?? "")")
       #expect(locked.fields["Retry-After"] != nil)
       for query in ["", "?for=devices"] { #expect(try await ready(query).status == 200) }
@@ -34,22 +39,28 @@ import Testing
       #expect(metrics.contains(#"richpush_ready{for="devices"} 1"#))
       #expect(server.log.contain("publishing is disturbed: The store has taken no change"))
       try other.script("ROLLBACK")
-      try await eventually("it is over") { try await ready("?for=publishing").status == 200 }
+      clock.advance(by: .seconds(1))
+      #expect(try await ready("?for=publishing").status == 200)
       #expect(server.log.contain("publishing is possible again"))
       #expect(!server.log.contain("devices cannot be served"))
     }
   }
 
   @Test func `a change is logged although nobody asks`() async throws {
-    try await TestServer.test { server in
+    let clock = ManualClock()
+    try await TestServer.test(clock: clock) { server in
       let other = try SQLiteConnection.open(
         server.configuration.data + "/richpush.db", for: .writing)
       try other.script("BEGIN IMMEDIATE")
       try await eventually("it is logged") {
-        server.log.contain("publishing is disturbed: The store has taken no change")
+        clock.advance(by: .seconds(1))
+        return server.log.contain("publishing is disturbed: The store has taken no change")
       }
       try other.script("ROLLBACK")
-      try await eventually("it is logged") { server.log.contain("publishing is possible again") }
+      try await eventually("it is logged") {
+        clock.advance(by: .seconds(1))
+        return server.log.contain("publishing is possible again")
+      }
     }
   }
 

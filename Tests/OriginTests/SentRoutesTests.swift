@@ -9,6 +9,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 /// What a publisher has sent, whom an audience has, and an asset's renditions.
 @Suite(.timeLimit(.minutes(1))) struct SentRoutesTests {
@@ -179,28 +180,33 @@ import Testing
   }
 
   @Test func `of a notification, counts are sent at most twice a second`() async throws {
-    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+    let clock = ManualClock()
+    try await TestServer.test(clock: clock, prepare: { try $1.installNote() }) { server in
       let names = try await server.publish(toReaders: 100)
       let path = "/api/events/stream?counts"
       let stream = try #require(try await server.execute("GET", path, as: "publisher").stream)
-      let start = ContinuousClock.now
-      var times: [ContinuousClock.Instant] = []
-      for round in 1...4 {
-        for name in names[..<(round * 25)] {
+      var read = 0
+      for count in [1, 25, 50, 100] {
+        for name in names[read..<count] {
           // By the server, which otherwise would look for what is new only every five seconds.
           #expect(try await server.status("PUT", "/api/notifications/0/read", as: name) == 204)
         }
-        var read = 0
-        while read < round * 25, let event = try await stream.nextEvent() {
-          guard event.name == "counts" else { continue }
-          times.append(.now)
-          let data = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
-          read = (data?["counts"] as? [String: Int])?["read"] ?? 0
+        read = count
+        // The first counts are sent at once.
+        if count > 1 {
+          clock.advance(by: .milliseconds(499))
+          #expect(clock.untilNext == .milliseconds(1))
+          clock.advance(by: .milliseconds(1))
         }
+        // All that was read meanwhile is in the next counts.
+        while let event = try await stream.nextEvent() {
+          guard event.name == "counts" else { continue }
+          let data = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
+          #expect((data?["counts"] as? [String: Int])?["read"] == count)
+          break
+        }
+        try await eventually("it pauses") { clock.untilNext == .milliseconds(500) }
       }
-      // Half a second between two of them; any of them may have been read late.
-      let least = Duration.seconds(0.49) * (times.count - 1)
-      #expect(times[times.count - 1] - start > least, "\(times.map { $0 - start })")
       stream.close()
     }
   }

@@ -2,9 +2,10 @@ import Foundation
 package import HTTP
 import Media
 package import Origin
-import Primitives
+package import Primitives
 package import Store
 import Synchronization
+import Waiting
 
 /// The whole application in this process, with folders of its own and a user of each role.
 ///
@@ -38,14 +39,16 @@ package struct TestServer: Sendable {
   /// The users are named as their roles: `device`, `publisher`, `admin`.
   ///
   /// - Parameters:
+  ///   - clock: The clock of the server's pauses and deadlines.
   ///   - prepare: Installs plugins, writes files, and changes the configuration before the start.
   ///   - body: The test.
   /// - Throws: What the start, or the test, throws.
   package static func test(
+    clock: any MonotonicClock = ContinuousClock(),
     prepare: (inout OriginConfiguration, Scratch) throws -> Void = { _, _ in },
     _ body: (TestServer) async throws -> Void
   ) async throws {
-    let server = try await TestServer(prepare)
+    let server = try await TestServer(clock, prepare)
     do { try await body(server) } catch {
       await server.origin.stop()
       throw error
@@ -53,7 +56,9 @@ package struct TestServer: Sendable {
     await server.origin.stop()
   }
 
-  private init(_ prepare: (inout OriginConfiguration, Scratch) throws -> Void) async throws {
+  private init(
+    _ clock: any MonotonicClock, _ prepare: (inout OriginConfiguration, Scratch) throws -> Void
+  ) async throws {
     scratch = try Scratch()
     log = LogLines()
     var configuration = try OriginConfiguration()
@@ -69,7 +74,7 @@ package struct TestServer: Sendable {
     for role in Role.allCases {
       try await store.accounts.addUser(role.rawValue, hash: Self.hash, role: role)
     }
-    origin = try await Origin(configuration, log: log.log)
+    origin = try await Origin(configuration, clock: clock, log: log.log)
   }
 
   /// Hashed once: a hash takes as long as many requests.

@@ -1,4 +1,5 @@
 import HTTP
+import Primitives
 import Synchronization
 
 /// Limits password guessing: after too many failures a name has to wait at an address, at every address from which
@@ -16,7 +17,7 @@ final class FailedLogins: Sendable {
   private static let mostUsers = 100
   /// The seconds after which one failure of a name no longer counts.
   private let interval: Double
-  private let now: @Sendable () -> ContinuousClock.Instant
+  private let clock: any MonotonicClock
   private static let capacity = 100_000
 
   /// What failures are counted for; a network is an IPv4 address, or the /64 of an IPv6 address.
@@ -66,15 +67,13 @@ final class FailedLogins: Sendable {
   var limited: Int { limitedCount.load(ordering: .relaxed) }
 
   /// No failures so far; each of a name counts until `interval` seconds have passed for it.
-  init(
-    interval: Double = 6, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-  ) {
-    (self.interval, self.now) = (interval, now)
+  init(interval: Double = 6, clock: any MonotonicClock = ContinuousClock()) {
+    (self.interval, self.clock) = (interval, clock)
   }
 
   /// Whether the login, or many from its address's network, have failed recently.
   func isSuspect(_ name: String, from address: String) -> Bool {
-    let (now, network) = (now(), IPAddress.network(address))
+    let (now, network) = (clock.now, IPAddress.network(address))
     return state.withLock { state in
       if failures(of: .login(name: name, network: network), state, now) > 0 { return true }
       return !state.successes.contains([address, name])
@@ -84,7 +83,7 @@ final class FailedLogins: Sendable {
 
   /// The seconds that the address must wait before a login with the name; nil for none.
   func wait(_ name: String, from address: String) -> Int? {
-    let (now, network) = (now(), IPAddress.network(address))
+    let (now, network) = (clock.now, IPAddress.network(address))
     let longest = state.withLock { state in
       let isKnown = state.successes.contains([address, name])
       let subjects =
@@ -111,7 +110,7 @@ final class FailedLogins: Sendable {
 
   /// Those who have to wait, the longest first, at most `limit`.
   func refusals(limit: Int) -> [Refusal] {
-    let now = now()
+    let now = clock.now
     let found = state.withLock { state in
       state.buckets.keys.compactMap {
         subject -> (subject: Subject, failures: Double, wait: Double)? in
@@ -134,7 +133,7 @@ final class FailedLogins: Sendable {
 
   /// Records a wrong password.
   func failed(_ name: String, from address: String) {
-    let (now, network) = (now(), IPAddress.network(address))
+    let (now, network) = (clock.now, IPAddress.network(address))
     wrongCount.add(1, ordering: .relaxed)
     state.withLock { state in
       if state.buckets.count >= Self.capacity {

@@ -1,5 +1,6 @@
 import Delivery
 import HTTP
+import Primitives
 import Synchronization
 
 /// A stream to one device or publisher; sends the events that the store has after the last one sent.
@@ -18,6 +19,7 @@ final class EventStream: EventSource {
 
   let caller: Caller
   private let feed: EventFeed
+  private let clock: any MonotonicClock
   /// Ends with the stream, also if it is never opened.
   private let permit: StreamPermits.Permit
   private let state: Mutex<State>
@@ -28,11 +30,12 @@ final class EventStream: EventSource {
 
   init(
     of feed: EventFeed, for caller: Caller, after last: Int, permit: StreamPermits.Permit,
+    clock: any MonotonicClock,
     opened: @escaping @Sendable (EventStream) -> Void,
     isValid: @escaping @Sendable () async throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void
   ) {
-    (self.feed, self.caller, self.permit) = (feed, caller, permit)
+    (self.feed, self.caller, self.permit, self.clock) = (feed, caller, permit, clock)
     (self.opened, self.isValid, self.closed) = (opened, isValid, closed)
     state = Mutex(State(last: last))
   }
@@ -89,7 +92,7 @@ final class EventStream: EventSource {
         continue
       }
       if send(events, isAll: events.count < Self.batch) { feed.recordSent([(caller.id, events)]) }
-      if !events.isEmpty, feed.pause > .zero { try? await Task.sleep(for: feed.pause) }
+      if !events.isEmpty, feed.pause > .zero { try? await clock.sleep(for: feed.pause) }
     } while mustRepeat()
   }
 

@@ -45,10 +45,14 @@ final class EventStreams: Sendable {
   private let feed: EventFeed
   private let store: Store
   private let permits: StreamPermits
+  private let clock: any MonotonicClock
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
-  init(of feed: EventFeed, _ store: Store, _ permits: StreamPermits) {
-    (self.feed, self.store, self.permits) = (feed, store, permits)
+  init(
+    of feed: EventFeed, _ store: Store, _ permits: StreamPermits,
+    _ clock: any MonotonicClock = ContinuousClock()
+  ) {
+    (self.feed, self.store, self.permits, self.clock) = (feed, store, permits, clock)
   }
 
   /// `GET /api/push/stream`, `GET /api/events/stream`: the caller's events as they happen.
@@ -76,7 +80,7 @@ final class EventStreams: Sendable {
     let permit = try permits.permit(caller, maxDevices: maxDevices)
     return .events(
       EventStream(
-        of: feed, for: caller, after: last, permit: permit,
+        of: feed, for: caller, after: last, permit: permit, clock: clock,
         opened: { [weak self] in self?.add($0) },
         isValid: { [store] in try await store.isCurrent(caller) },
         closed: { [weak self] in self?.remove($0) }))

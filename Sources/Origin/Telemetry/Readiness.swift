@@ -37,6 +37,7 @@ final class Readiness: Sendable {
   private let host: PluginHost
   private let lanes: PushLanes
   private let log: Log
+  private let clock: any MonotonicClock
   private let state = Mutex(State())
   /// Changes wait for those before them, so one that waits tells as much as several.
   private let writing = Attempt()
@@ -48,24 +49,26 @@ final class Readiness: Sendable {
   /// How often it is checked for the log and the metrics.
   private static let interval = Duration.seconds(5)
 
-  init(store: Store, host: PluginHost, lanes: PushLanes, log: Log) {
-    (self.store, self.host, self.lanes, self.log) = (store, host, lanes, log)
+  init(store: Store, host: PluginHost, lanes: PushLanes, clock: any MonotonicClock, log: Log) {
+    (self.store, self.host, self.lanes) = (store, host, lanes)
+    (self.clock, self.log) = (clock, log)
   }
 
   /// Checks from time to time, until the task is cancelled.
   func run() async {
     while !Task.isCancelled {
       for purpose in Purpose.allCases { _ = await problems(for: purpose) }
-      try? await Task.sleep(for: Self.interval)
+      try? await clock.sleep(for: Self.interval)
     }
   }
 
   /// What keeps the server from it now; none if it is ready.
   func problems(for purpose: Purpose) async -> [Problem] {
+    let now = clock.now
     let task = state.withLock { state in
-      if let last = state.checks[purpose], .now - last.begin < Self.validity { return last.task }
+      if let last = state.checks[purpose], now - last.begin < Self.validity { return last.task }
       let task = Task { await check(purpose) }
-      state.checks[purpose] = (.now, task)
+      state.checks[purpose] = (now, task)
       return task
     }
     return await task.value
@@ -104,9 +107,11 @@ final class Readiness: Sendable {
     let outcome =
       switch purpose {
       case .devices:
-        await Attempt().outcome(within: Self.patience) { [store] in try await store.probeReading() }
+        await Attempt().outcome(within: Self.patience, clock) { [store] in
+          try await store.probeReading()
+        }
       case .publishing:
-        await writing.outcome(within: Self.patience) { [store] in try await store.probe() }
+        await writing.outcome(within: Self.patience, clock) { [store] in try await store.probe() }
       }
     let does = purpose == .devices ? "does not respond" : "takes no changes"
     switch outcome {
@@ -143,7 +148,8 @@ private final class Attempt: Sendable {
 
   /// The outcome of what runs already, or else of `body`; nil if it takes longer than `time`.
   func outcome(
-    within time: Duration, _ body: @escaping @Sendable () async throws -> Void
+    within time: Duration, _ clock: any MonotonicClock,
+    _ body: @escaping @Sendable () async throws -> Void
   ) async -> Result<Void, any Error>? {
     let task = running.withLock { running in
       if let running { return running }
@@ -159,7 +165,7 @@ private final class Attempt: Sendable {
     let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, any Error>?.self)
     Task { outcome.yield(await task.value) }
     let timer = Task {
-      try? await Task.sleep(for: time)
+      try? await clock.sleep(for: time)
       outcome.yield(nil)
     }
     defer { timer.cancel() }
