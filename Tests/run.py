@@ -4,8 +4,9 @@
 A suite that crashes or hangs costs no other suite its result, and suites that wait for processes
 and timers overlap. Their temporary files are in memory where that is possible: fsync takes most of
 the time otherwise, and how often and when it is called is tested all the same. TMPDIR chooses another
-folder. A suite that fails while the whole machine stands still, as a virtual machine does at times, runs
-again. Build first: swift build --build-tests
+folder. The suites of the store run twice: on SQLite, and on a PostgreSQL server that lasts as long as the run,
+or the one that RICHPUSH_TEST_DATABASE names. No suite runs again; if the whole machine stood still meanwhile, as
+a virtual machine does at times, the output says so. Build first: swift build --build-tests
 
 usage: Tests/run.py [--workers N] [--filter REGEX] [--skip REGEX] [--slowest N]
 """
@@ -13,9 +14,11 @@ usage: Tests/run.py [--workers N] [--filter REGEX] [--skip REGEX] [--slowest N]
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,6 +35,10 @@ LONGEST = [
     "EndToEndTests.PreparingTests", "EndToEndTests.PluginCommandTests",
     "EndToEndTests.AssetCommandTests", "EndToEndTests.SandboxLevelTests",
     "EndToEndTests.AuthorWalkTests", "EndToEndTests.PushServiceTests"]
+# What runs on both databases. System tests start servers of their own.
+ON_BOTH = re.compile(r"StoreTests\.(?!.*(System|Soak)Tests$)")
+POSTGRES, DATABASE = "Tests/StandIns/Services/postgres.sh", "RICHPUSH_TEST_DATABASE"
+ON_POSTGRES = " on PostgreSQL"
 # A file system in memory, and how much of it has to be free.
 MEMORY, ROOM = "/dev/shm", 2 << 30
 
@@ -44,7 +51,7 @@ STARTED = re.compile(r"◇ +Test (?!run |case )(?P<name>.*) started\.$", re.M)
 
 
 class StandstillWatch(threading.Thread):
-    """Notices how long nothing runs on this machine, for which no deadline in a test allows."""
+    """Notices how long nothing runs on this machine, to be told beside a failure."""
 
     STEP = 0.1
     # A busy machine keeps a process waiting for a tenth of this.
@@ -92,71 +99,89 @@ class Result:
 
 
 def suites(arguments):
+    """The suites to run; those that need PostgreSQL are named so."""
     listing = subprocess.run(
         [BUNDLE, "--testing-library", "swift-testing", "--list-tests"],
         capture_output=True, text=True, check=True).stdout
     found = collections.Counter(line.split("/")[0] for line in listing.splitlines() if "/" in line)
+    names = [suite for suite, _ in found.most_common()]
+    names += [suite + ON_POSTGRES for suite in names if ON_BOTH.match(suite)]
     return [
-        suite for suite, _ in found.most_common()
+        suite for suite in names
         if re.search(arguments.filter, suite)
         and not (arguments.skip and re.search(arguments.skip, suite))]
 
 
-def run(suite, watch):
-    """Runs a suite; again if it fails while the machine stands still, twice at most."""
-    notes = ""
-    for attempt in range(3):
-        start = watch.now()
-        result = run_once(suite)
-        if not result.failures or attempt == 2:
-            break
-        time.sleep(2 * watch.STEP)  # in which one that has just ended is noticed
-        seconds = watch.longest(start)
-        if not seconds:
-            break
-        note = f"{suite} failed while the machine stood still for {seconds:.1f} s, and runs again:"
-        print(note, *(f"  {name}" for name in result.failures), sep="\n", flush=True)
-        notes += f"{result.output}\n{note}\n"
-    result.output = notes + result.output
-    return result
+@contextlib.contextmanager
+def database(chosen):
+    """The URL of a PostgreSQL server for the suites that need one, which ends with this process, however that ends."""
+    if not any(suite.endswith(ON_POSTGRES) for suite in chosen):
+        yield None
+    elif DATABASE in os.environ:
+        yield os.environ[DATABASE]
+    else:
+        folder = os.path.join(tempfile.gettempdir(), "postgres")
+        # In a session of its own, which the interrupt key does not reach: it ends the server when this process has ended.
+        with subprocess.Popen(
+                [POSTGRES, folder, "lend"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                start_new_session=True) as server:
+            url = server.stdout.readline().strip()
+            if not url:
+                sys.exit("PostgreSQL does not start; --skip PostgreSQL runs the other suites")
+            yield url
+            server.stdin.close()
 
 
-def run_once(suite):
-    start = time.monotonic()
+def run(suite, url, watch):
+    """Runs a suite; with the PostgreSQL server at the URL if it is named so."""
+    start, began = time.monotonic(), watch.now()
+    name = suite.removesuffix(ON_POSTGRES)
     command = [
+        # Ends with this process.
+        "setpriv", "--pdeathsig", "KILL", "--",
         BUNDLE, "--testing-library", "swift-testing", "--no-parallel",
-        "--filter", "^" + re.escape(suite) + "/"]
+        "--filter", "^" + re.escape(name) + "/"]
+    environment = os.environ | {"NO_COLOR": "1"}
+    environment.pop(DATABASE, None)
+    if name != suite:
+        environment[DATABASE] = url
     try:
         process = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=os.environ | {"NO_COLOR": "1"},
-            timeout=SUITE_LIMIT)
+            env=environment, timeout=SUITE_LIMIT)
         output, code = process.stdout, process.returncode
         ending = f"exit {code}" if code >= 0 else f"ended by signal {-code}"
     except subprocess.TimeoutExpired as error:
         output, ending = error.stdout or b"", f"still running after {SUITE_LIMIT} s"
-    return Result(suite, output.decode(errors="replace"), time.monotonic() - start, ending)
+    result = Result(suite, output.decode(errors="replace"), time.monotonic() - start, ending)
+    if result.failures:
+        time.sleep(2 * watch.STEP)  # in which a standstill that has just ended is noticed
+        if seconds := watch.longest(began):
+            result.output += f"The machine stood still for {seconds:.1f} s while {suite} ran.\n"
+    return result
 
 
-def temporary_folder():
-    """A folder for the suites' files, which goes away with its last reference; None for the usual one."""
-    if "TMPDIR" in os.environ or not os.path.ismount(MEMORY):
-        return None
-    status = os.statvfs(MEMORY)
-    # Plugins are executed from it.
-    if status.f_flag & os.ST_NOEXEC or status.f_bavail * status.f_frsize < ROOM:
-        return None
-    folder = tempfile.TemporaryDirectory(prefix="richpush-", dir=MEMORY, ignore_cleanup_errors=True)
-    os.chmod(folder.name, 0o755)  # some tests run programs as another user
-    os.environ["TMPDIR"] = folder.name
-    return folder
+def use_temporary_folder():
+    """Makes a folder for the suites' files, which goes away with this process, however that ends."""
+    parent = None
+    if "TMPDIR" not in os.environ and os.path.ismount(MEMORY):
+        status = os.statvfs(MEMORY)
+        # Plugins are executed from it.
+        if not status.f_flag & os.ST_NOEXEC and status.f_bavail * status.f_frsize >= ROOM:
+            parent = MEMORY
+    folder = tempfile.mkdtemp(prefix="richpush-", dir=parent)
+    os.chmod(folder, 0o755)  # some tests run programs as another user
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    remover = subprocess.Popen(
+        ["sh", "-c", 'cat; rm -rf "$0"', folder], stdin=subprocess.PIPE, start_new_session=True)
+    return remover
 
 
 def remembered():
     """How long each suite took the last time, so that long ones start first."""
     try:
         with open(LOG + ".seconds") as file:
-            return {suite: float(seconds) for suite, seconds in map(str.split, file)}
+            return {suite: float(seconds) for suite, seconds in (line.rsplit(" ", 1) for line in file)}
     except OSError:
         return {}
 
@@ -169,13 +194,16 @@ def main():
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the N slowest tests")
     arguments = parser.parse_args()
 
-    before, folder = remembered(), temporary_folder()
+    # Ends at once, and what it has started ends with it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    before, remover = remembered(), use_temporary_folder()
     chosen = sorted(suites(arguments), key=lambda suite: -before.get(
         suite, 60 if suite in LONGEST else 5 if suite.startswith("EndToEnd") else 0))
     start, results, watch = time.monotonic(), [], StandstillWatch()
-    with open(LOG, "w") as log, concurrent.futures.ThreadPoolExecutor(arguments.workers) as pool:
+    with (database(chosen) as url, open(LOG, "w") as log,
+          concurrent.futures.ThreadPoolExecutor(arguments.workers) as pool):
         for result in concurrent.futures.as_completed(
-                pool.submit(run, suite, watch) for suite in chosen):
+                pool.submit(run, suite, url, watch) for suite in chosen):
             result = result.result()
             results.append(result)
             log.write(result.output)
@@ -199,8 +227,8 @@ def main():
         f"{len(chosen)} suites in {time.monotonic() - start:.0f} s, with "
         f"{usage.ru_utime + usage.ru_stime:.0f} s of processor time; all output is in {LOG}")
     print(f"{count['passed']} passed, {len(failures)} failed, {count['skipped']} skipped")
-    if folder:
-        folder.cleanup()
+    remover.stdin.close()
+    remover.wait()
     sys.exit(1 if failures or not chosen else 0)
 
 

@@ -1,78 +1,62 @@
 import Foundation
 import Glibc
 
-/// A PostgreSQL server of a test's own, from Debian's package `postgresql-15`, on a socket in a temporary folder.
+/// A PostgreSQL server of a test's own, which `Services/postgres.sh` runs; it ends with this process, however that ends.
 package final class PostgresServer: Sendable {
-  /// The superuser.
-  private static let user = "richpush"
-  private static let port = 5432
-
   /// Its folder, which has the socket and the data.
   package let folder: String
-  private let programs: String
+  /// The URL of its database.
+  package let url: String
+  private let lender: Process
+  /// The server ends when this does, and its output when it has ended.
+  private let (loan, output) = (Pipe(), Pipe())
 
   /// Whether a server is installed.
-  package static var isInstalled: Bool { programs != nil }
+  package static var isInstalled: Bool {
+    FileManager.default.fileExists(atPath: "/usr/lib/postgresql")
+  }
 
-  private static let programs = try? FileManager.default
-    .contentsOfDirectory(atPath: "/usr/lib/postgresql").sorted().last
-    .map { "/usr/lib/postgresql/\($0)/bin" }
+  private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "Services/postgres.sh")
 
   /// Makes a database and starts its server.
   package init() throws {
-    guard let programs = Self.programs else { throw StandInError.hasEnded }
-    self.programs = programs
     // Short, because the path of a socket is.
     folder =
       FileManager.default.temporaryDirectory
       .appending(path: "pg-\(UInt32.random(in: .min ... .max))").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // The server refuses to run as root.
-    if getuid() == 0 { try Self.run("/bin/chown", ["postgres", folder]) }
-    try runAsOwner(
-      "initdb",
-      ["-D", data, "-A", "trust", "-U", Self.user, "--no-sync", "-E", "UTF8", "--locale=C"])
-    try start()
+    lender = Process()
+    lender.executableURL = Self.script
+    lender.arguments = [folder, "lend"]
+    lender.standardInput = loan
+    lender.standardOutput = output
+    // Another program that inherits it would keep the server.
+    _ = fcntl(loan.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+    try lender.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard line.hasSuffix("\n") else { throw StandInError.hasEnded }
+    url = String(line.dropLast())
   }
 
   deinit {
-    try? stop()
-    try? FileManager.default.removeItem(atPath: folder)
-  }
-
-  /// The URL of its database.
-  package var url: String { url(in: folder) }
-
-  private func url(in folder: String) -> String {
-    "postgres://\(Self.user)@/postgres?host=\(folder)&port=\(Self.port)"
+    try? loan.fileHandleForWriting.close()
+    _ = try? output.fileHandleForReading.readToEnd()
   }
 
   /// A way to its database that can be cut, and the URL of that.
   package func relay() throws -> (relay: SocketRelay, url: String) {
-    let relay = try SocketRelay(".s.PGSQL.\(Self.port)", to: folder)
-    return (relay, url(in: relay.folder))
+    let relay = try SocketRelay(".s.PGSQL.5432", to: folder)
+    return (relay, url.replacing(folder, with: relay.folder))
   }
 
-  /// Starts it, and waits until it accepts connections.
-  package func start() throws {
-    try runAsOwner(
-      "pg_ctl",
-      [
-        "-D", data, "-l", folder + "/log", "-w", "-o",
-        "-k \(folder) -p \(Self.port) -c listen_addresses='' -c fsync=off -c max_connections=400",
-        "start",
-      ])
-  }
+  /// Starts it again, and waits until it accepts connections.
+  package func start() throws { try Self.run(Self.script.path, [folder, "start"]) }
 
   /// Ends it and all its connections.
-  package func stop() throws {
-    try runAsOwner("pg_ctl", ["-D", data, "-m", "fast", "-w", "stop"])
-  }
+  package func stop() throws { try Self.run(Self.script.path, [folder, "stop"]) }
 
   /// Ends it without its clean-up, as a crash does.
-  package func crash() throws {
-    try runAsOwner("pg_ctl", ["-D", data, "-m", "immediate", "-w", "stop"])
-  }
+  package func crash() throws { try Self.run(Self.script.path, [folder, "crash"]) }
 
   /// Stops or continues all its processes, as a server does that hangs.
   package func signal(_ signal: Int32) throws {
@@ -88,17 +72,10 @@ package final class PostgresServer: Sendable {
 
   /// Runs SQL and returns what psql prints.
   @discardableResult package func query(_ sql: String) throws -> String {
-    try runAsOwner("psql", ["-XAtq", "-d", url, "-c", sql])
+    try Self.run(Self.script.path, [folder, "query", sql])
   }
 
   private var data: String { folder + "/data" }
-
-  @discardableResult
-  private func runAsOwner(_ program: String, _ arguments: [String]) throws -> String {
-    let words = ["\(programs)/\(program)"] + arguments
-    if getuid() != 0 { return try Self.run(words[0], arguments) }
-    return try Self.run("/sbin/runuser", ["-u", "postgres", "--"] + words)
-  }
 
   /// Runs a program to its end and returns what it printed.
   ///

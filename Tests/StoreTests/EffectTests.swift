@@ -2,10 +2,11 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
-/// What follows a commit, on the node that has made it and on the others; `PostgresSystemTests` runs these tests too.
+/// What follows a commit, on the node that has made it and on the others.
 @Suite(.timeLimit(.minutes(5))) struct EffectTests {
   private let scratch = Scratch()
   private let otherScratch = Scratch()
@@ -21,9 +22,9 @@ import Testing
     }
     let others = other.map { Heard(by: $0, mark: mark) }
     // A node that has just started does not listen yet.
-    while others?.effects.contains(.credentialsEnded(first)) == false {
+    try await eventually("it listens") {
       try await store.tell(first)
-      try await Task.sleep(for: .milliseconds(20))
+      return others?.effects.contains(.credentialsEnded(first)) != false
     }
     for function in WritingFunction.all {
       let call = try await function.prepare(store, scratch)
@@ -135,8 +136,8 @@ private final class Heard: Sendable {
 
   /// Returns when a mark was heard, and some effects.
   func hear(mark: Int, and expected: Set<Effect> = []) async throws {
-    while marks < mark || !expected.isSubset(of: effects) {
-      try await Task.sleep(for: .milliseconds(5))
+    try await eventually("\(expected) are heard") {
+      marks >= mark && expected.isSubset(of: effects)
     }
   }
 }

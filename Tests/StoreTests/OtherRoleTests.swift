@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
-/// A role of the PostgreSQL server that may connect to the database and has no right on a table;
-/// `PostgresSystemTests` runs these tests.
+/// A role of the PostgreSQL server that may connect to the database and has no right on a table.
 @Suite(
   .enabled(if: Scratch.server != nil, "only with PostgreSQL"), .serialized, .timeLimit(.minutes(2)))
 struct OtherRoleTests {
@@ -42,7 +42,7 @@ struct OtherRoleTests {
     var new = NotificationInsert.any(to: alice)
     new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
     var count = 0
-    while !lanes.names.withLock({ $0.contains("fcm") }) {
+    try await eventually("the lane is told") {
       count += 1
       try other.script(
         """
@@ -50,7 +50,7 @@ struct OtherRoleTests {
           E'mallory\\nlane webpush:https://f\(count).example\\nlane fcm\\nlane apns')
         """)
       _ = try await store.notifications.create(new)
-      try await Task.sleep(for: .milliseconds(20))
+      return lanes.names.withLock { $0.contains("fcm") }
     }
     #expect(lanes.names.withLock { $0 } == ["fcm"])
   }
@@ -64,16 +64,16 @@ struct OtherRoleTests {
       "SELECT pg_advisory_lock(hashtextextended('richpush lead \(first.schema)', 0))")
     let store = try open(second)
     let lead = store.observers.lead
-    while lead.vacantSince == nil { try await Task.sleep(for: .milliseconds(20)) }
+    try await eventually("it is vacant") { lead.vacantSince != nil }
     #expect(!lead.isHeld)
     try other.script("SELECT pg_advisory_unlock_all()")
-    while lead.vacantSince != nil { try await Task.sleep(for: .milliseconds(20)) }
+    try await eventually("it is taken") { lead.vacantSince == nil }
     #expect(lead.isHeld)
     let next = try open(Scratch())
     // It has tried once it hears.
     let heard = Lanes()
     next.observers.onHearing.add { _ in heard.names.withLock { _ = $0.insert("it") } }
-    while heard.names.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(20)) }
+    try await eventually("it hears") { !heard.names.withLock(\.isEmpty) }
     #expect(!next.observers.lead.isHeld && next.observers.lead.vacantSince == nil)
   }
 

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
-/// What a node hears of others with the same PostgreSQL database; `PostgresSystemTests` runs these tests.
+/// What a node hears of others with the same PostgreSQL database.
 @Suite(.enabled(if: Scratch.server != nil, "only with PostgreSQL"), .timeLimit(.minutes(1)))
 struct PostgresListenerTests {
   private struct Calls {
@@ -33,15 +34,15 @@ struct PostgresListenerTests {
     var new = NotificationInsert.any(to: alice)
     new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
     // Listens once it has heard something.
-    while counts.value.withLock({ $0.othersCommits }) == 0 {
+    try await eventually("it listens") {
       _ = try await store.notifications.create(new)
-      try await Task.sleep(for: .milliseconds(20))
+      return counts.value.withLock { $0.othersCommits } > 0
     }
     let before = counts.value.withLock { $0 }
     let start = ContinuousClock.now
     for _ in 0..<100 { _ = try await store.notifications.create(new) }
-    while counts.value.withLock({ $0.othersCommits }) < before.othersCommits + 100 {
-      try await Task.sleep(for: .milliseconds(5))
+    try await eventually("all commits are heard") {
+      counts.value.withLock { $0.othersCommits } >= before.othersCommits + 100
     }
     // Whatever was reported by now, this one is reported later.
     let heard = counts.value.withLock { $0.jobs }

@@ -2,10 +2,11 @@ import Dispatch
 import FoundationEssentials
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
-/// Several nodes on one PostgreSQL database; `PostgresSystemTests` runs these tests.
+/// Several nodes on one PostgreSQL database.
 @Suite(.enabled(if: Scratch.server != nil, "only with PostgreSQL"), .timeLimit(.minutes(2)))
 struct PostgresTests {
   private let first = Scratch()
@@ -50,6 +51,7 @@ struct PostgresTests {
           var seen: [StoredPushEvent] = []
           var events: [StoredEvent] = []
           while seen.count < 200 || events.count < 200 {
+            try Task.checkCancellation()
             seen += try await store.events.pushEvents(
               for: alice, after: seen.last?.sequence ?? 0, limit: 7)
             events += try await store.events.events(
@@ -207,21 +209,18 @@ struct PostgresTests {
 
   @Test func `other nodes hear of what one node commits`() async throws {
     let stores = try open()
-    let (told, tell) = AsyncStream.makeStream(of: String.self)
+    let heard = Mutex<Set<String>>([])
+    @Sendable func hear(_ what: String) { _ = heard.withLock { $0.insert(what) } }
     let observers = stores[1].observers
-    observers.onPushEvents.add { tell.yield("push \($0.map(\.rawValue))") }
-    observers.onChange.add { tell.yield("change \($0)") }
-    observers.onCredentialsEnded.add { tell.yield("credentials \($0.rawValue)") }
-    observers.onAssetEvent.add { tell.yield("asset") }
-    observers.onJobs.add { tell.yield("jobs \($0.sorted())") }
-    // Listens once it has heard something.
-    var next = told.makeAsyncIterator()
-    repeat {
+    observers.onPushEvents.add { hear("push \($0.map(\.rawValue))") }
+    observers.onChange.add { hear("change \($0)") }
+    observers.onCredentialsEnded.add { hear("credentials \($0.rawValue)") }
+    observers.onAssetEvent.add { hear("asset") }
+    observers.onJobs.add { hear("jobs \($0.sorted())") }
+    try await eventually("it listens") {
       _ = try await stores[0].administration.endCredentials(of: bob)
-      try await Task.sleep(for: .milliseconds(20))
-      tell.yield("nothing")
-    } while await next.next() != "credentials 2"
-    var heard: Set<String> = []
+      return heard.withLock { $0.contains("credentials 2") }
+    }
     var new = NotificationInsert.any(to: alice)
     new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
     // Without its jobs, which a withdrawal cancels, nobody would look for them.
@@ -232,7 +231,7 @@ struct PostgresTests {
       richType: "img", name: "a", state: .ready, bytes: 1, modified: first.now, stamp: "")
     try await stores[0].assets.putAsset(asset, event: "{}")
     let expected: Set = ["push [1]", "change \(id)", "asset", #"jobs ["fcm"]"#]
-    while !heard.isSuperset(of: expected), let next = await next.next() { heard.insert(next) }
+    try await eventually("all are heard") { heard.withLock { $0.isSuperset(of: expected) } }
   }
 
   @Test func `connections that the server ends are replaced, and everything may have changed`()
@@ -260,7 +259,7 @@ struct PostgresTests {
   @Test func `one node has the lead, and the next one takes over`() async throws {
     var stores = try open()
     func leads() -> [Bool] { stores.map(\.observers.lead.isHeld) }
-    while !leads().contains(true) { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually("one has the lead") { leads().contains(true) }
     #expect(leads().count { $0 } == 1)
     let (changes, tell) = AsyncStream.makeStream(of: Bool.self)
     let next = stores[0].observers.lead.isHeld ? 1 : 0

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -14,9 +15,9 @@ final class Scratch: Sendable {
   /// The clock starts at `start`, in seconds since 1970.
   init(at start: Double = 1_800_000_000) {
     seconds = Mutex(start)
-    // In memory, where an fsync costs nothing: these tests do not cut the power.
-    let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-    folder = "\(parent)/richpush-store-\(UInt64.random(in: .min ... .max))"
+    folder =
+      FileManager.default.temporaryDirectory
+      .appending(path: "richpush-store-\(UInt64.random(in: .min ... .max))").path
     mkdir(folder, 0o700)
   }
 
@@ -37,17 +38,8 @@ final class Scratch: Sendable {
     let store = try Store(
       folder: folder, database: try database(), access: access, objects: objects,
       now: { self.now })
-    if let tables = store.tables as? PostgresTables {
-      tables.database.writeSoon { transaction in
-        let added = try transaction.run(
-          """
-          INSERT INTO users(id, name, role, created) SELECT id, name, 'device', 0
-          FROM unnest($1::bigint[], $2::text[]) AS guest(id, name) ON CONFLICT DO NOTHING
-          """, Array(guests.values), Array(guests.keys))
-        if added == guests.count {
-          try transaction.run("SELECT setval('users_id_seq', $1)", guests.count)
-        }
-      }
+    if store.tables is PostgresTables {
+      try addGuests()
       return store
     }
     store.database.writeSoon { connection in
@@ -60,16 +52,32 @@ final class Scratch: Sendable {
     return store
   }
 
+  /// Adds the users to the schema where they are missing.
+  ///
+  /// They are there when this returns: the writer of another node does not wait for this one's.
+  private func addGuests() throws {
+    guard let url = try database() else { return }
+    let connection = try PostgresConnection(url, for: .writing)
+    let added = try connection.run(
+      """
+      INSERT INTO users(id, name, role, created) SELECT id, name, 'device', 0
+      FROM unnest($1::bigint[], $2::text[]) AS guest(id, name) ON CONFLICT DO NOTHING
+      """, Array(guests.values), Array(guests.keys))
+    if added == guests.count {
+      try connection.run("SELECT setval('users_id_seq', $1)", guests.count)
+    }
+  }
+
   /// Returns when a SQLite database that nobody uses any more is closed, which its writer may do last.
   func databaseClosed() async throws {
-    while access("\(folder)/richpush.db-shm", F_OK) == 0 {
-      try await Task.sleep(for: .milliseconds(5))
+    try await eventually("the database is closed") {
+      access("\(folder)/richpush.db-shm", F_OK) != 0
     }
   }
 
   // MARK: PostgreSQL
 
-  /// The PostgreSQL server that all these tests use instead of SQLite; see `PostgresSystemTests`.
+  /// The PostgreSQL server that all these tests use instead of SQLite; `Tests/run.py` starts it.
   static let server = getenv("RICHPUSH_TEST_DATABASE").map { String(cString: $0) }
 
   var schema: String { "test_\(folder.split(separator: "-").last ?? "")" }
