@@ -6,6 +6,7 @@ import Push
 import RichPushAPI
 import Store
 import TestSupport
+import Waiting
 
 @testable import Delivery
 

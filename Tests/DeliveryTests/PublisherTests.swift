@@ -7,6 +7,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Delivery
 

@@ -8,6 +8,7 @@ import Store
 import Synchronization
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Delivery
 

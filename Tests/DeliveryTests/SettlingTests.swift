@@ -5,6 +5,7 @@ import Push
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Delivery
 

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// `docs/API.md`: its commands work as they are written, and its answers look like the real ones.
 @Suite(.timeLimit(.minutes(5))) struct APIDocumentTests {

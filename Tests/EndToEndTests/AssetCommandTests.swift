@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// `richpush asset`, as a content team types it.
 @Suite(.timeLimit(.minutes(5))) struct AssetCommandTests {

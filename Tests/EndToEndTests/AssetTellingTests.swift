@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// How people and programs hear what becomes of their files.
 @Suite(.timeLimit(.minutes(5))) struct AssetTellingTests {
@@ -74,7 +75,8 @@ import Testing
     try await RunningServer.lend { server in
       let alice = server.client("alice")
       try await eventually("the samples are ready") { try await alice.assetCounts().ready == 4 }
-      let watch = try Child("/usr/bin/script", Self.script("asset", ["watch"], server))
+      let words = try Self.words("asset", ["watch"], server)
+      let watch = try Child("/usr/bin/script", Child.terminal(words))
       try await eventually("it listens") {
         try server.measured(#"richpush_streams{stream="events"}"#) == 1
       }
@@ -103,23 +105,22 @@ import Testing
     }
   }
 
-  /// `richpush` as a person at a terminal sees it (script(1)).
+  /// `richpush` as a person at a terminal sees it.
   private static func onTerminal(
     _ command: String, _ arguments: [String], _ server: RunningServer, columns: Int = 0
   ) async throws -> String {
-    try await Child.run("/usr/bin/script", script(command, arguments, server, columns)).output
+    let words = try words(command, arguments, server)
+    return try await Child.run("/usr/bin/script", Child.terminal(words, columns: columns)).output
       .joined(separator: "\n")
   }
 
-  private static func script(
-    _ command: String, _ arguments: [String], _ server: RunningServer, _ columns: Int = 0
+  private static func words(
+    _ command: String, _ arguments: [String], _ server: RunningServer
   ) throws -> [String] {
     let words = [try Package.program("richpush").path, command] + arguments
     let remote =
       command == "asset" && arguments[0] == "check" ? [] : [server.endpoint.absoluteString]
-    let line = (words + remote.flatMap { ["--server", $0] }).map { "'\($0)'" }
-    let width = columns > 0 ? "stty cols \(columns); " : ""
-    return ["-qefc", width + line.joined(separator: " "), "/dev/null"]
+    return words + remote.flatMap { ["--server", $0] }
   }
 
   private static func events(of hub: StandIn) throws -> Set<String> {

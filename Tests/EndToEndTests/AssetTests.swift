@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// The drop folder, over HTTP and as a folder.
 @Suite(.timeLimit(.minutes(5))) struct AssetTests {

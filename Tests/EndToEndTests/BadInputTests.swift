@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Everything a careless or hostile hand can send: a clear refusal each, and a server that lives on.
 @Suite(.timeLimit(.minutes(5))) struct BadInputTests {

@@ -99,6 +99,13 @@ final class Child: Sendable {
     return result
   }
 
+  /// The arguments of script(1) that run a program at a terminal, which is so wide; it is killed with `script`.
+  static func terminal(_ words: [String], columns: Int = 0) -> [String] {
+    let width = columns > 0 ? "stty cols \(columns); " : ""
+    let line = words.map { "'\($0)'" }.joined(separator: " ")
+    return ["-qefc", width + "exec /usr/bin/setpriv --pdeathsig KILL -- " + line, "/dev/null"]
+  }
+
   /// A program that had to be killed.
   struct TimeLimitReached: Error {
     let program: String

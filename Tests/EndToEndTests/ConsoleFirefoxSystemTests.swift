@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// The console in Debian's Firefox, as far as browsers differ in it: fields for times, dropped files, what a tab keeps.
 @Suite(.timeLimit(.minutes(5))) struct ConsoleFirefoxSystemTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// What was acknowledged arrives: once, in order, unchanged, whatever happens to the server.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
@@ -103,12 +104,8 @@ import Testing
       message, richType: "img", payload: message.hasSuffix("3") ? "beach.jpg" : "logo.png",
       to: .users([user]))
     notification.idempotencyKey = message
-    while true {
-      do {
-        return try await server.client("backend").create(notification).id
-      } catch let error as RichPushError where [.unreachable, .unavailable].contains(error.code) {
-        try await Task.sleep(for: .milliseconds(50))
-      }
+    return try await Cluster.patiently { [notification] in
+      try await server.client("backend").create(notification).id
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// The limits of where a file will be shown, as its author is told of them.
 @Suite(.timeLimit(.minutes(5))) struct DeviceLimitTests {

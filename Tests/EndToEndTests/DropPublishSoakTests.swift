@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Exactly once, whenever the server dies.
 @Suite(.timeLimit(.minutes(30))) struct DropPublishSoakTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Publishing by dropping: words beside a file, or the outbox.
 @Suite(.timeLimit(.minutes(5))) struct DropPublishTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What people drop into the folders, made by the programs that they would use, and what they are told.
 @Suite(.timeLimit(.minutes(5))) struct DroppedKindsTests {

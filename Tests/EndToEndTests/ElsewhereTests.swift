@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// The program where it is started outside the repository, with nothing beside it in the current folder.
 @Suite(.timeLimit(.minutes(5))) struct ElsewhereTests {

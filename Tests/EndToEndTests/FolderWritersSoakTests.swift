@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import Synchronization
 import Testing
+import Waiting
 
 /// Programs that write into the folder as real ones do: they pause, and spell names in any of Unicode's forms.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Following and administering a server from another machine: `sent`, `audience`, `outbox`, `people`, `session`.
 @Suite(.timeLimit(.minutes(5))) struct FollowCommandTests {
@@ -187,9 +188,7 @@ import Testing
       try Package.program("richpush").path, "serve", "--demo", "--listen", "127.0.0.1:0",
       "--data", folder + "/var", "--assets", folder + "/assets", "--plugins", folder + "/plugins",
     ]
-    let line = words.map { "'\($0)'" }.joined(separator: " ")
-    let terminal = try Child("/usr/bin/script", ["-qefc", line, "/dev/null"])
-    defer { terminal.killAll() }
+    let terminal = try Child("/usr/bin/script", Child.terminal(words))
     // The log is on the terminal, too.
     for await line in terminal.lines where line.hasPrefix("richpush: ") {
       let form = #/richpush: the console is at http:\/\/127\.0\.0\.1:\d+\/console\/\s*/#

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What people and disks do to a folder: each is handled, none is fatal, each can be seen.
 @Suite(.timeLimit(.minutes(5))) struct HostileFolderTests {

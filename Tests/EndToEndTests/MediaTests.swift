@@ -2,6 +2,7 @@ import Foundation
 import MediaTypes
 import RichPushClient
 import Testing
+import Waiting
 
 /// From a file in a folder to media on a phone, for every rich type there is.
 @Suite(.timeLimit(.minutes(5))) struct MediaTests {

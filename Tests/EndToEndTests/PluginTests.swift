@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// A rich type is an executable: a good one works at once, a bad one hurts nobody.
 @Suite(.timeLimit(.minutes(5))) struct PluginTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What becomes of a dropped file in the background.
 @Suite(.timeLimit(.minutes(5))) struct PreparingTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import StandIns
 
 /// A connection on which a test writes the very bytes a client sends.
 final class RawConnection {
@@ -15,7 +16,7 @@ final class RawConnection {
   private var received: [UInt8] = []
 
   init(port: Int) throws {
-    socket = try loopbackSocket(port: port)
+    socket = try LoopbackSocket.connected(to: port)
   }
 
   deinit { close(socket) }

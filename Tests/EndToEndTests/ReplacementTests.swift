@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// A name gets another content, or goes: what was sent keeps what it had.
 @Suite(.timeLimit(.minutes(5))) struct ReplacementTests {

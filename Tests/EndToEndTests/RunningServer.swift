@@ -132,23 +132,6 @@ extension NewNotification {
   }
 }
 
-/// Waits until something becomes true that another process brings about, and gives up after a while: much later
-/// than it takes on a slow machine.
-func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () async throws -> Bool
-) async throws {
-  let clock = ContinuousClock()
-  let deadline = clock.now + .seconds(100)
-  while try await !condition() {
-    guard clock.now < deadline else {
-      Issue.record(what, sourceLocation: sourceLocation)
-      return
-    }
-    try await Task.sleep(for: .milliseconds(20))
-  }
-}
-
 /// Repeats what has a limit of time, three times at most, until it was in time: a busy machine may hold any process up
 /// for seconds.
 ///

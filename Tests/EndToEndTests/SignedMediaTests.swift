@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Media for a service extension that holds no password, and for the caches in front of it.
 @Suite(.timeLimit(.minutes(5))) struct SignedMediaTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Where the kernel tells not all that happens in the folder, or nothing, looks find it.
 @Suite(.timeLimit(.minutes(5))) struct SilentFolderSystemTests {

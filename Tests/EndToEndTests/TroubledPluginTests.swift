@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Files whose plugin has its troubles: they are told of, and taken as soon as it can.
 @Suite(.timeLimit(.minutes(5))) struct TroubledPluginTests {

@@ -1,4 +1,5 @@
 import Glibc
+import StandIns
 
 /// An HTTP client that sends exactly the bytes of a test.
 final class RawClient {
@@ -20,23 +21,7 @@ final class RawClient {
 
   /// A connected client; the kernel buffers about so many bytes that it has not read.
   init(_ port: Int, keeping receiveBuffer: Int32? = nil) {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var timeout = timeval(tv_sec: 15, tv_usec: 0)
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-    if var receiveBuffer {
-      setsockopt(
-        descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
-    }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    _ = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
+    descriptor = (try? LoopbackSocket.connected(to: port, keeping: receiveBuffer)) ?? -1
   }
 
   /// A client over TLS; nil if the handshake fails.

@@ -2,6 +2,7 @@ import Dispatch
 import Synchronization
 import Testing
 import Primitives
+import Waiting
 
 @testable import HTTP
 

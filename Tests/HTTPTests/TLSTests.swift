@@ -1,3 +1,4 @@
+import StandIns
 import Testing
 
 @testable import HTTP
@@ -78,7 +79,7 @@ import Testing
   @Test func `rejects a certificate with another's key`() throws {
     let error = #expect(throws: ServerError.self) {
       try TLSIdentity(
-        certificate: TestIdentities.onePEM.certificate, key: TestIdentities.twoPEM.key)
+        certificate: TestCertificates.one.certificate, key: TestCertificates.two.key)
     }
     #expect(error?.code == .badCertificate)
   }

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 import Primitives
 import Synchronization
+import Waiting
 
 @testable import HTTP
 
@@ -89,19 +90,4 @@ struct TestServer {
   }
 
   static let pattern: [UInt8] = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
-}
-
-/// Returns when the condition holds, for what nothing signals; records an issue if it does not in 30 s.
-func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () throws -> Bool
-) async throws {
-  let end = ContinuousClock.now + .seconds(30)
-  while try !condition() {
-    guard .now < end else {
-      Issue.record(what, sourceLocation: sourceLocation)
-      return
-    }
-    try await Task.sleep(for: .milliseconds(1))
-  }
 }

@@ -6,6 +6,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Intake
 

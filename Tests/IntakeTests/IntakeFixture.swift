@@ -5,6 +5,7 @@ import Primitives
 import RichPushAPI
 import Store
 import TestSupport
+import Waiting
 
 @testable import Intake
 

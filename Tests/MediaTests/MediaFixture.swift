@@ -3,6 +3,7 @@ import PluginHost
 import RichPushAPI
 import Store
 import TestSupport
+import Waiting
 
 @testable import Media
 

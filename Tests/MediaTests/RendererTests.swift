@@ -4,6 +4,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Media
 

@@ -9,6 +9,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 

@@ -10,6 +10,7 @@ import Store
 import Synchronization
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 

@@ -8,6 +8,7 @@ import RichPushAPI
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import HTTP
 @testable import Origin

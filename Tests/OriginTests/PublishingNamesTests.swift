@@ -2,6 +2,7 @@ import Foundation
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 

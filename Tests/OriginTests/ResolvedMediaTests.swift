@@ -5,6 +5,7 @@ import Primitives
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Origin
 @testable import PluginHost

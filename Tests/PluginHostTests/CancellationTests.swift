@@ -1,4 +1,5 @@
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -27,7 +28,7 @@ import Testing
     try fixture.resident("slow", "syswrite $c, ok('fine') if $p->{RICH_ID} eq '9'; sleep 60;")
     for _ in 0..<3 {
       let call = Task { await fixture.code("slow") }
-      try await fixture.eventually("it is called") {
+      try await eventually("it is called") {
         fixture.host.status().first?.processes.busy == 1
       }
       call.cancel()

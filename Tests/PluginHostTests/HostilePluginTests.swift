@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -146,7 +147,7 @@ import Testing
 
   /// Waits until the host may keep what it has read: until then it reads a plugin for each call.
   private func settle(_ file: String) async throws {
-    try await fixture.eventually("\(file) is settled") { FileStamp(file)?.isSettled == true }
+    try await eventually("\(file) is settled") { FileStamp(file)?.isSettled == true }
   }
 
   @Test(arguments: [
@@ -164,7 +165,7 @@ import Testing
     let place = fixture.folder + (path.isEmpty ? "" : "/\(path)")
     // The times of the plugin's own files stay: only the mode tells.
     #expect(chmod(place, 0o777) == 0)
-    try await fixture.eventually("it is refused") { await fixture.code("open") == .failed }
+    try await eventually("it is refused") { await fixture.code("open") == .failed }
     #expect(fixture.log.contains("every user of this machine can change \(place)"))
   }
 
@@ -175,7 +176,7 @@ import Testing
     try await settle(fixture.write("plugins/open/.lib/module", "data", mode: 0o644))
     #expect(try await fixture.text("open") == "hi\n")
     let file = try fixture.write("plugins/open/.lib/other", "data", mode: 0o666)
-    try await fixture.eventually("it is refused") { await fixture.code("open") == .failed }
+    try await eventually("it is refused") { await fixture.code("open") == .failed }
     #expect(fixture.log.contains("every user of this machine can change \(file)"))
   }
 
@@ -194,7 +195,7 @@ import Testing
       atPath: "\(fixture.folder)/plugins/linked", withDestinationPath: file)
     #expect(try await fixture.text("linked") == "hi\n")
     #expect(chmod("\(fixture.folder)/\(path)", 0o777) == 0)
-    try await fixture.eventually("it is refused") { await fixture.code("linked") == .failed }
+    try await eventually("it is refused") { await fixture.code("linked") == .failed }
     #expect(fixture.log.contains("every user of this machine can change"))
   }
 
@@ -220,7 +221,7 @@ import Testing
       "echo $$ > $TMPDIR/../../pid.new; mv $TMPDIR/../../pid.new $TMPDIR/../../pid; sleep 600")
     let call = Task { await fixture.code("long") }
     var text = ""
-    try await fixture.eventually("it is started") {
+    try await eventually("it is started") {
       text = (try? String(contentsOfFile: "\(fixture.folder)/tmp/pid", encoding: .utf8)) ?? ""
       return !text.isEmpty
     }

@@ -26,6 +26,7 @@ final class PluginFixture: Sendable {
       folder: "\(folder)/plugins", executables: "\(folder)/binaries",
       launcher: PluginFixture.launcher,
       temporaryFolder: "\(folder)/tmp")
+    configuration.uids = Self.uids
     configuration.setLog { line in lines.all.withLock { $0.append(line) } }
     change(&configuration)
     self.folder = folder
@@ -34,6 +35,13 @@ final class PluginFixture: Sendable {
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// User IDs of this process's own: the kernel limits how many processes one has on the whole machine, and another
+  /// run of the tests, or a server, would take of it.
+  private static let uids: ClosedRange<Int> = {
+    let first = Int.random(in: 70_000...500_000)
+    return first...(first + 63)
+  }()
 
   /// `richpush-exec` beside the program that runs the tests.
   static var launcher: String {
@@ -95,18 +103,6 @@ final class PluginFixture: Sendable {
       ProcessFolder(
         in: "\(folder)/tmp", for: .server(reason: "it is a test"),
         PluginLauncher(startingLater: configuration)))
-  }
-
-  /// Waits for what another thread or process does; records an issue if it does not within 20 seconds.
-  func eventually(_ what: Comment, _ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await !condition() {
-      guard ContinuousClock.now < deadline else {
-        Issue.record(what)
-        return
-      }
-      try await Task.sleep(for: .milliseconds(5))
-    }
   }
 
   /// The error of a call; nil if it succeeds.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -128,7 +129,7 @@ import Testing
     }
     try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0...width { group.addTask { try await fixture.text("waits") } }
-      try await fixture.eventually("they run and wait") {
+      try await eventually("they run and wait") {
         let status = fixture.host.status().first
         return status?.processes.busy == width && status?.queue.waiting == 1
       }
@@ -149,7 +150,7 @@ import Testing
       $0.queueTimeout = .milliseconds(20)
     }
     let first = Task { try await fixture.text("waits") }
-    try await fixture.eventually("it runs") {
+    try await eventually("it runs") {
       fixture.host.status().first?.queue.running == 1
     }
     #expect(await fixture.code("waits") == .busy)
@@ -169,7 +170,7 @@ import Testing
       try? FileManager.default.createDirectory(
         atPath: "\(folder)/plugin-1/tmp/deep", withIntermediateDirectories: true)
     }
-    try await fixture.eventually("it is removed") {
+    try await eventually("it is removed") {
       let names = try FileManager.default.contentsOfDirectory(atPath: "\(fixture.folder)/tmp")
       return Set(names) == ["kept", "plugin", "answer-sheet.txt", "plugin-Sources"]
     }
@@ -205,6 +206,6 @@ import Testing
   @Test func `counts the changes of the plugins' folder`() async throws {
     let before = fixture.host.changeCount
     try fixture.script("new", "exit 0")
-    try await fixture.eventually("it is noticed") { fixture.host.changeCount > before }
+    try await eventually("it is noticed") { fixture.host.changeCount > before }
   }
 }

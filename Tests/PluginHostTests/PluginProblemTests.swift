@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -75,16 +76,16 @@ import Testing
     let problem = "plugin card: it cannot be used: \(fixture.folder)/plugins/card/plugin.json: "
     #expect(fixture.log == problem + "\"verb\" is not a member it can have")
     try fixture.write("plugins/card/plugin.json", "{", mode: 0o644)
-    try await fixture.eventually("the log says so") {
+    try await eventually("the log says so") {
       fixture.log.contains(problem + "it is not JSON")
     }
     try fixture.write(
       "plugins/card/plugin.json", String(repeating: " ", count: 65_537), mode: 0o644)
-    try await fixture.eventually("the log says so") {
+    try await eventually("the log says so") {
       fixture.log.contains(problem + "it cannot be read, or has more")
     }
     try fixture.write("plugins/card/plugin.json", "{}", mode: 0o644)
-    try await fixture.eventually("the log says so") {
+    try await eventually("the log says so") {
       fixture.log.hasSuffix("plugin card: it can be used now")
     }
     #expect(!fixture.log.contains("fine"))

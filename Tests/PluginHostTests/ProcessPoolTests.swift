@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -182,10 +183,10 @@ import Testing
     let started = Started()
     let pool = pool({ $0.min = 2 }, started: started)
     pool.fill()
-    try await fixture.eventually("two are started") { pool.count.idle == 2 }
+    try await eventually("two are started") { pool.count.idle == 2 }
     let first = try await call(pool)
     first.end()
-    try await fixture.eventually("a third is started") { started.count == 3 }
+    try await eventually("a third is started") { started.count == 3 }
     #expect(pool.count.idle == 2)
   }
 

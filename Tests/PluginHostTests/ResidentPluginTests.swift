@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -77,7 +78,7 @@ import Testing
     try fixture.resident(
       "idle", manifest: #""workers":{"max":1,"idleSeconds":1}"#, "syswrite $c, ok($$);")
     let pid = try #require(Int32(try await fixture.text("idle")))
-    try await fixture.eventually("its process has ended") { kill(pid, 0) != 0 }
+    try await eventually("its process has ended") { kill(pid, 0) != 0 }
     #expect(try await fixture.text("idle") != String(pid))
   }
 
@@ -199,7 +200,7 @@ import Testing
     try fixture.resident("sick", before: "exit 4;", "")
     #expect(await fixture.code("sick") == .failed)
     // The first pauses are short: a call that comes later fails like the one before it.
-    try await fixture.eventually("it is not started now") {
+    try await eventually("it is not started now") {
       let error = await fixture.error(PluginCall(verb: .render, richType: "sick"))
       return error?.code == .busy && error?.retryAfter ?? 0 > 0
     }
@@ -212,6 +213,6 @@ import Testing
       try fixture.resident("left", "syswrite $c, ok($$);")
       pid = try #require(Int32(try await fixture.text("left")))
     }
-    try await fixture.eventually("its process has ended") { kill(pid, 0) != 0 }
+    try await eventually("its process has ended") { kill(pid, 0) != 0 }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -19,10 +20,10 @@ import Testing
     try fixture.resident(
       "ready", manifest: #""workers":{"min":2,"max":3,"idleSeconds":1}"#, "syswrite $c, ok($$);")
     fixture.host.warmUp()
-    try await fixture.eventually("two are ready") { idle("ready") == 2 }
+    try await eventually("two are ready") { idle("ready") == 2 }
     let victim = try #require(Int32(try await fixture.text("ready")))
     kill(victim, SIGKILL)
-    try await fixture.eventually("a new one is ready") {
+    try await eventually("a new one is ready") {
       kill(victim, 0) != 0 && idle("ready") == 2
     }
     #expect(try await fixture.text("ready") != String(victim))
@@ -34,10 +35,10 @@ import Testing
   {
     fixture.host.warmUp()
     try fixture.resident("late", manifest: #""workers":{"min":1}"#, "syswrite $c, ok($$);")
-    try await fixture.eventually("one is ready") { idle("late") == 1 }
+    try await eventually("one is ready") { idle("late") == 1 }
     let pid = try #require(Int32(try await fixture.text("late")))
     try FileManager.default.removeItem(atPath: "\(fixture.folder)/plugins/late")
-    try await fixture.eventually("it has ended") { kill(pid, 0) != 0 }
+    try await eventually("it has ended") { kill(pid, 0) != 0 }
   }
 
   @Test func `starts processes for calls that are expected, and ends unused ones`()
@@ -53,7 +54,7 @@ import Testing
       fixture.host.prestart("eager", calls: 5)
       counts.append(idle("eager"))
       let wasInTime = ContinuousClock.now - start < .seconds(1)
-      try await fixture.eventually("they have gone") {
+      try await eventually("they have gone") {
         let processes = fixture.host.status().first?.processes
         return processes?.idle == 0 && processes?.busy == 0
       }
@@ -72,7 +73,7 @@ import Testing
       "sick", manifest: #""workers":{"min":1}"#,
       before: "open(my $f, '>>', '\(fixture.folder)/plugins/count'); exit 4;", "")
     fixture.host.warmUp()
-    try await fixture.eventually("it has failed") {
+    try await eventually("it has failed") {
       do throws(PluginError) {
         _ = try await fixture.host.respond(to: PluginCall(verb: .render, richType: "sick"))
       } catch { return error.code == .busy && (error.retryAfter ?? 0) >= 1 }
@@ -126,7 +127,7 @@ import Testing
     let fresh = PluginCall(verb: .render, richType: "late", id: "9")
     // The next worker of a plugin that lost one is started a little later.
     var answer = ""
-    try await fixture.eventually("a fresh one answers") {
+    try await eventually("a fresh one answers") {
       do { answer = try await fixture.text(fresh) } catch let error as PluginError
         where error.code == .busy
       { return false }
@@ -140,7 +141,7 @@ import Testing
       "raving",
       "syswrite $c, ok($$); close $c; if (!fork) { while (1) { syswrite STDERR, 'x' x 65536 } }")
     let pid = try #require(Int32(try await fixture.text("raving")))
-    try await fixture.eventually("its process has ended") { kill(pid, 0) != 0 }
+    try await eventually("its process has ended") { kill(pid, 0) != 0 }
     #expect(fixture.log.contains("notification 7: its process was ended: it writes without end"))
     #expect(try await fixture.text("raving") != String(pid))
   }
@@ -152,10 +153,10 @@ import Testing
       "busybody", manifest: #""workers":{"min":1,"max":1},"limits":{"seconds":1}"#,
       "syswrite $c, ok($$); close $c; if (!fork) { 1 while 1 }")
     fixture.host.warmUp()
-    try await fixture.eventually("one is ready") { idle("busybody") == 1 }
+    try await eventually("one is ready") { idle("busybody") == 1 }
     let pid = try #require(Int32(try await textInTime("busybody")))
-    try await fixture.eventually("its processes have ended") { kill(-pid, 0) != 0 }
-    try await fixture.eventually("the log says why") {
+    try await eventually("its processes have ended") { kill(-pid, 0) != 0 }
+    try await eventually("the log says why") {
       fixture.log.contains("its process was killed: it used more processor time without a call")
     }
     #expect(idle("busybody") == 0)
@@ -167,7 +168,7 @@ import Testing
       "early", manifest: #""workers":{"min":1,"max":1},"limits":{"seconds":1}"#,
       before: "1 while 1;", "")
     fixture.host.warmUp()
-    try await fixture.eventually("it has ended") {
+    try await eventually("it has ended") {
       fixture.log.contains("without a call than one may take")
     }
     #expect(idle("early") == 0)
@@ -194,7 +195,7 @@ import Testing
   /// The answer of a plugin whose calls may take a second, from a call during which the machine did not stand still.
   private func textInTime(_ name: String) async throws -> String {
     var text = ""
-    try await fixture.eventually("it answers in time") {
+    try await eventually("it answers in time") {
       do { text = try await fixture.text(name) } catch let error as PluginError
         where [.timedOut, .busy].contains(error.code)
       { return false }

@@ -1,6 +1,7 @@
 import Primitives
 import Synchronization
 import Testing
+import Waiting
 
 @Suite(.timeLimit(.minutes(1))) struct AdmissionQueueTests {
   private func waiting(_ queue: AdmissionQueue, _ count: Int) async throws {

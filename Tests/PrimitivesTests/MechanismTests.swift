@@ -2,6 +2,7 @@ import Glibc
 import Primitives
 import Synchronization
 import Testing
+import Waiting
 
 @Suite(.timeLimit(.minutes(1))) struct KeyedSemaphoreTests {
   @Test func `runs one operation for each key at a time`() async {
@@ -69,20 +70,6 @@ private final class Flag: Sendable {
   var isSet: Bool { value.load(ordering: .acquiring) }
 
   func set() { value.store(true, ordering: .releasing) }
-}
-
-/// Returns when the condition holds, for what nothing signals; records an issue if it does not in 30 s.
-func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
-) async throws {
-  let end = ContinuousClock.now + .seconds(30)
-  while !condition() {
-    guard .now < end else {
-      Issue.record(what, sourceLocation: sourceLocation)
-      return
-    }
-    try await Task.sleep(for: .milliseconds(1))
-  }
 }
 
 /// Counts what runs at once.

@@ -1,6 +1,7 @@
 import Foundation
 import StandIns
 import Testing
+import Waiting
 
 @testable import Push
 
@@ -219,8 +220,8 @@ import Testing
     let provider = try Self.provider(apns, timeout: .seconds(600))
     try apns.answer(["*": [["act": "silence"]]])
     let task = Task { await provider.send(.sample()) }
-    while try #require(try apns.tell(["do": "requests"])["requests"] as? [Any]).isEmpty {
-      try await Task.sleep(for: .milliseconds(5))
+    try await eventually("it is asked") {
+      try !#require(try apns.tell(["do": "requests"])["requests"] as? [Any]).isEmpty
     }
     task.cancel()
     #expect(try await within { await task.value.summary } == "unavailable")

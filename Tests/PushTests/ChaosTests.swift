@@ -2,6 +2,7 @@ import Foundation
 import StandIns
 import Testing
 import Primitives
+import Waiting
 
 @testable import Push
 
@@ -24,10 +25,8 @@ import Primitives
     let lane = Lane(
       provider: provider, outbox: outbox, clock: HastyClock(), random: { 0.5 }, log: .silent)
     let task = Task { await lane.run() }
-    try await within {
-      while lane.status.delivered < count, lane.status.failed == 0 {
-        try await Task.sleep(for: .milliseconds(20))
-      }
+    try await eventually("all are delivered") {
+      lane.status.delivered >= count || lane.status.failed > 0
     }
     lane.stop()
     await task.value

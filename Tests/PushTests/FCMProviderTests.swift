@@ -1,6 +1,7 @@
 import Foundation
 import StandIns
 import Testing
+import Waiting
 
 @testable import Push
 
@@ -308,7 +309,9 @@ import Testing
     try service.answer(["/token": [["act": "silence"]]])
     let provider = try provider(service, timeout: .seconds(600))
     let task = Task { await provider.send(.android()) }
-    try await Task.sleep(for: .milliseconds(200))
+    try await eventually("the token is asked for") {
+      try !#require(try service.tell(["do": "requests"])["requests"] as? [Any]).isEmpty
+    }
     task.cancel()
     let outcome = try await within { await task.value }
     guard case .unavailable = outcome else {

@@ -1,6 +1,7 @@
 import Primitives
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Push
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Primitives
+import Waiting
 
 @testable import Push
 

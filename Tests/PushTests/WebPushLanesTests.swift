@@ -3,6 +3,7 @@ import Primitives
 import StandIns
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Push
 

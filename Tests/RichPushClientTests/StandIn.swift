@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StandIns
 import Synchronization
 
 /// A server that a test writes itself: every request meets a closure and the raw connection.
@@ -40,19 +41,8 @@ final class StandIn: Sendable {
   var requests: [Request] { diary.requests.withLock { $0 } }
 
   init(_ answer: @escaping @Sendable (Request, Connection) -> Void) throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let port = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        _ = bind(listener, address, length)
-        _ = getsockname(listener, address, &length)
-      }
-      return UInt16(bigEndian: pointer.pointee.sin_port)
-    }
-    guard listen(listener, 16) == 0, let url = URL(string: "http://127.0.0.1:\(port)") else {
+    let (listener, port) = try LoopbackSocket.listening(backlog: 16)
+    guard let url = URL(string: "http://127.0.0.1:\(port)") else {
       throw RichPushTestError.noSocket
     }
     endpoint = url

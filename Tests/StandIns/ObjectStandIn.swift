@@ -46,7 +46,7 @@ package final class ObjectStandIn: Sendable {
 
   package init() throws {
     signal(SIGPIPE, SIG_IGN)
-    let (listener, port) = try loopbackListener(backlog: 128)
+    let (listener, port) = try LoopbackSocket.listening(backlog: 128)
     (self.listener, self.port) = (listener, port)
     Thread.detachNewThread { [weak self] in
       while case let connection = accept(listener, nil, nil), connection >= 0 {

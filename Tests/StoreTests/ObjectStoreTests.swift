@@ -2,6 +2,7 @@ import Foundation
 import StandIns
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -132,7 +133,7 @@ import Testing
       let key = Digest(of: text)
       let rendition = try await store.renditions.store(
         key, bytes: bytes, contentType: "image/png", fields: fields)
-      try await eventually { objects.keys.contains { $0.hasSuffix(key.hex) } }
+      try await eventually("it is uploaded") { objects.keys.contains { $0.hasSuffix(key.hex) } }
       #expect(second.renditions.rendition(key) == nil)
       let found = try #require(try await second.renditions.fetch(key))
       #expect(found.digest == rendition.digest && found.created == rendition.created)
@@ -149,7 +150,7 @@ import Testing
     let key = Digest(of: "a")
     let object = "renditions/\(key.hex.prefix(2))/\(key.hex)"
     _ = try await store.renditions.store(key, bytes: picture, contentType: "image/png")
-    try await eventually { objects.keys.contains(object) }
+    try await eventually("it is uploaded") { objects.keys.contains(object) }
     let whole = try #require(objects.bytes(object))
     store.renditions.remove(key)
     for damaged in [whole.prefix(length), whole.suffix(length), Data(count: length)] {
@@ -165,7 +166,7 @@ import Testing
     let (key, other) = (Digest(of: "a"), Digest(of: "b"))
     for (key, byte) in [(key, UInt8(1)), (other, 2)] {
       _ = try await store.renditions.store(key, bytes: [byte], contentType: "image/png")
-      try await eventually { objects.keys.contains(object(key)) }
+      try await eventually("it is uploaded") { objects.keys.contains(object(key)) }
     }
     let (good, another) = try (
       #require(objects.bytes(object(key))), #require(objects.bytes(object(other)))
@@ -200,7 +201,9 @@ import Testing
     store.renditions.remove(key)
     objects.set(object(key), forged + Data((zeros(8) + size).utf8))
     _ = try await store.renditions.store(key, bytes: [1], contentType: "image/png")
-    try await eventually { objects.bytes(object(key))?.prefix(1) == Data([1]) }
+    try await eventually("it is replaced") {
+      objects.bytes(object(key))?.prefix(1) == Data([1])
+    }
     store.renditions.remove(key)
     #expect(try await store.renditions.fetch(key)?.digest == Digest(of: [1]))
   }
@@ -221,18 +224,18 @@ import Testing
         try await store.blobs.fetch(gone.digest, size: 1)
       }
       #expect(error?.code == .away)
-      try await eventually { store.objects?.counts.isAway == true }
+      try await eventually("it is away") { store.objects?.counts.isAway == true }
     }
     let get = try #require(store.objects?.counts.requests[.get])
     #expect(get.failed == 1 && get.skipped == 1)
     try await store.blobs.fetch(kept.digest, size: kept.size)
     await #expect(throws: StoreError.self) { try await store.probe() }
     objects.heal()
-    try await eventually { store.objects?.counts.isAway == false }
+    try await eventually("it is back") { store.objects?.counts.isAway == false }
     try await store.blobs.fetch(gone.digest, size: 1)
     try await store.probe()
     // Told after it is counted.
-    try await eventually { changes.withLock { $0 } == [true, false] }
+    try await eventually("both are told") { changes.withLock { $0 } == [true, false] }
   }
 
   @Test func `a wrong key is reported at the start, and a store that is away is expected back`()
@@ -308,16 +311,5 @@ extension ObjectStandIn {
     var configuration = try ObjectStoreConfiguration(url, accessKey: "rich:push", secret: "hidden")
     configuration.deadline = deadline
     return configuration
-  }
-}
-
-/// Waits until something becomes true in another thread.
-func eventually(
-  sourceLocation: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
-) async throws {
-  let end = ContinuousClock.now + .seconds(30)
-  while try !condition() {
-    try #require(ContinuousClock.now < end, sourceLocation: sourceLocation)
-    try await Task.sleep(for: .milliseconds(5))
   }
 }

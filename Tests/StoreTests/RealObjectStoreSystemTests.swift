@@ -2,6 +2,7 @@ import Foundation
 import S3
 import StandIns
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -43,7 +44,7 @@ import Testing
     let key = Digest(of: "a")
     let rendition = try await store.renditions.store(
       key, bytes: bytes, contentType: "image/png", fields: [])
-    try await eventually { objects.counts.requests[.put]?.succeeded == 2 }
+    try await eventually("both are uploaded") { objects.counts.requests[.put]?.succeeded == 2 }
     store.renditions.remove(key)
     #expect(try await store.renditions.fetch(key) == rendition)
     #expect(try await store.renditions.fetch(Digest(of: "b")) == nil)

@@ -1,6 +1,7 @@
 import Dispatch
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -41,9 +42,11 @@ import Testing
     scratch.pass(60)
     try await limit(store, to: 1 << 30)
     for id in ids {
-      while try await store.notifications.receipts(of: id).contains(where: {
-        $0.fetched == nil || $0.sent == nil
-      }) { try await Task.sleep(for: .milliseconds(20)) }
+      try await eventually("the receipts of \(id) are written") {
+        try await store.notifications.receipts(of: id).allSatisfy {
+          $0.fetched != nil && $0.sent != nil
+        }
+      }
       let receipts = try await store.notifications.receipts(of: id)
       #expect(receipts.map(\.fetched) == [time] && receipts.map(\.sent) == [time])
     }

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -177,7 +178,7 @@ import Testing
     for index in 0..<60 {
       try await store.accounts.addUser("user\(index)", hash: text, role: .device)
     }
-    try await eventually {
+    try await eventually("the database has grown") {
       (stat(ofFile: store.database.path)?.st_size ?? 0) > 3_000_000
     }
   }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import StandIns
 import Synchronization
 
 /// A connection on which a test writes the very bytes that a client sends.
@@ -18,17 +19,10 @@ package final class RawConnection: Sendable {
 
   private let descriptor: Int32
   private let input = Mutex(Input())
-  /// Longer than any answer takes on a busy machine.
-  private static let timeout = 30
 
   /// Connects from an address of loopback: 127.0.0.0 and so much.
   package init(port: Int, from address: UInt32) {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var timeout = timeval(tv_sec: Self.timeout, tv_usec: 0)
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-    Self.with(0x7F00_0000 + address, 0) { _ = bind(descriptor, $0, $1) }
-    Self.with(0x7F00_0001, UInt16(port)) { _ = connect(descriptor, $0, $1) }
+    descriptor = (try? LoopbackSocket.connected(to: port, from: address)) ?? -1
   }
 
   deinit { close(descriptor) }
@@ -103,19 +97,5 @@ package final class RawConnection: Sendable {
     guard count > 0 else { return false }
     input.bytes += piece.prefix(count)
     return true
-  }
-
-  private static func with(
-    _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Void
-  ) {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = host.bigEndian
-    withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
   }
 }

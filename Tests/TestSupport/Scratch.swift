@@ -4,6 +4,7 @@ package import PluginHost
 package import Store
 import Synchronization
 package import Primitives
+import Waiting
 
 /// A temporary folder that is removed with the last reference to it.
 package final class Scratch: Sendable {
@@ -152,30 +153,4 @@ package final class LogLines: Sendable {
       return lines
     }
   }
-}
-
-/// A condition that was not met in time.
-package struct Unmet: Error, CustomStringConvertible {
-  package let description: String
-
-  package init(_ description: String) { self.description = description }
-}
-
-/// Waits until a condition holds that another task or process brings about.
-///
-/// - Throws: ``Unmet`` after 40 seconds.
-package func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-  _ = try await value(what) { try await condition() ? true : nil }
-}
-
-/// Waits for a value that another task or process brings about.
-///
-/// - Throws: ``Unmet`` after 40 seconds.
-package func value<R>(_ what: String, _ find: () async throws -> R?) async throws -> R {
-  let deadline = ContinuousClock.now + .seconds(40)
-  while ContinuousClock.now < deadline {
-    if let found = try await find() { return found }
-    try await Task.sleep(for: .milliseconds(5))
-  }
-  throw Unmet("It did not come true: " + what)
 }

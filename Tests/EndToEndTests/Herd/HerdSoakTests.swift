@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// A million phones, one second after the push: what one machine and a test can show of it.
 ///

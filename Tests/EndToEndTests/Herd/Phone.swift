@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import StandIns
 
 /// One phone of many: it asks on a connection that it keeps, and reads no more than it must.
 final class Phone {
@@ -16,7 +17,7 @@ final class Phone {
   }
 
   init(port: Int) throws {
-    socket = try loopbackSocket(port: port)
+    socket = try LoopbackSocket.connected(to: port)
   }
 
   deinit {

@@ -1,6 +1,7 @@
 import Foundation
 import StandIns
 import Testing
+import Waiting
 
 /// HAProxy or nginx with the configuration of `docs/SCALING.md`, on a port of its own.
 final class Balancer: Sendable {
@@ -23,7 +24,7 @@ final class Balancer: Sendable {
     case .nginx: child = try Self.nginx(scratch, port, nodes)
     }
     try await eventually("the balancer reaches a node: \(child.errors)") {
-      guard let socket = connectedSocket(port: port) else { return false }
+      guard let socket = try? LoopbackSocket.connected(to: port) else { return false }
       close(socket)
       return try get("/readyz").status == 200
     }

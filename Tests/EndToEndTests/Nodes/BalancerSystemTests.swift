@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// The balancers of `docs/SCALING.md` in front of three nodes.
 @Suite(

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Three nodes with one PostgreSQL database, one object store and one drop folder, behind a balancer.
 struct Cluster: Sendable {
@@ -67,12 +68,13 @@ struct Cluster: Sendable {
 
   /// Repeats what no node was there to answer, or what the one that was asked could not do then.
   static func patiently<Value>(_ body: () async throws -> Value) async throws -> Value {
-    while true {
-      do { return try await body() } catch let error as RichPushError
+    var value: Value?
+    try await eventually("it is answered") {
+      do { value = try await body() } catch let error as RichPushError
         where [.unreachable, .unavailable].contains(error.code)
-      {
-        try await Task.sleep(for: .milliseconds(50))
-      }
+      {}
+      return value != nil
     }
+    return try #require(value)
   }
 }

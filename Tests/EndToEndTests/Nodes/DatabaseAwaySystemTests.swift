@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Three nodes behind the documented balancer, of which one or all do not reach the database.
 @Suite(

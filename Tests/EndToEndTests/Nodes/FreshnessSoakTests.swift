@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What has ended at one node is answered by no other a second later.
 @Suite(

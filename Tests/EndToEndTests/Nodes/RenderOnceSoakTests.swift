@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Phones that ask several nodes at the same moment for what none of them has rendered.
 @Suite(

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// A line of JSON for every answer.
 @Suite(.timeLimit(.minutes(5))) struct AccessLogTests {

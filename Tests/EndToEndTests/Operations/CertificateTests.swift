@@ -1,6 +1,7 @@
 import Foundation
 import StandIns
 import Testing
+import Waiting
 
 /// HTTPS by the server itself.
 @Suite(.timeLimit(.minutes(5))) struct CertificateTests {

@@ -95,7 +95,7 @@ import Testing
       RICHPUSH_TLS_KEY=\(key.path)
       """
     let plain = try scratch.drop(Array(text.utf8), as: "plain.env")
-    let password = "\nRICHPUSH_DATABASE=postgres://richpush:hidden@db.example/richpush\n"
+    let password = "\nRICHPUSH_DATABASE=postgres://richpush:hidden@127.0.0.1:1/richpush\n"
     let secret = try scratch.drop(Array((text + password).utf8), as: "secret.env")
     func warnings(_ file: URL) async throws -> [String] {
       let result = try await Child.run("richpush", ["config", "check", file.path])

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// A server that may open few files.
 @Suite(.timeLimit(.minutes(5))) struct DescriptorTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Nodes with one database and one object store, each with a drop folder of its own.
 @Suite(

@@ -1,6 +1,8 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
+import StandIns
 
 /// How the server ends.
 @Suite(.timeLimit(.minutes(5))) struct EndTests {
@@ -41,7 +43,7 @@ import Testing
       }
       // The streams did not wait for the work that still goes on, and nobody new comes in.
       #expect(!asking.hasInput)
-      #expect(connectedSocket(port: server.port) == nil)
+      #expect((try? LoopbackSocket.connected(to: server.port)) == nil)
       try Data().write(to: flag)
       #expect(try asking.answer().status == 201)
       // What lent the server sees it exit with 0.

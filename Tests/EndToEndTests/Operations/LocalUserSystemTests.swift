@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What another user of the machine reads of a running server's data.
 @Suite(.timeLimit(.minutes(5))) struct LocalUserSystemTests {

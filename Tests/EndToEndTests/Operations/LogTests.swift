@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 /// The log on standard error.
 @Suite(.timeLimit(.minutes(1))) struct LogTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// What an operator's instruments see.
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {

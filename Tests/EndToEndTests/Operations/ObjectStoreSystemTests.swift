@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// A server whose content is in a real object store, OpenStack Swift with its S3 interface.
 @Suite(.timeLimit(.minutes(10))) struct ObjectStoreSystemTests {
@@ -238,14 +239,14 @@ extension RichPushClient {
   /// may stand still.
   @discardableResult
   func upload(_ picture: URL, as name: String) async throws -> Asset {
-    for _ in 0..<5 {
-      do {
-        return try await upload(picture, name: name, richType: "img")
-      } catch let error as RichPushError where error.status == 503 {
-        try await Task.sleep(for: .seconds(1))
-      }
+    var asset: Asset?
+    try await eventually("it is stored") {
+      do { asset = try await upload(picture, name: name, richType: "img") } catch let error
+        as RichPushError where error.status == 503
+      {}
+      return asset != nil
     }
-    return try await upload(picture, name: name, richType: "img")
+    return try #require(asset)
   }
 }
 

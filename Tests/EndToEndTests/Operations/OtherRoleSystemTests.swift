@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// A role of the PostgreSQL server that may connect to the service's database, and has no right on a table.
 @Suite(

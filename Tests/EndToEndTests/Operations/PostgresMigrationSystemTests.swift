@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// `richpush store` with PostgreSQL: records move there, are checked, backed up and restored.
 @Suite(

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// The real program on PostgreSQL: one node, and two that share a database.
 @Suite(

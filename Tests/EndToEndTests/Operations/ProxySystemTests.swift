@@ -3,6 +3,7 @@ import RichPushClient
 import StandIns
 import Synchronization
 import Testing
+import Waiting
 
 /// The nginx of `docs/OPERATIONS.md`, as it stands there.
 @Suite(.timeLimit(.minutes(5))) struct ProxySystemTests {

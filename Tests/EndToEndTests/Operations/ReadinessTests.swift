@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// What the server says of itself when it is full, and that it goes on for those it can serve.
 @Suite(.timeLimit(.minutes(5))) struct ReadinessTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// `richpush user remove` and `add` beside a running server: a name changes hands.
 @Suite(.timeLimit(.minutes(5))) struct RemovedUserTests {

@@ -1,6 +1,8 @@
 import Foundation
 import Synchronization
 import Testing
+import Waiting
+import StandIns
 
 /// What systemd and the server tell each other, with a stand-in of systemd.
 @Suite(.timeLimit(.minutes(2))) struct ServiceNotificationTests {
@@ -38,7 +40,7 @@ import Testing
       async let connected = Task.detached {
         var count = 0
         while !isOver.withLock({ $0 }) {
-          close(try loopbackSocket(port: port))
+          close(try LoopbackSocket.connected(to: port))
           count += 1
           try await Task.sleep(for: .milliseconds(1))
         }

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Nodes with one database and one object store, which render each rendition once.
 @Suite(

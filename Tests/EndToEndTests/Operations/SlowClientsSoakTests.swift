@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import Synchronization
 import Testing
+import Waiting
 
 /// Clients that hold connections as long as they can (slowhttptest of Debian).
 @Suite(.timeLimit(.minutes(10))) struct SlowClientsSoakTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// `richpush store` beside a running server.
 @Suite(.timeLimit(.minutes(5))) struct StoreCommandTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// `richpush user add` and `password`: what a password may be, and how it is changed.
 @Suite(.timeLimit(.minutes(2))) struct UserCommandTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// An author's first five minutes: from an empty folder to a type that phones fetch, and away again.
 @Suite(.timeLimit(.minutes(5))) struct AuthorWalkTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Plugins that misbehave inside the real server: whoever asked them learns it, nobody else does.
 @Suite(.timeLimit(.minutes(5))) struct ContainmentSystemTests {

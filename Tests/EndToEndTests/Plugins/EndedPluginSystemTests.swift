@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 /// A plugin with a user of its own, ended at the worst moment: it never outlives its supervisor.
 @Suite(

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What the programs that `img` and `video` start may reach: nothing but what the plugin itself may.
 @Suite(.timeLimit(.minutes(2))) struct ForeignProgramSystemTests {

@@ -18,7 +18,7 @@ final class LocalSite: Sendable {
   var address: String { "127.0.0.1:\(port)" }
 
   init(_ handler: @escaping Handler) throws {
-    let (listener, port) = try loopbackListener(backlog: 16)
+    let (listener, port) = try LoopbackSocket.listening(backlog: 16)
     (self.listener, self.port) = (listener, port)
     Thread.detachNewThread { [weak self] in
       while true {

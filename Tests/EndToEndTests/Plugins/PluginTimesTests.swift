@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// When a plugin runs, how often and with what: as docs/PLUGINS.md says, on the bench and in the server.
 @Suite(.timeLimit(.minutes(2))) struct PluginTimesTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// The users that plugins and the server run as.
 @Suite(.timeLimit(.minutes(2))) struct PluginUserSystemTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// What a content team reads of a sound that can be sent and that phones will not play as meant.
 @Suite(.timeLimit(.minutes(2))) struct SoundAdviceTests {

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// Thousands of processes, one after the other and several at a time, leave nothing behind.
 @Suite(.timeLimit(.minutes(10))) struct SpawnSoakTests {

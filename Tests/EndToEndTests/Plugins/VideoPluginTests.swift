@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// The plugin `video` on films that ffmpeg makes.
 @Suite(.timeLimit(.minutes(5))) struct VideoPluginTests {

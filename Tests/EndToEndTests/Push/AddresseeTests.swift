@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Who a push is for, where the answer is not a device of ours that says its name.
 @Suite(.timeLimit(.minutes(5))) struct AddresseeTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Web Push to a real browser, over a crash of the server.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct BrowserPushSoakTests {

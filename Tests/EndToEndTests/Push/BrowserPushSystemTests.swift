@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// The page `/push/` in Debian's Firefox, headless and offline.
 @Suite(.timeLimit(.minutes(5))) struct BrowserPushSystemTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// The operator looks at the outbox from another process, and decides.
 @Suite(.timeLimit(.minutes(5))) struct DeadLetterTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Push tokens: whose they are, and when they end.
 @Suite(.timeLimit(.minutes(5))) struct DeviceHygieneTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// The operator's own program hears what happens, signed, at least once.
 @Suite(.timeLimit(.minutes(5))) struct EventWebhookTests {

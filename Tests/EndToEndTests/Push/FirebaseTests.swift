@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Android devices that Firebase delivers to, from their registration to the receipt.
 @Suite(.timeLimit(.minutes(5))) struct FirebaseTests {

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// The real server with every push service at once, each played by its stand-in.
 @Suite(.timeLimit(.minutes(5))) struct PushServiceTests {

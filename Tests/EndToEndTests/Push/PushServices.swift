@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// A stand-in for each push service, and what tells a server of them.
 struct PushServices {

@@ -3,11 +3,12 @@ import Glibc
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Web Push services and name servers that never answer, all of one user, while others get their pushes.
 @Suite(.timeLimit(.minutes(5))) struct SilentServicesTests {
   @Test func `one user's silent services take no lane and no transfer from others`() async throws {
-    let listeners = try (0..<20).map { _ in try loopbackListener(backlog: 128) }
+    let listeners = try (0..<20).map { _ in try LoopbackSocket.listening(backlog: 128) }
     defer { for listener in listeners { close(listener.descriptor) } }
     let service = try StandIn("webpush")
     try await SilentServices.attack(

@@ -2,6 +2,7 @@ import Foundation
 import RichPushClient
 import StandIns
 import Testing
+import Waiting
 
 /// Browsers and UnifiedPush distributors, from their registration to the receipt.
 @Suite(.timeLimit(.minutes(5))) struct WebPushTests {

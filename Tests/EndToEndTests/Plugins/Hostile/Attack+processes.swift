@@ -1,4 +1,5 @@
 import Foundation
+import Waiting
 
 extension Attack {
   /// On other processes.
@@ -52,9 +53,9 @@ extension Attack {
         let token = "\(Int.random(in: 100_000_000...999_999_999))"
         try await ground.attack([name], [token])
         if (0..<5).contains(where: { _ in isAlive(token, ground) }) { hits.append(name) }
-        while isAlive(token, ground) {
+        try await eventually("they have ended") {
           for facts in ProcessFacts.running(["sleep", token]) { kill(facts.pid, SIGKILL) }
-          try await Task.sleep(for: .milliseconds(20))
+          return !isAlive(token, ground)
         }
       }
       return hits

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 extension Attack {
   /// On rights that a plugin does not have.

@@ -1,6 +1,7 @@
 import Foundation
 import RichPushClient
 import Testing
+import Waiting
 
 /// A running server, in one mode, with hostile plugins installed and victims laid out.
 struct HostileGround: Sendable {
@@ -78,9 +79,10 @@ struct HostileGround: Sendable {
     let query = order.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let connection = try RawConnection(port: server.port)
     connection.ask("GET", "/api/notifications/\(notifications[type.rawValue] ?? 0)?do=\(query)")
-    while !connection.hasInput {
+    try await eventually("it answers") {
+      if connection.hasInput { return true }
       try look()
-      try await Task.sleep(for: .milliseconds(1))
+      return false
     }
     return try connection.answer()
   }
@@ -116,13 +118,12 @@ struct HostileGround: Sendable {
     let query = order.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let connection = try RawConnection(port: server.port)
     connection.ask("GET", "/api/notifications/\(notifications[type.rawValue] ?? 0)?do=\(query)")
-    while !connection.hasInput {
-      if let folder = scratchFolder(with: "ready-\(token)") {
-        try await body(folder)
-        try? Data().write(to: folder.appending(path: "over"))
-        break
-      }
-      try await Task.sleep(for: .milliseconds(2))
+    try await eventually("it waits, or answers") {
+      if connection.hasInput { return true }
+      guard let folder = scratchFolder(with: "ready-\(token)") else { return false }
+      try await body(folder)
+      try? Data().write(to: folder.appending(path: "over"))
+      return true
     }
     return try connection.answer()
   }
