@@ -60,6 +60,14 @@ import Testing
     }
   }
 
+  /// It crashes at certain numbers of open descriptors; the tests have `StartedProgram`, the program `ChildProcess`.
+  @Test func `starts no program through Foundation`() throws {
+    let start = try Pattern(#"\bProcess(?:\.run)?\("#)
+    for file in Repository.swift {
+      #expect(start.matches(in: file.text).isEmpty, "\(file.path)")
+    }
+  }
+
   @Test func `leaves the language's safety only where the reason is written`() throws {
     let risk = try Pattern(#"@unchecked|nonisolated\(unsafe\)"#)
     let force = try Pattern(#"\btry!|\bas!"#)

@@ -1,6 +1,5 @@
-import Dispatch
 import Foundation
-import Synchronization
+import StandIns
 
 /// A program while it runs, one of ours or one with a whole path: its lines, its end.
 ///
@@ -14,62 +13,44 @@ final class Child: Sendable {
   }
 
   let lines: AsyncStream<String>
-  private let process: Process
-  private let end = ChildEnd()
+  private let program: StartedProgram
   private let errorFile: URL
   private let scratch: Scratch
-
-  /// Starts every child, one at a time: a child started while another's pipe is half set up inherits the pipe.
-  ///
-  /// The kernel kills a child when the thread that started it ends, which those of the pool do.
-  private static let starter = Starter()
 
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:],
     input: String? = nil, inputBytes: [UInt8] = []
   ) throws {
     let scratch = try Scratch()
-    let process = Process()
     let path = program.hasPrefix("/") ? program : try Package.program(program).path
-    process.executableURL = URL(filePath: "/usr/bin/setpriv")
-    process.arguments = ["--pdeathsig", "KILL", "--", path] + arguments
-    process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
-    process.currentDirectoryURL = scratch.folder
-    process.terminationHandler = { [end] process in
-      let code = process.terminationStatus
-      end.come(with: process.terminationReason == .exit ? code : -code)
-    }
     let errorFile = try scratch.drop([], as: "errors")
-    process.standardError = try FileHandle(forWritingTo: errorFile)
     let inputFile = try scratch.drop(input.map { Array($0.utf8) } ?? inputBytes, as: "input")
-    process.standardInput = try FileHandle(forReadingFrom: inputFile)
-    let output = try Self.starter.run {
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try process.run()
-      return pipe.fileHandleForReading
-    }
-    (self.process, self.errorFile, self.scratch) = (process, errorFile, scratch)
-    lines = Self.lines(of: output)
+    let pipe = Pipe()
+    self.program = try StartedProgram(
+      "/usr/bin/setpriv", ["--pdeathsig", "KILL", "--", path] + arguments,
+      environment: ["PATH": "/usr/bin:/bin"].merging(environment) { $1 },
+      folder: scratch.folder.path, input: try FileHandle(forReadingFrom: inputFile),
+      output: pipe.fileHandleForWriting, errors: try FileHandle(forWritingTo: errorFile))
+    try pipe.fileHandleForWriting.close()
+    (self.errorFile, self.scratch) = (errorFile, scratch)
+    lines = Self.lines(of: pipe.fileHandleForReading)
   }
 
-  deinit {
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-  }
+  deinit { send(SIGKILL) }
 
-  var processIdentifier: Int32 { process.processIdentifier }
+  var processIdentifier: Int32 { program.pid }
 
   /// What it has written to standard error so far.
   var errors: String { (try? String(contentsOf: errorFile, encoding: .utf8)) ?? "" }
 
-  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+  func send(_ signal: Int32) { program.send(signal) }
 
   /// Waits for the end; the exit code, or minus the signal that ended it.
-  func exitCode() async -> Int32 { await end.exitCode() }
+  func exitCode() async -> Int32 { await program.exitCode() }
 
   /// Kills it with all its descendants, which may hold its output open.
   func killAll() {
-    for process in ProcessFacts.family(of: process.processIdentifier) { kill(process.pid, SIGKILL) }
+    for process in ProcessFacts.family(of: program.pid) { kill(process.pid, SIGKILL) }
   }
 
   /// Runs a program to its end, which is forced after a time limit, or when the test's is over.
@@ -127,66 +108,5 @@ final class Child: Sendable {
       continuation.finish()
     }
     return lines
-  }
-}
-
-/// The end of a program, which any number may wait for; `waitUntilExit` occupies a processor meanwhile.
-private final class ChildEnd: Sendable {
-  private struct State {
-    var exitCode: Int32?
-    var waiting: [CheckedContinuation<Int32, Never>] = []
-  }
-
-  private let state = Mutex(State())
-
-  func come(with exitCode: Int32) {
-    let waiting = state.withLock { state in
-      state.exitCode = exitCode
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume(returning: exitCode) }
-  }
-
-  func exitCode() async -> Int32 {
-    await withCheckedContinuation { continuation in
-      let exitCode = state.withLock { state in
-        if state.exitCode == nil { state.waiting.append(continuation) }
-        return state.exitCode
-      }
-      if let exitCode { continuation.resume(returning: exitCode) }
-    }
-  }
-}
-
-/// A thread that lasts as long as the process and runs one closure after another.
-private final class Starter: Sendable {
-  private let waiting = Mutex<[@Sendable () -> Void]>([])
-  private let arrived = DispatchSemaphore(value: 0)
-
-  init() {
-    Thread.detachNewThread { [self] in
-      while true {
-        arrived.wait()
-        waiting.withLock { $0.removeFirst() }()
-      }
-    }
-  }
-
-  /// Runs the closure on the thread, and waits for it.
-  func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) throws -> R {
-    let result = Mutex<Result<R, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    waiting.withLock {
-      $0.append {
-        let outcome = Result { try body() }
-        result.withLock { $0 = outcome }
-        done.signal()
-      }
-    }
-    arrived.signal()
-    done.wait()
-    guard let outcome = result.withLock({ $0 }) else { throw CancellationError() }
-    return try outcome.get()
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 /// How the programs that tests start come to an end.
@@ -15,5 +16,33 @@ import Testing
         "/bin/sh", ["-c", "sleep \(name) & sleep \(name)"], limit: .milliseconds(200))
     }
     #expect(ProcessFacts.running(["sleep", name]).isEmpty)
+  }
+
+  /// Foundation's `Process` crashes with 1,354 of them.
+  @Test func `a program has three descriptors, however many are open here`() throws {
+    var limits = rlimit()
+    #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0)
+    limits.rlim_cur = limits.rlim_max
+    #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0)
+    var open: [FileHandle] = []
+    for count in [10, 900, 1340, 1354, 1360, 5000] {
+      while open.count < count {
+        open.append(try #require(FileHandle(forReadingAtPath: "/dev/null")))
+      }
+      for _ in 0..<60 {
+        let said = try StartedProgram.run("/bin/ls", ["/proc/self/fd"])
+        // The last is the folder that it lists.
+        #expect(said.exitCode == 0)
+        #expect(String(decoding: said.output, as: UTF8.self) == "0\n1\n2\n3\n")
+      }
+    }
+  }
+
+  @Test func `a program that has ended leaves no descriptor open here`() async throws {
+    let before = try #require(ProcessFacts(getpid())).descriptors
+    for _ in 0..<200 { _ = try await Child.run("/bin/true", []) }
+    let after = try #require(ProcessFacts(getpid())).descriptors
+    // Other tests have some meanwhile.
+    #expect(after - before < 100)
   }
 }

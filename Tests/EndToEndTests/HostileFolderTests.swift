@@ -1,5 +1,6 @@
 import Foundation
 import RichPushClient
+import StandIns
 import Testing
 import Waiting
 
@@ -43,13 +44,8 @@ import Waiting
 
   private func makeSocket(_ path: String) throws {
     let folder = (path as NSString).deletingLastPathComponent
-    let made = try Process.run(
-      URL(filePath: "/usr/bin/python3"),
-      arguments: [
-        "-c",
-        "import os,socket;os.chdir('\(folder)');socket.socket(socket.AF_UNIX).bind('socket.png')",
-      ])
-    made.waitUntilExit()
+    let script = "import socket;socket.socket(socket.AF_UNIX).bind('socket.png')"
+    try StartedProgram("/usr/bin/python3", ["-c", script], folder: folder).waitForEnd()
   }
 
   @Test func `sees every oddity for what it is, also on the terminal and in a dry run`()

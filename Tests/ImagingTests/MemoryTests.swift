@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import Imaging
@@ -11,15 +12,10 @@ import Testing
     try Data(bytes).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let process = Process()
-    process.executableURL = URL(filePath: tests).deletingLastPathComponent().appending(path: "img")
-    process.arguments = ["render", file.path, "/dev/null", "--explain"] + options
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "img").path
+    let (exitCode, output) = try StartedProgram.run(
+      program, ["render", file.path, "/dev/null", "--explain"] + options)
+    try #require(exitCode == 0)
     let line = String(decoding: output, as: UTF8.self).split(separator: "\n").last
     return try #require(line.flatMap { Int($0.filter(\.isNumber)) })
   }

@@ -1,5 +1,6 @@
 import Foundation
 import MediaTypes
+import StandIns
 import Testing
 
 /// What people are told of a file that is not what a rich type takes.
@@ -109,15 +110,13 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     for archive in ["puremagic-*/test/resources", "filetype-*/tests/fixtures"] {
-      let tar = Process()
-      tar.executableURL = URL(filePath: "/bin/sh")
-      tar.arguments = [
-        "-c",
-        "tar xzf \(tools)/\(archive.prefix { $0 != "/" }).tar.gz -C \(folder.path) --wildcards '\(archive)/*'",
-      ]
-      try tar.run()
-      tar.waitUntilExit()
-      try #require(tar.terminationStatus == 0, "make tools downloads them")
+      let tar = try StartedProgram(
+        "/bin/sh",
+        [
+          "-c",
+          "tar xzf \(tools)/\(archive.prefix { $0 != "/" }).tar.gz -C \(folder.path) --wildcards '\(archive)/*'",
+        ])
+      try #require(tar.waitForEnd() == 0, "make tools downloads them")
     }
     let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
     return try (names ?? []).sorted().compactMap { name in

@@ -1,5 +1,6 @@
 import Foundation
 import Media
+import StandIns
 import Store
 import TestSupport
 import Testing
@@ -136,18 +137,12 @@ struct ControlSocketSystemTests {
     """
 
   private func connectAsNobody(_ folder: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/setpriv")
-    process.arguments = [
+    let words = [
       "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-c",
       Self.client, folder + "/control",
     ]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: text, as: UTF8.self)
+    let output = try StartedProgram.run("/usr/bin/setpriv", words).output
+    return String(decoding: output, as: UTF8.self)
   }
 
   @Test func `another user cannot connect, and is not served where the mode would let it`()

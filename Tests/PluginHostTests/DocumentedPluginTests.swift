@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import PluginHost
@@ -125,12 +126,7 @@ import Testing
   }
 
   private func run(_ program: String, _ arguments: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    try #require(try StartedProgram(program, arguments).waitForEnd() == 0)
   }
 
   private func answer(

@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import PluginHost
@@ -116,12 +117,9 @@ import Testing
       }
       """, mode: 0o644)
     try fixture.write("plugins/counter/plugin.json", Self.resident, mode: 0o644)
-    let compiler = Process()
-    compiler.executableURL = URL(filePath: "/usr/bin/cc")
-    compiler.arguments = ["-o", "\(fixture.folder)/plugins/counter/counter", source, "-lfcgi"]
-    try compiler.run()
-    compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0)
+    let compiler = try StartedProgram(
+      "/usr/bin/cc", ["-o", "\(fixture.folder)/plugins/counter/counter", source, "-lfcgi"])
+    try #require(await compiler.exitCode() == 0)
     for count in 1...3 {
       #expect(try await fixture.text(call("counter")) == #"["counter","a=1&b=two",\#(count)]"#)
     }

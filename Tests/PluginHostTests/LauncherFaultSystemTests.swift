@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 @testable import PluginHost
@@ -71,12 +72,8 @@ import Testing
       if name.hasSuffix(".c") { files.append("\(folder)/\(name)") }
     }
     let launcher = "\(folder)/richpush-exec"
-    let compiler = Process()
-    compiler.executableURL = URL(filePath: "/usr/bin/cc")
-    compiler.arguments = ["-std=gnu11", "-o", launcher] + files
-    try compiler.run()
-    compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0)
+    let compiler = try StartedProgram("/usr/bin/cc", ["-std=gnu11", "-o", launcher] + files)
+    try #require(compiler.waitForEnd() == 0)
     return launcher
   }
 }

@@ -63,14 +63,6 @@ import Testing
   }
 
   private static func output(_ program: String, _ arguments: String...) throws -> String {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.standardOutput = output
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: data, as: UTF8.self)
+    String(decoding: try StartedProgram.run(program, arguments).output, as: UTF8.self)
   }
 }

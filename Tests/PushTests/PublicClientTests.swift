@@ -19,17 +19,10 @@ import Testing
       "dead": [["status": 410, "reason": "Unregistered", "timestamp": 1_700_000_000_000]],
       "*": [["status": 200]],
     ])
-    let client = Process()
-    client.executableURL = Self.python
-    client.arguments = [
-      Self.root.appending(path: "StandIns/Services/public_client.py").path, apns.folder,
-      String(apns.port),
-    ]
-    let output = Pipe()
-    (client.standardOutput, client.standardError) = (output, FileHandle.nullDevice)
-    try client.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    client.waitUntilExit()
+    let client = Self.root.appending(path: "StandIns/Services/public_client.py").path
+    let text = try StartedProgram.run(
+      Self.python.path, [client, apns.folder, String(apns.port)], errors: .nullDevice
+    ).output
     #expect(
       String(decoding: text, as: UTF8.self).split(separator: "\n").map {
         $0.trimmingCharacters(in: .whitespaces)

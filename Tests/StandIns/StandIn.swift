@@ -45,8 +45,7 @@ package final class StandIn: Sendable {
 private final class StandInProcess: @unchecked Sendable {
   let port: Int
   let folder: String
-  private let process = Process()
-  private let commands = Pipe()
+  private let commands: FileHandle
   private let turn = Mutex<Void>(())
   private let answers: UnsafeMutablePointer<FILE>
 
@@ -57,16 +56,15 @@ private final class StandInProcess: @unchecked Sendable {
       FileManager.default.temporaryDirectory
       .appending(path: "richpush-\(name)-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let output = Pipe()
-    process.executableURL = URL(filePath: "/usr/bin/python3")
-    process.arguments = [scripts.appending(path: name + ".py").path, folder]
-    process.environment = ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"]
-    process.standardInput = commands
-    process.standardOutput = output
-    try process.run()
-    guard let answers = fdopen(dup(output.fileHandleForReading.fileDescriptor), "r") else {
-      throw StandInError.hasEnded
-    }
+    let (input, output) = (Pipe(), Pipe())
+    _ = try StartedProgram(
+      "/usr/bin/python3", [scripts.appending(path: name + ".py").path, folder],
+      environment: ["PYTHONDONTWRITEBYTECODE": "1", "PATH": "/usr/bin:/bin"],
+      input: input.fileHandleForReading, output: output.fileHandleForWriting)
+    for end in [input.fileHandleForReading, output.fileHandleForWriting] { try end.close() }
+    commands = input.fileHandleForWriting
+    let descriptor = dup(output.fileHandleForReading.fileDescriptor)
+    guard let answers = fdopen(descriptor, "r") else { throw StandInError.hasEnded }
     self.answers = answers
     let first = try Self.object(Self.readLine(answers))
     guard let port = first["port"] as? Int else { throw StandInError.hasEnded }
@@ -76,7 +74,7 @@ private final class StandInProcess: @unchecked Sendable {
   func tell(_ command: [String: Any]) throws -> [String: Any] {
     let line = try JSONSerialization.data(withJSONObject: command) + Data("\n".utf8)
     let answer = try turn.withLock { _ in
-      try commands.fileHandleForWriting.write(contentsOf: line)
+      try commands.write(contentsOf: line)
       return Self.readLine(answers)
     }
     return try Self.object(answer)

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StandIns
 import Testing
 
 /// One run of a plugin of ours, as the server would start it: by its environment alone.
@@ -24,19 +24,13 @@ struct PluginRun {
   static let programs = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
-  private static let spawning = Mutex(())
-
   /// Runs the program that handles a rich type, in the folder with its manifest; `limits` are options of `ulimit`.
   init(
     _ richType: String, verb: String, payload: String = "", asset: URL? = nil,
     query: String = "", folder: URL? = nil, hasNetwork: Bool = true,
     variables: [String: String] = [:], limits: String? = nil
   ) throws {
-    let process = Process()
-    let program = Self.programs.appending(path: richType)
-    process.executableURL = limits == nil ? program : URL(filePath: "/bin/bash")
-    if let limits { process.arguments = ["-c", "ulimit \(limits); exec \(program.path)"] }
-    process.currentDirectoryURL = folder ?? Self.repository.appending(path: "plugins/\(richType)")
+    let path = Self.programs.appending(path: richType).path
     var environment = [
       "GATEWAY_INTERFACE": "CGI/1.1", "REQUEST_METHOD": "GET", "QUERY_STRING": query,
       "RICH_VERB": verb, "RICH_TYPE": richType, "RICH_PAYLOAD": payload, "LANG": "C.UTF-8",
@@ -47,19 +41,17 @@ struct PluginRun {
       "\(try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0)"
     }
     environment["RICH_NETWORK"] = folder != nil && hasNetwork ? "1" : nil
-    process.environment = environment.merging(variables) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    let (output, errors) = try Self.spawning.withLock { _ in
-      let pipes = (Pipe(), Pipe())
-      process.standardOutput = pipes.0
-      process.standardError = pipes.1
-      try process.run()
-      return (pipes.0.fileHandleForReading, pipes.1.fileHandleForReading)
-    }
-    let answer = try output.readToEnd() ?? Data()
-    log = String(decoding: try errors.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "the plugin failed: \(log)")
+    let (output, errors) = (Pipe(), Pipe())
+    let process = try StartedProgram(
+      limits == nil ? path : "/bin/bash",
+      limits.map { ["-c", "ulimit \($0); exec \(path)"] } ?? [],
+      environment: environment.merging(variables) { $1 },
+      folder: (folder ?? Self.repository.appending(path: "plugins/\(richType)")).path,
+      output: output.fileHandleForWriting, errors: errors.fileHandleForWriting)
+    for pipe in [output, errors] { try pipe.fileHandleForWriting.close() }
+    let answer = try output.fileHandleForReading.readToEnd() ?? Data()
+    log = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    try #require(process.waitForEnd() == 0, "the plugin failed: \(log)")
     let end = try #require(answer.range(of: Data("\r\n\r\n".utf8)), "no end of the header")
     let lines = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
       .components(separatedBy: "\r\n")

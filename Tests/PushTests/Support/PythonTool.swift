@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 
 /// A program in `Tests/StandIns/Services` that needs what `make tools` installs from PyPI.
 enum PythonTool {
@@ -16,15 +17,10 @@ enum PythonTool {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(input.utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = python
-    process.arguments = [tests.appending(path: "StandIns/Services/\(name)").path] + arguments
-    process.standardInput = try FileHandle(forReadingFrom: file)
-    process.standardOutput = output
-    try process.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let text = try StartedProgram.run(
+      python.path, [tests.appending(path: "StandIns/Services/\(name)").path] + arguments,
+      input: try FileHandle(forReadingFrom: file)
+    ).output
     return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 }

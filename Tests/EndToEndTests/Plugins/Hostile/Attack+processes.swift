@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Waiting
 
 extension Attack {
@@ -220,14 +221,8 @@ struct ProcessState: Equatable {
   }
 
   private static func disk(_ pid: Int32) -> String {
-    let program = Process()
-    let output = Pipe()
-    program.executableURL = URL(filePath: "/usr/bin/ionice")
-    program.arguments = ["-p", "\(pid)"]
-    program.standardOutput = output
-    guard (try? program.run()) != nil else { return "" }
-    return String(
-      decoding: (try? output.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+    let output = (try? StartedProgram.run("/usr/bin/ionice", ["-p", "\(pid)"]))?.output ?? Data()
+    return String(decoding: output, as: UTF8.self)
   }
 
   private static func text(_ pid: Int32, _ file: String) -> String {

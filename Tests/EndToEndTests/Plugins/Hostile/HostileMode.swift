@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Testing
 
 /// How a server is run while plugins attack it: a column of the table in `docs/PLUGINS.md`.
@@ -82,13 +83,7 @@ struct HostileMode: Sendable, CustomTestStringConvertible {
   private static func report(startedBy wrapper: [String]) -> [Substring] {
     guard let program = try? Package.program("richpush-exec").path else { return [] }
     let words = wrapper + [program, "sandbox"]
-    let launcher = Process()
-    let output = Pipe()
-    launcher.executableURL = URL(filePath: words[0])
-    launcher.arguments = Array(words.dropFirst())
-    launcher.standardOutput = output
-    guard (try? launcher.run()) != nil else { return [] }
-    let line = (try? output.fileHandleForReading.readToEnd()) ?? Data()
+    let line = (try? StartedProgram.run(words[0], Array(words.dropFirst())))?.output ?? Data()
     return String(decoding: line, as: UTF8.self).split(separator: " ")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StandIns
 import Synchronization
 import Testing
 
@@ -38,13 +39,9 @@ struct Sources {
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".c") }.map { folder.appending(path: $0).path }
     let output = scratch.folder.appending(path: "program")
-    let compiler = Process()
-    compiler.executableURL = URL(filePath: "/usr/bin/cc")
-    compiler.arguments =
+    let words =
       ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", output.path] + flags + files
-    try compiler.run()
-    compiler.waitUntilExit()
-    try #require(compiler.terminationStatus == 0, "cc \(compiler.arguments ?? [])")
+    try #require(try StartedProgram("/usr/bin/cc", words).waitForEnd() == 0, "cc \(words)")
     return [UInt8](try Data(contentsOf: output))
   }
 }
