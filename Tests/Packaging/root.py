@@ -3,6 +3,7 @@
 It is made once by mmdebstrap, in .build, with the packages that the package depends on.
 """
 
+import fcntl
 import hashlib
 import os
 import re
@@ -22,12 +23,13 @@ def clean_root(package):
     names = [re.split(r"[ (|]", part.strip())[0] for part in depends.split(",")] + ["bubblewrap", "ca-certificates"]
     key = hashlib.sha256(" ".join(sorted(set(names))).encode()).hexdigest()[:12]
     clean = os.path.join(SOURCE, f".build/clean-root-{key}.tar")
-    if os.path.exists(clean):
-        return clean
-    subprocess.run(
-        ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", "--include=" + ",".join(sorted(set(names))),
-         "bookworm", clean + ".unfinished.tar", "/etc/apt/sources.list.d/debian.sources"], check=True)
-    os.rename(clean + ".unfinished.tar", clean)
+    with open(clean + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(clean):
+            subprocess.run(
+                ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", "--include=" + ",".join(sorted(set(names))),
+                 "bookworm", clean + ".unfinished.tar", "/etc/apt/sources.list.d/debian.sources"], check=True)
+            os.rename(clean + ".unfinished.tar", clean)
     return clean
 
 
