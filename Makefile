@@ -17,6 +17,7 @@ SYSTEM_PACKAGES := haproxy libvips-tools chromium firefox-esr python3-aiohttp mm
 BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
+SOAK_PACKAGES := piuparts git
 IMAGE_PACKAGES := umoci ca-certificates python3-yaml
 # The packages that the goals of this call need.
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
@@ -26,15 +27,19 @@ PACKAGES = $(BUILD_PACKAGES) \
   $(call of,test-system soak,$(SYSTEM_PACKAGES)) \
   $(call of,bench,$(BENCH_PACKAGES)) \
   $(call of,test-system soak deb image,$(DEB_PACKAGES)) \
-  $(call of,test-system soak image,$(IMAGE_PACKAGES))
+  $(call of,test-system soak image,$(IMAGE_PACKAGES)) \
+  $(call of,soak,$(SOAK_PACKAGES))
 
 PREFIX ?= /usr/local
 SOURCES := Sources Tests plugins Package.swift
 RELEASE := .build/release
 # The one configuration of what is used, measured and packaged: it holds the Swift runtime and searches
 # no folder of its own for libraries. Debug builds are for the tests only. (RELR saves 6% of a plugin.)
+# Two builds are equal: no path of this machine is in it, and no name of a precompiled C module, whose checksum
+# depends on when its headers were written.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --build-id=sha1
 PLUGINS := img sound video url
 # The files that ship in assets/: what a developer drops beside them does not.
@@ -42,6 +47,7 @@ SAMPLES := assets/img/logo.png assets/img/beach.jpg assets/sound/chime.wav asset
 # What `make bench` measures, each a program Tests/Bench/<name>.*; ONLY="media push" chooses.
 BENCHES := start folder imaging pictures media touch fanout plugins push webpush postgres
 TOOLS := .build/tools
+space := $() $()
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' \
@@ -100,8 +106,8 @@ tests: deps swift tools
 test: tests ## build and run the tests that need one machine and one user (4 minutes on two cores)
 	Tests/run.py --skip 'SystemTests|SoakTests'
 
-test-system: tests image ## the tests with browsers, other programs, other local users, hostile plugins
-	Tests/run.py --workers 2 --filter 'SystemTests|SoakTests'
+test-system: deps tests image ## the tests with browsers, other programs, other local users, hostile plugins (10 minutes)
+	Tests/run.py --filter 'SystemTests|SoakTests'
 
 check: lint warnings test docs ## all that must hold before a change goes in
 
@@ -131,9 +137,10 @@ bench: build $(BENCH_TOOLS)/ready ## how fast it is, beside its peers on the sam
 	done
 	[ -z "$$missed" ] || { echo "missed a target:$$missed"; exit 1; }
 
-soak: build tools ## the long proofs, with the program as it is used: chaos, herds, thousands of files, killed half-way
-	swift build --build-tests
-	RICHPUSH_SOAK=1 RICHPUSH_PROGRAMS=$$PWD/$(RELEASE) swift test --skip-build --disable-xctest --no-parallel --filter SoakTests </dev/null
+# On a disk: what is in memory is not as it is used.
+soak: tests deb ## the long proofs, with the program as it is used: chaos, herds, thousands of files (3 hours; ONLY="Chaos")
+	RICHPUSH_SOAK=1 RICHPUSH_PROGRAMS=$$PWD/$(RELEASE) TMPDIR=$${TMPDIR:-/var/tmp} Tests/run.py --follow --workers 1 \
+	  --limit 4000 --log .build/soak.log --filter '($(subst $(space),|,$(or $(ONLY),.)))\w*SoakTests$$'
 
 fuzz: deps ## hostile bytes into every parser for SECONDS=60 each
 	failed=

@@ -8,7 +8,8 @@ folder. The suites of the store run twice: on SQLite, and on a PostgreSQL server
 or the one that RICHPUSH_TEST_DATABASE names. No suite runs again; if the whole machine stood still meanwhile, as
 a virtual machine does at times, the output says so. Build first: swift build --build-tests
 
-usage: Tests/run.py [--workers N] [--filter REGEX] [--skip REGEX] [--slowest N]
+usage: Tests/run.py [--workers N] [--filter REGEX] [--skip REGEX] [--slowest N] [--follow] [--limit SECONDS]
+                    [--log FILE]
 """
 
 import argparse
@@ -26,9 +27,6 @@ import threading
 import time
 
 BUNDLE = ".build/debug/richpushPackageTests.xctest"
-LOG = ".build/tests.log"
-# A suite's own time limits are shorter; this ends one whose process does not react to them.
-SUITE_LIMIT = 2400
 # The longest suites start first; these, where nothing is known from an earlier run.
 LONGEST = [
     "PluginHostTests.ResidentProcessTests", "EndToEndTests.PluginTimesTests",
@@ -132,7 +130,7 @@ def database(chosen):
             server.stdin.close()
 
 
-def run(suite, url, watch):
+def run(suite, url, arguments, watch):
     """Runs a suite; with the PostgreSQL server at the URL if it is named so."""
     start, began = time.monotonic(), watch.now()
     name = suite.removesuffix(ON_POSTGRES)
@@ -145,15 +143,28 @@ def run(suite, url, watch):
     environment.pop(DATABASE, None)
     if name != suite:
         environment[DATABASE] = url
+    if arguments.follow:
+        print(f"== {suite}", flush=True)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+    lines = []
+
+    def read():
+        for line in process.stdout:
+            lines.append(line.decode(errors="replace"))
+            if arguments.follow:
+                print(lines[-1], end="", flush=True)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
     try:
-        process = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=environment, timeout=SUITE_LIMIT)
-        output, code = process.stdout, process.returncode
+        code = process.wait(arguments.limit)
         ending = f"exit {code}" if code >= 0 else f"ended by signal {-code}"
-    except subprocess.TimeoutExpired as error:
-        output, ending = error.stdout or b"", f"still running after {SUITE_LIMIT} s"
-    result = Result(suite, output.decode(errors="replace"), time.monotonic() - start, ending)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        ending = f"still running after {arguments.limit} s"
+    reader.join(60)  # a program that the suite has left behind may hold its output open
+    result = Result(suite, "".join(lines), time.monotonic() - start, ending)
     if result.failures:
         time.sleep(2 * watch.STEP)  # in which a standstill that has just ended is noticed
         if seconds := watch.longest(began):
@@ -177,10 +188,10 @@ def use_temporary_folder():
     return remover
 
 
-def remembered():
+def remembered(log):
     """How long each suite took the last time, so that long ones start first."""
     try:
-        with open(LOG + ".seconds") as file:
+        with open(log + ".seconds") as file:
             return {suite: float(seconds) for suite, seconds in (line.rsplit(" ", 1) for line in file)}
     except OSError:
         return {}
@@ -192,32 +203,43 @@ def main():
     parser.add_argument("--filter", default="", help="run the suites whose name (Module.Suite) matches")
     parser.add_argument("--skip", help="leave out the suites whose name matches")
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the N slowest tests")
+    parser.add_argument("--follow", action="store_true", help="show what the suites print, and a list of them at the end")
+    # A suite's own time limits are shorter; this ends one whose process does not react to them.
+    parser.add_argument("--limit", type=int, default=2400, metavar="SECONDS", help="end a suite after so long")
+    parser.add_argument("--log", default=".build/tests.log", metavar="FILE", help="where all output goes")
     arguments = parser.parse_args()
 
     # Ends at once, and what it has started ends with it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    before, remover = remembered(), use_temporary_folder()
+    before, remover = remembered(arguments.log), use_temporary_folder()
     chosen = sorted(suites(arguments), key=lambda suite: -before.get(
         suite, 60 if suite in LONGEST else 5 if suite.startswith("EndToEnd") else 0))
+    if arguments.follow:
+        known = sum(before.get(suite, 0) for suite in chosen) / 60
+        print(f"{len(chosen)} suites" + (f"; the last time, {known:.0f} minutes" if known else ""), flush=True)
     start, results, watch = time.monotonic(), [], StandstillWatch()
-    with (database(chosen) as url, open(LOG, "w") as log,
+    with (database(chosen) as url, open(arguments.log, "w") as log,
           concurrent.futures.ThreadPoolExecutor(arguments.workers) as pool):
         for result in concurrent.futures.as_completed(
-                pool.submit(run, suite, url, watch) for suite in chosen):
+                pool.submit(run, suite, url, arguments, watch) for suite in chosen):
             result = result.result()
             results.append(result)
             log.write(result.output)
-            if result.failures:
+            log.flush()
+            if result.failures and not arguments.follow:
                 print(result.output, flush=True)
             elif sys.stdout.isatty():
                 print(f"\r{len(results)} of {len(chosen)} suites ", end="", flush=True)
-    with open(LOG + ".seconds", "w") as file:
+    with open(arguments.log + ".seconds", "w") as file:
         seconds = before | {result.suite: result.seconds for result in results}
         file.writelines(f"{suite} {value:.3f}\n" for suite, value in seconds.items())
 
     times = sorted((time for result in results for time in result.times), reverse=True)
     for seconds, name in times[:arguments.slowest]:
         print(f"{seconds:8.3f} s  {name}")
+    for result in results if arguments.follow else []:
+        word = "failed" if result.failures else "passed" if result.count["passed"] else "skipped"
+        print(f"{word:8}{result.seconds:6.0f} s  {result.suite}")
     failures = [f"  {r.suite}: {name}" for r in results for name in r.failures]
     if failures:
         print("Failed:", *sorted(failures), sep="\n")
@@ -225,7 +247,7 @@ def main():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         f"{len(chosen)} suites in {time.monotonic() - start:.0f} s, with "
-        f"{usage.ru_utime + usage.ru_stime:.0f} s of processor time; all output is in {LOG}")
+        f"{usage.ru_utime + usage.ru_stime:.0f} s of processor time; all output is in {arguments.log}")
     print(f"{count['passed']} passed, {len(failures)} failed, {count['skipped']} skipped")
     remover.stdin.close()
     remover.wait()

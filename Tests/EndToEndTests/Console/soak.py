@@ -23,43 +23,66 @@ IDS = [int(word) for word in sys.argv[5:]]
 TICK = os.sysconf("SC_CLK_TCK")
 
 
+def said_of(pid, name):
+    """What the kernel says of a process or a thread in a file (proc(5)); nothing if it has ended, which it may at any time."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read().decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def processor(pid):
-    """Seconds, with those of the processes that it has waited for."""
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
+    """Seconds, with those of the processes that it has waited for; none of a process that has ended."""
+    fields = said_of(pid, "stat").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / TICK
 
 
 def family(pid):
     found = [pid]
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children") as file:
-            for child in file.read().split():
-                found += family(int(child))
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except (FileNotFoundError, ProcessLookupError):
+        return found
+    for task in tasks:
+        for child in said_of(pid, f"task/{task}/children").split():
+            found += family(int(child))
     return found
 
 
 def own_memory(pid):
-    with open(f"/proc/{pid}/status") as file:
-        return int(re.search(r"RssAnon:\s+(\d+) kB", file.read())[1]) / 1000
+    """MB; none of a process that has ended."""
+    found = re.search(r"RssAnon:\s+(\d+) kB", said_of(pid, "status"))
+    return int(found[1]) / 1000 if found else 0
+
+
+def program(pid):
+    """Its path; nothing if it has ended."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 class Browser:
     """All processes below the driver's, without the driver."""
 
     def __init__(self):
-        self.processes = [
-            pid for pid in family(os.getpid()) if "chromium" in os.readlink(f"/proc/{pid}/exe")]
+        self.processes = [pid for pid in family(os.getpid()) if "chromium" in program(pid)]
+        self.spent = dict.fromkeys(self.processes, 0)
 
     def seconds(self):
-        return sum(map(processor, self.processes))
+        """Of all of them; what an ended one had when it was last looked at still counts."""
+        for pid in self.processes:
+            self.spent[pid] = max(self.spent[pid], processor(pid))
+        return sum(self.spent.values())
 
     def memory(self):
         return sum(map(own_memory, self.processes))
 
     def page_memory(self):
         """The largest of the processes that have a page."""
-        return max(own_memory(pid) for pid in self.processes if b"--type=renderer" in open(f"/proc/{pid}/cmdline", "rb").read())
+        return max(own_memory(pid) for pid in self.processes if "--type=renderer" in said_of(pid, "cmdline"))
 
 
 def fetch(number):
