@@ -27,7 +27,9 @@ public struct RichPushClient: Sendable {
   /// The registration's ID that `register` returned; if it is set, receipts name the device.
   public var device: String?
 
-  let transport = HTTPTransport()
+  var transport = HTTPTransport()
+  /// Waits before a stream of events connects again.
+  var wait: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// The value of `Authorization` for a password (HTTP Basic, RFC 7617); nil if the client has none.
   let basic: String?
   let tokens: DeviceTokens

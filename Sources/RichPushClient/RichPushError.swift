@@ -34,7 +34,7 @@ public struct RichPushError: Error, Sendable {
   public let reason: String
   /// The HTTP status, if there was a response.
   public let status: Int?
-  /// The number of seconds after which to try again, if the server sent one.
+  /// The number of seconds after which to try again, if the server sent one or a date; a day at most.
   public let retryAfter: Double?
 
   init(_ code: Code, _ reason: String, status: Int? = nil, retryAfter: Double? = nil) {
@@ -72,7 +72,7 @@ public struct RichPushError: Error, Sendable {
     let sentence = problem?.detail ?? problem?.title
     self.init(
       code, sentence ?? "The server responded with \(status) and no reason.", status: status,
-      retryAfter: response.fields["retry-after"].flatMap(Double.init))
+      retryAfter: response.fields["retry-after"].flatMap(RetryAfter.seconds))
   }
 }
 

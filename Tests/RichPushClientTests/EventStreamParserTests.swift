@@ -45,6 +45,14 @@ import Testing
     #expect(throws: RichPushError.self) { try parser.read(line) }
   }
 
+  @Test func `refuses an event without end`() {
+    var parser = EventStreamParser()
+    let line = Array("data: \(String(repeating: "x", count: 1000))\n".utf8)
+    #expect(throws: RichPushError.self) {
+      for _ in 0...EventStreamParser.limit / 1000 { _ = try parser.read(line) }
+    }
+  }
+
   private func text(_ item: EventStreamParser.Item) -> String {
     switch item {
     case .event(let id, let data): "\(id)|\(data)"

@@ -97,7 +97,10 @@ import Testing
       mark.finish()
     }
     for try await _ in client(of: server).events() { break }
+    let start = ContinuousClock.now
     for await _ in closed {}
+    // Not only when nothing has come for 45 s.
+    #expect(.now - start < .seconds(30))
   }
 
   @Test func `ends when its task is cancelled`() async throws {

@@ -248,6 +248,28 @@ import Testing
       server.requests.first?.target == "/api/notifications?unread=true&limit=5&before=9")
   }
 
+  @Test(arguments: [301, 302, 307, 308])
+  func `follows a redirect to read, and sends nothing to another place`(_ status: Int) async throws
+  {
+    let other = try StandIn { _, connection in
+      connection.answer(200, [], #"{"notifications":[],"next":null}"#)
+    }
+    let place = "Location: \(other.endpoint)/api/notifications"
+    let server = try StandIn { _, connection in connection.answer(status, [place]) }
+    #expect(try await client(of: server).inbox().notifications.isEmpty)
+    #expect(other.requests.count == 1)
+    #expect(other.requests.first?.fields["authorization"] == nil, "another server learns nothing")
+    let new = NewNotification("m", richType: "img", payload: "logo.png", to: .users(["bob"]))
+    for call in [
+      { _ = try await client(of: server).create(new) },
+      { try await client(of: server).markRead(7) }, { try await client(of: server).withdraw(7) },
+    ] {
+      let error = await #expect(throws: RichPushError.self) { try await call() }
+      #expect(error?.status == status && error?.code == .refused)
+    }
+    #expect(other.requests.count == 1)
+  }
+
   private func client(of server: StandIn) -> RichPushClient {
     RichPushClient(endpoint: server.endpoint, user: "alice", password: "alice")
   }

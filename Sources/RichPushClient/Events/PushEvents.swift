@@ -44,7 +44,8 @@ public struct PushEvents: AsyncSequence, Sendable {
           throw error
         } catch {
           connection = nil
-          try await Task.sleep(for: delay.next(atLeast: (error as? RichPushError)?.retryAfter))
+          try await source.client.wait(
+            delay.next(atLeast: (error as? RichPushError)?.retryAfter))
         }
       }
     }
@@ -117,6 +118,7 @@ struct ReconnectDelay {
   ///
   /// The jitter keeps many phones from reconnecting in the same second after the server restarts.
   mutating func next(atLeast seconds: Double? = nil) -> Duration {
+    let shortest = min(shortest, .seconds(RetryAfter.longest))
     let doubled = shortest * (1 << min(failures, 6))
     failures += 1
     let delay = min(doubled, max(.seconds(30), shortest)) * Double.random(in: 0.5...1)

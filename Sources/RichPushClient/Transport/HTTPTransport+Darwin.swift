@@ -44,6 +44,15 @@
       return parts
     }
 
+    /// The time of an HTTP date (RFC 9110 section 5.6.7); nil for another text.
+    static func date(_ text: String) -> Date? {
+      let format = DateFormatter()
+      format.locale = Locale(identifier: "en_US_POSIX")
+      format.timeZone = TimeZone(secondsFromGMT: 0)
+      format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+      return format.date(from: text)
+    }
+
     /// Why a transfer has failed, for people.
     static func cause(of error: any Error) -> String { error.localizedDescription }
   }

@@ -11,6 +11,10 @@
   /// write, and never completes a request after a 401 response.
   final class HTTPTransport: Sendable {
     private let idle = Mutex<[CurlHandle]>([])
+    /// Where downloads are.
+    private let folder: URL
+
+    init(folder: URL = FileManager.default.temporaryDirectory) { self.folder = folder }
 
     /// The response and its body.
     func data(for request: HTTPRequest) async throws -> (Data, HTTPResponse) {
@@ -21,7 +25,7 @@
 
     /// The response and its body in a temporary file.
     func download(_ request: HTTPRequest) async throws -> (URL, HTTPResponse) {
-      let url = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+      let url = folder.appending(path: UUID().uuidString)
       let file = try FileDescriptor(url.path, O_WRONLY | O_CREAT | O_EXCL)
       do {
         return (url, try await receive(request) { try file.write(Array($0)) })
@@ -41,6 +45,8 @@
         case .bytes(let piece): try body(piece)
         }
       }
+      // The parts end early, and without an error, when the task is cancelled.
+      try Task.checkCancellation()
       guard let response else { throw CancellationError() }
       return response
     }
@@ -61,6 +67,13 @@
         } catch { continuation.finish(throwing: error) }
       }
       return parts
+    }
+
+    /// The time of an HTTP date (RFC 9110 section 5.6.7); nil for another text.
+    static func date(_ text: String) -> Date? {
+      guard text.hasSuffix("GMT") else { return nil }
+      let time = curl_getdate(text, nil)
+      return time < 0 ? nil : Date(timeIntervalSince1970: Double(time))
     }
 
     /// Why a transfer has failed, for people.
