@@ -118,6 +118,36 @@ import Waiting
     }
   }
 
+  @Test func `nobody is remembered whose credentials end while they are read`() async throws {
+    let scratch = try Scratch()
+    let store = try scratch.store()
+    for name in ["alice", "bob"] {
+      try await store.accounts.addUser(
+        name, hash: PasswordHash.make("secret") ?? "", role: .device)
+    }
+    let logins = LoginCache()
+    let authenticator = Authenticator(store: store, isDemo: false, logins: logins)
+    func caller(_ name: String) async throws -> Caller {
+      let id = try #require(try await store.accounts.user(named: name)).id
+      return Caller(id: id, name: name, role: .device, proof: .name)
+    }
+    func isRemembered(_ name: String) -> Bool {
+      if case .caller = authenticator.find(basic(name)) { true } else { false }
+    }
+    let (alice, bob) = (try await caller("alice"), try await caller("bob"))
+    for (ended, remembered) in [(alice.id, false), (bob.id, true), (nil, false)] {
+      authenticator.invalidate(nil)
+      let key = logins.key(basic("alice:secret"))
+      let found = await authenticator.remembering(key) {
+        // What was read, and then ends.
+        authenticator.invalidate(ended)
+        return .caller(alice)
+      }
+      #expect(found.caller == alice, "the request that is under way began before")
+      #expect(isRemembered("alice:secret") == remembered)
+    }
+  }
+
   @Test func `hashes are yescrypt, and never the same twice`() throws {
     let hashes = try (0..<2).map { _ in try #require(PasswordHash.make("secret")) }
     #expect(hashes.allSatisfy { $0.hasPrefix("$y$") } && hashes[0] != hashes[1])

@@ -113,13 +113,14 @@ final class Authenticator: Sendable {
   ) async -> Verification {
     do {
       if let former = given.former {
-        let moment = logins.changes.moment
-        if try await store.isCurrent(former) {
-          return .caller(remember(former, given.key, moment))
+        let found = try await remembering(given.key) {
+          try await store.isCurrent(former) ? .caller(former) : .wrong
         }
+        if case .caller = found { return found }
       }
       return switch given.secret {
-      case .token(let token): try await verify(token, given.key, fetching: fetch)
+      case .token(let token):
+        try await remembering(given.key) { try await verify(token, fetching: fetch) }
       case .password(let credentials):
         try await verify(credentials, given.key, from: address)
       }
@@ -136,9 +137,8 @@ final class Authenticator: Sendable {
 
   @inline(never)
   private func verify(
-    _ token: DeviceToken, _ key: LoginCache.Key, fetching fetch: Fetch?
+    _ token: DeviceToken, fetching fetch: Fetch?
   ) async throws -> Verification {
-    let moment = logins.changes.moment
     let hash = token.hash
     guard let device = try await accounts.device(withToken: hash, fetching: fetch?.notification)
     else { return .wrong }
@@ -146,17 +146,18 @@ final class Authenticator: Sendable {
       id: device.user, name: device.name, role: .device,
       proof: .token(hash, device: device.registration))
     return .caller(
-      remember(caller, key, moment),
-      fetch.map { FetchRecord(fetch: $0, isRecorded: device.isFetchRecorded) })
+      caller, fetch.map { FetchRecord(fetch: $0, isRecorded: device.isFetchRecorded) })
   }
 
   @inline(never)
   private func verify(
     _ credentials: Credentials, _ key: LoginCache.Key, from address: String
   ) async throws -> Verification {
-    let moment = logins.changes.moment
-    if isDemo, let guest = try await guest(credentials) {
-      return .caller(remember(guest, key, moment))
+    if isDemo {
+      let found = try await remembering(key) {
+        try await guest(credentials).map { .caller($0) } ?? .wrong
+      }
+      if case .caller = found { return found }
     }
     return try await inTurn(credentials, key, from: address)
   }
@@ -178,13 +179,27 @@ final class Authenticator: Sendable {
 
   /// Verifies the token of a session.
   func verify(_ token: SessionToken) async -> Verification {
-    let moment = logins.changes.moment
     do {
-      guard let user = try await store.sessions.sessionUser(withToken: token.hash),
-        isDemo || !user.isPasswordless
-      else { return .wrong }
-      return .caller(remember(Caller(user, hash: token.hash), logins.key(token.loginKey), moment))
+      return try await remembering(logins.key(token.loginKey)) {
+        guard let user = try await store.sessions.sessionUser(withToken: token.hash),
+          isDemo || !user.isPasswordless
+        else { return .wrong }
+        return .caller(Caller(user, hash: token.hash))
+      }
     } catch { return .failed(ServiceError(any: error)) }
+  }
+
+  /// Verifies credentials, and remembers whose they are, unless that user is changed meanwhile: then what was read may
+  /// be from before the change.
+  func remembering(
+    _ key: LoginCache.Key, _ verify: () async throws -> Verification
+  ) async rethrows -> Verification {
+    let moment = logins.changes.moment
+    let verification = try await verify()
+    if case .caller(let caller, _) = verification {
+      logins.add(caller, as: key, verified: moment)
+    }
+    return verification
   }
 
   /// Checks and hashes a new password when it is admitted.
@@ -227,7 +242,9 @@ final class Authenticator: Sendable {
     case .now:
       defer { reservations.end(login) }
       return try await limiter.run(isSuspect: isSuspect) {
-        await compare(credentials, key, from: address)
+        // Of many requests from one phone at once, only the first is hashed.
+        if case .valid(let caller) = logins.find(key) { return .caller(caller) }
+        return await remembering(key) { await compare(credentials, from: address) }
       }
     case .reserved(let wait), .distant(let wait):
       return .busy(wait: max(1, Int((wait / .seconds(1)).rounded(.up))))
@@ -235,14 +252,11 @@ final class Authenticator: Sendable {
   }
 
   private func compare(
-    _ credentials: Credentials, _ key: LoginCache.Key, from address: String
+    _ credentials: Credentials, from address: String
   ) async -> Verification {
-    // Of many requests from one phone at once, only the first is hashed.
-    if case .valid(let caller) = logins.find(key) { return .caller(caller) }
     if let wait = failures.wait(credentials.name, from: address) {
       return .tooManyFailures(wait: wait)
     }
-    let moment = logins.changes.moment
     let user: User?
     do { user = try await accounts.user(named: credentials.name) } catch {
       return .failed(ServiceError(any: error))
@@ -263,7 +277,7 @@ final class Authenticator: Sendable {
     failures.succeeded(credentials.name, from: address)
     let caller = Caller(
       id: user.id, name: user.name, role: user.role, proof: .password(user.hash))
-    return .caller(remember(caller, key, moment))
+    return .caller(caller)
   }
 
   /// The guest of demo mode with these credentials; nil if the password is not the name.
@@ -273,13 +287,6 @@ final class Authenticator: Sendable {
       let id = try await accounts.userIDs(of: [name], allowingPasswordless: true)[name]
     else { return nil }
     return Caller(guest: name, id)
-  }
-
-  private func remember(
-    _ caller: Caller, _ key: LoginCache.Key, _ moment: ChangeClock.Moment
-  ) -> Caller {
-    logins.add(caller, as: key, verified: moment)
-    return caller
   }
 
   /// Makes the next request of a user, or of all users, be verified against the store again.
