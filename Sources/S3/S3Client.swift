@@ -21,6 +21,8 @@ package final class S3Client: Sendable {
   private let credentials: S3Credentials
   private let authority: String?
   private let deadline: Duration
+  /// Waits before a request is repeated.
+  private let pause: @Sendable (Duration) async throws -> Void
   private let idle = Mutex<[S3Connection]>([])
   private let threads = BlockingExecutor(threads: concurrency)
 
@@ -37,10 +39,11 @@ package final class S3Client: Sendable {
   /// the system's.
   package init(
     _ bucket: S3Bucket, _ credentials: S3Credentials, deadline: Duration = .seconds(10),
-    authority: String? = nil
+    authority: String? = nil,
+    pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   ) {
     (self.bucket, self.credentials) = (bucket, credentials)
-    (self.deadline, self.authority) = (deadline, authority)
+    (self.deadline, self.authority, self.pause) = (deadline, authority, pause)
   }
 
   /// Returns if the bucket can be read.
@@ -160,7 +163,7 @@ extension S3Client {
         failure = error
       }
       if Task.isCancelled || .now + pause >= end { throw failure }
-      try? await Task.sleep(for: pause * Double.random(in: 0.5...1))
+      try? await self.pause(pause * Double.random(in: 0.5...1))
       pause *= 2
     }
   }
