@@ -15,7 +15,7 @@ final class PostgresDatabase: Engine {
   /// `observers` are told of every commit, on the thread that made it; `origin` names this process to the other
   /// nodes.
   init(
-    url: String, origin: String, contact: PostgresContact?, observers: CommitObservers,
+    url: String, origin: MessageOrigin, contact: PostgresContact?, observers: CommitObservers,
     initialize: (PostgresConnection) throws -> Void
   ) throws {
     (self.url, self.contact) = (url, contact)

@@ -9,7 +9,7 @@ import Synchronization
 /// While the connection is away messages are lost; so everything is assumed to have changed when it is back.
 final class PostgresListener: Sendable {
   private let url: String
-  private let origin: String
+  private let origin: MessageOrigin
   private let observers: CommitObservers
   private let contact: PostgresContact
   /// Ends the waits of the thread.
@@ -37,7 +37,7 @@ final class PostgresListener: Sendable {
   /// `waiting` finds those of some lanes that have jobs: any role that may connect to the database can send a
   /// message with names of its own.
   init(
-    url: String, origin: String, observers: CommitObservers, contact: PostgresContact,
+    url: String, origin: MessageOrigin, observers: CommitObservers, contact: PostgresContact,
     waiting: @escaping @Sendable (Set<String>) async throws -> Set<String>
   ) {
     (self.url, self.origin, self.waiting) = (url, origin, waiting)
@@ -136,7 +136,7 @@ final class PostgresListener: Sendable {
 
   private func tell(_ payload: String) {
     let (sender, effects) = NodeMessage.parse(payload)
-    guard sender != origin else { return }
+    guard sender != origin.name else { return }
     var (atOnce, lanes): ([Effect], Set<String>) = ([], [])
     for effect in effects {
       if case .jobs(let lane) = effect { lanes.insert(lane) } else { atOnce.append(effect) }

@@ -25,12 +25,13 @@ final class PostgresTables: EngineTables {
   ) throws {
     let owner = start?.owner ?? UUID().uuidString
     let contact = start.map { _ in PostgresContact(observers: observers) }
+    let origin = MessageOrigin(owner)
     database = try PostgresDatabase(
-      url: url, origin: owner, contact: contact, observers: observers
+      url: url, origin: origin, contact: contact, observers: observers
     ) { try $0.addFirstKeys() }
     (self.blobs, self.now, self.owner) = (blobs, now, owner)
     listener = contact.map { [database] contact in
-      PostgresListener(url: url, origin: owner, observers: observers, contact: contact) { lanes in
+      PostgresListener(url: url, origin: origin, observers: observers, contact: contact) { lanes in
         try await database.read { Set(try $0.lanesWithJobs(among: Array(lanes))) }
       }
     }

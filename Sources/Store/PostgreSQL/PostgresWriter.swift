@@ -33,14 +33,14 @@ final class PostgresWriter: Sendable {
   private static let tries = 5
 
   private let url: String
-  private let origin: String
+  private let origin: MessageOrigin
   private let observers: CommitObservers
   private let queue = CommitQueue<Change>(batchTimeout: .milliseconds(40))
   /// The connection while it works; only the writer's thread uses it.
   private let connection: Mutex<PostgresConnection?>
 
   init(
-    _ connection: PostgresConnection, url: String, origin: String, observers: CommitObservers
+    _ connection: PostgresConnection, url: String, origin: MessageOrigin, observers: CommitObservers
   ) {
     self.connection = Mutex(connection)
     (self.url, self.origin, self.observers) = (url, origin, observers)
@@ -112,9 +112,14 @@ final class PostgresWriter: Sendable {
       resumptions.append(try perform(change, in: transaction, usingSavepoint: usingSavepoints))
     }
     // The server's fsync: callers are resumed only after it returns.
-    do { try transaction.commit(from: origin) } catch {
+    do { try transaction.commit(from: origin.name) } catch {
       let connection = transaction.connection
-      if connection.isBroken, transaction.hasSentCommit { throw .lost(error) }
+      if connection.isBroken, transaction.hasSentCommit {
+        // It may be committed, and may be later: then the server sends the message, under the old name.
+        origin.change()
+        observers.perform(transaction.effects.take())
+        throw .lost(error)
+      }
       if connection.isWorthRepeating { throw .undone(error) }
       throw usingSavepoints ? .lost(error) : .needsSavepoints(error)
     }
