@@ -156,7 +156,7 @@ let package = Package(
       of: "Origin",
       on: [
         "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
-        "RichPushAPI", "TestSupport", "richpush-exec",
+        "RichPushAPI", "TestSupport", "StandIns", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
     tests(of: "RichPushClient"),

@@ -96,7 +96,8 @@ final class FolderWatch: Sendable {
     return events
   }
 
-  private func change(_ event: inotify_event, name: [UInt8]) -> Event {
+  /// What an event of the kernel means.
+  func change(_ event: inotify_event, name: [UInt8]) -> Event {
     if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return .overflow }
     let richType = folders.withLock { folders in
       // The kernel ended this watch and may reuse its number.

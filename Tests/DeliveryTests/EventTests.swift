@@ -175,6 +175,30 @@ import Waiting
     }
   }
 
+  @Test func `a node that delivers again begins where another has stopped`() async throws {
+    let delivery = try await DeliveryFixture()
+    try await WebhookReceiver.test { receiver, url in
+      let webhook = try Webhook(url: url, secret: WebhookSecret(WebhookReceiver.secret))
+      let (first, second) = (
+        WebhookDelivery(store: delivery.store, webhook: webhook, log: delivery.log.log),
+        WebhookDelivery(store: delivery.store, webhook: webhook, log: delivery.log.log)
+      )
+      for (name, node) in [("a", first), ("b", second), ("c", first), ("d", second)] {
+        try await add(name, to: delivery.store)
+        #expect(await node.deliver() == nil)
+        await node.passOn()
+      }
+      #expect(receiver.ids.count == 4 && Set(receiver.ids).count == 4)
+      // What it has not delivered, another does.
+      receiver.answer([503])
+      try await add("e", to: delivery.store)
+      #expect(await first.deliver() != nil)
+      await first.passOn()
+      #expect(await second.deliver() == nil)
+      #expect(receiver.bodies.count == 6 && Set(receiver.ids).count == 5)
+    }
+  }
+
   @Test func `without a webhook nothing is kept for one`() async throws {
     let delivery = try await DeliveryFixture()
     delivery.store.events.createCursor(of: "webhook")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -34,5 +35,31 @@ import Waiting
         events.contains { if case .complete(file, _) = $0 { true } else { false } }
       }
     }
+  }
+
+  @Test func `everything is examined when the kernel has dropped events`() throws {
+    let scratch = try Scratch()
+    let watch = try #require(FolderWatch(scratch.path) { _ in })
+    defer { watch.stop() }
+    var event = inotify_event()
+    (event.wd, event.mask) = (-1, UInt32(IN_Q_OVERFLOW))
+    #expect(watch.change(event, name: []) == .overflow)
+    let changes = PendingChanges()
+    changes.add([.overflow])
+    #expect(changes.take().includesEverything)
+    #expect(!changes.take().includesEverything)
+  }
+
+  @Test func `a renamed file counts as renamed until its bytes may have changed`() {
+    let file = PendingChanges.Location(richType: "img", entry: FolderEntry(Array("a".utf8)))
+    func isRenamed(_ changes: FolderWatch.Change...) -> Bool? {
+      let pending = PendingChanges()
+      pending.add(changes.map { .complete(file, $0) })
+      return pending.take().names[file]?.isRenamed
+    }
+    #expect(isRenamed(.renamed) == true && isRenamed(.other, .renamed) == true)
+    #expect(isRenamed(.renamed, .attributes) == true, "its mode was set")
+    #expect(isRenamed(.attributes) == false)
+    #expect(isRenamed(.renamed, .other) == false && isRenamed(.other, .attributes) == false)
   }
 }

@@ -240,6 +240,24 @@ import Waiting
     }
   }
 
+  @Test func `what a node may have missed of its notifications is read again`() async throws {
+    try await TestServer.test(prepare: { try $1.installNote() }) { server in
+      try await server.publish()
+      let link = try #require(try await links(server)["ios"])
+      func statuses() async throws -> [Int] {
+        [
+          try await server.status("GET", link),
+          try await server.status("GET", "/api/notifications/0", as: "device"),
+        ]
+      }
+      for _ in 0..<2 { #expect(try await statuses() == [200, 200]) }
+      // Beside the running server, which is not told.
+      #expect(try await server.store.notifications.withdraw(0))
+      server.origin.housekeeping.store.observers.onEverything(())
+      #expect(try await statuses() == [403, 404])
+    }
+  }
+
   @Test func `caches keep an answer no longer than the link lasts`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       let soon = Date(timeIntervalSinceNow: 150).formatted(.iso8601)

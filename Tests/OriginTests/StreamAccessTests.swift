@@ -3,6 +3,7 @@ import Foundation
 import Intake
 import Media
 import PluginHost
+import Primitives
 import Push
 import RichPushAPI
 import Store
@@ -60,6 +61,61 @@ import Testing
         #expect(count(server) == 1, "the bystander's stream goes on")
         bystander.close()
         #expect(count(server) == 0)
+      }
+    }
+  }
+
+  @Test func `both streams end when the API ends what their user has shown, without a reload`()
+    async throws
+  {
+    try await TestServer.test { server in
+      try await server.addUser("alice", .publisher)
+      for (path, _, _) in Self.streams {
+        let stream = try await open(path, "alice", at: server)
+        #expect(count(server) == 1)
+        #expect(
+          try await server.status(
+            "PUT", "/api/users/alice", as: "admin",
+            body: #"{"role":"publisher","password":"\(TestServer.password)"}"#) == 200)
+        while try await stream.next() != nil {}
+        stream.close()
+        #expect(count(server) == 0)
+      }
+    }
+  }
+
+  @Test func `a stream that was closed counts no more`() async throws {
+    try await TestServer.test { server in
+      let device = try await server.register("AA", as: "device")
+      let made = try await server.execute("POST", "/api/register/\(device)/token", as: "device")
+      let token = try #require(made.json["token"] as? String)
+      func open() async throws -> TestResponse {
+        try await server.execute("GET", "/api/push/stream", token: token)
+      }
+      for _ in 0..<3 {
+        let streams = try await (0..<UserQuota.streamsPerDevice).asyncMap { _ in
+          try #require(try await open().stream)
+        }
+        #expect(try await open().status == 429)
+        for stream in streams { stream.close() }
+      }
+    }
+  }
+
+  @Test func `a user who is removed while a stream is requested gets a 401`() async throws {
+    try await TestServer.test { server in
+      for (path, role, _) in Self.streams {
+        try await server.addUser("alice", role)
+        #expect(try await server.status("GET", "/api/notifications", as: "alice") == 200)
+        let request = try Request(
+          "GET", path, fields: ["Authorization": TestServer.authorization("alice")])
+        guard case .asynchronous(_, let respond) = server.origin.responder.plan(for: request) else {
+          throw Unmet("the user is known")
+        }
+        // Beside the running server, which is not told.
+        _ = try await server.store.accounts.removeUser("alice")
+        let answer = try await TestResponse(respond())
+        #expect(answer.status == 401 && answer.stream == nil)
       }
     }
   }

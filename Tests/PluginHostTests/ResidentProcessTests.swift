@@ -136,6 +136,14 @@ import Waiting
     #expect(answer == "fresh")
   }
 
+  @Test func `logs only the beginning of what a process writes during a call`() async throws {
+    try fixture.resident(
+      "chatty", "syswrite STDERR, ('x' x 99) . \"\\n\" for 1..3000; syswrite $c, ok('fine');")
+    for _ in 0..<2 { #expect(try await fixture.text("chatty") == "fine") }
+    let logged = fixture.log.count { $0 == "x" }
+    #expect(logged <= 2 * StandardError.limit)
+  }
+
   @Test func `ends a process that writes without end between calls`() async throws {
     try fixture.resident(
       "raving",

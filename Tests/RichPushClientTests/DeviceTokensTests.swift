@@ -4,6 +4,19 @@ import Testing
 @testable import RichPushClient
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceTokensTests {
+  /// How many tokens the server has issued.
+  private final class Issued: Sendable {
+    private let number = Mutex(1)
+    var count: Int { number.withLock { $0 } }
+
+    func next() -> String {
+      number.withLock { number in
+        number += 1
+        return "t-\(number)"
+      }
+    }
+  }
+
   @Test func `requests whose token was rejected together share the next one`() async throws {
     let tokens = DeviceTokens()
     let (gate, opening) = AsyncStream.makeStream(of: Void.self)
@@ -17,18 +30,16 @@ import Testing
       }
     }
     for await _ in begun {}
-    let issued = Atomic(1)
+    let issued = Issued()
     let others = (0..<20).map { _ in
       Task {
-        try await tokens.token(of: "a", insteadOf: "t-1") {
-          "t-\(issued.add(1, ordering: .relaxed).newValue)"
-        }
+        try await tokens.token(of: "a", insteadOf: "t-1") { issued.next() }
       }
     }
     for _ in 0..<1000 { await Task.yield() }
     opening.finish()
     #expect(try await first.value == "t-1")
     for other in others { #expect(try await other.value == "t-2") }
-    #expect(issued.load(ordering: .relaxed) == 2)
+    #expect(issued.count == 2)
   }
 }

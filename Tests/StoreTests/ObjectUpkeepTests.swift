@@ -147,6 +147,13 @@ import Testing
     #expect(report == BackupReport(blobs: 1, objects: objects.url))
     #expect(scratch.files(in: "copy/blobs") == [String(key(lost.digest).dropFirst(6))])
 
+    // An object of another size is not this content.
+    objects.set(key(here.digest), Data([1, 1]))
+    let other = try await store.backup(to: scratch.folder + "/other")
+    #expect(other.blobs == 0)
+    #expect(scratch.files(in: "other/blobs").count == 2)
+    objects.set(key(here.digest), Data([1]))
+
     try Store.restore(from: scratch.folder + "/copy", to: scratch.folder + "/restored")
     let error = #expect(throws: StoreError.self) {
       try Store(folder: scratch.folder + "/restored")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 import Testing
 
@@ -16,6 +17,25 @@ import Testing
     let rest = try await store.events.pushEvents(for: alice, after: all[0].sequence, limit: 1)
     #expect(rest == [all[1]])
     #expect(try await store.events.latestPushEvent() == all[2].sequence)
+  }
+
+  @Test func `a device gets no push of a notification that has expired meanwhile`() async throws {
+    let store = try scratch.open()
+    var new = NotificationInsert.any(to: alice)
+    new.expires = scratch.now + 60
+    _ = try await store.notifications.create(new)
+    _ = try await store.notifications.create(.any(to: alice))
+    func found() async throws -> [[Int?]?] {
+      [
+        try await store.events.pushEvents(for: alice, after: 0, limit: 9).map(\.notificationID),
+        try await store.events.pushEvents(after: [alice: 0], limit: 9)?[alice]?.map(
+          \.notificationID),
+      ]
+    }
+    scratch.pass(59)
+    #expect(try await found() == [[0, 1], [0, 1]])
+    scratch.pass(1)
+    #expect(try await found() == [[1], [1]])
   }
 
   @Test func `never gives the number of a removed event again`() async throws {

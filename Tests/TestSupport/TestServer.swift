@@ -70,8 +70,10 @@ package struct TestServer: Sendable {
     for folder in ["assets", "plugins"] { try scratch.makeFolder(folder) }
     try prepare(&configuration, scratch)
     self.configuration = configuration
-    store = try Store(folder: configuration.data, access: .sharedOrNew)
-    for role in Role.allCases {
+    store = try Store(
+      folder: configuration.data, database: configuration.database, access: .sharedOrNew)
+    // Another server with the same database has added them.
+    for role in Role.allCases where try await store.accounts.user(named: role.rawValue) == nil {
       try await store.accounts.addUser(role.rawValue, hash: Self.hash, role: role)
     }
     origin = try await Origin(configuration, clock: clock, log: log.log)

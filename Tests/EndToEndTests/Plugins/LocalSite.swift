@@ -44,16 +44,29 @@ final class LocalSite: Sendable {
       guard count > 0 else { return }
       request += piece.prefix(count)
     }
-    let line = String(decoding: request, as: UTF8.self).split(separator: " ", maxSplits: 2)
-    let path = String(line[1])
+    let head = String(decoding: request, as: UTF8.self)
+    // A body that is not read would end the connection before the answer is.
+    let length =
+      head.firstMatch(of: /\r\n[Cc]ontent-[Ll]ength: (\d+)\r\n/)
+      .flatMap { Int($0.1) } ?? 0
+    let end = request.firstRange(of: [13, 10, 13, 10])?.upperBound ?? request.count
+    while request.count < end + length {
+      var piece = [UInt8](repeating: 0, count: 4096)
+      let count = recv(peer, &piece, piece.count, 0)
+      guard count > 0 else { return }
+      request += piece.prefix(count)
+    }
+    let path = String(head.split(separator: " ", maxSplits: 2)[1])
     visits.withLock { $0.append(path) }
-    handler(Visitor(path: path, peer: peer))
+    handler(Visitor(path: path, head: head, peer: peer))
   }
 }
 
 /// Somebody who asked a `LocalSite` for a path.
 struct Visitor {
   let path: String
+  /// The request's line and its header fields, as they came.
+  let head: String
   fileprivate let peer: CInt
 
   /// Sends characters as a byte each, and says whether they went.

@@ -1,0 +1,76 @@
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+/// What becomes of the work for a request whose deadline has passed: nobody waits for it any more.
+@Suite(.timeLimit(.minutes(1))) struct TimedOutHandlerTests {
+  /// Work that ends only when it is cancelled.
+  private struct Work: Sendable {
+    private let endings = AsyncStream<Bool>.makeStream()
+    private let never = AsyncStream<Void>.makeStream()
+
+    /// Runs until it is cancelled.
+    func run() async {
+      for await _ in never.stream {}
+      endings.continuation.yield(Task.isCancelled)
+    }
+
+    /// Waits until it has ended, and returns whether it was cancelled.
+    func wasCancelled() async -> Bool? {
+      for await isCancelled in endings.stream { return isCancelled }
+      return nil
+    }
+  }
+
+  private static func plan(
+    _ request: Request, _ work: Work, in folder: String
+  ) -> ResponsePlan {
+    let deadline = Duration.milliseconds(1)
+    return switch request.segments.first {
+    case "deferred":
+      .deferred(deadline: deadline) {
+        await work.run()
+        return .immediate(.empty(204))
+      }
+    case "collected":
+      .collectingBody(limit: 9, deadline: deadline) { _ in
+        await work.run()
+        return .empty(204)
+      }
+    case "saved":
+      .savingBody(limit: 9, folder: folder, deadline: deadline) { _ in
+        await work.run()
+        return .empty(204)
+      }
+    case "late":
+      .deferred(deadline: .seconds(60)) {
+        .asynchronous(deadline: deadline) {
+          await work.run()
+          return .empty(204)
+        }
+      }
+    default:
+      .asynchronous(deadline: deadline) {
+        await work.run()
+        return .empty(204)
+      }
+    }
+  }
+
+  @Test(arguments: ["asynchronous", "deferred", "late", "collected", "saved"])
+  func `is cancelled, and the client gets a 503`(_ kind: String) async throws {
+    let work = Work()
+    let folder = Mutex("")
+    try await TestServer.with({ request in
+      Self.plan(request, work, in: folder.withLock { $0 })
+    }) { served in
+      folder.withLock { $0 = served.folder }
+      let client = RawClient(served.port)
+      let hasBody = kind == "collected" || kind == "saved"
+      let reply = client.ask(hasBody ? "PUT" : "GET", "/\(kind)", body: hasBody ? "body" : "")
+      #expect(reply.status == 503 && reply.fields["retry-after"] == "1")
+      #expect(await work.wasCancelled() == true)
+    }
+  }
+}

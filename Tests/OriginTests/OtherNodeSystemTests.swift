@@ -1,0 +1,120 @@
+import Foundation
+import HTTP
+import Primitives
+import StandIns
+import Store
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Origin
+
+/// What ends on one node ends on the others with the same database, which remember who was there.
+@Suite(
+  .enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"),
+  .timeLimit(.minutes(2)))
+struct OtherNodeSystemTests {
+  private static let own: Fields = ["Sec-Fetch-Site": "same-origin"]
+
+  /// Runs a test with two nodes, of which the second hears of what the first commits.
+  private static func withNodes(
+    _ test: (_ one: TestServer, _ other: TestServer) async throws -> Void
+  ) async throws {
+    let database = try PostgresServer()
+    try await TestServer.test { configuration, _ in
+      configuration.database = database.url
+    } _: { one in
+      try await TestServer.test { configuration, _ in
+        configuration.database = database.url
+      } _: { other in
+        try await one.addUser("mark", .device)
+        let mark = try await one.id(of: "mark")
+        let isHeard = Mutex(false)
+        other.origin.housekeeping.store.observers.onCredentialsEnded.add { user in
+          if user == mark { isHeard.withLock { $0 = true } }
+        }
+        try await eventually("the second node listens") {
+          _ = try await one.store.administration.endCredentials(of: mark)
+          return isHeard.withLock { $0 }
+        }
+        try await test(one, other)
+      }
+    }
+  }
+
+  /// Credentials of the user `publisher`.
+  enum Credentials: String, CaseIterable { case session, token, password }
+
+  /// The header fields of a request with them.
+  private static func fields(_ credentials: Credentials, _ server: TestServer) async throws
+    -> Fields
+  {
+    switch credentials {
+    case .session:
+      let answer = try await server.execute(
+        "POST", "/api/session", fields: own,
+        body: #"{"username":"publisher","password":"\#(TestServer.password)"}"#)
+      let cookie = try #require(answer.fields["Set-Cookie"])
+      var fields = own
+      fields["Cookie"] = String(cookie.prefix { $0 != ";" })
+      return fields
+    case .token:
+      let device = try await server.register("AA", as: "publisher")
+      let answer = try await server.execute(
+        "POST", "/api/register/\(device)/token", as: "publisher")
+      return ["Authorization": "Bearer \(try #require(answer.json["token"] as? String))"]
+    case .password:
+      return ["Authorization": TestServer.authorization("publisher")]
+    }
+  }
+
+  private static func end(
+    _ credentials: Credentials, _ fields: Fields, _ server: TestServer
+  ) async throws {
+    let status =
+      switch credentials {
+      case .session: try await server.execute("DELETE", "/api/session", fields: fields).status
+      case .token:
+        try await server.status(
+          "DELETE", "/api/users/publisher/tokens", as: "admin")
+      case .password:
+        try await server.status(
+          "PUT", "/api/users/publisher", as: "admin",
+          body: #"{"role":"publisher","password":"another good secret"}"#)
+      }
+    #expect((200..<300).contains(status), "\(credentials): \(status)")
+  }
+
+  @Test(arguments: Credentials.allCases)
+  func `what ends on one node counts on no other, where streams of it end`(
+    _ credentials: Credentials
+  ) async throws {
+    try await Self.withNodes { one, other in
+      let fields = try await Self.fields(credentials, one)
+      func status() async throws -> Int {
+        try await other.execute("GET", "/api/notifications", fields: fields).status
+      }
+      for _ in 0..<2 { #expect(try await status() == 200) }
+      let opened = try await other.execute("GET", "/api/push/stream", fields: fields)
+      let stream = try #require(opened.stream)
+      #expect(try await stream.next()?.isEmpty == false)
+      try await Self.end(credentials, fields, one)
+      try await eventually("it counts no more") { try await status() == 401 }
+      while try await stream.next() != nil {}
+    }
+  }
+
+  @Test func `a user who is demoted on one node has the new role on the others`() async throws {
+    try await Self.withNodes { one, other in
+      let fields = try await Self.fields(.password, other)
+      func status() async throws -> Int {
+        try await other.execute("GET", "/api/assets", fields: fields).status
+      }
+      #expect(try await status() == 200)
+      #expect(
+        try await one.status(
+          "PUT", "/api/users/publisher", as: "admin", body: #"{"role":"device"}"#) < 300)
+      try await eventually("it has another role") { try await status() == 403 }
+    }
+  }
+}
