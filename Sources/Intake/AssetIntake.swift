@@ -14,8 +14,8 @@ package struct AssetIntake: Sendable {
   package let validator: PayloadValidator
   package let foreground: ForegroundLoad
   package let log: Log
-  /// Limits examinations to one at a time for each name.
-  private let names = KeyedSemaphore<String>()
+  /// Limits examinations and uploads to one at a time for each name.
+  let names = KeyedSemaphore<String>()
   /// Limits calls of each plugin.
   private let calls = KeyedSemaphore<String>()
 
@@ -31,7 +31,7 @@ package struct AssetIntake: Sendable {
   /// The largest file, in bytes.
   package static let largestFile = 1 << 30
   /// Disk space that is reserved for the database, in bytes.
-  private static let reservedSpace = 16 << 20
+  package static let reservedSpace = 16 << 20
   /// Concurrent calls of one plugin; its other processes are left to devices' requests.
   private static let callsPerPlugin = 4
 
@@ -58,41 +58,49 @@ package struct AssetIntake: Sendable {
 
   /// The same on the calling thread, which must be one of the intake's, in a task that is not cancelled.
   ///
-  /// An asset whose file is in another node's folder stays as it is, unless the file here `replaces` it.
+  /// An asset whose file is in another node's folder stays as it is.
   func examineInline(
-    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool, replaces: Bool = false
+    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool
   ) async throws(ServiceError) -> Examination {
     try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
-      let known = try await ServiceError.mapping {
-        try await store.assets.asset(richType, name.value)
-      }
-      guard isAsset(richType, name) else {
-        // It may be listed as refused.
-        if let known { return Examination(asset: known) }
-        throw ServiceError(.notFound, "There is no asset \(name.value.quoted).")
-      }
-      if let known, folder.isElsewhere(known.stamp) {
-        guard replaces else { return Examination(asset: known) }
-        try await requestRemoval(ofFileOf: known)
-      }
-      if known == nil { try await removeIfRequested(richType, name, spelling: spelling) }
-      let found = try await result(richType, name, known, spelling, closed)
-      try await record(found.asset, insteadOf: known)
-      return found
+      try await examineInTurn(richType, name, spelling: spelling, closed: closed)
     }
   }
 
+  /// The same for a caller that has the name's permit; the content of a file that was just `put` was checked before.
+  func examineInTurn(
+    _ richType: String, _ name: AssetName, spelling: String?, closed: Bool,
+    put: CheckedContent? = nil
+  ) async throws(ServiceError) -> Examination {
+    let known = try await ServiceError.mapping {
+      try await store.assets.asset(richType, name.value)
+    }
+    guard isAsset(richType, name) else {
+      // It may be listed as refused.
+      if let known { return Examination(asset: known) }
+      throw ServiceError(.notFound, "There is no asset \(name.value.quoted).")
+    }
+    if let known, folder.isElsewhere(known.stamp) {
+      guard put != nil else { return Examination(asset: known) }
+      try await requestRemoval(ofFileOf: known)
+    }
+    if known == nil { try await removeIfRequested(richType, name, spelling: spelling) }
+    let found = try await result(richType, name, known, spelling, closed, put)
+    try await record(found.asset, insteadOf: known)
+    return found
+  }
+
   /// Whether a file of this name can be an asset: temporary files and files that publish cannot.
-  private func isAsset(_ richType: String, _ name: AssetName) -> Bool {
+  func isAsset(_ richType: String, _ name: AssetName) -> Bool {
     !AssetName.isForeign(name.value) && !folder.publishes(richType, name)
   }
 
   private func result(
     _ richType: String, _ name: AssetName, _ known: AssetRecord?, _ spelling: String?,
-    _ closed: Bool
+    _ closed: Bool, _ put: CheckedContent?
   ) async throws(ServiceError) -> Examination {
     do throws(ServiceError) {
-      return try await check(richType, name, known, spelling, closed)
+      return try await check(richType, name, known, spelling, closed, put)
     } catch {
       switch error.code {
       case .notFound:
@@ -132,18 +140,24 @@ package struct AssetIntake: Sendable {
     _ richType: String, _ name: AssetName, spelling: String?
   ) async throws(ServiceError) -> Examination {
     try await BlockingExecutor.intake.run { () async throws(ServiceError) in
-      try await check(richType, name, nil, spelling, false)
+      try await check(richType, name, nil, spelling, false, nil)
     }
   }
 
   private func check(
     _ richType: String, _ name: AssetName, _ known: AssetRecord?, _ spelling: String?,
-    _ closed: Bool
+    _ closed: Bool, _ put: CheckedContent?
   ) async throws(ServiceError) -> Examination {
     let file = try open(richType, name, spelling)
     let plugin = try validator.plugin(richType)
     let stamp = file.stamp + " " + plugin.identity
     if let known, known.stamp == stamp { return Examination(asset: known) }
+    if let put, put.stamp == stamp {
+      var asset = AssetRecord(richType, name, put.pinned, file, stamp)
+      asset.details = put.details
+      if plugin.manifest.isShared { asset.state = .preparing }
+      return Examination(asset: asset)
+    }
     guard file.size <= Self.largestFile else {
       throw ServiceError(
         .rejected, "The file is larger than the limit of \(Self.largestFile >> 20) MiB.")
@@ -159,10 +173,7 @@ package struct AssetIntake: Sendable {
     }
     guard file.size > 0 else { throw ServiceError(.rejected, "The file is empty.") }
     let (pinned, isNew) = try await pin(file)
-    var asset = AssetRecord(
-      richType: richType, name: name.value, state: .ready, bytes: pinned.size,
-      modified: file.modified, stamp: stamp)
-    (asset.blob, asset.type) = (pinned.digest, pinned.type)
+    var asset = AssetRecord(richType, name, pinned, file, stamp)
     // The same plugin has validated the same content before, under this or another name.
     if !isNew,
       let twin = try? await store.assets.asset(
@@ -209,51 +220,9 @@ package struct AssetIntake: Sendable {
   }
 
   /// The plugin's details; blocks the calling thread, which is one of the intake's.
-  private func validate(_ source: RenditionSource) async throws(ServiceError) -> String? {
+  func validate(_ source: RenditionSource) async throws(ServiceError) -> String? {
     try await ServiceError.mapping {
       try await InlineWait.$isUnbounded.withValue(true) { try await validator.details(source) }
-    }
-  }
-
-  /// Puts the file at `path` into the drop folder if the plugin accepts it.
-  ///
-  /// `mayPublish` tells whether it is put there by the user in whose name dropped files are published, `mayReplace`
-  /// whether there may be a file of this name.
-  ///
-  /// - Throws: the plugin's reason, `forbidden` if others would publish by it, or `preconditionFailed`; nothing has
-  ///   changed then.
-  package func put(
-    _ path: String, _ richType: String, _ name: AssetName, mayPublish: Bool,
-    mayReplace: Bool = true,
-    confirm: @escaping @Sendable () async throws -> Void = {}
-  ) async throws(ServiceError) -> AssetRecord {
-    try await BlockingExecutor.intake.run { () async throws(ServiceError) in
-      if !mayReplace { try await requireAbsence(richType, name) }
-      let (pinned, _) = try await pin(AssetFile(folder: AT_FDCWD, name: path))
-      _ = try await validate(
-        RenditionSource(richType: richType, message: "", payload: name.value, pinned: pinned))
-      do { try await confirm() } catch { throw ServiceError(any: error) }
-      try requireChange(richType, name, mayPublish: mayPublish)
-      try folder.put(path, richType, name, mayReplace: mayReplace)
-    }
-    guard isAsset(richType, name) else {
-      var sidecar = try await check(richType, name, spelling: nil).asset
-      sidecar.state = .ready
-      return sidecar
-    }
-    return try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
-      try await examineInline(richType, name, spelling: nil, closed: true, replaces: true)
-    }.asset
-  }
-
-  /// Returns if there is no file of this name, in any spelling, nor in another node's folder.
-  private func requireAbsence(_ richType: String, _ name: AssetName) async throws(ServiceError) {
-    let known = try await ServiceError.mapping {
-      try await store.assets.asset(richType, name.value)
-    }
-    let isElsewhere = known.map { folder.isElsewhere($0.stamp) } ?? false
-    guard !isElsewhere, folder.stamp(richType, name, spelling: nil) == nil else {
-      throw DropFolder.existing(richType, name)
     }
   }
 
@@ -297,21 +266,13 @@ package struct AssetIntake: Sendable {
   private func pin(
     _ file: AssetFile
   ) async throws(ServiceError) -> (pinned: PinnedAsset, isNew: Bool) {
-    try checkSpace(for: file.size)
+    var status = statvfs()
+    if statvfs(store.temporaryFolder, &status) == 0 { try status.requireSpace(for: file.size) }
     let type = MediaType.sniff(file.prefix(MediaType.prefixLength)).value
     let (blob, isNew) = try await ServiceError.mapping {
       try await store.blobs.addBlocking(copying: file.descriptor.number, limit: Self.largestFile)
     }
     return (PinnedAsset(blob, type: type, in: store), isNew)
-  }
-
-  private func checkSpace(for bytes: Int) throws(ServiceError) {
-    var status = statvfs()
-    guard statvfs(store.temporaryFolder, &status) == 0 else { return }
-    let free = Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
-    guard free - Self.reservedSpace < bytes else { return }
-    throw ServiceError(
-      .diskFull, "The server's disk is full. The file will be accepted when there is enough space.")
   }
 
   /// Records a name that cannot be an asset's as refused.
@@ -360,7 +321,30 @@ extension ServiceError {
   package static let incompleteFile = ServiceError(.incomplete, "The file is still being written.")
 }
 
+extension statvfs {
+  /// Returns if a copy of so many bytes leaves enough space for the database.
+  ///
+  /// - Throws: `diskFull`.
+  func requireSpace(for bytes: Int) throws(ServiceError) {
+    let free = Int(clamping: f_bavail) * Int(clamping: f_frsize)
+    guard free - AssetIntake.reservedSpace < bytes else { return }
+    throw ServiceError(
+      .diskFull, "The server's disk is full. The file will be accepted when there is enough space.")
+  }
+}
+
 extension AssetRecord {
+  /// An asset that can be used, with the content of a file.
+  fileprivate init(
+    _ richType: String, _ name: AssetName, _ pinned: PinnedAsset, _ file: AssetFile,
+    _ stamp: String
+  ) {
+    self.init(
+      richType: richType, name: name.value, state: .ready, bytes: pinned.size,
+      modified: file.modified, stamp: stamp)
+    (blob, type) = (pinned.digest, pinned.type)
+  }
+
   /// Whether it differs from the known record for readers of the catalogue.
   fileprivate func differs(from known: AssetRecord?) -> Bool {
     known?.state != state || known?.reason != reason || known?.blob != blob

@@ -6,16 +6,17 @@ package import RichPushAPI
 extension DropFolder {
   /// Puts a copy of the file at `path` under a name, atomically: no reader sees a part of it.
   ///
-  /// - Throws: `preconditionFailed` if there is a file of this name, which it may not replace.
+  /// - Returns: the stamp of the new file.
+  /// - Throws: `preconditionFailed` if there is a file of this name, which it may not replace; `diskFull`.
   func put(
     _ path: String, _ richType: String, _ name: AssetName, mayReplace: Bool = true
-  ) throws(ServiceError) {
+  ) throws(ServiceError) -> String {
     let source: FileDescriptor
     do throws(Errno) {
       source = try FileDescriptor(path, O_RDONLY | O_NOFOLLOW)
     } catch { throw Self.failure("The upload cannot be read", error) }
     do throws(ServiceError) {
-      try put(richType, name.value, mayReplace: mayReplace) { target throws(ServiceError) in
+      return try put(richType, name.value, mayReplace: mayReplace) { target throws(ServiceError) in
         try Self.copy(source, target)
       }
     } catch {
@@ -32,7 +33,7 @@ extension DropFolder {
 
   /// Puts a text under a name, atomically.
   package func put(text: String, _ richType: String, _ name: String) throws(ServiceError) {
-    try put(richType, name) { target throws(ServiceError) in
+    _ = try put(richType, name) { target throws(ServiceError) in
       do throws(Errno) { try target.write(Array(text.utf8)) } catch {
         throw Self.failure("The file could not be written", error)
       }
@@ -42,15 +43,21 @@ extension DropFolder {
   private func put(
     _ richType: String, _ name: String, mayReplace: Bool = true,
     _ fill: (_ target: FileDescriptor) throws(ServiceError) -> Void
-  ) throws(ServiceError) {
+  ) throws(ServiceError) -> String {
     let folder = try createFolder(richType)
     let temporary = Self.temporary + String(UInt64.random(in: .min ... .max), radix: 36)
     // A file with this name in another of Unicode's forms is the one that is replaced.
     let spelling = Self.spelling(of: name, in: folder, richType)
     do throws(ServiceError) {
       try createFile(temporary, in: folder, richType, fill)
+      let file = try AssetFile(folder: folder.number, name: temporary)
       try Self.rename(temporary, to: spelling, in: folder, mayReplace: mayReplace)
       guard fsync(folder.number) == 0 else { throw Self.failure("The file could not be kept") }
+      // The file's that was written, whatever has its name meanwhile.
+      guard let status = try? file.descriptor.status() else {
+        throw Self.failure("The file could not be kept")
+      }
+      return status.stamp(in: identity)
     } catch {
       unlinkat(folder.number, temporary, 0)
       throw error
@@ -145,6 +152,13 @@ extension DropFolder {
   private static func copy(
     _ source: FileDescriptor, _ target: FileDescriptor
   ) throws(ServiceError) {
+    if clinux_clone(target.number, source.number) == 0 { return }
+    var space = statvfs()
+    if fstatvfs(target.number, &space) == 0, let size = try? source.status().st_size {
+      try space.requireSpace(for: Int(size))
+    }
+    while clinux_copy_part(target.number, source.number, 1 << 30) > 0 {}
+    // To another file system, or what else the kernel refused to copy.
     while true {
       let count = sendfile(target.number, source.number, nil, 1 << 20)
       if count == 0 { return }

@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 import Primitives
@@ -64,25 +65,56 @@ package final class Blobs: Sendable {
 
   /// Stores a copy of an open file from its beginning; the descriptor stays the caller's.
   ///
-  /// Reads and writes on the calling thread, which may block. A file that changes meanwhile is stored as
-  /// it was read, under the digest of what was read. More than `limit` bytes throw `tooLarge`. `isNew` is
-  /// false if the content was stored before.
+  /// Reads and writes on the calling thread, which may block; writes nothing if the file system lets files share their
+  /// content. A file that changes meanwhile is stored as it was read, under the digest of what was read. More than
+  /// `limit` bytes throw `tooLarge`. `isNew` is false if the content was stored before.
   package func addBlocking(
     copying descriptor: Int32, limit: Int = .max
   ) async throws -> (blob: Blob, isNew: Bool) {
+    let clone = try TemporaryFile(in: folder)
+    if clinux_clone(clone.file.number, descriptor) == 0 { return try await add(clone, limit) }
+    clone.remove()
     var copy = try HashingWriter(in: folder)
     try StoreFile.forEachChunk(of: descriptor) { chunk throws(StoreError) in
-      guard chunk.count <= limit - copy.size else {
-        throw StoreError(.tooLarge, "the content is larger than \(limit) bytes")
-      }
+      guard chunk.count <= limit - copy.size else { throw Self.tooLarge(limit) }
       try copy.write(chunk)
     }
-    let blob = Blob(digest: copy.digest(), size: copy.size)
+    return try await add(copy.target, Blob(digest: copy.digest(), size: copy.size))
+  }
+
+  /// Stores a file of `Store.temporaryFolder`, which was written and closed, by moving it; nothing is left at `path`.
+  ///
+  /// Reads it once, on the calling thread, which may block, and writes nothing. Otherwise like
+  /// ``addBlocking(copying:limit:)``.
+  package func addBlocking(
+    moving path: String, limit: Int = .max
+  ) async throws -> (blob: Blob, isNew: Bool) {
+    let file = try TemporaryFile(takingOver: path)
+    _ = FileSystem.setModified(path, now())
+    return try await add(file, limit)
+  }
+
+  private func add(
+    _ file: TemporaryFile, _ limit: Int
+  ) async throws -> (blob: Blob, isNew: Bool) {
+    let size = Int(try file.file.status().st_size)
+    guard size <= limit else { throw Self.tooLarge(limit) }
+    return try await add(file, Blob(digest: file.file.digest(), size: size))
+  }
+
+  private static func tooLarge(_ limit: Int) -> StoreError {
+    StoreError(.tooLarge, "the content is larger than \(limit) bytes")
+  }
+
+  /// Gives a temporary file with a blob's content its name, unless the blob is stored.
+  private func add(
+    _ file: TemporaryFile, _ blob: Blob
+  ) async throws -> (blob: Blob, isNew: Bool) {
     // A stored file of another size was cut short by a power cut; the new one replaces it.
     let isNew = size(of: blob.digest) != blob.size || !renew(blob.digest)
-    if isNew { copy.target.setModified(now()) } else { copy.target.remove() }
+    if isNew { file.setModified(now()) } else { file.remove() }
     // Also for a stored blob: another request may have renamed it and not yet made the name durable.
-    try await groupCommit.commit(isNew ? copy.target : nil, as: path(of: blob.digest))
+    try await groupCommit.commit(isNew ? file : nil, as: path(of: blob.digest))
     if isNew { cacheSize.withLock { $0 = $0.map { $0 + blob.size } } }
     try await upload(blob, isNew: isNew)
     return (blob, isNew)

@@ -150,6 +150,12 @@ final class TemporaryFile: Sendable {
     file = try StoreFile(path, O_RDWR | O_CREAT | O_EXCL)
   }
 
+  /// Takes a file over that somebody has written to `tmp/` and closed.
+  init(takingOver path: String) throws(StoreError) {
+    self.path = path
+    file = try StoreFile(path, O_RDONLY | O_NOFOLLOW)
+  }
+
   deinit { remove() }
 
   /// Removes the file, unless it was removed or renamed before.
