@@ -123,7 +123,7 @@ let package = Package(
 
     tests(of: "Primitives"),
     tests(of: "JSON", on: ["Primitives"]),
-    tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
+    tests(of: "HTTP", on: ["CLibraries", "Primitives", "StandIns"]),
     tests(of: "MediaTypes"),
     .target(
       name: "Waiting", dependencies: ["Primitives"], path: "Tests/Waiting", swiftSettings: strict),

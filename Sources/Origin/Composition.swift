@@ -140,7 +140,6 @@ struct RouteServices: Sendable {
     authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)
     let mediaRoutes = MediaRoutes(
       store: store, host: media.host, renderer: media.renderer,
-      versions: PluginVersionCache(host: media.host),
       resolved: ResolvedMediaCache(countedBy: requests.counter(of: "/api/notifications/{}")))
     let signed = SignedMediaRoutes(
       media: mediaRoutes, links: media.links,

@@ -52,6 +52,8 @@ package final class PluginHost: Sendable {
   // MARK: - Plugins
 
   /// The plugin of a rich type as its files are now; nil if there is none of exactly this name.
+  ///
+  /// May wait for the disk.
   package func plugin(_ richType: String) -> Plugin? {
     noticeChanges()
     return folder.plugin(richType)
@@ -63,10 +65,14 @@ package final class PluginHost: Sendable {
     return folder.plugins()
   }
 
-  /// The number of changes of the plugins' folders.
-  ///
-  /// While it stays the same, so do the plugins, except for changes made by another machine.
+  /// The number of changes of the plugins' folders; while it stays the same, so do the plugins.
   package var changeCount: Int { folder.changeCount }
+
+  /// Whether the plugin is the version that renders its rich type; after a change it is false until ``plugin(_:)``
+  /// has returned.
+  ///
+  /// Never waits for a disk: changes are noticed by inotify, or after ``warmUp()`` within about a second.
+  package func isCurrent(_ plugin: Plugin) -> Bool { folder.isCurrent(plugin) }
 
   /// The state of each plugin, by name.
   package func status() -> [PluginStatus] {
@@ -159,7 +165,8 @@ package final class PluginHost: Sendable {
   package func respond(
     to call: PluginCall, inline: Bool = false, transcript: Transcript? = nil
   ) async throws(PluginError) -> PluginReply {
-    guard let plugin = plugin(call.richType) else {
+    // A thread that must not block has checked the version before.
+    guard let plugin = inline ? folder.lastFound(call.richType) : plugin(call.richType) else {
       throw PluginError(.noSuchPlugin, "There is no plugin for \"\(call.richType)\".")
     }
     let log = CallLog(call: call, to: environment.configuration.log)
@@ -186,15 +193,17 @@ package final class PluginHost: Sendable {
   /// Whether the plugin has an idle process and usually answers before another thread could take over.
   ///
   /// Then ``respond(to:inline:transcript:)`` may be started on a thread that must not block (`Task.immediate`): it
-  /// keeps the thread for at most five milliseconds.
+  /// keeps the thread for at most five milliseconds. To pass an asset on, it waits for the disk.
   package func answersInline(_ plugin: Plugin) -> Bool {
-    runtimes.withLock { $0[plugin.richType] }?.answersInline ?? false
+    folder.isCurrent(plugin)
+      && runtimes.withLock { $0[plugin.richType] }?.answersInline ?? false
   }
 
   /// Starts the minimum number of processes (`workers.min`), and handles changes of the folder from now on: it
   /// does the same for new plugins, ends the processes of removed ones, and logs which plugins cannot be used.
   package func warmUp() {
     watching.withLock { $0.isOn = true }
+    folder.startChecking()
     logProblems()
     for plugin in plugins() where plugin.manifest.workers.min > 0 { _ = runtime(of: plugin) }
   }

@@ -13,10 +13,10 @@ import Testing
       for cache in [
         PreparedFileCache(bytes: 10_000, files: 1000), PreparedFileCache(bytes: .max, files: 10),
       ] {
-        let hot = try #require(cache[contents[0]])
+        let hot = try #require(cache.prepare(contents[0]))
         for content in contents {
-          #expect(cache[content] != nil)
-          #expect(cache[contents[0]] === hot)
+          #expect(cache.prepare(content) != nil)
+          #expect(cache.prepare(contents[0]) === hot)
           #expect(cache.bytes <= 10_000)
           #expect(cache.files <= 10)
         }
@@ -32,15 +32,15 @@ import Testing
       let contents = try (0..<40).map {
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
-      let hot = try #require(cache[contents[0]])
+      let hot = try #require(cache.prepare(contents[0]))
       for content in contents {
-        _ = cache[content]
-        #expect(cache[contents[0]] === hot, "what is asked for stays")
+        _ = cache.prepare(content)
+        #expect(cache.prepare(contents[0]) === hot, "what is asked for stays")
         #expect(metrics.snapshot.bytes == cache.bytes && metrics.snapshot.files == cache.files)
       }
       #expect(metrics.snapshot.evicted == 40 - cache.files)
       let files = cache.files
-      _ = cache[contents[39]]
+      _ = cache.prepare(contents[39])
       #expect(cache.files == files, "what came last is still there")
     }
   }
@@ -51,15 +51,15 @@ import Testing
         try TestServer.content(TestServer.pattern, in: folder, name: "\($0)")
       }
       let cache = PreparedFileCache(bytes: .max, files: 10)
-      let file = try #require(cache[contents[0]])
+      let file = try #require(cache.prepare(contents[0]))
       let place = cache.place(of: contents[0])
       for content in contents[1..<5] {
-        #expect(cache[content] != nil)
+        #expect(cache.prepare(content) != nil)
         #expect(cache[place] === file)
       }
-      #expect(cache[contents[5]] != nil)
+      #expect(cache.prepare(contents[5]) != nil)
       #expect(cache[place] == nil, "it must be looked up, so that the cache knows that it is used")
-      #expect(cache[contents[0]] === file)
+      #expect(cache.prepare(contents[0]) === file)
       #expect(cache[cache.place(of: contents[0])] === file)
     }
   }
@@ -68,7 +68,7 @@ import Testing
     try TestServer.inFolder { folder in
       let cache = PreparedFileCache(bytes: 500, files: 10)
       let large = try TestServer.content(TestServer.pattern, in: folder)
-      #expect(cache[large] != nil)
+      #expect(cache.prepare(large) != nil)
       #expect(cache.files == 0)
       #expect(cache[cache.place(of: large)] == nil)
     }
@@ -83,15 +83,15 @@ import Testing
       }
       try FileManager.default.createSymbolicLink(
         atPath: folder + "/link", withDestinationPath: good.path)
-      #expect(cache[content(good.path, 999)] == nil)
-      #expect(cache[content(folder + "/missing", 5)] == nil)
-      #expect(cache[content(folder + "/link", 1000)] == nil)
-      #expect(cache[content(folder, 4096)] == nil)
-      #expect(cache[content(good.path, 1000)] != nil)
+      #expect(cache.prepare(content(good.path, 999)) == nil)
+      #expect(cache.prepare(content(folder + "/missing", 5)) == nil)
+      #expect(cache.prepare(content(folder + "/link", 1000)) == nil)
+      #expect(cache.prepare(content(folder, 4096)) == nil)
+      #expect(cache.prepare(content(good.path, 1000)) != nil)
     }
   }
 
-  @Test func `has small files in memory, and opens large ones when they are sent`() throws {
+  @Test func `has small files in memory, and large ones open`() throws {
     try TestServer.inFolder { folder in
       let metrics = CacheMetrics()
       func prepared(_ size: Int) throws -> PreparedFile {
@@ -101,46 +101,55 @@ import Testing
       }
       for size in [0, 1, PreparedFile.largestInMemory] {
         let small = try prepared(size)
-        #expect(small.memory == size)
+        #expect(small.memory == size && small.file == nil && small.isKept)
         #expect(small.bytes.map { Array($0) } == TestServer.longPattern(size))
-        #expect(small.part(0..<size)?.count == size)
+        #expect(small.part(0..<size).count == size)
       }
+      #expect(metrics.snapshot.descriptors == 0)
       var large: PreparedFile? = try prepared(PreparedFile.largestInMemory + 1)
-      #expect(large?.memory == 0 && metrics.snapshot.descriptors == 0)
-      for _ in 0..<2 { #expect(large?.part(5..<1000)?.count == 995) }
+      #expect(large?.memory == 0 && large?.isKept == true)
+      for _ in 0..<2 { #expect(large?.part(5..<1000).count == 995) }
       #expect(metrics.snapshot.descriptors == 1)
       large = nil
       #expect(metrics.snapshot.descriptors == 0)
     }
   }
 
-  @Test func `opens a file for each response when the limit of open files is reached`() throws {
+  @Test func `keeps no file when the limit of open files is reached`() throws {
     try TestServer.inFolder { folder in
       let metrics = CacheMetrics(descriptorLimit: 1)
+      let cache = PreparedFileCache(bytes: .max, files: 10, metrics: metrics)
       let bytes = TestServer.longPattern(20_000)
-      let files = try ["a", "b"].map { name in
-        try #require(
-          PreparedFile(try TestServer.content(bytes, in: folder, name: name), metrics: metrics))
-      }
-      for file in files {
-        let opened = try #require(file.opened())
-        #expect((file.opened() === opened) == (file === files[0]))
-      }
+      let contents = try ["a", "b"].map { try TestServer.content(bytes, in: folder, name: $0) }
+      for content in contents { #expect(cache.prepare(content)?.part(0..<9).count == 9) }
+      #expect(cache[contents[0]] != nil && cache[contents[1]] == nil)
       #expect(metrics.snapshot.descriptors == 1)
     }
   }
 
-  @Test func `opens a file again that was truncated and then replaced`() throws {
+  @Test func `a file that was truncated is not whole, and is replaced by another`() throws {
     try TestServer.inFolder { folder in
       let bytes = TestServer.longPattern(20_000)
       let content = try TestServer.content(bytes, in: folder)
-      let file = try #require(PreparedFile(content, metrics: CacheMetrics()))
-      let first = try #require(file.opened())
+      let cache = PreparedFileCache(bytes: .max, files: 10)
+      let first = try #require(cache.prepare(content))
+      #expect(first.isWhole)
       #expect(truncate(content.path, 19_999) == 0)
-      #expect(file.opened() == nil)
+      #expect(!first.isWhole && PreparedFile(content, metrics: cache.metrics) == nil)
       try Data(bytes).write(to: URL(filePath: content.path), options: .atomic)
-      let second = try #require(file.opened())
-      #expect(second !== first)
+      let second = try #require(PreparedFile(content, metrics: cache.metrics))
+      cache.insert(second)
+      #expect(second.isWhole && cache[content] === second && cache.files == 1)
     }
+  }
+}
+
+extension PreparedFileCache {
+  /// The content's file, prepared if it was not.
+  fileprivate func prepare(_ content: Content) -> PreparedFile? {
+    if let known = self[content] { return known }
+    let new = PreparedFile(content, metrics: metrics)
+    if let new { insert(new) }
+    return new
   }
 }

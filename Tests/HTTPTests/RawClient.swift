@@ -52,6 +52,23 @@ final class RawClient {
     return true
   }
 
+  /// Sends without waiting until nothing is taken for a second; returns how many bytes were.
+  func sendWhileTaken(_ bytes: [UInt8]) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        let rest = UnsafeRawBufferPointer(rebasing: $0[sent...])
+        return Glibc.send(
+          descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count > 0 { sent += count }
+      guard count <= 0 else { continue }
+      var socket = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard errno == EAGAIN, poll(&socket, 1, 1000) > 0 else { break }
+    }
+    return sent
+  }
+
   /// Finishes sending; it can still receive.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 

@@ -38,7 +38,7 @@ import Waiting
       of: id, rendition, hasContent ? content(id) : nil, countedBy: resolved.counter,
       expires: expires.map { Date(timeIntervalSince1970: Double(noon) + $0) },
       readAfter: moment ?? resolved.changes.moment, changes: resolved.changes,
-      versions: PluginVersionCache(host: host), counts: RenditionCounts())
+      host: host, counts: RenditionCounts())
   }
 
   private func content(_ number: Int) -> Content {

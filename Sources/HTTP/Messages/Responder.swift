@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// What a ``Server`` serves: the application.
 ///
@@ -51,15 +52,16 @@ package enum ResponsePlan: Sendable {
     limit: Int, deadline: Duration, interruption: BodyInterruption? = nil,
     @Sendable ([UInt8]) async -> Response)
   /// The closure produces the response from the body in a new file in the folder, which is deleted
-  /// unless the closure takes it.
+  /// unless the closure moves it. `reserve` bytes of the file system stay free: otherwise the
+  /// response is a 507.
   case savingBody(
-    limit: Int, folder: String, deadline: Duration, interruption: BodyInterruption? = nil,
-    @Sendable (SavedBody) async -> Response)
+    limit: Int, folder: String, reserve: Int = 0, deadline: Duration,
+    interruption: BodyInterruption? = nil, @Sendable (SavedBody) async -> Response)
 
   /// By which the application can end the receipt of the request's body.
   var interruption: BodyInterruption? {
     switch self {
-    case .collectingBody(_, _, let interruption, _), .savingBody(_, _, _, let interruption, _):
+    case .collectingBody(_, _, let interruption, _), .savingBody(_, _, _, _, let interruption, _):
       interruption
     case .deferred, .immediate, .asynchronous: nil
     }
@@ -92,7 +94,10 @@ package final class SavedBody: Sendable {
     (self.path, self.size) = (path, size)
   }
 
-  deinit { unlink(path) }
+  deinit {
+    // Perhaps on an event loop.
+    Task(executorPreference: BlockingExecutor.bodies) { [path] in unlink(path) }
+  }
 }
 
 /// Receives a record of every response when it has ended, on an event loop's thread.

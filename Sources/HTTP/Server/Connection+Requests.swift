@@ -5,6 +5,8 @@ import Primitives
 extension Connection {
   /// Parses what was received, or receives more; false if nothing can be done now.
   func receive() -> Bool {
+    // Back pressure: the peer waits while the disk is slower.
+    if case .body(let body) = phase, !body.wantsBytes { return false }
     if !unparsed.isEmpty, !needsMoreBytes {
       let bytes = unparsed
       unparsed = []
@@ -54,9 +56,11 @@ extension Connection {
         let used = parseHead(rest)
         if used == 0 { return keep(rest, needsMoreBytes: true) }
         position += used
-      case .body(let body): position += parse(rest, of: body)
+      case .body(let body):
+        if body.isReceived { return keep(rest, needsMoreBytes: false) }
+        position += parse(rest, of: body)
       case .lingering, .closed: return
-      case .tlsHandshake, .planning, .responding, .sending, .streaming:
+      case .tlsHandshake, .planning, .responding, .preparing, .sending, .streaming:
         return keep(rest, needsMoreBytes: false)
       }
     }
@@ -91,6 +95,7 @@ extension Connection {
     do throws(HTTPError) {
       let used = try body.consume(bytes)
       transferred += used
+      save(body)
       if body.isComplete { received(body) }
       return used
     } catch {
@@ -104,6 +109,8 @@ extension Connection {
   private func handle(_ head: RequestHead) {
     beginRequest()
     var earlier: (any CachedResponse)?
+    /// What can be sent again once its file is open.
+    var unopened: Content?
     // The fast path. Not with CORS, where the response depends on Origin.
     if !isOverflow, context.cors == nil, let simple = SimpleRequestHead(head),
       context.browserPolicy?.accepts(simple) != false
@@ -112,6 +119,11 @@ extension Connection {
       if let entry = context.cachedResponses.find(key, at: context.second) {
         if send(entry, of: key, to: simple, head) { return }
         earlier = entry.response
+        unopened = entry.response.content.flatMap { content in
+          let isWanted =
+            simple.ifNoneMatch.map { $0.elementsEqual(content.quotedETag.utf8) } ?? true
+          return isWanted && context.files[content]?.isWhole != true ? content : nil
+        }
       }
       cacheKey = key
     }
@@ -124,6 +136,8 @@ extension Connection {
       }
       if let response = context.cors?.preflightResponse(to: request) {
         try execute(.immediate(response), for: request)
+      } else if let earlier, let unopened {
+        prepare(unopened, .preparing(unopened, nil, cached: earlier))
       } else {
         try execute(plan(for: request, like: earlier), for: request)
       }
@@ -135,6 +149,22 @@ extension Connection {
   private func plan(for request: Request, like earlier: (any CachedResponse)?) -> ResponsePlan {
     guard let earlier, earlier.content == nil else { return context.responder.plan(for: request) }
     return context.responder.plan(for: request, like: earlier)
+  }
+
+  /// Sends a cached response again, whose file was opened; if it could not be, or is not valid any more, the request
+  /// is handled as one that is not cached.
+  func sendAgain(_ earlier: any CachedResponse, _ file: PreparedFile?) {
+    guard let request else { return close() }
+    do throws(HTTPError) {
+      guard let file, earlier.isValid(at: context.second) else {
+        return try execute(plan(for: request, like: earlier), for: request)
+      }
+      earlier.recordUse()
+      cached = earlier
+      send(file, with: completed(.content(file.content)))
+    } catch {
+      reject(with: error.response)
+    }
   }
 
   /// Resets the state of the previous request.
@@ -163,12 +193,11 @@ extension Connection {
     return true
   }
 
-  /// The file of a cached response's content; nil if it has none, or the file is missing.
+  /// The file of a cached response's content; nil if it has none, or it is not prepared or not whole any more.
   private func file(of entry: CachedResponses.Entry, _ key: CachedResponses.Key) -> PreparedFile? {
-    if let file = context.files[entry.place] { return file }
-    guard let content = entry.response.content, let file = context.files[content] else {
-      return nil
-    }
+    if let file = context.files[entry.place] { return file.isWhole ? file : nil }
+    guard let content = entry.response.content, let file = context.files[content], file.isWhole
+    else { return nil }
     context.cachedResponses.insert(entry.response, for: key, at: context.files.place(of: content))
     return file
   }
@@ -247,11 +276,12 @@ extension Connection {
       let body = try IncomingBody(request.body, for: plan)
       if body.isComplete { return received(body) }
       phase = .body(body)
+      save(body)
       body.plan.interruption?.onInterrupt { [handle, queue = context.queue] response in
         queue.post(.interruption(handle, response))
       }
       monitorTransfer()
-      if request.fields["Expect"] != nil { sendContinue() }
+      if request.fields["Expect"] != nil, !body.isSaving { sendContinue() }
     }
   }
 
@@ -280,6 +310,30 @@ extension Connection {
     reject(with: response)
   }
 
+  /// Has another thread write to the body's file, if there is enough to write.
+  private func save(_ body: IncomingBody) {
+    guard let saving = body.beginSaving() else { return }
+    Task(executorPreference: BlockingExecutor.bodies) { [handle = handle, queue = context.queue] in
+      do throws(HTTPError) {
+        try saving.run()
+        queue.post(.saved(handle, nil))
+      } catch {
+        queue.post(.saved(handle, error))
+      }
+    }
+  }
+
+  /// Continues with a body of which a piece was written.
+  func resume(_ handle: RequestHandle, afterSaving error: HTTPError?) {
+    guard case .body(let body) = phase, handle.serial == serial else { return }
+    let isFirst = transferred == 0
+    body.endSaving()
+    if let error { return reject(with: error.response) }
+    if isFirst, request?.fields["Expect"] != nil { sendContinue() }
+    save(body)
+    if body.isComplete { received(body) }
+  }
+
   /// Executes the rest of a plan when its request's body is complete.
   private func received(_ body: IncomingBody) {
     switch body.plan {
@@ -288,7 +342,7 @@ extension Connection {
     case .collectingBody(_, let deadline, _, let work):
       let bytes = body.bytes
       run({ await work(bytes) }, deadline)
-    case .savingBody(_, _, let deadline, _, let work):
+    case .savingBody(_, _, _, let deadline, _, let work):
       guard let file = body.finishFile() else { return close() }
       run({ await work(file) }, deadline)
     case .deferred: close()  // it has no body: see execute(_:for:)

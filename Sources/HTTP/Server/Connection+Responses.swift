@@ -22,7 +22,7 @@ extension Connection {
   }
 
   /// The response with the fields that depend on the request: X-Request-Id and CORS.
-  private func completed(_ response: Response) -> Response {
+  func completed(_ response: Response) -> Response {
     var response = response
     if case .content = response.body {
       // Nearly all files are sent with a prepared head, which needs a response without fields.
@@ -144,19 +144,15 @@ extension Connection {
     } else if isWhole, persistence == .keptOpen, !context.isSecure {
       whole = file.response(endingHeadWith: end, at: context.second)
     }
-    // Before the head is sent: afterwards nothing can tell the client that the file is missing.
-    let needsFile = isWhole && whole == nil && file.bytes == nil
-    let opened = needsFile ? file.opened() : nil
-    if needsFile, opened == nil { return sendUnavailable(file.content) }
     response = (status, size)
     let progress =
       if let whole {
         transport.send(file: whole.descriptor.number, 0..<head.count + end.count + size).count
-      } else { trySending(head, end, isWhole ? file.bytes : nil, opened, size) }
+      } else { trySending(head, end, isWhole ? file.bytes : nil, isWhole ? file.file : nil, size) }
     guard let sent = progress else { return close() }
     monitorTransfer(queued: head.count + end.count + size)
     guard sent < transferred else { return responseSent() }
-    guard let body = isWhole ? file.part(0..<size) : .bytes([]) else { return close() }
+    let body = isWhole ? file.part(0..<size) : .bytes([])
     output = OutputQueue(Array(head) + end, [body], sent: sent)
     phase = .sending
   }
@@ -183,7 +179,35 @@ extension Connection {
 
   /// Sends a content: first preconditions, then ranges (RFC 9110, section 13.2.2).
   private func send(_ content: Content, with response: Response) {
-    guard let request, let file = context.files[content] else { return sendUnavailable(content) }
+    // Before the head is sent: afterwards nothing can tell the client that the file is missing.
+    if let file = context.files[content], file.isWhole { return send(file, with: response) }
+    prepare(content, .preparing(content, response))
+  }
+
+  /// Has another thread open the content's file.
+  func prepare(_ content: Content, _ preparing: Phase) {
+    phase = preparing
+    setTimeout(context.timeouts.transfer)
+    Task(executorPreference: BlockingExecutor.files) {
+      [handle = handle, queue = context.queue, metrics = context.files.metrics] in
+      queue.post(.prepared(handle, PreparedFile(content, metrics: metrics)))
+    }
+  }
+
+  /// Continues with a response whose file was opened.
+  func resume(_ handle: RequestHandle, with file: PreparedFile?) {
+    guard case .preparing(let content, let response, let cached) = phase,
+      handle.serial == serial
+    else { return }
+    if let file { context.files.insert(file) }
+    if let cached { return sendAgain(cached, file) }
+    guard let file, let response else { return sendUnavailable(content) }
+    send(file, with: response)
+  }
+
+  func send(_ file: PreparedFile, with response: Response) {
+    let content = file.content
+    guard let request else { return close() }
     guard response.status == 200 else { return sendWhole(file, with: response) }
     switch Preconditions.evaluate(request, etag: content.etag, lastModified: content.lastModified) {
     case .proceed: break
@@ -220,12 +244,9 @@ extension Connection {
       var fields = content.representationFields + response.fields
       fields["Content-Type"] = content.mediaType
       fields["Content-Range"] = parts[0].contentRange(of: content.size)
-      guard let part = file.part(parts[0]) else { return sendUnavailable(content) }
-      send(206, fields, [part], size: parts[0].count)
+      send(206, fields, [file.part(parts[0])], size: parts[0].count)
     case .parts(let parts):
-      guard let multipart = MultipartByteRanges(file, parts) else {
-        return sendUnavailable(content)
-      }
+      let multipart = MultipartByteRanges(file, parts)
       var fields = content.representationFields + response.fields
       fields["Content-Type"] = "multipart/byteranges; boundary=\(multipart.boundary)"
       send(206, fields, multipart.pieces, size: multipart.size)
@@ -239,21 +260,22 @@ extension Connection {
     let content = file.content
     var fields = content.representationFields + response.fields
     fields["Content-Type"] = content.mediaType
-    guard let body = file.part(0..<content.size) else { return sendUnavailable(content) }
-    send(response.status, fields, [body], size: content.size)
+    send(response.status, fields, [file.part(0..<content.size)], size: content.size)
   }
 
   /// Says why a content's file cannot be sent: to the log, and to the client that it cannot.
   private func sendUnavailable(_ content: Content) {
-    do throws(Errno) {
-      _ = try FileDescriptor(content.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      let path = content.path
-      context.log(.error, "http", "http: \(path) is not \(content.size) bytes long or unreadable")
-    } catch {
-      if [EMFILE, ENFILE].contains(error.rawValue) {
-        context.limiter.warnOfDescriptorShortage(error.rawValue, context.log)
-      } else {
-        context.log(.error, "http", "http: \(content.path) cannot be opened: \(error)")
+    Task(executorPreference: BlockingExecutor.files) {
+      [log = context.log, limiter = context.limiter, path = content.path, size = content.size] in
+      do throws(Errno) {
+        _ = try FileDescriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        log(.error, "http", "http: \(path) is not \(size) bytes long or unreadable")
+      } catch {
+        if [EMFILE, ENFILE].contains(error.rawValue) {
+          limiter.warnOfDescriptorShortage(error.rawValue, log)
+        } else {
+          log(.error, "http", "http: \(path) cannot be opened: \(error)")
+        }
       }
     }
     send(

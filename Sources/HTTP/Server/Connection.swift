@@ -62,6 +62,8 @@ final class Connection {
     case body(IncomingBody)
     /// The application is producing the response.
     case responding(Task<Void, Never>)
+    /// Another thread is opening the file of the response, or of a cached one.
+    case preparing(Content, Response?, cached: (any CachedResponse)? = nil)
     case sending
     case streaming(EventSink)
     /// The response was sent; further input is discarded until the peer closes.
@@ -119,7 +121,7 @@ final class Connection {
         switch phase {
         case .tlsHandshake: handshake()
         case .head, .body, .lingering: receive()
-        case .planning, .responding: false
+        case .planning, .responding, .preparing: false
         case .sending: sendOutput()
         case .streaming(let sink): sendEvents(from: sink)
         case .closed: false
@@ -187,6 +189,7 @@ final class Connection {
     case .responding(let task):
       task.cancel()
       send(Self.timedOut)
+    case .preparing: send(Self.timedOut)
     default: close()
     }
   }

@@ -5,7 +5,8 @@ import Primitives
 
 /// A thread that advances its connections when their sockets are ready (epoll, edge-triggered).
 ///
-/// Once it runs, only that thread may use it, except for its queue. It blocks only in epoll_wait.
+/// Once it runs, only that thread may use it, except for its queue. It blocks only in epoll_wait: other threads
+/// open and write files for it.
 final class EventLoop {
   let context: EventLoopContext
   private let epoll: FileDescriptor
@@ -192,6 +193,9 @@ final class EventLoop {
       resume(handle) { $0.resume(handle, with: response) }
     case .interruption(let handle, let response):
       resume(handle) { $0.interruptBody(handle, with: response) }
+    case .saved(let handle, let error):
+      resume(handle) { $0.resume(handle, afterSaving: error) }
+    case .prepared(let handle, let file): resume(handle) { $0.resume(handle, with: file) }
     case .events(let handle): resume(handle) { _ in }
     case .stopAccepting(let group):
       // The backlog's connections would be reset: accept them now, and answer while draining. If the

@@ -131,6 +131,10 @@ enum LoopMessage: Sendable {
   case response(RequestHandle, Response)
   /// The response with which the application ends the receipt of a body.
   case interruption(RequestHandle, Response)
+  /// A piece of a request's body was saved, or why it could not be.
+  case saved(RequestHandle, HTTPError?)
+  /// The file of a response was opened; nil if that is not possible.
+  case prepared(RequestHandle, PreparedFile?)
   /// A stream has events to send.
   case events(RequestHandle)
   /// Stop accepting connections, then leave the group.

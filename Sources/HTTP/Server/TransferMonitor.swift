@@ -74,7 +74,10 @@ extension Connection {
   func checkTransfer() -> Bool {
     setDeadline(context.timeouts.checkInterval)
     switch phase {
-    case .body: return isFastEnough(transferred, minimum: context.limits.transferBytes)
+    case .body(let body):
+      // The client waits for the disk.
+      if !body.wantsBytes { monitor = TransferMonitor(now: context.now) }
+      return isFastEnough(transferred, minimum: context.limits.transferBytes)
     case .sending: return isFastEnough(acknowledged, minimum: context.limits.transferBytes)
     case .streaming(let sink):
       guard !output.isEmpty || sink.unsentBytes > 0 || transport.unsent > 0 else {

@@ -1,12 +1,16 @@
-import Glibc
 import Primitives
 
 /// A request body that is being received: kept in memory, saved to a file or discarded, depending on
 /// the plan for the response.
+///
+/// An event loop receives it, but never writes to its file: that is done by ``Saving`` on another thread, a piece at a
+/// time. While a piece is written the next one is received, and no more.
 final class IncomingBody {
   /// An unneeded body is read and discarded up to this size, so that the connection can be kept open;
   /// a longer one is rejected.
   private static let discardLimit = 64 << 10
+  /// The size of the pieces that are written to a file.
+  private static let pieceSize = 256 << 10
 
   private enum Framing {
     case sized(remaining: Int)
@@ -15,28 +19,33 @@ final class IncomingBody {
 
   /// What is done when the body is complete.
   let plan: ResponsePlan
-  /// The body, if the plan collects it.
+  /// The body if the plan collects it, or its part that is to be saved next.
   private(set) var bytes: [UInt8] = []
   private let limit: Int
-  /// Where the body is saved, and the open file; deleted unless ``finishFile()`` is called.
-  private let path: String?
-  private var file: FileDescriptor?
+  /// Where the body is saved.
+  private let file: BodyFile?
   private var framing: Framing
   private var size = 0
+
+  /// How far the file is.
+  private enum FileState { case new, open, closed, handedOver }
+  private var fileState = FileState.new
+  /// Whether a thread is at work on the file.
+  private(set) var isSaving = false
 
   /// A body of which nothing has been received.
   ///
   /// - Parameters:
   ///   - body: how it is framed.
   ///   - plan: what it is for; neither deferred nor, if it is an error, immediate.
-  /// - Throws: 413 if it is known to be too large; 503 or 507 if no file can be made for it.
+  /// - Throws: 413 if it is known to be too large.
   init(_ body: Request.Body, for plan: ResponsePlan) throws(HTTPError) {
     self.plan = plan
     switch plan {
-    case .collectingBody(let limit, _, _, _): (self.limit, path) = (limit, nil)
-    case .savingBody(let limit, let folder, _, _, _):
-      (self.limit, path) = (limit, "\(folder)/upload-\(UInt64.random(in: .min ... .max))")
-    case .immediate, .asynchronous, .deferred: (limit, path) = (Self.discardLimit, nil)
+    case .collectingBody(let limit, _, _, _): (self.limit, file) = (limit, nil)
+    case .savingBody(let limit, let folder, let reserve, _, _, _):
+      (self.limit, file) = (limit, BodyFile(in: folder, reserve: reserve))
+    case .immediate, .asynchronous, .deferred: (limit, file) = (Self.discardLimit, nil)
     }
     switch body {
     case .none: framing = .sized(remaining: 0)
@@ -45,27 +54,28 @@ final class IncomingBody {
       framing = .sized(remaining: size)
       guard size <= limit else { throw .bodyTooLarge(limit: limit) }
     }
-    guard let path else { return }
-    do throws(Errno) {
-      file = try FileDescriptor(path, O_WRONLY | O_CREAT | O_EXCL)
-    } catch {
-      throw [EMFILE, ENFILE].contains(error.rawValue) ? .noDescriptor : Self.cannotWrite
-    }
   }
 
-  deinit { if file != nil, let path { unlink(path) } }
+  deinit { if fileState == .open || fileState == .closed { file?.remove() } }
 
-  var isComplete: Bool {
+  /// Whether all of it was received.
+  var isReceived: Bool {
     switch framing {
     case .sized(let remaining): remaining == 0
     case .chunked(let decoder): decoder.isComplete
     }
   }
 
-  /// The complete body's file, closed; nil if the plan does not save it.
+  /// Whether it was received, and is in its file if the plan saves it.
+  var isComplete: Bool { isReceived && (file == nil || fileState == .closed && !isSaving) }
+
+  /// Whether more of it may be received now.
+  var wantsBytes: Bool { !isReceived && (file == nil || bytes.count < Self.pieceSize) }
+
+  /// The complete body's file; nil if the plan does not save it.
   func finishFile() -> SavedBody? {
-    file = nil  // its reader may check that no process has it open for writing
-    return path.map { SavedBody(path: $0, size: size) }
+    fileState = .handedOver
+    return file.map { $0.take(size: size) }
   }
 
   /// Consumes the body's part of the received bytes.
@@ -95,14 +105,46 @@ final class IncomingBody {
     guard !piece.isEmpty else { return }
     size += piece.count
     guard size <= limit else { throw .bodyTooLarge(limit: limit) }
-    if let file {
-      // Blocks the event loop only until the page cache has the bytes: they are not synchronized.
-      do throws(Errno) { try file.write(piece) } catch { throw Self.cannotWrite }
+    if file != nil {
+      bytes.append(contentsOf: piece)
     } else if case .collectingBody = plan {
       bytes.append(contentsOf: piece)
     }
   }
+}
 
-  private static let cannotWrite = HTTPError(
-    507, "The body cannot be saved: no file could be written.")
+// MARK: - The file
+
+extension IncomingBody {
+  /// Work on a body's file, for a thread that may wait for the disk.
+  struct Saving: Sendable {
+    fileprivate let file: BodyFile
+    /// Set if the file must be made first: the size to expect.
+    fileprivate let newSize: Int?
+    fileprivate let piece: [UInt8]
+    fileprivate let isLast: Bool
+
+    /// Does it; the error is the response.
+    func run() throws(HTTPError) {
+      if let newSize { try file.open(expecting: newSize) }
+      if !piece.isEmpty { try file.write(piece) }
+      if isLast { file.close() }
+    }
+  }
+
+  /// What must be done next, after which ``endSaving()`` is to be called; nil if nothing is to be done now.
+  func beginSaving() -> Saving? {
+    guard let file, !isSaving, fileState == .new || fileState == .open else { return nil }
+    guard fileState == .new || bytes.count >= Self.pieceSize || isReceived else { return nil }
+    var newSize: Int?
+    if fileState == .new {
+      newSize = if case .sized(let remaining) = framing { size + remaining } else { 0 }
+    }
+    let saving = Saving(file: file, newSize: newSize, piece: bytes, isLast: isReceived)
+    (bytes, fileState, isSaving) = ([], isReceived ? .closed : .open, true)
+    return saving
+  }
+
+  /// The work is done.
+  func endSaving() { isSaving = false }
 }

@@ -52,8 +52,10 @@ extension Content {
   }
 }
 
-/// A content's file, with the heads of its most frequent responses; a small one with its bytes.
-final class PreparedFile {
+/// A content's file, open or in memory, with the heads of its most frequent responses.
+///
+/// Made by a thread that may wait for the disk, and then used by one event loop.
+final class PreparedFile: @unchecked Sendable {  // of which only the loop uses `response`
   /// Files up to this size are in memory: to copy one behind its head is cheaper than a second system call.
   static let largestInMemory = 16 << 10
 
@@ -66,10 +68,15 @@ final class PreparedFile {
   let notModifiedHead: UnsafeRawBufferPointer
   private let quotedETag: [UInt8]
   private let metrics: CacheMetrics
-  private var file: OutgoingFile?
+  /// The open file; nil if its bytes are in memory.
+  let file: OutgoingFile?
+  /// Whether it may be kept for further responses; not if enough files are open.
+  let isKept: Bool
   private let response: ResponseFile?
 
   /// Prepares a file; nil if it is missing or not of the content's size, or cannot be read.
+  ///
+  /// May wait for the disk.
   init?(_ content: Content, metrics: CacheMetrics) {
     guard let file = content.opened() else { return nil }
     var bytes: UnsafeRawBufferPointer?
@@ -81,7 +88,10 @@ final class PreparedFile {
       }
       bytes = UnsafeRawBufferPointer(memory)
     }
+    let kept = bytes == nil ? OutgoingFile(file, keptBy: metrics) : nil
     (self.content, self.bytes, self.metrics) = (content, bytes, metrics)
+    self.file = bytes == nil ? kept ?? OutgoingFile(file) : nil
+    isKept = bytes != nil || kept != nil
     quotedETag = Array(content.quotedETag.utf8)
     response = ResponseFile.sizes.contains(content.size) ? ResponseFile() : nil
     var fields = content.representationFields
@@ -101,25 +111,18 @@ final class PreparedFile {
   /// The bytes that it holds in memory, but for its heads.
   var memory: Int { bytes?.count ?? 0 }
 
-  /// The file, which is kept open unless enough files are; nil if it is missing or not of the content's size any
-  /// more, or no descriptor is left.
-  func opened() -> OutgoingFile? {
-    if let file, content.isSize(of: file.descriptor) { return file }
-    guard let descriptor = content.opened() else { return nil }
-    file = nil
-    file = OutgoingFile(descriptor, keptBy: metrics)
-    return file ?? OutgoingFile(descriptor)
-  }
+  /// Whether it still has the content; an open file may have been truncated.
+  var isWhole: Bool { file.map { content.isSize(of: $0.descriptor) } ?? true }
 
   /// A whole 200 with this end of its head, in a file; nil unless that is cheaper to send.
   func response(endingHeadWith end: [UInt8], at second: Int) -> OutgoingFile? {
-    response?.file(at: second, okHead, end, content, metrics: metrics) { opened() }
+    response?.file(at: second, okHead, end, content, metrics: metrics) { file }
   }
 
-  /// A part of the file; nil if it cannot be opened.
-  func part(_ range: Range<Int>) -> OutputQueue.Piece? {
+  /// A part of the file.
+  func part(_ range: Range<Int>) -> OutputQueue.Piece {
     if let bytes { return .bytes(Array(bytes[range])) }
-    return opened().map { .file($0, range) }
+    return file.map { .file($0, range) } ?? .bytes([])
   }
 
   /// Whether If-None-Match has just this content's tag, as a cache sends it.
@@ -165,7 +168,7 @@ final class PreparedFileCache {
   private var generation: Int32 = 0
   private let generationBytes: Int
   private let generationFiles: Int
-  private let metrics: CacheMetrics
+  let metrics: CacheMetrics
 
   init(bytes: Int, files: Int, metrics: CacheMetrics = CacheMetrics()) {
     self.metrics = metrics
@@ -176,14 +179,27 @@ final class PreparedFileCache {
   var bytes: Int { young.bytes + old.bytes }
   var files: Int { young.indexes.count + old.indexes.count }
 
-  /// The content's file, prepared if it was not; nil if the file is missing, its size differs or it cannot be read.
+  /// The content's file; nil if it is not prepared.
+  ///
+  /// It may have been truncated: see ``PreparedFile/isWhole``.
   subscript(_ content: Content) -> PreparedFile? {
     if let index = young.indexes[content] { return young.files[index] }
-    let known = old.indexes.removeValue(forKey: content).map { old.files[$0] }
-    if let known { old.bytes -= known.memory }
-    guard let file = known ?? PreparedFile(content, metrics: metrics) else { return nil }
-    insert(file, for: content, isNew: known == nil)
-    return file
+    guard let known = old.indexes.removeValue(forKey: content).map({ old.files[$0] }) else {
+      return nil
+    }
+    old.bytes -= known.memory
+    insert(known, isNew: false)
+    return known
+  }
+
+  /// Keeps a file that was prepared, in the place of an earlier one of its content.
+  func insert(_ file: PreparedFile) {
+    guard file.isKept else { return }
+    if self[file.content] != nil, let index = young.indexes[file.content] {
+      young.files[index] = file
+    } else {
+      insert(file, isNew: true)
+    }
   }
 
   /// The file at a place; nil if it must be looked up again.
@@ -196,7 +212,7 @@ final class PreparedFileCache {
     young.indexes[content].map { Place(generation: generation, index: Int32($0)) } ?? .nowhere
   }
 
-  private func insert(_ file: PreparedFile, for content: Content, isNew: Bool) {
+  private func insert(_ file: PreparedFile, isNew: Bool) {
     guard file.memory <= generationBytes, generationFiles > 0 else { return }
     if young.bytes + file.memory > generationBytes || young.files.count >= generationFiles {
       metrics.evict(old.indexes.count, old.bytes)
@@ -204,7 +220,7 @@ final class PreparedFileCache {
       young = Generation()
       generation &+= 1
     }
-    young.indexes[content] = young.files.count
+    young.indexes[file.content] = young.files.count
     young.files.append(file)
     young.bytes += file.memory
     if isNew { metrics.add(file.memory) }

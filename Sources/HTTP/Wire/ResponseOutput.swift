@@ -146,14 +146,12 @@ struct MultipartByteRanges {
   let boundary = "part-\(UInt64.random(in: .min ... .max))"
   private(set) var pieces: [OutputQueue.Piece] = []
 
-  /// Nil if the file cannot be opened.
-  init?(_ file: PreparedFile, _ parts: [Range<Int>]) {
+  init(_ file: PreparedFile, _ parts: [Range<Int>]) {
     for part in parts {
       let head =
         "\r\n--\(boundary)\r\nContent-Type: \(file.content.mediaType)\r\n"
         + "Content-Range: \(part.contentRange(of: file.content.size))\r\n\r\n"
-      guard let piece = file.part(part) else { return nil }
-      pieces += [.bytes(Array(head.utf8)), piece]
+      pieces += [.bytes(Array(head.utf8)), file.part(part)]
     }
     pieces.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
   }

@@ -11,7 +11,6 @@ struct MediaRoutes: Sendable {
   let store: Store
   let host: PluginHost
   let renderer: Renderer
-  let versions: PluginVersionCache
   let resolved: ResolvedMediaCache
 
   /// What a request with these path parameters fetches, as of now.
@@ -120,7 +119,7 @@ struct MediaRoutes: Sendable {
     ResolvedMedia(
       of: notification.id, rendition, content, countedBy: cache.counter,
       expires: expires ?? notification.expires, readAfter: moment, changes: cache.changes,
-      versions: versions, counts: renderer.counts)
+      host: host, counts: renderer.counts)
   }
 
   /// The request for a rendition of a notification, with the options that its plugin understands.

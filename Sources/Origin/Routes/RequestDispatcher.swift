@@ -1,4 +1,5 @@
 package import HTTP
+import Intake
 import Media
 package import RichPushAPI
 import Primitives
@@ -36,7 +37,10 @@ final class RequestDispatcher: Responder {
   func plan(for request: Request, like earlier: any CachedResponse) -> ResponsePlan {
     guard let earlier = earlier as? CachedMedia else { return plan(for: request) }
     do {
-      if let media = try renderer.renditionInline(earlier.media.rendition) {
+      // An asset is linked for the plugin, which would wait for the disk.
+      if earlier.media.rendition.source.pinned == nil,
+        let media = try renderer.renditionInline(earlier.media.rendition)
+      {
         return .immediate(media.response)
       }
     } catch { return .immediate(response(to: request, error)) }
@@ -152,8 +156,8 @@ final class RequestDispatcher: Responder {
       }
     case .file(let limit):
       .savingBody(
-        limit: limit, folder: store.temporaryFolder, deadline: deadline,
-        interruption: interruption()
+        limit: limit, folder: store.temporaryFolder, reserve: AssetIntake.reservedSpace,
+        deadline: deadline, interruption: interruption()
       ) { file in
         defer { permit?.end() }
         var context = context

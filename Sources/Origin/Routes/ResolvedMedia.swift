@@ -60,10 +60,10 @@ final class ResolvedMedia: Sendable {
   /// Since when it is known to be unchanged.
   private let moment: Atomic<ChangeClock.Moment>
   private let changes: ChangeClock
-  private let versions: PluginVersionCache
+  private let host: PluginHost
   private let counts: RenditionCounts
-  /// The epoch in which its plugin was last checked.
-  private let checkedEpoch = Atomic(-1)
+  /// The number of changes of plugins after which its plugin was last found to be current.
+  private let checkedChanges = Atomic(-1)
   let rendition: RenditionRequest
   /// The stored rendition; nil if it is not rendered yet, or transient.
   let content: Content?
@@ -76,14 +76,14 @@ final class ResolvedMedia: Sendable {
   init(
     of notification: Int, _ rendition: RenditionRequest, _ content: Content?,
     countedBy counter: RouteCounter, expires: Date?, readAfter moment: ChangeClock.Moment,
-    changes: ChangeClock, versions: PluginVersionCache, counts: RenditionCounts
+    changes: ChangeClock, host: PluginHost, counts: RenditionCounts
   ) {
     (self.notification, self.rendition, self.content) = (notification, rendition, content)
     (self.counter, isTransient) = (counter, false)
     end = expires.map { Int($0.timeIntervalSince1970) } ?? .max
     self.moment = Atomic(moment)
     self.changes = changes
-    (self.versions, self.counts) = (versions, counts)
+    (self.host, self.counts) = (host, counts)
   }
 
   /// The same media after it was rendered; `content` is nil if it is transient.
@@ -92,18 +92,18 @@ final class ResolvedMedia: Sendable {
     (counter, isTransient, end) = (media.counter, content == nil, media.end)
     moment = Atomic(media.moment.load(ordering: .relaxed))
     changes = media.changes
-    (versions, counts) = (media.versions, media.counts)
+    (host, counts) = (media.host, media.counts)
   }
 
-  /// Whether it may be sent at this time in seconds since 1970; checks its plugin once per epoch.
+  /// Whether it may be sent at this time in seconds since 1970; while a change of its plugin is looked at, it may not.
   func isValid(at second: Int) -> Bool {
     guard second < end,
       !changes.hasChanged(notification, since: moment.load(ordering: .relaxed))
     else { return false }
-    let epoch = versions.epoch(at: second)
-    if checkedEpoch.load(ordering: .relaxed) == epoch { return true }
-    guard versions.isCurrent(rendition.plugin, in: epoch) else { return false }
-    checkedEpoch.store(epoch, ordering: .relaxed)
+    let pluginChanges = host.changeCount
+    if checkedChanges.load(ordering: .relaxed) == pluginChanges { return true }
+    guard host.isCurrent(rendition.plugin) else { return false }
+    checkedChanges.store(pluginChanges, ordering: .relaxed)
     return true
   }
 
@@ -156,36 +156,6 @@ final class CachedMedia: CachedResponse {
 
   func recordEnd(status: Int, bytes: Int, nanoseconds: Int) {
     media.recordEnd(status: status, bytes: bytes, nanoseconds: nanoseconds)
-  }
-}
-
-/// Caches the versions of the plugins for one epoch: a second in which the plugins' folder does not change.
-final class PluginVersionCache: Sendable {
-  private struct Versions {
-    var epoch = 0
-    var identities: [String: String?] = [:]
-  }
-
-  private let host: PluginHost
-  private let versions = Mutex(Versions())
-
-  init(host: PluginHost) { self.host = host }
-
-  /// The epoch at this time in seconds since 1970.
-  func epoch(at second: Int) -> Int { second &+ host.changeCount &<< 36 }
-
-  /// Whether the plugin is the version that renders its rich type in this epoch.
-  func isCurrent(_ plugin: Plugin, in epoch: Int) -> Bool {
-    let known = versions.withLock { versions in
-      if versions.epoch != epoch { versions = Versions(epoch: epoch) }
-      return versions.identities[plugin.richType]
-    }
-    if let known { return known == plugin.identity }
-    let identity = host.plugin(plugin.richType)?.identity
-    versions.withLock {
-      if $0.epoch == epoch { $0.identities[plugin.richType] = .some(identity) }
-    }
-    return identity == plugin.identity
   }
 }
 

@@ -7,7 +7,8 @@ import Synchronization
 /// The plugins in the folders by exact name; a changed one is read again.
 ///
 /// inotify reports that something changed, and the files' stamps what. Once a second the stamps are compared
-/// anyway, for changes that inotify does not report (another machine's, or through mapped memory).
+/// anyway, for changes that inotify does not report (another machine's, or through mapped memory): in a server by
+/// ``startChecking()``, on a thread of its own, else by the next ``plugin(_:)``.
 final class PluginFolder: Sendable {
   private struct Entry {
     var plugin: Plugin
@@ -35,6 +36,7 @@ final class PluginFolder: Sendable {
   }
 
   private static let checkInterval = Duration.seconds(1)
+  private static let checkPause = DispatchTimeInterval.seconds(1)
 
   /// Such as the operator's, then the one with the plugins that ship; the first that has a name wins.
   private let folders: [String]
@@ -42,6 +44,8 @@ final class PluginFolder: Sendable {
   private let secretPaths: [String]
   private let entries = Mutex<[String: Entry]>([:])
   private let changes = Atomic(0)
+  /// Compares the stamps once a second; nil until ``startChecking()``.
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
   /// The queue of changes in the folders and of the plugins' files (inotify), for a poller; nil if the system
   /// has no more of them.
   let changeQueue = FileDescriptor(owning: cinotify_open())
@@ -52,6 +56,8 @@ final class PluginFolder: Sendable {
     secretPaths = configuration.sandbox == .off ? [] : configuration.secretPaths
     for folder in folders { watch(folder) }
   }
+
+  deinit { timer.withLock { $0?.cancel() } }
 
   /// Reports changes of a folder from now on; nothing else can be watched.
   private func watch(_ folder: String) {
@@ -75,18 +81,56 @@ final class PluginFolder: Sendable {
     }
   }
 
+  /// Compares the stamps once a second from now on, so that nobody else has to.
+  func startChecking() {
+    timer.withLock { timer in
+      guard timer == nil else { return }
+      let new = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "plugins.check"))
+      new.setEventHandler { [weak self] in self?.checkStamps() }
+      new.schedule(deadline: .now() + Self.checkPause, repeating: Self.checkPause)
+      new.activate()
+      timer = new
+    }
+  }
+
+  private func checkStamps() {
+    for (name, known) in entries.withLock({ $0 }) where known.stamps.isEmpty || !known.isCurrent {
+      // Everyone learns of the change: whatever was checked before counts no longer.
+      if update(name, Check(changes: changeCount)) != known.plugin {
+        changes.add(1, ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Whether the plugin is the version that was found last, and nothing has changed since, as far as is known.
+  ///
+  /// Never waits for a disk. After a change it is false until ``plugin(_:)`` has returned.
+  func isCurrent(_ plugin: Plugin) -> Bool {
+    entries.withLock { entries in
+      guard let known = entries[plugin.richType] else { return false }
+      return known.checked.changes == changeCount && known.plugin.identity == plugin.identity
+    }
+  }
+
+  /// The version of a plugin that was found last; never waits for a disk.
+  func lastFound(_ name: String) -> Plugin? { entries.withLock { $0[name]?.plugin } }
+
   /// The plugin of a rich type, current as of the changes noticed; nil if there is none.
   func plugin(_ name: String) -> Plugin? {
     let (known, changes) = entries.withLock { ($0[name], changeCount) }
     let check = Check(changes: changes)
     if let known, !known.stamps.isEmpty {
-      if changeQueue != nil, known.checked.isValid(after: changes) { return known.plugin }
+      if mayTrust(known, after: changes) { return known.plugin }
       if known.isCurrent {
         entries.withLock { $0[name]?.checked = check }
         return known.plugin
       }
     }
-    guard Plugin.isValidName(name) else { return nil }
+    return Plugin.isValidName(name) ? update(name, check) : nil
+  }
+
+  /// Reads a plugin again.
+  private func update(_ name: String, _ check: Check) -> Plugin? {
     var entry = read(name, check)
     return entries.withLock { entries in
       // The same version stays the same object, so that comparisons of it are quick.
@@ -94,6 +138,11 @@ final class PluginFolder: Sendable {
       entries[name] = entry
       return entry?.plugin
     }
+  }
+
+  private func mayTrust(_ known: Entry, after changes: Int) -> Bool {
+    if timer.withLock({ $0 != nil }) { return known.checked.changes == changes }
+    return changeQueue != nil && known.checked.isValid(after: changes)
   }
 
   /// All plugins by name; one that cannot be used has a problem.
