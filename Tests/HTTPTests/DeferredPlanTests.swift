@@ -176,7 +176,7 @@ import Testing
       }
       decision.take(Self.saving(in: served.folder))
       try await served.connectionsClosed()
-      #expect(Self.files(in: served.folder) == [])
+      try await eventually("its file is removed") { Self.files(in: served.folder) == [] }
     }
   }
 }
