@@ -81,8 +81,8 @@ import Testing
 
   private static func client(_ served: TestServer, _ isSecure: Bool) throws -> RawClient {
     isSecure
-      ? try #require(RawClient(served.port, tls: "NORMAL", keeping: 131_072))
-      : RawClient(served.port, keeping: 131_072)
+      ? try #require(RawClient(served.port, tls: "NORMAL", keeping: 32_768))
+      : RawClient(served.port, keeping: 32_768)
   }
 
   /// Serves a file of each size, and the last one once more.

@@ -309,9 +309,7 @@ import Waiting
     try service.answer(["/token": [["act": "silence"]]])
     let provider = try provider(service, timeout: .seconds(600))
     let task = Task { await provider.send(.android()) }
-    try await eventually("the token is asked for") {
-      try !#require(try service.tell(["do": "requests"])["requests"] as? [Any]).isEmpty
-    }
+    try await Task.sleep(for: .milliseconds(200))
     task.cancel()
     let outcome = try await within { await task.value }
     guard case .unavailable = outcome else {
