@@ -7,13 +7,13 @@ package import Primitives
 package final class UnreachedDevices: Sendable {
   private let lanes: PlatformLanes
   private let log: Log
-  private let clock: any MonotonicClock
+  private let clock: any SteadyClock
   /// When a platform was logged last.
   private let lastLogged = Mutex<[String: ContinuousClock.Instant]>([:])
 
   /// Reports to this log.
   package init(
-    lanes: PlatformLanes, log: Log, clock: any MonotonicClock = ContinuousClock()
+    lanes: PlatformLanes, log: Log, clock: any SteadyClock = ContinuousClock()
   ) {
     (self.lanes, self.log, self.clock) = (lanes, log, clock)
   }

@@ -99,7 +99,7 @@ struct DeliveryServices: Sendable {
 
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ assets: AssetIntake,
-    store: Store, clock: any MonotonicClock, log: Log
+    store: Store, clock: any SteadyClock, log: Log
   ) async throws {
     let push = configuration.push
     let secret = try await store.accounts.vapidSecret()
@@ -134,7 +134,7 @@ struct RouteServices: Sendable {
   init(
     _ configuration: OriginConfiguration, _ media: MediaServices, _ intake: IntakeServices,
     _ delivery: DeliveryServices, _ certificate: CertificateMonitor, store: Store,
-    clock: any MonotonicClock, log: Log
+    clock: any SteadyClock, log: Log
   ) {
     let logins = FailedLogins()
     authenticator = Authenticator(store: store, isDemo: configuration.isDemo, failures: logins)

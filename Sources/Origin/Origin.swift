@@ -29,7 +29,7 @@ package final class Origin: Sendable {
   ///
   /// - Throws: an error whose description tells the operator what to fix.
   package init(
-    _ configuration: OriginConfiguration, clock: any MonotonicClock = ContinuousClock(), log: Log
+    _ configuration: OriginConfiguration, clock: any SteadyClock = ContinuousClock(), log: Log
   ) async throws {
     let serverConfiguration = try configuration.server()
     // What needs root comes first: the TLS key, the port, and the launcher of plugins.

@@ -44,7 +44,7 @@ package struct TestServer: Sendable {
   ///   - body: The test.
   /// - Throws: What the start, or the test, throws.
   package static func test(
-    clock: any MonotonicClock = ContinuousClock(),
+    clock: any SteadyClock = ContinuousClock(),
     prepare: (inout OriginConfiguration, Scratch) throws -> Void = { _, _ in },
     _ body: (TestServer) async throws -> Void
   ) async throws {
@@ -57,7 +57,7 @@ package struct TestServer: Sendable {
   }
 
   private init(
-    _ clock: any MonotonicClock, _ prepare: (inout OriginConfiguration, Scratch) throws -> Void
+    _ clock: any SteadyClock, _ prepare: (inout OriginConfiguration, Scratch) throws -> Void
   ) async throws {
     scratch = try Scratch()
     log = LogLines()

@@ -2,7 +2,7 @@ import Primitives
 import Synchronization
 
 /// A clock on which time passes only when a test says so.
-package final class ManualClock: MonotonicClock {
+package final class ManualClock: SteadyClock {
   package typealias Duration = Swift.Duration
 
   private struct Sleeper {

@@ -17,7 +17,7 @@ final class FailedLogins: Sendable {
   private static let mostUsers = 100
   /// The seconds after which one failure of a name no longer counts.
   private let interval: Double
-  private let clock: any MonotonicClock
+  private let clock: any SteadyClock
   private static let capacity = 100_000
 
   /// What failures are counted for; a network is an IPv4 address, or the /64 of an IPv6 address.
@@ -67,7 +67,7 @@ final class FailedLogins: Sendable {
   var limited: Int { limitedCount.load(ordering: .relaxed) }
 
   /// No failures so far; each of a name counts until `interval` seconds have passed for it.
-  init(interval: Double = 6, clock: any MonotonicClock = ContinuousClock()) {
+  init(interval: Double = 6, clock: any SteadyClock = ContinuousClock()) {
     (self.interval, self.clock) = (interval, clock)
   }
 

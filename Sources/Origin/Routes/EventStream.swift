@@ -19,7 +19,7 @@ final class EventStream: EventSource {
 
   let caller: Caller
   private let feed: EventFeed
-  private let clock: any MonotonicClock
+  private let clock: any SteadyClock
   /// Ends with the stream, also if it is never opened.
   private let permit: StreamPermits.Permit
   private let state: Mutex<State>
@@ -30,7 +30,7 @@ final class EventStream: EventSource {
 
   init(
     of feed: EventFeed, for caller: Caller, after last: Int, permit: StreamPermits.Permit,
-    clock: any MonotonicClock,
+    clock: any SteadyClock,
     opened: @escaping @Sendable (EventStream) -> Void,
     isValid: @escaping @Sendable () async throws -> Bool,
     closed: @escaping @Sendable (EventStream) -> Void

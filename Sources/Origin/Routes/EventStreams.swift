@@ -45,12 +45,12 @@ final class EventStreams: Sendable {
   private let feed: EventFeed
   private let store: Store
   private let permits: StreamPermits
-  private let clock: any MonotonicClock
+  private let clock: any SteadyClock
   private let open = Mutex<[UserID: [ObjectIdentifier: EventStream]]>([:])
 
   init(
     of feed: EventFeed, _ store: Store, _ permits: StreamPermits,
-    _ clock: any MonotonicClock = ContinuousClock()
+    _ clock: any SteadyClock = ContinuousClock()
   ) {
     (self.feed, self.store, self.permits, self.clock) = (feed, store, permits, clock)
   }

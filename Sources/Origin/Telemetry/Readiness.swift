@@ -37,7 +37,7 @@ final class Readiness: Sendable {
   private let host: PluginHost
   private let lanes: PushLanes
   private let log: Log
-  private let clock: any MonotonicClock
+  private let clock: any SteadyClock
   private let state = Mutex(State())
   /// Changes wait for those before them, so one that waits tells as much as several.
   private let writing = Attempt()
@@ -49,7 +49,7 @@ final class Readiness: Sendable {
   /// How often it is checked for the log and the metrics.
   private static let interval = Duration.seconds(5)
 
-  init(store: Store, host: PluginHost, lanes: PushLanes, clock: any MonotonicClock, log: Log) {
+  init(store: Store, host: PluginHost, lanes: PushLanes, clock: any SteadyClock, log: Log) {
     (self.store, self.host, self.lanes) = (store, host, lanes)
     (self.clock, self.log) = (clock, log)
   }
@@ -148,7 +148,7 @@ private final class Attempt: Sendable {
 
   /// The outcome of what runs already, or else of `body`; nil if it takes longer than `time`.
   func outcome(
-    within time: Duration, _ clock: any MonotonicClock,
+    within time: Duration, _ clock: any SteadyClock,
     _ body: @escaping @Sendable () async throws -> Void
   ) async -> Result<Void, any Error>? {
     let task = running.withLock { running in
