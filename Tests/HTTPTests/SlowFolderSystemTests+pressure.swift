@@ -4,6 +4,7 @@ import Glibc
 import Primitives
 import Synchronization
 import Testing
+import Waiting
 
 @testable import HTTP
 

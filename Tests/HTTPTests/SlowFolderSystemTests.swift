@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import StandIns
 import Testing
+import Waiting
 
 @testable import HTTP
 

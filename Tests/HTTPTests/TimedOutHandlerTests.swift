@@ -43,13 +43,6 @@ import Testing
         await work.run()
         return .empty(204)
       }
-    case "late":
-      .deferred(deadline: .seconds(60)) {
-        .asynchronous(deadline: deadline) {
-          await work.run()
-          return .empty(204)
-        }
-      }
     default:
       .asynchronous(deadline: deadline) {
         await work.run()
@@ -58,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["asynchronous", "deferred", "late", "collected", "saved"])
+  @Test(arguments: ["asynchronous", "deferred", "collected", "saved"])
   func `is cancelled, and the client gets a 503`(_ kind: String) async throws {
     let work = Work()
     let folder = Mutex("")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import PluginHost
 
@@ -14,7 +15,7 @@ import Testing
   /// The plugin once all changes that were made are known.
   private func current() async throws -> Plugin {
     var found: Plugin?
-    try await fixture.eventually("it is current") {
+    try await eventually("it is current") {
       found = fixture.host.plugin("coupon")
       return found.map(fixture.host.isCurrent) ?? false
     }
@@ -25,7 +26,7 @@ import Testing
     try install("#!/bin/sh\n")
     let first = try await current()
     try install("#!/bin/sh\nexit 0\n")
-    try await fixture.eventually("the change is noticed") { !fixture.host.isCurrent(first) }
+    try await eventually("the change is noticed") { !fixture.host.isCurrent(first) }
     let second = try await current()
     #expect(second.identity != first.identity)
     #expect(!fixture.host.isCurrent(first))
@@ -46,7 +47,7 @@ import Testing
     folder.startChecking()
     // Nobody reads the queue of inotify.
     try install("#!/bin/sh\nexit 0\n")
-    try await fixture.eventually("the stamps are compared") { !folder.isCurrent(first) }
+    try await eventually("the stamps are compared") { !folder.isCurrent(first) }
     let second = try #require(folder.plugin("coupon"))
     #expect(second.identity != first.identity)
     #expect(folder.isCurrent(second))

@@ -31,7 +31,7 @@ import Testing
   }
 
   private static let faults: [ObjectStandIn.Fault] = [
-    .status(503, "SlowDown"), .status(500, "InternalError"), .lostAnswer, .truncated(0),
+    .status(503, "SlowDown"), .status(500, "InternalError"), .lostAnswer,
   ]
 
   @Test(arguments: faults.indices)

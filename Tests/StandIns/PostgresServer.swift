@@ -7,7 +7,7 @@ package final class PostgresServer: Sendable {
   package let folder: String
   /// The URL of its database.
   package let url: String
-  private let lender: Process
+  private let lender: StartedProgram
   /// The server ends when this does, and its output when it has ended.
   private let (loan, output) = (Pipe(), Pipe())
 
@@ -25,14 +25,10 @@ package final class PostgresServer: Sendable {
     folder =
       FileManager.default.temporaryDirectory
       .appending(path: "pg-\(UInt32.random(in: .min ... .max))").path
-    lender = Process()
-    lender.executableURL = Self.script
-    lender.arguments = [folder, "lend"]
-    lender.standardInput = loan
-    lender.standardOutput = output
-    // Another program that inherits it would keep the server.
-    _ = fcntl(loan.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-    try lender.run()
+    lender = try StartedProgram(
+      Self.script.path, [folder, "lend"], input: loan.fileHandleForReading,
+      output: output.fileHandleForWriting)
+    try output.fileHandleForWriting.close()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     guard line.hasSuffix("\n") else { throw StandInError.hasEnded }
     url = String(line.dropLast())

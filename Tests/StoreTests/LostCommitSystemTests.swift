@@ -2,6 +2,7 @@ import FoundationEssentials
 import StandIns
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -134,10 +135,10 @@ struct LostCommitSystemTests {
     relay.drop()
     await removal
     // It listens again.
-    try await eventually { heard.everything > 0 }
+    try await eventually("the listener is back") { heard.everything > 0 }
     let before = heard.ended
     try lock.script("SELECT pg_advisory_unlock(7)")
-    try await eventually { heard.ended > before }
+    try await eventually("the credentials end") { heard.ended > before }
     #expect(try await store.accounts.user(named: "alice") == nil)
   }
 

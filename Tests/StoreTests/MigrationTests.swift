@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Primitives
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -98,9 +99,9 @@ import Testing
   {
     let store = try scratch.open()
     let database = try #require(store.tables as? PostgresTables).database
-    try await eventually { store.observers.lead.isHeld }
+    try await eventually("the lead is held") { store.observers.lead.isHeld }
     try await database.run("UPDATE schema_version SET version = version + 1")
-    try await eventually { !store.observers.lead.isHeld }
+    try await eventually("the lead is given up") { !store.observers.lead.isHeld }
     let refusal = await #expect(throws: StoreError.self) {
       try await store.outbox.lease(lane: "apns", limit: 1, until: .distantFuture)
     }

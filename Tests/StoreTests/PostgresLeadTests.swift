@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -16,7 +17,7 @@ struct PostgresLeadTests {
   @Test func `a node whose connection ended has no lead until it gets it again`() async throws {
     let store = try scratch.open()
     let lead = store.observers.lead
-    try await eventually { lead.isHeld }
+    try await eventually("the lead is held") { lead.isHeld }
     // Waits for the lock, and gets it before anybody who asks later.
     let session = try session()
     let key = "hashtextextended('richpush lead \(scratch.schema)', 0)"
@@ -26,7 +27,9 @@ struct PostgresLeadTests {
     let other = try self.session()
     func value(_ sql: String) throws -> Bool { try other.value(sql, as: Bool.self) == true }
     let waiter = "locktype = 'advisory' AND NOT granted"
-    try await eventually { try value("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE \(waiter))") }
+    try await eventually("the other waits") {
+      try value("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE \(waiter))")
+    }
     _ = try other.value(
       """
       SELECT bool_and(pg_terminate_backend(pid)) FROM pg_locks
@@ -34,9 +37,9 @@ struct PostgresLeadTests {
         AND (classid::bigint << 32) | objid::bigint = \(key)
       """, as: Bool.self)
     try await waits
-    try await eventually { !lead.isHeld }
+    try await eventually("the lead is lost") { !lead.isHeld }
     try session.script("SELECT pg_advisory_unlock(\(key))")
-    try await eventually { lead.isHeld }
+    try await eventually("the lead is held") { lead.isHeld }
   }
 
   @Test func `while one node cleans up, another finds nothing to do`() async throws {

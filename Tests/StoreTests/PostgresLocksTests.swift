@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -25,10 +26,10 @@ struct PostgresLocksTests {
     #expect(try await one.take("a"), "it has it")
     #expect(try await !other.take("a"))
     one.release("a")
-    try await eventually { try await other.take("a") }
+    try await eventually("the other gets the lock") { try await other.take("a") }
     #expect(try await !one.take("a"))
     other.release("a")
-    try await eventually { try await one.take("a") }
+    try await eventually("the first gets the lock") { try await one.take("a") }
     let session = try PostgresConnection(try url(), for: .maintenance)
     _ = try session.value(
       """
@@ -38,7 +39,7 @@ struct PostgresLocksTests {
       """, as: Bool.self)
     // The node notices it with its next lock.
     await #expect(throws: StoreError.self) { _ = try await one.take("b") }
-    try await eventually { try await other.take("a") }
+    try await eventually("the other gets the lock") { try await other.take("a") }
     #expect(try await !one.take("a"), "it has lost it")
   }
 
@@ -69,16 +70,5 @@ struct PostgresLocksTests {
     rendered.end()
     turns[0].end(key)
     #expect(await waited)
-  }
-}
-
-/// Waits until something becomes true in another thread or process.
-private func eventually(
-  sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
-) async throws {
-  let end = ContinuousClock.now + .seconds(30)
-  while try await !condition() {
-    try #require(ContinuousClock.now < end, sourceLocation: sourceLocation)
-    try await Task.sleep(for: .milliseconds(5))
   }
 }

@@ -29,7 +29,7 @@ struct SharedTransactionTests {
     store.holdWriter(until: gate)
     let failures = Mutex<[String]>([])
     for data in ["first", "refused", "last"] {
-      database.writeSoon { transaction in
+      database.writeSoon(within: nil) { transaction in
         event(data, transaction)
         guard data == "refused" else { return }
         if hasWritten { try transaction.run("SELECT pg_current_xact_id()") }

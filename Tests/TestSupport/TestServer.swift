@@ -143,7 +143,7 @@ package struct TestServer: Sendable {
     case .collectingBody(let limit, _, _, let work):
       if body.utf8.count > limit { return .problem(413, "") }
       return await work(Array(body.utf8))
-    case .savingBody(let limit, let folder, _, _, let work):
+    case .savingBody(let limit, let folder, _, _, _, let work):
       if body.utf8.count > limit { return .problem(413, "") }
       let path = folder + "/upload-" + UUID().uuidString
       try Data(body.utf8).write(to: URL(filePath: path))

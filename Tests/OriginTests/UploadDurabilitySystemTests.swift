@@ -1,49 +1,34 @@
 import Foundation
+import StandIns
 import TestSupport
 import Testing
 
 @testable import Origin
 
 /// What is on the disk when an upload has its name, and when its client gets the 201: as strace(1) sees it.
-@Suite(.timeLimit(.minutes(2))) struct UploadDurabilityTests {
+@Suite(.timeLimit(.minutes(2))) struct UploadDurabilitySystemTests {
   private static let variable = "RICHPUSH_TEST_TRACED_UPLOAD"
 
-  /// Runs a program to its end, and returns its exit status.
-  private static func run(
-    _ program: String, _ arguments: [String], environment: [String: String] = [:]
-  ) async throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    (process.standardOutput, process.standardError) = (
-      FileHandle.nullDevice, FileHandle.nullDevice
-    )
-    return try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
+  private static func canTrace() -> Bool {
+    (try? StartedProgram.run("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"]))?.exitCode == 0
   }
 
-  private static func canTrace() async -> Bool {
-    (try? await run("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"])) == 0
-  }
-
-  @Test(.enabled("needs strace, and the right to trace processes") { await canTrace() })
+  @Test(.enabled("needs strace, and the right to trace processes") { canTrace() })
   func `an upload is on the disk before it has its name, and its name before the 201`()
     async throws
   {
     let scratch = try Scratch()
     let output = scratch.path + "/trace"
-    let status = try await Self.run(
+    let traced = try StartedProgram.run(
       "/usr/bin/strace",
       [
         "-f", "-y", "--seccomp-bpf", "-e",
         "trace=/^(f(data)?sync|syncfs|rename.*|link.*|unlink.*)$", "-s", "64", "-o", output,
         try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
-        "--testing-library", "swift-testing", "--filter", "UploadDurabilityTests/uploads",
-      ], environment: [Self.variable: "1"])
-    try #require(status == 0)
+        "--testing-library", "swift-testing", "--filter", "UploadDurabilitySystemTests/.?uploads",
+      ],
+      environment: ProcessInfo.processInfo.environment.merging([Self.variable: "1"]) { $1 })
+    try #require(traced.exitCode == 0)
     let calls = Call.all(in: try String(contentsOfFile: output, encoding: .utf8))
     for name in ["new.txt", "replaced.txt"] {
       let named = calls.indices.filter { calls[$0].gives(name) }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Push
 
-/// One push after another of one user, at one service.
-@Suite(.timeLimit(.minutes(1))) struct WebPushTransferTests {
+/// How long a service is asked to keep a push.
+@Suite(.timeLimit(.minutes(1))) struct WebPushLifetimeTests {
   private static func provider(
     _ service: StandIn, clock: any PushClock = SystemClock(), transfersPerUser: Int
   ) throws -> WebPushProvider {
@@ -16,21 +16,6 @@ import Testing
       trustAnchor: service.certificates, clock: clock, resolver: HostResolver(),
       transfersPerUser: transfersPerUser
     ).provider(for: service.url)
-  }
-
-  @Test func `a push that has ended, however, holds up none of its user`() async throws {
-    let service = try StandIn("webpush")
-    let provider = try Self.provider(service, transfersPerUser: 1)
-    let push = OutgoingPush.web(try service.subscribe("a"), user: 1)
-    try service.answer(["a": [["status": 410], ["status": 503], ["status": 400], ["act": "drop"]]])
-    for _ in 0..<4 {
-      let outcome = await provider.send(push)
-      if case .held = outcome { Issue.record("it is held") }
-    }
-    guard case .delivered = await provider.send(push) else {
-      Issue.record("not delivered")
-      return
-    }
   }
 
   @Test(
