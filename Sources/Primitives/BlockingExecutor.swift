@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A fixed number of threads that may block, so that the threads of Swift's cooperative pool never do.
+/// A fixed number of threads that may block for long, so that the threads of Swift's cooperative pool do not.
 ///
 /// Use it as a task executor for work that waits for the disk or for a process from its first step to its
 /// last: for small files, a hop from thread to thread costs more than the work.
