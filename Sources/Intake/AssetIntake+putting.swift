@@ -35,14 +35,19 @@ extension AssetIntake {
   ) async throws(ServiceError) -> AssetRecord {
     let content = try await BlockingExecutor.intake.run { () async throws(ServiceError) in
       if !mayReplace { try await requireAbsence(richType, name) }
-      let content = try await checkedContent(movedFrom: path, richType, name)
-      do { try await confirm() } catch { throw ServiceError(any: error) }
-      return content
+      return try await checkedContent(movedFrom: path, richType, name)
     }
+    // Its client was told that it failed.
+    guard !Task.isCancelled else { throw ServiceError(.unavailable, "The request has ended.") }
     return try await BlockingExecutor.intake.runUncancelled { () async throws(ServiceError) in
       // The folder's watcher would else examine the file first, which copies it.
       try await names.withPermit(richType + "/" + name.value) { () async throws(ServiceError) in
+        do { try await confirm() } catch { throw ServiceError(any: error) }
         try requireChange(richType, name, mayPublish: mayPublish)
+        // What is in the cache of an object store may have been removed while the name was taken.
+        try await ServiceError.mapping {
+          try await store.blobs.fetch(content.pinned.digest, size: content.pinned.size)
+        }
         let stamp = try folder.put(content.pinned.path, richType, name, mayReplace: mayReplace)
         return try await asset(of: content, stamp, richType, name)
       }

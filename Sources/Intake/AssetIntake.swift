@@ -155,7 +155,9 @@ package struct AssetIntake: Sendable {
     if let put, put.stamp == stamp {
       var asset = AssetRecord(richType, name, put.pinned, file, stamp)
       asset.details = put.details
-      if plugin.manifest.isShared { asset.state = .preparing }
+      if !(await take(stateOf: put.pinned.digest, plugin, into: &asset)), plugin.manifest.isShared {
+        asset.state = .preparing
+      }
       return Examination(asset: asset)
     }
     guard file.size <= Self.largestFile else {
@@ -175,11 +177,7 @@ package struct AssetIntake: Sendable {
     let (pinned, isNew) = try await pin(file)
     var asset = AssetRecord(richType, name, pinned, file, stamp)
     // The same plugin has validated the same content before, under this or another name.
-    if !isNew,
-      let twin = try? await store.assets.asset(
-        richType, with: pinned.digest, stampEnding: plugin.identity)
-    {
-      (asset.state, asset.reason, asset.details) = (twin.state, twin.reason, twin.details)
+    if !isNew, await take(stateOf: pinned.digest, plugin, into: &asset) {
       return Examination(asset: asset)
     }
     do throws(ServiceError) {
@@ -207,6 +205,18 @@ package struct AssetIntake: Sendable {
       guard error.code == .notFound, !name.value.isPrintableASCII else { throw error }
       return try folder.open(richType, name)
     }
+  }
+
+  /// Gives an asset the state of another with the same content, which the same plugin has validated before; false if
+  /// there is none.
+  private func take(
+    stateOf blob: Digest, _ plugin: Plugin, into asset: inout AssetRecord
+  ) async -> Bool {
+    let twin = try? await store.assets.asset(
+      asset.richType, with: blob, stampEnding: plugin.identity)
+    guard let twin else { return false }
+    (asset.state, asset.reason, asset.details) = (twin.state, twin.reason, twin.details)
+    return true
   }
 
   private func details(

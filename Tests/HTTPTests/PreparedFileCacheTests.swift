@@ -115,6 +115,23 @@ import Testing
     }
   }
 
+  @Test func `what is asked for now takes the place of open files that nobody asks for`() throws {
+    try TestServer.inFolder { folder in
+      let metrics = CacheMetrics(descriptorLimit: 8)
+      let cache = PreparedFileCache(bytes: .max, files: 100, open: 8, metrics: metrics)
+      let bytes = TestServer.longPattern(20_000)
+      let contents = try (0..<30).map {
+        try TestServer.content(bytes, in: folder, name: "\($0)")
+      }
+      for content in contents {
+        #expect(cache.prepare(content) != nil)
+        #expect(cache[content] != nil, "it is kept")
+        #expect(metrics.snapshot.descriptors <= 8)
+      }
+      #expect(cache[contents[0]] == nil)
+    }
+  }
+
   @Test func `keeps no file when the limit of open files is reached`() throws {
     try TestServer.inFolder { folder in
       let metrics = CacheMetrics(descriptorLimit: 1)

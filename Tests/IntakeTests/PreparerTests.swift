@@ -84,6 +84,16 @@ import Waiting
     try await intake.prepare(until: .ready)
   }
 
+  @Test func `an upload of what is ready is ready`() async throws {
+    let intake = try IntakeFixture()
+    try await intake.drop("good")
+    try await intake.prepare(until: .ready)
+    try intake.scratch.write("good", to: "upload")
+    let uploaded = try await intake.assets.put(
+      intake.scratch.path + "/upload", "note", intake.name("a.txt"), mayPublish: false)
+    #expect(uploaded.state == .ready)
+  }
+
   @Test func `what one plugin renders for each user is not prepared`() async throws {
     let intake = try IntakeFixture(
       manifest: #"{"verbs":["validate","render"],"perUser":true}"#)

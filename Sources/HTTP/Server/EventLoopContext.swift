@@ -58,7 +58,8 @@ final class EventLoopContext {
     self.observer = observer
     recordsCached = observer?.recordsCached == true
     files = PreparedFileCache(
-      bytes: limits.preparedBytes, files: limits.preparedFiles, metrics: metrics)
+      bytes: limits.preparedBytes, files: limits.preparedFiles,
+      open: metrics.descriptorLimit / configuration.threads, metrics: metrics)
     cachedResponses = CachedResponses(capacity: limits.cachedResponses / configuration.threads)
     queue = try EventLoopQueue()
     beginTurn()

@@ -111,6 +111,9 @@ final class PreparedFile: @unchecked Sendable {  // of which only the loop uses 
   /// The bytes that it holds in memory, but for its heads.
   var memory: Int { bytes?.count ?? 0 }
 
+  /// How many files it keeps open.
+  var descriptors: Int { file == nil ? 0 : 1 }
+
   /// Whether it still has the content; an open file may have been truncated.
   var isWhole: Bool { file.map { content.isSize(of: $0.descriptor) } ?? true }
 
@@ -141,7 +144,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// The prepared files of one event loop, bounded by their bytes in memory and their number.
+/// The prepared files of one event loop, bounded by their bytes in memory, their number and how many are open.
 ///
 /// Like `GenerationalCache` of Primitives, which counts entries only: a file that is used moves to
 /// the young generation; when that has half of the limit, the old one is dropped.
@@ -150,6 +153,7 @@ final class PreparedFileCache {
     var indexes: [Content: Int] = [:]
     var files: [PreparedFile] = []
     var bytes = 0
+    var open = 0
   }
 
   /// Where a file is found without a look-up, until the next generation.
@@ -168,12 +172,17 @@ final class PreparedFileCache {
   private var generation: Int32 = 0
   private let generationBytes: Int
   private let generationFiles: Int
+  private let generationOpen: Int
+  private static let opening = 4
   let metrics: CacheMetrics
 
-  init(bytes: Int, files: Int, metrics: CacheMetrics = CacheMetrics()) {
+  /// `open` is this loop's share of the files that the server may keep open.
+  init(bytes: Int, files: Int, open: Int = .max, metrics: CacheMetrics = CacheMetrics()) {
     self.metrics = metrics
     generationBytes = bytes / 2
     generationFiles = files / 2
+    // What is being opened counts as well.
+    generationOpen = max(1, open / 2 - Self.opening)
   }
 
   var bytes: Int { young.bytes + old.bytes }
@@ -214,7 +223,9 @@ final class PreparedFileCache {
 
   private func insert(_ file: PreparedFile, isNew: Bool) {
     guard file.memory <= generationBytes, generationFiles > 0 else { return }
-    if young.bytes + file.memory > generationBytes || young.files.count >= generationFiles {
+    if young.bytes + file.memory > generationBytes || young.files.count >= generationFiles
+      || young.open + file.descriptors > generationOpen
+    {
       metrics.evict(old.indexes.count, old.bytes)
       old = young
       young = Generation()
@@ -223,6 +234,7 @@ final class PreparedFileCache {
     young.indexes[file.content] = young.files.count
     young.files.append(file)
     young.bytes += file.memory
+    young.open += file.descriptors
     if isNew { metrics.add(file.memory) }
   }
 }
@@ -244,7 +256,8 @@ package final class CacheMetrics: Sendable {
     package init() {}
   }
 
-  private let descriptorLimit: Int
+  /// How many files all event loops together keep open.
+  let descriptorLimit: Int
   private let counts = Mutex(Snapshot())
 
   init(descriptorLimit: Int = 256) { self.descriptorLimit = descriptorLimit }

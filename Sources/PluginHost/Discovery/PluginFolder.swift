@@ -37,6 +37,7 @@ final class PluginFolder: Sendable {
 
   private static let checkInterval = Duration.seconds(1)
   private static let checkPause = DispatchTimeInterval.seconds(1)
+  private static let problemInterval = Duration.seconds(30)
 
   /// Such as the operator's, then the one with the plugins that ship; the first that has a name wins.
   private let folders: [String]
@@ -94,12 +95,16 @@ final class PluginFolder: Sendable {
   }
 
   private func checkStamps() {
-    for (name, known) in entries.withLock({ $0 }) where known.stamps.isEmpty || !known.isCurrent {
-      // Everyone learns of the change: whatever was checked before counts no longer.
-      if update(name, Check(changes: changeCount)) != known.plugin {
-        changes.add(1, ordering: .relaxed)
-      }
+    for (name, known) in entries.withLock({ $0 }) where isSuspect(known) {
+      _ = update(name, Check(changes: changeCount))
     }
+  }
+
+  /// Whether a plugin's files are to be read again.
+  private func isSuspect(_ known: Entry) -> Bool {
+    if !known.stamps.isEmpty { return !known.isCurrent }
+    // Nobody waits for one with a problem, and all its files are read; most changes are reported.
+    return known.plugin.problem == nil || .now - known.checked.time > Self.problemInterval
   }
 
   /// Whether the plugin is the version that was found last, and nothing has changed since, as far as is known.
@@ -134,7 +139,14 @@ final class PluginFolder: Sendable {
     var entry = read(name, check)
     return entries.withLock { entries in
       // The same version stays the same object, so that comparisons of it are quick.
-      if let known = entries[name]?.plugin, known == entry?.plugin { entry?.plugin = known }
+      if let known = entries[name]?.plugin {
+        if known == entry?.plugin {
+          entry?.plugin = known
+        } else {
+          // Everyone learns of the change: whatever was checked before counts no longer.
+          changes.add(1, ordering: .relaxed)
+        }
+      }
       entries[name] = entry
       return entry?.plugin
     }
