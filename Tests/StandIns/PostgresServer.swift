@@ -25,6 +25,8 @@ package final class PostgresServer: Sendable {
     folder =
       FileManager.default.temporaryDirectory
       .appending(path: "pg-\(UInt32.random(in: .min ... .max))").path
+    // A program that inherited it, such as a server that is started again, would keep the server.
+    _ = fcntl(loan.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     lender = try StartedProgram(
       Self.script.path, [folder, "lend"], input: loan.fileHandleForReading,
       output: output.fileHandleForWriting)
