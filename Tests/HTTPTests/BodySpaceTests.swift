@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-/// Whether there is room for an upload is told before it is sent.
+/// An upload for which the disk has no space is refused before it is sent.
 @Suite(.timeLimit(.minutes(1))) struct BodySpaceTests {
   private static func saving(in folder: String) -> @Sendable (Request) -> ResponsePlan {
     { request in

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// TCP sockets of this machine's loopback; whoever gets one closes it.
+/// TCP sockets of this machine's loopback; the caller closes them.
 package enum LoopbackSocket {
   /// One that listens on a free port.
   package static func listening(backlog: Int32) throws -> (descriptor: Int32, port: Int) {

@@ -76,30 +76,11 @@ package final class PostgresServer: Sendable {
   private var data: String { folder + "/data" }
 
   /// Runs a program to its end and returns what it printed.
-  ///
-  /// Not with `Process`, which waits for everybody who has inherited its descriptors, such as the server.
   @discardableResult
   private static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let output = FileManager.default.temporaryDirectory
-      .appending(path: "pg-output-\(UInt32.random(in: .min ... .max))").path
-    defer { try? FileManager.default.removeItem(atPath: output) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
-    posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    let environment = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
-    let argv: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-    let envp: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
-    defer { for string in argv + envp { free(string) } }
-    var (child, status): (pid_t, Int32) = (0, 0)
-    guard posix_spawn(&child, program, &actions, nil, argv, envp) == 0 else {
-      throw StandInError.hasEnded
-    }
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-    guard status == 0 else {
+    let ended = try StartedProgram.run(program, arguments)
+    let text = String(decoding: ended.output, as: UTF8.self)
+    guard ended.exitCode == 0 else {
       print("PostgresServer: \(program) \(arguments): \(text)")
       throw StandInError.hasEnded
     }

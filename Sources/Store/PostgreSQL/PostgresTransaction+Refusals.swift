@@ -4,13 +4,9 @@ extension PostgresTransaction {
   /// Tells with the next statement whether a pause of the lane, or a refused push of it or of its family, has to be
   /// looked at when a push is accepted.
   func checkRefusals(_ lane: SendingLane, receive: @escaping (Bool) -> Void) throws {
-    try send(
-      """
-      SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
-        SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL
-          AND (lane = $1 OR lane >= $3 AND substr(lane, 1, length($3)) = $3))
-      """, lane.name, lane.settings, lane.family
-    ) { result in receive(try result.map { row in try row.next(Bool.self) }.first == true) }
+    try send(Self.refusalsToLookAt, lane.name, lane.settings, lane.family) { result in
+      receive(try result.map { row in try row.next(Bool.self) }.first == true)
+    }
   }
 
   /// Acts on refusals when the lane's service has accepted another push.

@@ -34,6 +34,16 @@ extension EngineTables {
 }
 
 extension Changing {
+  /// Selects whether a pause of a lane (its name, settings and family), or a refused push of it or of its family, has
+  /// to be looked at when a push is accepted.
+  static var refusalsToLookAt: String {
+    """
+    SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
+      SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL
+        AND (lane = $1 OR lane >= $3 AND substr(lane, 1, length($3)) = $3))
+    """
+  }
+
   /// Whether one of the jobs is for a device that the lane's service has refused under these settings.
   func wereRefused(_ jobs: [Int], by lane: SendingLane) throws -> Bool {
     try value(

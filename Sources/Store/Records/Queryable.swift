@@ -30,8 +30,8 @@ protocol Queryable {
   /// The condition that the column `handle` has the value of a parameter.
   func isHandle(_ parameter: String) -> String
 
-  /// The condition on rows of a table that they are among those that a query, from its FROM on, selects; `key` has
-  /// their primary key.
+  /// The condition that a row of a table is one that a query selects; the query is given from its FROM on, and `key`
+  /// is the table's primary key.
   func isAmong(_ query: String, of table: String, key: [String]) -> String
 
   /// Selects false if the user is in a part of the notification's audience that is still to be written.

@@ -5,11 +5,7 @@ extension SQLiteConnection {
   /// accepted.
   func hasRefusals(_ lane: SendingLane) throws -> Bool {
     try value(
-      """
-      SELECT EXISTS (SELECT 1 FROM lane_pause WHERE lane = $1 AND settings = $2) OR EXISTS (
-        SELECT 1 FROM job WHERE state = 'queued' AND refused IS NOT NULL
-          AND (lane = $1 OR lane >= $3 AND substr(lane, 1, length($3)) = $3))
-      """, lane.name, lane.settings, lane.family, as: Bool.self) == true
+      Self.refusalsToLookAt, lane.name, lane.settings, lane.family, as: Bool.self) == true
   }
 
   /// Due jobs of devices that are not refused, those first that were heard of last.

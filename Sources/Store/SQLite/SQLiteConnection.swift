@@ -82,9 +82,6 @@ final class SQLiteConnection: Changing {
     return Int(pages)
   }
 
-  /// The rows changed since the connection was opened.
-  var changes: Int64 { sqlite3_total_changes64(handle) }
-
   /// The row that the last INSERT of any statement added (`sqlite3_last_insert_rowid`).
   var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
 

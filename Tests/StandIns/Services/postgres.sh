@@ -3,7 +3,7 @@
 # by a user without privileges, and without fsync. Its superuser is richpush.
 #
 # usage: postgres.sh FOLDER lend    start one and print its URL; end it, and remove the folder, when standard
-#                                   input ends: whoever holds that pipe may be killed
+#                                   input ends: the process that holds it may be killed
 #        postgres.sh FOLDER start   start it again
 #        postgres.sh FOLDER stop    end it and all its connections
 #        postgres.sh FOLDER crash   end it without its clean-up
