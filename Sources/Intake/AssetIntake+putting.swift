@@ -35,6 +35,8 @@ extension AssetIntake {
   ) async throws(ServiceError) -> AssetRecord {
     let content = try await BlockingExecutor.intake.run { () async throws(ServiceError) in
       if !mayReplace { try await requireAbsence(richType, name) }
+      // Before it becomes a blob, which would take its space for the grace period.
+      try folder.requireSpace(forCopyOf: path, richType)
       return try await checkedContent(movedFrom: path, richType, name)
     }
     // Its client was told that it failed.

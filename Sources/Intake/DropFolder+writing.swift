@@ -31,6 +31,17 @@ extension DropFolder {
       "There is already a file \(name.value.quoted) of the rich type \(richType.quoted).")
   }
 
+  /// Returns if there is space for a copy of the file at `path` in a rich type's folder.
+  ///
+  /// - Throws: `diskFull`.
+  func requireSpace(forCopyOf path: String, _ richType: String) throws(ServiceError) {
+    var (space, file) = (statvfs(), stat())
+    let folder = try? openFolder(richType)
+    let isKnown = folder.map { fstatvfs($0.number, &space) } ?? statvfs(self.path, &space)
+    guard isKnown == 0, stat(path, &file) == 0 else { return }
+    try space.requireSpace(for: Int(file.st_size))
+  }
+
   /// Puts a text under a name, atomically.
   package func put(text: String, _ richType: String, _ name: String) throws(ServiceError) {
     _ = try put(richType, name) { target throws(ServiceError) in

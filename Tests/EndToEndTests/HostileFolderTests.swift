@@ -185,6 +185,38 @@ import Waiting
     }
   }
 
+  @Test(.enabled(if: getuid() == 0, "mounts a small file system"))
+  func
+    `an upload for whose copy the drop folder has no room leaves nothing`() async throws
+  {
+    var mounted = ""
+    defer { if !mounted.isEmpty { umount2(mounted, Int32(MNT_DETACH)) } }
+    try await RunningServer.lend { scratch in
+      let assets = scratch.folder.path + "/assets"
+      let mount = try await Child.run(
+        "/bin/mount", ["-t", "tmpfs", "-o", "size=20m", "tmpfs", assets])
+      try #require(mount.exitCode == 0, "\(mount.errors)")
+      mounted = assets
+    } to: { server in
+      let blobs = server.scratch.folder.path + "/var/blobs"
+      func stored() -> Int {
+        let names = FileManager.default.enumerator(atPath: blobs)?.allObjects ?? []
+        return names.count { ($0 as? String)?.contains("/") == true }
+      }
+      func upload(_ size: Int) async throws {
+        let file = server.scratch.folder.appendingPathComponent("\(size).jpg")
+        try Data(Picture.padded(to: size)).write(to: file)
+        _ = try await server.client("shop").upload(file, richType: "img")
+      }
+      let before = stored()
+      await #expect {
+        try await upload(8_000_000)
+      } throws: { ($0 as? RichPushError)?.status == 507 }
+      #expect(stored() == before)
+      try await upload(1_000_000)
+    }
+  }
+
   @Test func `waits for a file that grows, and takes it when its writer is through`() async throws {
     try await RunningServer.lend { server in
       let alice = server.client("alice")
