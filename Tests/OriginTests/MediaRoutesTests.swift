@@ -29,7 +29,7 @@ import Waiting
           #expect(answer.status == 404 && answer.code == "not-found")
         }
       }
-      for path in ["1", "-0", "00", "x", "2147483648", "%30/"] {
+      for path in ["1", "-0", "00", "x", "2147483648", "9223372036854775808", "%30/"] {
         let status = try await server.status("GET", "/api/notifications/" + path, as: "device")
         #expect(status == 404, "\(path)")
       }

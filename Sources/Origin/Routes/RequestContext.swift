@@ -40,12 +40,12 @@ struct RequestContext: Sendable {
     return id
   }
 
-  /// The notification ID among a path's variable segments: a decimal number that fits int32.
+  /// The notification ID among a path's variable segments: a decimal number.
   static func notificationID(_ parameters: [String]) -> Int? {
-    guard let text = parameters.first, let id = Int32(text), id >= 0, String(id) == text else {
+    guard let text = parameters.first, let id = Int(text), id >= 0, String(id) == text else {
       return nil
     }
-    return Int(id)
+    return id
   }
 
   /// The query's parameters.

@@ -107,7 +107,7 @@ final class PostgresTransaction: PostgresQueryable, Changing {
     }
     neededIDs -= 1
     guard let id = notificationIDs.popLast() else {
-      throw StoreError(.failed, "no ids are left for notifications (32 bits)")
+      throw StoreError(.failed, "no ids are left for notifications")
     }
     return id
   }

@@ -64,7 +64,7 @@ package struct IdempotencyKey: Sendable, Equatable {
 /// A row of the notification table; once a recipient has fetched its content, only
 /// the file that it was made of changes it.
 package struct StoredNotification: Sendable, Equatable {
-  /// The id: from 0 upwards, without gaps, within 32 bits, never reused.
+  /// The ID: from 0 upwards, never reused; with PostgreSQL it has 64 bits, and a failed transaction leaves a gap.
   package let id: Int
   /// The text people see.
   package let message: String
