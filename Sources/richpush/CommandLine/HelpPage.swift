@@ -3,8 +3,8 @@ enum HelpPage {
   /// The page of `richpush --help`: purpose, commands, first steps.
   static func text(of commands: [any Command.Type]) -> String {
     """
-    richpush sends pictures, sounds, films and links to phones. The push carries only an ID; the phone
-    fetches the content from here in one request, sized for its screen.
+    richpush sends pictures, sounds, films and links to phones. A push carries the message and an ID;
+    the phone fetches the content from here in one request, sized for its screen.
 
     Usage: richpush COMMAND [flags]
 

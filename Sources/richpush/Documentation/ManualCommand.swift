@@ -36,8 +36,8 @@ private enum ManualPage {
       .Sh DESCRIPTION
       .Nm
       sends pictures, sounds, films and links to phones.
-      The push carries only an ID; the phone fetches the content from the server in one request, sized
-      for its screen.
+      A push carries the message and an ID; the phone fetches the content from the server in one
+      request, sized for its screen.
       .Pp
       The commands are:
       .Bl -tag -width Ds
