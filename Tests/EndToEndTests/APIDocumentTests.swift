@@ -27,18 +27,25 @@ import Waiting
           beside: try JSONDecoder().decode(JSONValue.self, from: answer))
         #expect(invented.isEmpty, "\(command.1)")
       }
-      for heading in document.matches(of: #/\n### `([A-Z]+) (.+?)`/#) {
-        let route = heading.2.replacing(#/<\w+>/#, with: "{}")
+      for documented in routes(of: document) {
+        let route = documented.path.replacing(#/<\w+>/#, with: "{}")
         // A demonstration has no push service, and so no jobs.
         if route.hasPrefix("/api/outbox/{}") { continue }
-        let line = #""method":"\#(heading.1)""#
-        try await eventually("\(heading.1) \(route) succeeds") {
+        let line = #""method":"\#(documented.method)""#
+        try await eventually("\(documented.method) \(route) succeeds") {
           try String(contentsOf: log, encoding: .utf8).split(separator: "\n").contains {
             $0.contains(line) && $0.contains(#""route":"\#(route)""#)
               && $0.contains(#/"status":[23]/#)
           }
         }
       }
+    }
+  }
+
+  /// The routes in the first columns of the document's tables.
+  private func routes(of document: String) -> [(method: Substring, path: Substring)] {
+    document.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in
+      row.split(separator: "|")[0].matches(of: #/`([A-Z]+) (/[^`]+)`/#).map { ($0.1, $0.2) }
     }
   }
 
