@@ -30,8 +30,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "coupon", "coupon-py", "coupon-wsgi", "coupon-flask", "coupon-resident", "coupon-pl",
-    "coupon-php", "coupon-c", "coupon-swift",
+    "coupon", "coupon-py", "coupon-flask", "coupon-resident", "coupon-c", "coupon-swift",
   ])
   func `makes the same card in every language`(name: String) async throws {
     try install(name)
