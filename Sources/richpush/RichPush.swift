@@ -8,9 +8,9 @@ import RichPushAPI
 @main
 struct RichPush {
   /// The version that `richpush --version` prints.
-  static let version = "0.1.0"
+  static let version = "0.2.0"
   /// The date of the version, for the manual pages.
-  static let versionDate = "November 25, 2026"
+  static let versionDate = "November 28, 2026"
 
   /// All commands, in the order of the help page.
   static var commands: [any Command.Type] {

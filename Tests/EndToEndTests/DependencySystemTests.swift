@@ -45,7 +45,7 @@ import Testing
     git -C richpush add --all
     git -C richpush -c user.name=Test -c user.email=test@example.com \\
       commit --quiet --allow-empty --message release
-    git -C richpush tag 0.1.0
+    git -C richpush tag 0.2.0
     cd app
     swift build --quiet
     ldd .build/debug/App
