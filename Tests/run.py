@@ -29,10 +29,13 @@ import time
 BUNDLE = ".build/debug/richpushPackageTests.xctest"
 # The longest suites start first; these, where nothing is known from an earlier run.
 LONGEST = [
-    "PluginHostTests.ResidentProcessTests", "EndToEndTests.PluginTimesTests",
-    "EndToEndTests.PreparingTests", "EndToEndTests.PluginCommandTests",
-    "EndToEndTests.AssetCommandTests", "EndToEndTests.SandboxLevelTests",
-    "EndToEndTests.AuthorWalkTests", "EndToEndTests.PushServiceTests"]
+    "EndToEndTests.ConsoleSystemTests", "ImagingTests.IndependentDecoderSoakTests", "EndToEndTests.ObjectStoreSystemTests",
+    "EndToEndTests.OtherRoleSystemTests", "ImagingTests.PictureFormsSoakTests", "EndToEndTests.DescriptionSystemTests",
+    "EndToEndTests.BrowserPushSystemTests", "EndToEndTests.DatabaseAwaySystemTests", "EndToEndTests.NodesChaosSoakTests",
+    "EndToEndTests.FilmShapeTests", "EndToEndTests.TrimmedFilmTests", "HTTPTests.DamagedFileTests",
+    "ImagingTests.ForeignPictureTests", "EndToEndTests.FilmSoundTests", "EndToEndTests.PreparingTests",
+    "EndToEndTests.PluginCommandTests", "OriginTests.AccessTests", "PushTests.WebPushLanesTests",
+    "EndToEndTests.PushServiceTests", "StoreTests.RefusalTests on PostgreSQL"]
 # What runs on both databases. System tests start servers of their own.
 ON_BOTH = re.compile(r"StoreTests\.(?!.*(System|Soak)Tests$)")
 POSTGRES, DATABASE = "Tests/StandIns/Services/postgres.sh", "RICHPUSH_TEST_DATABASE"
@@ -213,7 +216,7 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     before, remover = remembered(arguments.log), use_temporary_folder()
     chosen = sorted(suites(arguments), key=lambda suite: -before.get(
-        suite, 60 if suite in LONGEST else 5 if suite.startswith("EndToEnd") else 0))
+        suite, 60 + len(LONGEST) - LONGEST.index(suite) if suite in LONGEST else 5 if suite.startswith("EndToEnd") else 0))
     if arguments.follow:
         known = sum(before.get(suite, 0) for suite in chosen) / 60
         print(f"{len(chosen)} suites" + (f"; the last time, {known:.0f} minutes" if known else ""), flush=True)

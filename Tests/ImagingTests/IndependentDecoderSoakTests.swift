@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// About 200 pictures of every format, turned in every way, beside other decoders and libvips's thumbnails
-/// (`Independent/compare.py`).
-@Suite(.timeLimit(.minutes(30))) struct IndependentDecoderSystemTests {
+/// Pictures of every format, turned in every way, beside other decoders and libvips's thumbnails
+/// (`Independent/compare.py`): about 70, or 200 in `make soak`.
+@Suite(.timeLimit(.minutes(30))) struct IndependentDecoderSoakTests {
   @Test func `renditions look like those of independent decoders, and no worse than libvips's`()
     throws
   {
@@ -14,6 +14,6 @@ import Testing
     let lines = text.split(separator: "\n")
     #expect(lines.last?.hasSuffix(" pictures") == true)
     #expect(lines.count { $0.contains("MISSED") } == 0, "\(lines.filter { $0.contains("MISSED") })")
-    #expect(lines.count { $0.hasPrefix("JPEG turned") } >= 16)
+    #expect(lines.count { $0.hasPrefix("JPEG turned") } >= 10)
   }
 }
