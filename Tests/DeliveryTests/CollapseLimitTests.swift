@@ -2,6 +2,7 @@ import Foundation
 import Push
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Delivery
 
@@ -19,7 +20,7 @@ import Testing
       let sent = settled.map {
         Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
       }
-      let now = delivery.clock.now()
+      let now = delivery.clock.date
       return try await StoredPushQueue(store: delivery.store).settleAndLease(
         sent, lane: webhook, limit: 100, now: now, until: now + 100
       ).jobs

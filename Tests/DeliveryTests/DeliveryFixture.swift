@@ -24,7 +24,7 @@ struct DeliveryFixture {
   let publisher: Publisher
   let lanes: PlatformLanes
   let log = LogLines()
-  let clock: TestClock
+  let clock: ManualClock
 
   /// Renders every payload as text, but refuses what begins with `bad`.
   static let note = """
@@ -36,7 +36,7 @@ struct DeliveryFixture {
 
   init(
     push: String = "embedded,apns", script: String = note, manifest: String = "{}",
-    admitsGuests: Bool = false, clock: TestClock = TestClock()
+    admitsGuests: Bool = false, clock: ManualClock = ManualClock()
   ) async throws {
     self.clock = clock
     scratch = try Scratch()
@@ -46,7 +46,7 @@ struct DeliveryFixture {
     try scratch.installPlugin(
       "file", manifest: #"{"accepts":["application/octet-stream","image/*"]}"#,
       "printf 'Content-Type: image/png\\nX-Sendfile: asset\\n\\n'")
-    store = try scratch.store(now: clock.now)
+    store = try scratch.store(now: { clock.date })
     host = try scratch.pluginHost()
     let (foreground, validator) = (ForegroundLoad(), PayloadValidator(host: host))
     assets = AssetIntake(
@@ -85,7 +85,7 @@ struct DeliveryFixture {
 
   func draft(_ members: String = "", to: String = #"["username:alice"]"#) throws -> Draft {
     let json = #"{"message":"Hi","richType":"note","payload":"hello","to":\#(to)\#(members)}"#
-    return try Draft(Array(json.utf8), now: clock.now())
+    return try Draft(Array(json.utf8), now: clock.date)
   }
 
   @discardableResult
@@ -103,8 +103,8 @@ struct DeliveryFixture {
   /// The pushes that the lane would send now.
   func lease(_ lane: String = "apns") async throws -> [PushJob] {
     try await StoredPushQueue(store: store).settleAndLease(
-      [], lane: PushLane(lane), limit: 100, now: clock.now(),
-      until: clock.now() + 100
+      [], lane: PushLane(lane), limit: 100, now: clock.date,
+      until: clock.date + 100
     ).jobs
   }
 

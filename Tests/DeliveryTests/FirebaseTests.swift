@@ -4,6 +4,7 @@ import Push
 import Store
 import TestSupport
 import Testing
+import Waiting
 
 @testable import Delivery
 
@@ -35,8 +36,8 @@ import Testing
       Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
     }
     _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
-      sent, lane: PushLane("fcm"), limit: 0, now: delivery.clock.now(),
-      until: delivery.clock.now())
+      sent, lane: PushLane("fcm"), limit: 0, now: delivery.clock.date,
+      until: delivery.clock.date)
   }
 
   @Test func `a device gets at most four collapse keys until it has fetched`() async throws {
@@ -62,7 +63,7 @@ import Testing
     #expect(later.map(\.push.isCollapsible) == [true])
     try await settle(later, delivery)
     // What Firebase has given up does not count.
-    delivery.clock.advance(by: 29 * 86_400)
+    delivery.clock.advance(by: .seconds(29 * 86_400))
     for _ in 0..<4 { try await delivery.publish(delivery.draft()) }
     #expect(try await delivery.lease("fcm").allSatisfy(\.push.isCollapsible))
   }

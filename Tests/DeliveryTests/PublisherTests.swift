@@ -193,7 +193,7 @@ import Waiting
     let first = try await delivery.publish(delivery.draft(to: #""news""#)).notification
     try await delivery.register("BB", of: "bob", tags: ["news"])
     let body = Array(#"{"message":"Changed"}"#.utf8)
-    let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
+    let draft = try Draft(first, changedBy: body, now: delivery.clock.date)
     let changed = try await delivery.publisher.amend(first, as: draft, using: .all)
     #expect(changed.message == "Changed" && changed.id == first.id)
     let jobs = try await delivery.store.outbox.deliveries(of: 0)
@@ -210,7 +210,7 @@ import Waiting
       try await delivery.store.notifications.receipts(of: 0).first?.fetched != nil
     }
     let body = Array(#"{"message":"Changed"}"#.utf8)
-    let draft = try Draft(first, changedBy: body, now: delivery.clock.now())
+    let draft = try Draft(first, changedBy: body, now: delivery.clock.date)
     let error = await #expect(throws: ServiceError.self) {
       _ = try await delivery.publisher.amend(first, as: draft, using: .all)
     }
@@ -250,7 +250,7 @@ import Waiting
     try await delivery.register("AA", of: "alice")
     try await delivery.publish(
       delivery.draft(#","form":"alert","notBefore":"2027-03-01T00:00:00Z""#))
-    delivery.clock.advance(by: 60 * 86_400)
+    delivery.clock.advance(by: .seconds(60 * 86_400))
     let text = try #require(try await delivery.lease().first).push.text.json
     let expires = try #require(text.firstMatch(of: /expires=([0-9]+)/).flatMap { Int($0.1) })
     let start = try Date("2027-03-01T00:00:00Z", strategy: .iso8601).timeIntervalSince1970
@@ -273,17 +273,17 @@ import Waiting
   {
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")
-    let due = (delivery.clock.now() + 600).formatted(.iso8601)
-    let end = (delivery.clock.now() + 1200).formatted(.iso8601)
+    let due = (delivery.clock.date + 600).formatted(.iso8601)
+    let end = (delivery.clock.date + 1200).formatted(.iso8601)
     try await delivery.publish(delivery.draft(#","notBefore":"\#(due)","expires":"\#(end)""#))
     #expect(try await delivery.lease().isEmpty)
-    #expect(try await delivery.store.events.releaseHeldEvents() == delivery.clock.now() + 600)
+    #expect(try await delivery.store.events.releaseHeldEvents() == delivery.clock.date + 600)
     #expect(try await delivery.pushEvents(for: "alice").isEmpty)
-    delivery.clock.advance(by: 600)
+    delivery.clock.advance(by: .seconds(600))
     #expect(try await delivery.store.events.releaseHeldEvents() == nil)
     #expect(try await delivery.pushEvents(for: "alice").count == 1)
-    #expect(try await delivery.lease().map(\.push.expires) == [delivery.clock.now() + 600])
-    delivery.clock.advance(by: 600)
+    #expect(try await delivery.lease().map(\.push.expires) == [delivery.clock.date + 600])
+    delivery.clock.advance(by: .seconds(600))
     #expect(try await delivery.pushEvents(for: "alice").isEmpty)
     #expect(try await delivery.store.notifications.notification(0) == nil)
   }

@@ -168,7 +168,7 @@ import Waiting
     try await delivery.publish(delivery.draft())
     let queue = StoredPushQueue(store: delivery.store)
     func exchange(_ settlements: [Settlement]) async throws -> [PushJob] {
-      let now = delivery.clock.now()
+      let now = delivery.clock.date
       return try await queue.settleAndLease(
         settlements, lane: PushLane("apns"), limit: 9, now: now,
         until: now + 100
@@ -176,15 +176,15 @@ import Waiting
     }
     let job = try #require(try await exchange([]).first)
     #expect(job.attempts == 0)
-    let later = delivery.clock.now() + 50
+    let later = delivery.clock.date + 50
     let released = Settlement(job: job.id, outcome: .released(until: later, reason: "Paused."))
     #expect(try await exchange([released]).isEmpty)
     #expect(try await queue.nextDue(lane: "apns") == later)
-    delivery.clock.advance(by: 50)
+    delivery.clock.advance(by: .seconds(50))
     #expect(try await exchange([]).map(\.attempts) == [0], "a pause is no attempt")
     let again = Settlement(job: job.id, outcome: .retry(at: later + 50, reason: "Down."))
     #expect(try await exchange([again]).isEmpty)
-    delivery.clock.advance(by: 50)
+    delivery.clock.advance(by: .seconds(50))
     #expect(try await exchange([]).map(\.attempts) == [1])
     #expect(try await exchange([Settlement(job: job.id, outcome: .expired)]).isEmpty)
     #expect(try await delivery.store.outbox.jobs(in: nil, limit: 9).map(\.state) == [.expired])
@@ -199,8 +199,8 @@ import Waiting
     let job = try #require(try await delivery.lease().first)
     _ = try await queue.settleAndLease(
       [Settlement(job: job.id, outcome: .rejected(reason: "No."))],
-      lane: PushLane("apns"), limit: 0, now: delivery.clock.now(),
-      until: delivery.clock.now())
+      lane: PushLane("apns"), limit: 0, now: delivery.clock.date,
+      until: delivery.clock.date)
     let admin = try OutboxAdmin(data: delivery.scratch.path + "/data")
     #expect(try await admin.list(state: nil, limit: 9).count == 2)
     let failed = try await admin.list(state: "failed", limit: 9)

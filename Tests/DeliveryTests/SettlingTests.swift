@@ -16,7 +16,7 @@ import Waiting
   private let path = "assets/outbox/file/a.bin"
 
   init() async throws {
-    delivery = try await DeliveryFixture(clock: TestClock(at: Date()))
+    delivery = try await DeliveryFixture(clock: ManualClock(at: Date()))
     publisher = Self.publisher(delivery)
     try delivery.scratch.write(
       #"{"to":["username:alice"]}"#, to: "assets/outbox/file/default.notify.json")
@@ -32,7 +32,7 @@ import Waiting
     }
     return SidecarPublisher(
       assets, delivery.publisher, sender: "shop", isDemo: false, isPublishFolder: isPublishFolder,
-      settle: 2, now: delivery.clock.now)
+      settle: 2, now: { [clock = delivery.clock] in clock.date })
   }
 
   /// Writes what the file holds now, and has it looked at.
@@ -50,7 +50,7 @@ import Waiting
   }
 
   private func settle(_ seconds: Double = 2) async {
-    delivery.clock.advance(by: seconds)
+    delivery.clock.advance(by: .seconds(seconds))
     #expect(await look() == nil)
   }
 
@@ -61,8 +61,8 @@ import Waiting
     _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
       jobs.map {
         Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
-      }, lane: PushLane("apns"), limit: 0, now: delivery.clock.now(),
-      until: delivery.clock.now())
+      }, lane: PushLane("apns"), limit: 0, now: delivery.clock.date,
+      until: delivery.clock.date)
     return jobs.map(\.push.collapseID)
   }
 
@@ -82,9 +82,9 @@ import Waiting
     async throws
   {
     #expect(try await write("\0one") == .seconds(2))
-    delivery.clock.advance(by: 1.5)
+    delivery.clock.advance(by: .seconds(1.5))
     #expect(try await write("\0one two") == .seconds(4), "it has changed once")
-    delivery.clock.advance(by: 2.5)
+    delivery.clock.advance(by: .seconds(2.5))
     #expect(await look() == .seconds(1.5))
     #expect(try await content() == nil)
     await settle(1.5)
@@ -95,7 +95,7 @@ import Waiting
   @Test func `it waits for a minute at most, however often it changes`() async throws {
     for number in 0..<100 {
       try await write("\0" + String(repeating: "x", count: number))
-      delivery.clock.advance(by: 1)
+      delivery.clock.advance(by: .seconds(1))
     }
     #expect(try await write("\0end") == .seconds(60))
     #expect(try await content() == nil)
@@ -105,7 +105,7 @@ import Waiting
 
   @Test func `what is written in many pieces at once is one change`() async throws {
     for number in 0..<100 { try await write("\0" + String(repeating: "x", count: number)) }
-    delivery.clock.advance(by: 0.1)
+    delivery.clock.advance(by: .seconds(0.1))
     #expect(try await write("\0end") == .seconds(2))
   }
 
@@ -146,7 +146,7 @@ import Waiting
     async throws
   {
     #expect(try await write("\0one") != nil)
-    delivery.clock.advance(by: 60)
+    delivery.clock.advance(by: .seconds(60))
     for _ in 0..<2 {
       let next = Self.publisher(delivery)
       #expect(await next.publish("file", "a.bin", .none, ofSidecar: false) == nil)
@@ -162,7 +162,7 @@ import Waiting
     try await write("\0one")
     await settle()
     #expect(try await send() == ["rich-0"])
-    delivery.clock.advance(by: pause)
+    delivery.clock.advance(by: .seconds(pause))
     #expect(try await write("\0one two") == .seconds(4))
     await settle(4)
     #expect(try await content() == Digest(of: "\0one two"))
@@ -183,7 +183,7 @@ import Waiting
     await settle()
     try await fetch()
     try await send()
-    delivery.clock.advance(by: 3600)
+    delivery.clock.advance(by: .seconds(3600))
     try await write("\0one two")
     await settle(4)
     #expect(try await content() == Digest(of: "\0one two"))
@@ -200,11 +200,11 @@ import Waiting
   {
     try await write("\0one")
     await settle()
-    delivery.clock.advance(by: 50)
+    delivery.clock.advance(by: .seconds(50))
     try await write("\0two")
     await settle(30)
     #expect(try await content() == Digest(of: "\0two"), "it came within the minute")
-    delivery.clock.advance(by: 61)
+    delivery.clock.advance(by: .seconds(61))
     try await write("\0three")
     await settle(60)
     #expect(try await content() == Digest(of: "\0two"))
@@ -233,7 +233,7 @@ import Waiting
     try await send()
     try delivery.scratch.remove(path + ".notify.sent.json")
     let next = Self.publisher(delivery)
-    delivery.clock.advance(by: 60)
+    delivery.clock.advance(by: .seconds(60))
     #expect(await next.publish("file", "a.bin", .none, ofSidecar: false) == nil)
     #expect(delivery.scratch.read(path + ".notify.sent.json")?.contains(#""id":0"#) == true)
     #expect(try await send().isEmpty)

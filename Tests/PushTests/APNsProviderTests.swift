@@ -7,14 +7,15 @@ import Waiting
 
 @Suite(.timeLimit(.minutes(1))) struct APNsProviderTests {
   private static func provider(
-    _ services: StandIn..., clock: any PushClock = SystemClock(), timeout: Duration = .seconds(20),
+    _ services: StandIn..., now: @escaping @Sendable () -> Date = { Date() },
+    timeout: Duration = .seconds(20),
     keyID: String = "ABC123DEFG"
   ) throws -> APNsProvider {
     let pem = try String(contentsOfFile: services[0].folder + "/key.p8", encoding: .utf8)
     return try APNsProvider(
       key: APNsKey(pem: pem, keyID: keyID, teamID: "DEF123GHIJ"), topic: "com.example.richpush",
       endpoints: services.map(\.url), trustAnchor: services.first?.certificates,
-      timeout: timeout, clock: clock)
+      timeout: timeout, now: now)
   }
 
   @Test func `sends every header that Apple asks for`() async throws {
@@ -154,13 +155,11 @@ import Waiting
 
   @Test func `renews the provider token once Apple calls it too old`() async throws {
     let apns = try StandIn("apns")
-    let clock = TestClock(Date() - 3700)
-    let provider = try Self.provider(apns, clock: clock)
+    let clock = ManualClock(at: Date() - 3700)
+    let provider = try Self.provider(apns, now: { clock.date })
     // The stand-in's clock says that this token is older than an hour; ours that it is new.
     #expect(await provider.send(.sample()).summary == "stopped")
-    async let slept: Void = clock.sleep(until: Date())
-    try await clock.advance()
-    try await slept
+    clock.advance(by: .seconds(3700))
     #expect(await provider.send(.sample()).summary == "delivered")
   }
 

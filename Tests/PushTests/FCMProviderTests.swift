@@ -9,11 +9,11 @@ import Waiting
 @Suite(.timeLimit(.minutes(1))) struct FCMProviderTests {
   private func provider(
     _ service: StandIn, kind: FCMMessageKind = .data, timeout: Duration = .seconds(20),
-    clock: any PushClock = SystemClock()
+    now: @escaping @Sendable () -> Date = { Date() }
   ) throws -> FCMProvider {
     try FCMProvider(
       credentials: FCMCredentials(json: service.account), endpoint: service.url, kind: kind,
-      trustAnchor: service.certificates, timeout: timeout, clock: clock)
+      trustAnchor: service.certificates, timeout: timeout, now: now)
   }
 
   private static let text =
@@ -31,9 +31,9 @@ import Waiting
 
   @Test func `an app with code gets texts, at once`() async throws {
     let service = try StandIn("fcm")
-    let clock = TestClock.atSystemTime()
-    let push = OutgoingPush.android(json: Self.text, collapseID: "rich-7", expires: clock.now + 90)
-    let outcome = try await provider(service, clock: clock).send(push)
+    let now = Date.thisSecond
+    let push = OutgoingPush.android(json: Self.text, collapseID: "rich-7", expires: now + 90)
+    let outcome = try await provider(service, now: { now }).send(push)
     guard case .delivered(let reference) = outcome else {
       Issue.record("\(outcome)")
       return
@@ -237,28 +237,27 @@ import Waiting
 
   @Test func `however many wait, there is one exchange, and it is renewed early`() async throws {
     let service = try StandIn("fcm")
-    let clock = TestClock(Date())
-    let provider = try provider(service, clock: clock)
+    let clock = ManualClock(at: Date())
+    let provider = try provider(service, now: { clock.date })
     #expect(await provider.outcomes(of: 200).count == 200)
     async let first = provider.send(.android())
     async let second = provider.send(.android())
     _ = await (first, second)
     #expect(try requests(service).exchanges == 1)
     try service.answer(["/token": [["status": 503]]])
-    let now = clock.now
-    clock.set(now + 2800)
+    clock.advance(by: .seconds(2800))
     guard case .delivered = await provider.send(.android()) else {
       Issue.record("not delivered")
       return
     }
     #expect(try requests(service).exchanges == 0)
-    clock.set(now + 2900)
+    clock.advance(by: .seconds(100))
     // The renewal fails, and the old token is still good.
     guard case .delivered = await provider.send(.android()) else {
       Issue.record("not delivered")
       return
     }
-    clock.set(now + 4000)
+    clock.advance(by: .seconds(1100))
     let outcome = await provider.send(.android())
     guard case .unavailable(_, let reason) = outcome else {
       Issue.record("\(outcome)")
@@ -279,9 +278,8 @@ import Waiting
 
   @Test func `a clock that is wrong is named`() async throws {
     let service = try StandIn("fcm")
-    let clock = TestClock(Date() - 7200)
-    guard case .laneStopped(let reason) = try await provider(service, clock: clock).send(.android())
-    else {
+    let provider = try provider(service, now: { Date() - 7200 })
+    guard case .laneStopped(let reason) = await provider.send(.android()) else {
       Issue.record("not stopped")
       return
     }

@@ -6,10 +6,11 @@ import Waiting
 @testable import Push
 
 @Suite(.timeLimit(.minutes(1))) struct LaneTests {
-  private let clock = TestClock()
+  private let clock = ManualClock()
+  private var now: @Sendable () -> Date { { [clock] in clock.date } }
 
   private func lane(_ provider: ScriptedProvider, _ outbox: MemoryOutbox) -> Lane {
-    Lane(provider: provider, outbox: outbox, clock: clock, random: { 1 }, log: .silent)
+    Lane(provider: provider, outbox: outbox, clock: clock, now: now, random: { 1 }, log: .silent)
   }
 
   /// Runs the lane while `body` runs, then stops it and waits for its end.
@@ -29,7 +30,7 @@ import Waiting
   }
 
   @Test func `delivers every job once and commits in batches`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     for number in 0..<500 { outbox.add(.sample(number, to: "D\(number)")) }
     let provider = ScriptedProvider(capacity: 50) { push, _ in .delivered(reference: push.id) }
     let lane = lane(provider, outbox)
@@ -41,42 +42,42 @@ import Waiting
   }
 
   @Test func `repeats with the same id, later each time`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
-    let start = clock.now
+    let start = clock.date
     let provider = ScriptedProvider { _, call in
       call < 4 ? .retry(after: nil, reason: "busy") : .delivered(reference: nil)
     }
     try await running(lane(provider, outbox)) {
       for count in 1...3 {
         try await outbox.settled(count)
-        try await clock.advance()
+        try await clock.advanceToNext()
       }
       try await outbox.settled(4)
     }
     #expect(Set(provider.sent.map(\.id)).count == 1)
-    #expect(clock.now.timeIntervalSince(start) == 1 + 2 + 4)
+    #expect(clock.date.timeIntervalSince(start) == 1 + 2 + 4)
     #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
   }
 
   @Test func `waits as long as the service asks`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
     let provider = ScriptedProvider { _, _ in .retry(after: .seconds(77), reason: "busy") }
-    let start = clock.now
+    let start = clock.date
     try await running(lane(provider, outbox)) { try await outbox.settled(1) }
     #expect(outbox.history.first?.outcome == .retry(at: start + 77, reason: "busy"))
   }
 
   @Test func `gives up after sixteen attempts`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
     let provider = ScriptedProvider { _, _ in .retry(after: nil, reason: "no") }
     try await running(lane(provider, outbox)) {
       for count in 1..<16 {
         try await outbox.settled(count)
         while outbox.history.count == count, provider.sent.count == count {
-          try await clock.advance()
+          try await clock.advanceToNext()
         }
       }
       try await outbox.settled(16)
@@ -85,8 +86,8 @@ import Waiting
   }
 
   @Test func `does not send what has expired`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
-    outbox.add(.sample(expires: clock.now))
+    let outbox = MemoryOutbox(now: now)
+    outbox.add(.sample(expires: clock.date))
     let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
     try await running(lane(provider, outbox)) { try await outbox.settled(1) }
     #expect(outbox.outcomes == [.expired])
@@ -94,7 +95,7 @@ import Waiting
   }
 
   @Test func `keeps the order of pushes that replace each other`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     for number in 0..<20 { outbox.add(.sample(number, collapseID: "c")) }
     let provider = ScriptedProvider { _, _ in
       .delivered(reference: nil)
@@ -105,17 +106,17 @@ import Waiting
   }
 
   @Test func `pauses while a service is down for an hour, and recovers`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     for number in 0..<20 { outbox.add(.sample(number, to: "D\(number)")) }
-    let end = clock.now + 3600
+    let end = clock.date + 3600
     let provider = ScriptedProvider(capacity: 5) { [clock] _, _ in
-      clock.now < end ? .unavailable(after: nil, reason: "500") : .delivered(reference: nil)
+      clock.date < end ? .unavailable(after: nil, reason: "500") : .delivered(reference: nil)
     }
     let lane = lane(provider, outbox)
     try await running(lane) {
-      while clock.now < end { try await clock.advance() }
+      while clock.date < end { try await clock.advanceToNext() }
       #expect(provider.sent.count < 60)
-      while lane.status.delivered < 20 { try await clock.advance() }
+      while lane.status.delivered < 20 { try await clock.advanceToNext() }
     }
     #expect(
       outbox.outcomes.allSatisfy { $0 == .delivered(as: .background, reference: nil, note: nil) })
@@ -125,7 +126,7 @@ import Waiting
   @Test func `keeps jobs queued without counting attempts while the operator has to act`()
     async throws
   {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
     let provider = ScriptedProvider { _, call in
       call <= 40 ? .laneStopped(reason: "The key was revoked.") : .delivered(reference: nil)
@@ -133,17 +134,17 @@ import Waiting
     let lane = lane(provider, outbox)
     try await running(lane) {
       try await outbox.settled(1)
-      while provider.sent.count < 2 { try await clock.advance() }
+      while provider.sent.count < 2 { try await clock.advanceToNext() }
       #expect(lane.status.pausedUntil != nil)
-      while provider.sent.count < 41 { try await clock.advance() }
+      while provider.sent.count < 41 { try await clock.advanceToNext() }
       try await outbox.settled(41)
     }
     #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
   }
 
   @Test func `is not delayed by another lane's outage`() async throws {
-    let stuck = MemoryOutbox(clock: clock)
-    let healthy = MemoryOutbox(clock: clock)
+    let stuck = MemoryOutbox(now: now)
+    let healthy = MemoryOutbox(now: now)
     for number in 0..<50 {
       stuck.add(.sample(number, to: "D\(number)"))
       healthy.add(.sample(number, to: "D\(number)"))
@@ -162,17 +163,17 @@ import Waiting
   }
 
   @Test func `offers outcomes again when the outbox fails, and says so once`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
     outbox.failSettlements(3)
     let provider = ScriptedProvider { _, _ in .delivered(reference: nil) }
     let (lines, said) = AsyncStream.makeStream(of: String.self)
     let lane = Lane(
-      provider: provider, outbox: outbox, clock: clock, random: { 1 },
+      provider: provider, outbox: outbox, clock: clock, now: now, random: { 1 },
       log: Log { said.yield($0.text) })
     try await running(lane) {
       // As often as it takes: the lane may also wait a moment for the push before it commits.
-      while outbox.history.isEmpty { try await clock.advance() }
+      while outbox.history.isEmpty { try await clock.advanceToNext() }
     }
     said.finish()
     #expect(await lines.reduce(into: 0) { count, _ in count += 1 } == 2)
@@ -181,7 +182,7 @@ import Waiting
   }
 
   @Test func `settles what is under way before it stops`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     for number in 0..<30 { outbox.add(.sample(number, to: "D\(number)")) }
     let (started, signal) = AsyncStream<Void>.makeStream()
     let (gate, opened) = AsyncStream<Void>.makeStream()
@@ -202,7 +203,7 @@ import Waiting
   }
 
   @Test func `cancels what is under way when its task is cancelled`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     for number in 0..<30 { outbox.add(.sample(number, to: "D\(number)")) }
     let (started, signal) = AsyncStream<Void>.makeStream()
     let (never, _) = AsyncStream<Void>.makeStream()
@@ -223,7 +224,7 @@ import Waiting
   }
 
   @Test func `does not send a job twice at once when its lease ends too early`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
     let (started, signal) = AsyncStream<Void>.makeStream()
     let (gate, opened) = AsyncStream<Void>.makeStream()
@@ -232,11 +233,11 @@ import Waiting
       for await _ in gate {}
       return .delivered(reference: nil)
     }
-    let start = clock.now
+    let start = clock.date
     try await running(lane(provider, outbox)) {
       var starts = started.makeAsyncIterator()
       _ = await starts.next()
-      while clock.now < start + 600 { try await clock.advance() }
+      while clock.date < start + 600 { try await clock.advanceToNext() }
       opened.finish()
       try await outbox.settled(1)
     }
@@ -245,7 +246,7 @@ import Waiting
   }
 
   @Test func `keeps silent pushes within three an hour and says so`() async throws {
-    let outbox = MemoryOutbox(clock: clock)
+    let outbox = MemoryOutbox(now: now)
     let alerts = (0..<5).map {
       AnnouncementForm.alert.text(
         of: AnnouncementContent(id: $0, message: "\($0)", richType: "img"))
@@ -257,16 +258,16 @@ import Waiting
       push.text.kind == .alert && call <= 4
         ? .retry(after: nil, reason: "busy") : .delivered(reference: nil)
     }
-    let start = clock.now
+    let start = clock.date
     try await running(lane(provider, outbox)) {
       try await outbox.settled(6)
       let held = Settlement.Outcome.released(
         until: start + 3600, reason: "Held back: " + SilentPushBudget.reason)
       #expect(outbox.history.contains { $0.outcome == held })
-      while provider.sent.count < 6 { try await clock.advance() }
+      while provider.sent.count < 6 { try await clock.advanceToNext() }
       try await outbox.settled(9)
     }
-    #expect(clock.now >= start + 3600)
+    #expect(clock.date >= start + 3600)
     let merged = PushPayload.merged([alerts[4], alerts[3]])
     let sent = provider.sent.filter { $0.text == merged }
     #expect(sent.map(\.id) == [OutgoingPush.sample(3).id, OutgoingPush.sample(3).id])

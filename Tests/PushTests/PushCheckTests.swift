@@ -78,8 +78,8 @@ import Testing
 
   @Test func `notices a clock that is wrong`() async throws {
     let hub = try StandIn("hub")
-    let clock = TestClock(Date() - 3600)
-    let findings = await PushCheck.run("azure", environment: environment(hub: hub), clock: clock)
+    let findings = await PushCheck.run(
+      "azure", environment: environment(hub: hub), now: { Date() - 3600 })
     #expect(findings.map(\.isGood) == [false, false])
     let skew = try #require(findings.last?.sentence)
     #expect(skew.hasPrefix("This machine's clock is 3"))

@@ -2,6 +2,7 @@ import Foundation
 import Primitives
 import StandIns
 import Testing
+import Waiting
 
 @testable import Push
 
@@ -23,19 +24,17 @@ import Testing
   @Test func `is used for half a day, and replaced long before it ends`() async throws {
     let service = try StandIn("webpush")
     // So long ago that the service, which goes by the real time, accepts each of the tokens.
-    let start =
-      Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
-      - 20 * Self.hour
-    let clock = TestClock(start)
+    let start = Date.thisSecond - 20 * Self.hour
+    let clock = ManualClock(at: start)
     let provider = try WebPushSender(
       key: .sample,
       settings: WebPushSettings(
         contact: "mailto:ops@example.com", allowed: ["localhost:\(service.port)"]),
-      trustAnchor: service.certificates, clock: clock
+      trustAnchor: service.certificates, now: { clock.date }
     ).provider(for: service.url)
     let target = try service.subscribe("a")
     for hours in Self.times {
-      clock.set(start + hours * Self.hour)
+      clock.advance(by: .seconds((start + hours * Self.hour).timeIntervalSince(clock.date)))
       let outcome = await provider.send(.web(target))
       guard case .delivered = outcome else {
         Issue.record("after \(hours) hours: \(outcome)")

@@ -15,7 +15,7 @@ import Waiting
 
     init(_ names: [String]) {
       queues = Dictionary(
-        uniqueKeysWithValues: names.map { ($0, MemoryOutbox(clock: SystemClock())) })
+        uniqueKeysWithValues: names.map { ($0, MemoryOutbox()) })
     }
 
     subscript(_ origin: String) -> MemoryOutbox {

@@ -7,13 +7,13 @@ import Testing
 /// How long a service is asked to keep a push.
 @Suite(.timeLimit(.minutes(1))) struct WebPushLifetimeTests {
   private static func provider(
-    _ service: StandIn, clock: any PushClock = SystemClock(), transfersPerUser: Int
+    _ service: StandIn, now: @escaping @Sendable () -> Date = { Date() }, transfersPerUser: Int
   ) throws -> WebPushProvider {
     try WebPushSender(
       key: .sample,
       settings: WebPushSettings(
         contact: "mailto:ops@example.com", allowed: ["localhost:\(service.port)"]),
-      trustAnchor: service.certificates, clock: clock, resolver: HostResolver(),
+      trustAnchor: service.certificates, now: now, resolver: HostResolver(),
       transfersPerUser: transfersPerUser
     ).provider(for: service.url)
   }
@@ -25,11 +25,11 @@ import Testing
     left: Double, expected: String
   ) async throws {
     let service = try StandIn("webpush")
-    let clock = TestClock.atSystemTime()
-    let provider = try Self.provider(service, clock: clock, transfersPerUser: 1)
+    let now = Date.thisSecond
+    let provider = try Self.provider(service, now: { now }, transfersPerUser: 1)
     let push = OutgoingPush(
       id: "1", target: try service.subscribe("a"), text: PushPayload(.alert, json: "{}"),
-      expires: clock.now + left)
+      expires: now + left)
     guard case .delivered = await provider.send(push) else {
       Issue.record("not delivered")
       return

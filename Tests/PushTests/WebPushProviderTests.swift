@@ -13,11 +13,11 @@ import Testing
 
   private func provider(
     _ service: StandIn, allowed: Bool = true, timeout: Duration = .seconds(20),
-    clock: any PushClock = SystemClock()
+    now: @escaping @Sendable () -> Date = { Date() }
   ) throws -> WebPushProvider {
     try WebPushSender(
       key: .sample, settings: settings(service, allowed: allowed),
-      trustAnchor: service.certificates, timeout: timeout, clock: clock
+      trustAnchor: service.certificates, timeout: timeout, now: now
     ).provider(for: service.url)
   }
 
@@ -28,13 +28,13 @@ import Testing
   @Test func `a receiver reads what is sent, and the service accepts every field`() async throws {
     let service = try StandIn("webpush")
     try service.tell(["do": "key", "key": VAPIDKey.sample.publicKey])
-    let clock = TestClock.atSystemTime()
+    let now = Date.thisSecond
     let push = OutgoingPush(
       id: "1", target: try service.subscribe("a"),
       text: PushPayload(.alert, json: #"{"richId":"7","richMessage":"Schön 🦊"}"#),
-      collapseID: "rich-7", expires: clock.now + 90)
-    guard case .delivered(let reference) = try await provider(service, clock: clock).send(push)
-    else {
+      collapseID: "rich-7", expires: now + 90)
+    let provider = try provider(service, now: { now })
+    guard case .delivered(let reference) = await provider.send(push) else {
       Issue.record("not delivered")
       return
     }

@@ -1,22 +1,16 @@
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Store
 
 /// How long a node believes in a database that is silent; no test waits for that.
 @Suite(.timeLimit(.minutes(1))) struct PostgresContactTests {
-  /// A clock that only the test moves.
-  private final class TestClock: Sendable {
-    private let time = Mutex(ContinuousClock.now)
-    var now: ContinuousClock.Instant { time.withLock { $0 } }
-    func pass(_ duration: Duration) { time.withLock { $0 += duration } }
-  }
-
-  private let clock = TestClock()
+  private let clock = ManualClock()
   private let observers = CommitObservers()
 
   private func contact() -> PostgresContact {
-    PostgresContact(observers: observers) { [clock] in clock.now }
+    PostgresContact(observers: observers, clock: clock)
   }
 
   private func isBelieved(_ contact: PostgresContact) -> Bool {
@@ -26,22 +20,22 @@ import Testing
   @Test func `statements fail at once after five seconds of silence, until there is an answer`() {
     let contact = contact()
     for second in 1...8 {
-      clock.pass(.seconds(1))
+      clock.advance(by: .seconds(1))
       #expect(isBelieved(contact) == (second < 5), "after \(second) s")
     }
     contact.recordLife()
     #expect(isBelieved(contact))
-    clock.pass(.seconds(1))
+    clock.advance(by: .seconds(1))
     contact.recordHearing()
     for second in 1...6 {
-      clock.pass(.seconds(1))
+      clock.advance(by: .seconds(1))
       #expect(isBelieved(contact) == (second < 5), "after \(second) s")
     }
   }
 
   @Test func `a node that stood still believes in what it could not hear`() {
     let contact = contact()
-    clock.pass(.seconds(3600))
+    clock.advance(by: .seconds(3600))
     #expect(isBelieved(contact))
   }
 
@@ -52,12 +46,12 @@ import Testing
     let contact = contact()
     contact.recordHearing()
     for _ in 1...3 {
-      clock.pass(.seconds(1))
+      clock.advance(by: .seconds(1))
       contact.recordLife()
       contact.tell(observers)
     }
     #expect(told.withLock { $0.everything } == 0)
-    clock.pass(.seconds(1))
+    clock.advance(by: .seconds(1))
     contact.recordLife()
     contact.tell(observers)
     #expect(told.withLock { $0.everything } > 0)

@@ -1,7 +1,6 @@
 import Dispatch
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 import Waiting
 
@@ -10,11 +9,11 @@ import Waiting
 /// A data folder of a test's own, removed with its owner, and a clock that only the test moves.
 final class Scratch: Sendable {
   let folder: String
-  private let seconds: Mutex<Double>
+  private let clock: ManualClock
 
   /// The clock starts at `start`, in seconds since 1970.
   init(at start: Double = 1_800_000_000) {
-    seconds = Mutex(start)
+    clock = ManualClock(at: Date(timeIntervalSince1970: start))
     folder =
       FileManager.default.temporaryDirectory
       .appending(path: "richpush-store-\(UInt64.random(in: .min ... .max))").path
@@ -26,11 +25,9 @@ final class Scratch: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
+  var now: Date { clock.date }
 
-  func pass(_ duration: Double) {
-    seconds.withLock { $0 += duration }
-  }
+  func pass(_ duration: Double) { clock.advance(by: .seconds(duration)) }
 
   func open(
     _ access: Store.Access = .owner, objects: ObjectStoreConfiguration? = nil

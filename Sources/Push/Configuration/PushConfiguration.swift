@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// The push services of `--push`, with their settings from the environment.
 package struct PushConfiguration: Sendable {
   /// Every environment variable that is read, with what it is for.
@@ -71,10 +73,10 @@ package struct PushConfiguration: Sendable {
 
   /// The providers of the services with settings.
   package func providers(
-    clock: any PushClock = SystemClock()
+    now: @escaping @Sendable () -> Date = { Date() }
   ) throws(PushError) -> [any PushProvider] {
     var providers: [any PushProvider] = []
-    for make in makers { providers.append(try make(trustAnchor, clock)) }
+    for make in makers { providers.append(try make(trustAnchor, now)) }
     return providers
   }
 
@@ -86,7 +88,7 @@ package struct PushConfiguration: Sendable {
 
   /// The webhook for receipts and other events, or nil.
   package func eventWebhook() throws(PushError) -> Webhook? {
-    try events?.webhook(trustAnchor: trustAnchor, clock: SystemClock())
+    try events?.webhook(trustAnchor: trustAnchor)
   }
 
   private static func trustAnchor(_ settings: EnvironmentSettings) throws(PushError) -> String? {
@@ -104,7 +106,7 @@ package enum PushCheck {
   /// Checks every service in a list as in `--push`; `isGood` is true for all if everything is right.
   package static func run(
     _ list: String, environment: [String: String], contact: String? = nil,
-    clock: any PushClock = SystemClock()
+    now: @escaping @Sendable () -> Date = { Date() }
   ) async -> [PushFinding] {
     var findings: [PushFinding] = []
     for name in EnvironmentSettings.words(in: list) {
@@ -124,7 +126,7 @@ package enum PushCheck {
               sentence: "The contact is valid. Push services need no account; each is tried when "
                 + "a device has registered with it."))
         }
-        for provider in try configuration.providers(clock: clock) {
+        for provider in try configuration.providers(now: now) {
           findings += await provider.check()
         }
       } catch {

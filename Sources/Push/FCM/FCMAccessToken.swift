@@ -42,11 +42,11 @@ final class FCMAccessToken: Sendable {
 
   private let credentials: FCMCredentials
   private let client: CurlClient
-  private let clock: any PushClock
+  private let now: @Sendable () -> Date
   private let state = Mutex(State())
 
-  init(_ credentials: FCMCredentials, client: CurlClient, clock: any PushClock) {
-    (self.credentials, self.client, self.clock) = (credentials, client, clock)
+  init(_ credentials: FCMCredentials, client: CurlClient, now: @escaping @Sendable () -> Date) {
+    (self.credentials, self.client, self.now) = (credentials, client, now)
   }
 
   /// The token to use now; waits for an exchange only if there is no valid one.
@@ -58,7 +58,7 @@ final class FCMAccessToken: Sendable {
   }
 
   private func issue(besides rejected: Issue?) async throws(Failure) -> Issue {
-    let now = clock.now
+    let now = self.now()
     let step = state.withLock { state -> Step in
       let issue = state.issue.flatMap { $0 != rejected && $0.expires > now ? $0 : nil }
       if let issue {
@@ -111,7 +111,7 @@ final class FCMAccessToken: Sendable {
 
   /// Exchanges an assertion for a token (RFC 7523, section 2.1).
   private func exchange() async -> Result<Issue, Failure> {
-    let now = clock.now
+    let now = self.now()
     let assertion: String
     do throws(PushError) {
       assertion = try credentials.assertion(issued: now)

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Firebase Cloud Messaging, by its HTTP v1 API.
 package struct FCMProvider: ConfiguredPushService {
@@ -23,31 +23,31 @@ package struct FCMProvider: ConfiguredPushService {
   private let kind: FCMMessageKind
   private let token: FCMAccessToken
   private let client: CurlClient
-  private let clock: any PushClock
+  private let now: @Sendable () -> Date
 
   /// A provider for one Firebase project; `endpoint` is an https URL without a slash at its end.
   package init(
     credentials: FCMCredentials, endpoint: String, kind: FCMMessageKind = .data,
     trustAnchor: String? = nil, timeout: Duration = .seconds(30),
-    clock: any PushClock = SystemClock()
+    now: @escaping @Sendable () -> Date = { Date() }
   ) throws(PushError) {
     url = "\(endpoint)/v1/projects/\(credentials.project)/messages:send"
     settings = Signing.identifier(of: url, credentials.email)
-    (self.kind, self.clock) = (kind, clock)
+    (self.kind, self.now) = (kind, now)
     client = try CurlClient(
       .init(
         trustAnchor: trustAnchor, connections: Self.connections, isMultiplexing: true,
         timeout: timeout))
-    token = FCMAccessToken(credentials, client: client, clock: clock)
+    token = FCMAccessToken(credentials, client: client, now: now)
   }
 
   /// The provider of `--push fcm`.
   package init(
-    _ settings: FCMSettings, trustAnchor: String?, clock: any PushClock
+    _ settings: FCMSettings, trustAnchor: String?, now: @escaping @Sendable () -> Date
   ) throws(PushError) {
     try self.init(
       credentials: settings.credentials, endpoint: settings.endpoint, kind: settings.kind,
-      trustAnchor: trustAnchor, clock: clock)
+      trustAnchor: trustAnchor, now: now)
   }
 
   package var capacity: Int { 1000 }
@@ -81,7 +81,7 @@ package struct FCMProvider: ConfiguredPushService {
     await withDiscardingTaskGroup { group in
       group.addTask {
         await client.send(requests) { position, response in
-          let result = FCMResult(response, at: clock.now)
+          let result = FCMResult(response, at: now())
           if result.isTokenRejected {
             continuation.yield(indices[position])
           } else {
@@ -104,11 +104,11 @@ package struct FCMProvider: ConfiguredPushService {
 
   private func message(of push: OutgoingPush) -> [UInt8]? {
     guard case .device(let handle, _) = push.target, !handle.isEmpty else { return nil }
-    return FCMMessage(push, to: handle, as: kind, at: clock.now)?.json
+    return FCMMessage(push, to: handle, as: kind, at: now())?.json
   }
 
   private func send(_ message: [UInt8], _ issue: FCMAccessToken.Issue) async -> PushOutcome {
-    let result = FCMResult(await client.send(request(message, issue)), at: clock.now)
+    let result = FCMResult(await client.send(request(message, issue)), at: now())
     guard result.isTokenRejected else { return result.outcome }
     return await sendAgain(message, insteadOf: issue)
   }
@@ -119,7 +119,7 @@ package struct FCMProvider: ConfiguredPushService {
   ) async -> PushOutcome {
     do throws(FCMAccessToken.Failure) {
       let issue = try await token.replacement(for: rejected)
-      return FCMResult(await client.send(request(message, issue)), at: clock.now).outcome
+      return FCMResult(await client.send(request(message, issue)), at: now()).outcome
     } catch {
       return error.outcome
     }
@@ -142,7 +142,7 @@ extension FCMProvider {
       id: "", target: .device(handle: "richpush-check", platform: Platform.firebase.name),
       text: PushPayload(.alert, json: #"{"richId":"0"}"#))
     guard
-      var message = FCMMessage(push, to: "richpush-check", as: kind, at: clock.now)
+      var message = FCMMessage(push, to: "richpush-check", as: kind, at: now())
     else { return [] }
     message.validateOnly = true
     do throws(FCMAccessToken.Failure) {

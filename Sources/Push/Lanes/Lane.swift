@@ -35,7 +35,8 @@ package final class Lane: Sendable {
   private let provider: any PushProvider
   private let lane: PushLane
   private let outbox: any PushQueue
-  private let clock: any PushClock
+  private let clock: any SteadyClock
+  private let now: @Sendable () -> Date
   /// How often to look for jobs that another process committed, in seconds.
   private let pollInterval: TimeInterval
   private let random: @Sendable () -> Double
@@ -45,12 +46,12 @@ package final class Lane: Sendable {
 
   /// Creates a lane, which ``run()`` starts; `random` returns numbers from 0 to 1.
   package init(
-    provider: any PushProvider, outbox: any PushQueue, clock: any PushClock = SystemClock(),
-    pollInterval: TimeInterval = 5,
+    provider: any PushProvider, outbox: any PushQueue, clock: any SteadyClock = ContinuousClock(),
+    now: @escaping @Sendable () -> Date = { Date() }, pollInterval: TimeInterval = 5,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
     log: Log
   ) {
-    (self.provider, self.outbox, self.clock) = (provider, outbox, clock)
+    (self.provider, self.outbox, self.clock, self.now) = (provider, outbox, clock, now)
     lane = PushLane(
       name: provider.name, settings: provider.settings, traits: provider.traits)
     (self.pollInterval, self.random, self.log) = (pollInterval, random, log)
@@ -85,12 +86,12 @@ package final class Lane: Sendable {
         record(finished, in: &loop)
         if isStopping, loop.awaitingOutcome == 0 { break }
         if !mayHaveJobs,
-          loop.shouldDelayCommit(since: lastCommit, at: clock.now, commitSize: commitSize)
+          loop.shouldDelayCommit(since: lastCommit, at: now(), commitSize: commitSize)
         {
           await wait(until: lastCommit + LaneLoopState.commitInterval)
           continue
         }
-        lastCommit = clock.now
+        lastCommit = now()
         if !hasBegun { hasBegun = await begin(&loop) }
         let jobs = await settleAndLease(&loop, isStopping: isStopping)
         start(jobs, &loop, in: &group)
@@ -103,7 +104,8 @@ package final class Lane: Sendable {
   }
 
   private func wait(until deadline: Date) async {
-    await signal.wait { [clock] in try await clock.sleep(until: deadline) }
+    let pause = Duration.seconds(max(0, deadline.timeIntervalSince(now())))
+    await signal.wait { [clock] in try await clock.sleep(for: pause) }
   }
 
   /// The outcomes that are worth a commit of their own.
@@ -115,7 +117,7 @@ package final class Lane: Sendable {
 extension Lane {
   /// Commits the settlements, and leases new jobs in the same commit.
   private func settleAndLease(_ loop: inout LaneLoopState, isStopping: Bool) async -> [PushJob] {
-    let now = clock.now
+    let now = self.now()
     let limit = isStopping ? 0 : available(loop, at: now)
     guard limit > 0 || !loop.settlements.isEmpty else { return [] }
     do {
@@ -191,7 +193,7 @@ extension Lane {
   private func start(
     _ jobs: [PushJob], _ loop: inout LaneLoopState, in group: inout DiscardingTaskGroup
   ) {
-    let now = clock.now
+    let now = self.now()
     var pushes: [MergedPush] = []
     var beyondBudget: [(job: PushJob, alert: PushPayload)] = []
     for job in jobs where loop.begin(job) {
@@ -246,7 +248,7 @@ extension Lane {
       // A delivered push does not wait, and a random number costs a system call.
       let random = if case .delivered = finished.outcome { 0.0 } else { random() }
       loop.breaker.record(
-        finished.outcome, began: finished.began, at: clock.now, random: random)
+        finished.outcome, began: finished.began, at: now(), random: random)
       let isBelieved = loop.isBelieved(finished.outcome, began: finished.began)
       if !isBelieved, loop.isFirstRefusal {
         log(
@@ -284,7 +286,7 @@ extension Lane {
         : .refused(endsRegistration: false, since: nil, reason: reason)
     case .rejected(let reason): return .rejected(reason: reason)
     case .held(let time, let reason):
-      return .released(until: clock.now + time.seconds, reason: reason)
+      return .released(until: now() + time.seconds, reason: reason)
     case .laneStopped(let reason): return .stopped(reason: reason)
     }
   }
@@ -301,12 +303,12 @@ extension Lane {
 
   /// When to try again: after the backoff, but not before the service's `Retry-After`.
   private func retryTime(attempts: Int, after: Duration?, _ random: Double) -> Date {
-    clock.now + max(after ?? .zero, Self.backoff.delay(after: attempts, random: random)).seconds
+    now() + max(after ?? .zero, Self.backoff.delay(after: attempts, random: random)).seconds
   }
 
   /// Waits for an outcome, a call of ``wake()``, or a job that is due.
   private func waitForWork(_ loop: LaneLoopState) async {
-    let now = clock.now
+    let now = self.now()
     var deadline = now + pollInterval
     if loop.pause != nil, let pauseEnd = loop.pausedUntil, pauseEnd > now {
       // An operator may end it at another node, or from the command line.

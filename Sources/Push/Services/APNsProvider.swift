@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Apple Push Notification service, over HTTP/2.
 package struct APNsProvider: ConfiguredPushService {
@@ -15,7 +15,7 @@ package struct APNsProvider: ConfiguredPushService {
   private let token: ProviderToken
   private let topic: String
   private let client: CurlClient
-  private let clock: any PushClock
+  private let now: @Sendable () -> Date
 
   /// Each carries up to 1000 pushes at once; Apple allows several and recommends to keep them open.
   private static let connections = 4
@@ -26,12 +26,12 @@ package struct APNsProvider: ConfiguredPushService {
   /// pushes too.
   package init(
     key: APNsKey, topic: String, endpoints: [String], trustAnchor: String? = nil,
-    timeout: Duration = .seconds(30), clock: any PushClock = SystemClock()
+    timeout: Duration = .seconds(30), now: @escaping @Sendable () -> Date = { Date() }
   ) throws(PushError) {
     token = ProviderToken(key)
     settings = Signing.identifier(
       of: endpoints.joined(separator: ","), topic, key.keyID, key.teamID)
-    (self.topic, self.endpoints, self.clock) = (topic, endpoints, clock)
+    (self.topic, self.endpoints, self.now) = (topic, endpoints, now)
     client = try CurlClient(
       .init(
         trustAnchor: trustAnchor, connections: Self.connections, isMultiplexing: true,
@@ -40,11 +40,11 @@ package struct APNsProvider: ConfiguredPushService {
 
   /// The provider of `--push apns`.
   package init(
-    _ settings: APNsSettings, trustAnchor: String?, clock: any PushClock
+    _ settings: APNsSettings, trustAnchor: String?, now: @escaping @Sendable () -> Date
   ) throws(PushError) {
     try self.init(
       key: settings.key, topic: settings.topic, endpoints: settings.endpoints,
-      trustAnchor: trustAnchor, clock: clock)
+      trustAnchor: trustAnchor, now: now)
   }
 
   package var capacity: Int { 2000 }
@@ -57,7 +57,7 @@ package struct APNsProvider: ConfiguredPushService {
   package func send(
     _ pushes: [OutgoingPush], then: @escaping @Sendable (Int, PushOutcome) -> Void
   ) async {
-    guard let endpoint = endpoints.first, let issue = try? token.issue(at: clock.now) else {
+    guard let endpoint = endpoints.first, let issue = try? token.issue(at: now()) else {
       for (index, push) in pushes.enumerated() { then(index, await send(push)) }
       return
     }
@@ -83,7 +83,7 @@ package struct APNsProvider: ConfiguredPushService {
           case .wrongEnvironment: continuation.yield((index, Array(endpoints.dropFirst())))
           case .expiredProviderToken:
             // Now, so that other pushes use the new one.
-            _ = try? token.replacement(for: issue, at: clock.now)
+            _ = try? token.replacement(for: issue, at: now())
             continuation.yield((index, endpoints))
           case .again: continuation.yield((index, endpoints))
           }
@@ -111,7 +111,7 @@ package struct APNsProvider: ConfiguredPushService {
   /// Sends the push to one environment; nil if the device's token is unknown there.
   private func send(_ push: OutgoingPush, to url: String) async -> PushOutcome? {
     do {
-      var issue = try token.issue(at: clock.now)
+      var issue = try token.issue(at: now())
       var isRepeated = false
       while true {
         let shared = shared(token: issue)[push.text.kind]
@@ -119,7 +119,7 @@ package struct APNsProvider: ConfiguredPushService {
         case .final(let outcome): return outcome
         case .wrongEnvironment: return nil
         case .expiredProviderToken:
-          guard let other = try token.replacement(for: issue, at: clock.now) else {
+          guard let other = try token.replacement(for: issue, at: now()) else {
             return .laneStopped(
               reason: "APNs answered 403 ExpiredProviderToken to a new token: "
                 + "the machine's clock is wrong.")
@@ -139,7 +139,7 @@ package struct APNsProvider: ConfiguredPushService {
   private func evaluate(_ response: CurlTransfer.Response) -> APNsResult.Step {
     let result: APNsResult
     switch response {
-    case .success(let response): result = APNsResult(response, at: clock.now)
+    case .success(let response): result = APNsResult(response, at: now())
     case .failure(let failure):
       let outcome = PushOutcome.unavailable(
         after: nil, reason: "APNs can't be reached: \(failure.reason).")

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Primitives
 import Synchronization
 
@@ -14,7 +14,7 @@ package final class AzureProvider: ConfiguredPushService {
   /// How long a signature is valid; a new one is made at half of it.
   private static let signatureLife: TimeInterval = 20 * 60
 
-  let clock: any PushClock
+  let now: @Sendable () -> Date
   private let connection: AzureConnection
   private let client: CurlClient
   private let signature = Mutex<(text: String, expiry: Date)?>(nil)
@@ -22,18 +22,18 @@ package final class AzureProvider: ConfiguredPushService {
   /// A provider for one hub.
   package init(
     connection: AzureConnection, trustAnchor: String? = nil, timeout: Duration = .seconds(30),
-    clock: any PushClock = SystemClock()
+    now: @escaping @Sendable () -> Date = { Date() }
   ) throws(PushError) {
-    (self.connection, self.clock) = (connection, clock)
+    (self.connection, self.now) = (connection, now)
     client = try CurlClient(
       .init(trustAnchor: trustAnchor, connections: capacity, timeout: timeout))
   }
 
   /// The provider of `--push azure`.
   package convenience init(
-    _ settings: AzureConnection, trustAnchor: String?, clock: any PushClock
+    _ settings: AzureConnection, trustAnchor: String?, now: @escaping @Sendable () -> Date
   ) throws(PushError) {
-    try self.init(connection: settings, trustAnchor: trustAnchor, clock: clock)
+    try self.init(connection: settings, trustAnchor: trustAnchor, now: now)
   }
 
   package var settings: String { Signing.identifier(of: connection.hub, connection.keyName) }
@@ -45,7 +45,7 @@ package final class AzureProvider: ConfiguredPushService {
       return .rejected(reason: "Only pushes to Apple devices are sent through Azure.")
     }
     do {
-      return PushOutcome(azure: try await post(push), at: clock.now)
+      return PushOutcome(azure: try await post(push), at: now())
     } catch {
       return .unavailable(after: nil, reason: "Azure can't be reached: \(error.reason).")
     }
@@ -82,7 +82,7 @@ package final class AzureProvider: ConfiguredPushService {
 
   /// The signature that requests share until it is half used up, or the clock was set back.
   private func currentSignature() -> String {
-    let now = clock.now
+    let now = self.now()
     return signature.withLock { current in
       let left = current.map { $0.expiry.timeIntervalSince(now) } ?? 0
       if let current, left > Self.signatureLife / 2, left <= Self.signatureLife {
@@ -140,7 +140,7 @@ extension AzureProvider {
       let tag = try Tag("richpush-check-" + UUID().uuidString)
       let push = OutgoingPush.probe(to: .audience(try TagExpression(anyOf: [tag])))
       let response = try await post(push)
-      let now = clock.now
+      let now = self.now()
       let skew = ClockSkew.finding(service: name, response: response, at: now)
       let finding = PushFinding(
         service: name, PushOutcome(azure: response, at: now),

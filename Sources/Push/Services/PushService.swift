@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// A push service that `--push` can name; `PushServices.all` lists them.
 package protocol PushService: Sendable {
   /// Its name in `--push`, in logs and in metrics; also the lane's, unless it has several.
@@ -14,7 +16,9 @@ package protocol ConfiguredPushService: PushService, PushProvider {
   associatedtype Settings: PushServiceSettings
 
   /// A provider with these settings; `trustAnchor` is a PEM file of additional authorities.
-  init(_ settings: Settings, trustAnchor: String?, clock: any PushClock) throws(PushError)
+  init(
+    _ settings: Settings, trustAnchor: String?, now: @escaping @Sendable () -> Date
+  ) throws(PushError)
 }
 
 /// The settings of a push service.
@@ -35,8 +39,8 @@ extension ConfiguredPushService {
     _ environment: EnvironmentSettings
   ) throws(PushError) -> ProviderMaker {
     let settings = try Settings(environment)
-    return { trustAnchor, clock throws(PushError) in
-      try Self(settings, trustAnchor: trustAnchor, clock: clock)
+    return { trustAnchor, now throws(PushError) in
+      try Self(settings, trustAnchor: trustAnchor, now: now)
     }
   }
 
@@ -45,7 +49,9 @@ extension ConfiguredPushService {
 
 /// Makes a provider; `trustAnchor` is a PEM file of additional authorities.
 typealias ProviderMaker =
-  @Sendable (_ trustAnchor: String?, _ clock: any PushClock) throws(PushError) -> any PushProvider
+  @Sendable (
+    _ trustAnchor: String?, _ now: @escaping @Sendable () -> Date
+  ) throws(PushError) -> any PushProvider
 
 /// The server's own stream of events, which devices listen to.
 package enum EmbeddedGateway: PushService {

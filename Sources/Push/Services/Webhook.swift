@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Primitives
 
 /// An HTTP endpoint of the operator that accepts signed JSON.
@@ -9,7 +9,7 @@ package struct Webhook: Sendable {
   let url: String
   private let secret: WebhookSecret
   private let client: CurlClient
-  private let clock: any PushClock
+  private let now: @Sendable () -> Date
 
   /// The most posts that may be under way at once.
   package static let capacity = 32
@@ -17,16 +17,16 @@ package struct Webhook: Sendable {
   /// A webhook at `url`; a post without a response fails after `timeout`.
   package init(
     url: String, secret: WebhookSecret, trustAnchor: String? = nil,
-    timeout: Duration = .seconds(30), clock: any PushClock = SystemClock()
+    timeout: Duration = .seconds(30), now: @escaping @Sendable () -> Date = { Date() }
   ) throws(PushError) {
-    (self.url, self.secret, self.clock) = (url, secret, clock)
+    (self.url, self.secret, self.now) = (url, secret, now)
     client = try CurlClient(
       .init(trustAnchor: trustAnchor, connections: Self.capacity, timeout: timeout))
   }
 
   /// Posts a JSON text; a repetition has the same `id`.
   package func post(_ body: String, id: String) async -> PushOutcome {
-    let time = Int(clock.now.timeIntervalSince1970)
+    let time = Int(now().timeIntervalSince1970)
     let request = ServiceRequest(
       url: url,
       fields: [
@@ -35,7 +35,7 @@ package struct Webhook: Sendable {
         ("Webhook-Signature", secret.signature(id: id, time: time, body: body)),
       ], body: body)
     do {
-      return Self.outcome(of: try await client.send(request).get(), at: clock.now)
+      return Self.outcome(of: try await client.send(request).get(), at: now())
     } catch {
       return .unavailable(after: nil, reason: "The webhook can't be reached: \(error.reason).")
     }
@@ -99,9 +99,9 @@ package struct WebhookProvider: ConfiguredPushService {
 
   /// The provider of `--push webhook`.
   package init(
-    _ settings: WebhookSettings, trustAnchor: String?, clock: any PushClock
+    _ settings: WebhookSettings, trustAnchor: String?, now: @escaping @Sendable () -> Date
   ) throws(PushError) {
-    self.init(try settings.webhook(trustAnchor: trustAnchor, clock: clock))
+    self.init(try settings.webhook(trustAnchor: trustAnchor, now: now))
   }
 
   package var settings: String { Signing.identifier(of: webhook.url) }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The settings of a webhook.
 package struct WebhookSettings: PushServiceSettings {
   package static let variables: KeyValuePairs = [
@@ -28,8 +30,10 @@ package struct WebhookSettings: PushServiceSettings {
   }
 
   /// The webhook.
-  func webhook(trustAnchor: String?, clock: any PushClock) throws(PushError) -> Webhook {
-    try Webhook(url: url, secret: secret, trustAnchor: trustAnchor, clock: clock)
+  func webhook(
+    trustAnchor: String?, now: @escaping @Sendable () -> Date = { Date() }
+  ) throws(PushError) -> Webhook {
+    try Webhook(url: url, secret: secret, trustAnchor: trustAnchor, now: now)
   }
 
   private static func isLocal(_ url: String) -> Bool {

@@ -106,7 +106,7 @@ package final class WebPushProvider: PushProvider, PushService {
     state.withLock { state in
       guard case .final(let outcome) = step else { return }
       state.window.record(outcome, took: .now - start)
-      if case .delivered = outcome { state.lastAccepted = sender.clock.now }
+      if case .delivered = outcome { state.lastAccepted = sender.now() }
     }
     return step
   }
@@ -117,7 +117,7 @@ package final class WebPushProvider: PushProvider, PushService {
   private func fields(
     of push: OutgoingPush, hasTopic: Bool
   ) throws(PushError) -> [(name: String, value: String)] {
-    let left = push.expires.map { Int($0.timeIntervalSince(sender.clock.now)) } ?? .max
+    let left = push.expires.map { Int($0.timeIntervalSince(sender.now())) } ?? .max
     var fields = [
       (name: "Authorization", value: try authorization()),
       (name: "Content-Type", value: "application/octet-stream"),
@@ -139,7 +139,7 @@ package final class WebPushProvider: PushProvider, PushService {
 
   /// The token for this service; a new one once the old has less than twelve hours left.
   private func authorization() throws(PushError) -> String {
-    let now = sender.clock.now
+    let now = sender.now()
     return try state.withLock { state throws(PushError) in
       if let known = state.authorization, known.expires > now + 12 * 3600 { return known.text }
       let new = try sender.authorization(for: origin)
@@ -179,7 +179,7 @@ extension WebPushProvider {
   }
 
   private func outcome(of response: ServiceResponse) -> PushOutcome {
-    let now = sender.clock.now
+    let now = sender.now()
     let text = "\(origin) answered \(response.status)"
     let detail = ServiceResponse.line(response.text)
     let reason = detail.isEmpty ? text + "." : "\(text): \(detail)"

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Primitives
 
 /// What the lanes to all Web Push services share: the key, the contact, the connections.
@@ -8,7 +8,7 @@ package final class WebPushSender: Sendable {
   /// The most to one service.
   static let transfersPerOrigin = 64
 
-  let clock: any PushClock
+  let now: @Sendable () -> Date
   private let key: VAPIDKey
   private let settings: WebPushSettings
   private let client: CurlClient
@@ -18,20 +18,20 @@ package final class WebPushSender: Sendable {
   /// A sender with a server's key.
   package convenience init(
     key: VAPIDKey, settings: WebPushSettings, trustAnchor: String? = nil,
-    timeout: Duration = .seconds(20), clock: any PushClock = SystemClock()
+    timeout: Duration = .seconds(20), now: @escaping @Sendable () -> Date = { Date() }
   ) throws(PushError) {
     try self.init(
-      key: key, settings: settings, trustAnchor: trustAnchor, timeout: timeout, clock: clock,
+      key: key, settings: settings, trustAnchor: trustAnchor, timeout: timeout, now: now,
       resolver: HostResolver())
   }
 
   /// A sender with a resolver, and with as many transfers for each user.
   init(
     key: VAPIDKey, settings: WebPushSettings, trustAnchor: String? = nil,
-    timeout: Duration = .seconds(20), clock: any PushClock = SystemClock(), resolver: HostResolver,
-    transfersPerUser: Int = UserQuota.webPushTransfers
+    timeout: Duration = .seconds(20), now: @escaping @Sendable () -> Date = { Date() },
+    resolver: HostResolver, transfersPerUser: Int = UserQuota.webPushTransfers
   ) throws(PushError) {
-    (self.key, self.settings, self.clock) = (key, settings, clock)
+    (self.key, self.settings, self.now) = (key, settings, now)
     self.resolver = resolver
     permits = KeyedSemaphore(width: transfersPerUser)
     client = try CurlClient(
@@ -50,7 +50,7 @@ package final class WebPushSender: Sendable {
 
   /// The authorization for a push service, valid for at least half a day.
   func authorization(for origin: String) throws(PushError) -> (text: String, expires: Date) {
-    let expires = clock.now + 24 * 3600 - 300
+    let expires = now() + 24 * 3600 - 300
     let text = try key.authorization(for: origin, contact: settings.contact, expires: expires)
     return (text, expires)
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import Primitives
 import Synchronization
 
 /// When the database last gave a sign of life, and when the listener last heard from it.
@@ -12,7 +13,7 @@ final class PostgresContact: Sendable {
   private static let delay = Duration.seconds(3)
   private static let interval = DispatchTimeInterval.seconds(1)
 
-  private let clock: @Sendable () -> ContinuousClock.Instant
+  private let clock: any SteadyClock
   private let start: ContinuousClock.Instant
   /// Nanoseconds after `start`.
   private let life = Atomic<Int64>(0)
@@ -23,11 +24,8 @@ final class PostgresContact: Sendable {
   private let queue = DispatchQueue(label: "store.contact")
 
   /// Tells observers every second for how long the listener has not heard from the database.
-  init(
-    observers: CommitObservers,
-    clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-  ) {
-    (self.clock, start) = (clock, clock())
+  init(observers: CommitObservers, clock: any SteadyClock = ContinuousClock()) {
+    (self.clock, start) = (clock, clock.now)
     running = Mutex((RunningClock(start), .zero))
     tellEverySecond(observers)
   }
@@ -35,7 +33,7 @@ final class PostgresContact: Sendable {
   /// Records that the server has answered, or has refused to.
   func recordLife() {
     life.store(now, ordering: .relaxed)
-    running.withLock { $0.life = $0.clock.advance(to: clock()) }
+    running.withLock { $0.life = $0.clock.advance(to: clock.now) }
   }
 
   /// Records that the listener has received all messages so far.
@@ -50,7 +48,7 @@ final class PostgresContact: Sendable {
   /// Throws if it is of no use to send a statement.
   func requireLife() throws {
     if isOutdated.load(ordering: .relaxed) { throw PostgresSchema.outdated }
-    let silence = running.withLock { $0.clock.advance(to: clock()) - $0.life }
+    let silence = running.withLock { $0.clock.advance(to: clock.now) - $0.life }
     guard silence < Self.patience else {
       throw StoreError.unavailable("it has not answered for \(silence.components.seconds) s")
     }
@@ -65,7 +63,7 @@ final class PostgresContact: Sendable {
 
   /// Tells observers for how long the listener has not heard from the database.
   func tell(_ observers: CommitObservers) {
-    running.withLock { _ = $0.clock.advance(to: clock()) }
+    running.withLock { _ = $0.clock.advance(to: clock.now) }
     let (now, heard) = (now, heard.load(ordering: .relaxed))
     // The database is there, but does not tell of changes: whatever was read must be read again.
     if Duration.nanoseconds(life.load(ordering: .relaxed) - heard) > Self.delay {
@@ -75,7 +73,7 @@ final class PostgresContact: Sendable {
   }
 
   private var now: Int64 {
-    let (seconds, attoseconds) = (clock() - start).components
+    let (seconds, attoseconds) = (clock.now - start).components
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 }

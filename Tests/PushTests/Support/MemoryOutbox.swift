@@ -28,13 +28,13 @@ final class MemoryOutbox: PushQueue {
   }
 
   private let state = Mutex(State())
-  private let clock: any PushClock
+  private let now: @Sendable () -> Date
 
-  init(clock: any PushClock) { self.clock = clock }
+  init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
   @discardableResult func add(_ push: OutgoingPush, fallback: PushPayload? = nil) -> Int {
     state.withLock {
-      $0.entries.append(Entry(push: push, fallback: fallback, due: clock.now))
+      $0.entries.append(Entry(push: push, fallback: fallback, due: now()))
       return $0.entries.count - 1
     }
   }
@@ -149,14 +149,14 @@ final class MemoryOutbox: PushQueue {
       state.entries[settlement.job].due = at
     case .released(let until, _): state.entries[settlement.job].due = until
     case .stopped(let reason):
-      let now = clock.now
+      let now = self.now()
       state.pause = state.pause ?? PushPause(since: now, until: now + 60, reason: reason)
     case .refused: state.entries[settlement.job].due = .distantFuture
     case .delivered(let kind, _, _):
       state.pause = nil
       state.entries[settlement.job].outcome = settlement.outcome
       let target = state.entries[settlement.job].push.target
-      if kind == .background { state.silentPushes[target, default: []].append(clock.now) }
+      if kind == .background { state.silentPushes[target, default: []].append(now()) }
     case .deadToken, .rejected, .expired:
       state.entries[settlement.job].outcome = settlement.outcome
     }
