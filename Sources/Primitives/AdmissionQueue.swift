@@ -62,6 +62,7 @@ package final class AdmissionQueue: Sendable {
   package let width: Int
   private let maximumWaiters: Int
   private let timeout: Duration
+  private let clock: any SteadyClock
   private let state: Mutex<State>
 
   /// Comparing all waiters would cost O(n) at each release.
@@ -76,11 +77,13 @@ package final class AdmissionQueue: Sendable {
   ///   - initialDuration: The first estimate of how long an operation takes; later ones are measured by
   ///     ``withAdmission(_:_:)``. If it is too high, callers are rejected too early after a cold start, not
   ///     too late. Zero: only `maximumWaiters` and `timeout` reject.
+  ///   - clock: What waits and operations are measured by.
   package init(
-    width: Int, maximumWaiters: Int = .max, timeout: Duration, initialDuration: Duration = .zero
+    width: Int, maximumWaiters: Int = .max, timeout: Duration, initialDuration: Duration = .zero,
+    clock: any SteadyClock = ContinuousClock()
   ) {
     self.width = max(1, width)
-    (self.maximumWaiters, self.timeout) = (maximumWaiters, timeout)
+    (self.maximumWaiters, self.timeout, self.clock) = (maximumWaiters, timeout, clock)
     state = Mutex(State(averageDuration: initialDuration))
   }
 
@@ -101,7 +104,7 @@ package final class AdmissionQueue: Sendable {
     state.withLock { state in
       Status(
         running: state.running, waiting: state.waiters.count, rejected: state.rejected,
-        isStalled: state.stalledSince.map { .now - $0 > timeout * 2 } ?? false)
+        isStalled: state.stalledSince.map { clock.now - $0 > timeout * 2 } ?? false)
     }
   }
 
@@ -110,10 +113,10 @@ package final class AdmissionQueue: Sendable {
     priority: Priority? = nil, _ body: () async throws(E) -> R
   ) async throws(Rejection) -> Result<R, E> {
     try await admit(priority: priority)
-    let start = ContinuousClock.now
+    let start = clock.now
     let result: Result<R, E>
     do throws(E) { result = .success(try await body()) } catch { result = .failure(error) }
-    release(after: .now - start)
+    release(after: clock.now - start)
     return result
   }
 
@@ -153,7 +156,7 @@ package final class AdmissionQueue: Sendable {
   ///
   /// `time` is how long it took, if that is to count for the expected wait.
   package func release(after time: Duration? = nil) {
-    let now = ContinuousClock.now
+    let now = clock.now
     let next = state.withLock { state -> Continuation? in
       if let time { state.averageDuration = (state.averageDuration * 7 + time) / 8 }
       state.stalledSince = nil
@@ -184,7 +187,7 @@ package final class AdmissionQueue: Sendable {
   private func enqueue(
     _ id: Int, _ continuation: Continuation, _ priority: Priority?, reserving reserved: Int
   ) {
-    let now = ContinuousClock.now
+    let now = clock.now
     let (outcome, mustStartTimer) = state.withLock { state -> (Rejection??, Bool) in
       state.reserved = reserved
       if state.running < width - reserved {
@@ -211,9 +214,9 @@ package final class AdmissionQueue: Sendable {
   private func rejectTimedOut(from first: ContinuousClock.Instant) async {
     var next: ContinuousClock.Instant? = first
     while let deadline = next {
-      try? await Task.sleep(until: deadline)
+      try? await clock.sleep(until: deadline, tolerance: nil)
       let late = state.withLock { state in
-        let late = state.waiters.prefix { $0.enqueued + timeout <= .now }
+        let late = state.waiters.prefix { $0.enqueued + timeout <= clock.now }
         state.waiters.removeFirst(late.count)
         state.rejected += late.count
         next = state.waiters.first.map { $0.enqueued + timeout }

@@ -108,9 +108,17 @@ import Waiting
   }
 
   @Test func `rejects who is not admitted before the timeout`() async throws {
-    let queue = AdmissionQueue(width: 1, timeout: .milliseconds(10))
+    let clock = ManualClock()
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(10), clock: clock)
     try await queue.admit()
-    for _ in 0..<2 { #expect(await rejection(queue) == .timedOut) }
+    for _ in 0..<2 {
+      async let found = rejection(queue)
+      try await eventually("it waits") { clock.untilNext == .seconds(10) }
+      clock.advance(by: .milliseconds(9999))
+      #expect(queue.status.waiting == 1)
+      clock.advance(by: .milliseconds(1))
+      #expect(await found == .timedOut)
+    }
     #expect(queue.status.waiting == 0)
     queue.release()
     #expect(queue.tryAdmit())
@@ -150,22 +158,32 @@ import Waiting
   }
 
   @Test func `says when nothing moves any more`() async throws {
-    let queue = AdmissionQueue(width: 1, timeout: .milliseconds(5))
+    let clock = ManualClock()
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(5), clock: clock)
     try await queue.admit()
+    async let found = rejection(queue)
+    try await clock.advanceToNext()
+    #expect(await found == .timedOut)
+    clock.advance(by: .seconds(5))
     #expect(!queue.status.isStalled)
-    #expect(await rejection(queue) == .timedOut)
-    try await eventually("it is stalled") { queue.status.isStalled }
+    clock.advance(by: .milliseconds(1))
+    #expect(queue.status.isStalled)
     queue.release()
     #expect(!queue.status.isStalled)
   }
 
   @Test func `says that nothing moves while others still wait`() async throws {
-    let queue = AdmissionQueue(width: 1, timeout: .milliseconds(200))
+    let clock = ManualClock()
+    let queue = AdmissionQueue(width: 1, timeout: .seconds(5), clock: clock)
     try await queue.admit()
-    // Both wait before the time of the first is over.
-    let waiters = (1...2).map { number in Task.immediate { try await queue.admit() } }
+    let waiters = (1...2).map { number in Task { try await queue.admit() } }
+    try await waiting(queue, 2)
+    clock.advance(by: .seconds(4))
     queue.release()
-    try await eventually("it is stalled") { queue.status.isStalled }
+    clock.advance(by: .seconds(10))
+    #expect(!queue.status.isStalled, "one has ended ten seconds ago")
+    clock.advance(by: .milliseconds(1))
+    #expect(queue.status.isStalled)
     for waiter in waiters { _ = await waiter.result }
   }
 
