@@ -15,12 +15,14 @@ import Waiting
         request.body == .none
           ? .immediate(.bytes(200, [UInt8](repeating: 1, count: 30_000_000), type: "a/b"))
           : .collectingBody(limit: 1000, deadline: .seconds(60)) { _ in .empty(204) }
-      }, limits: limits, threads: threads, test: test)
+      }, limits: limits, threads: threads, clock: ManualClock(), test: test)
   }
 
   @Test func `closes a connection that sends nothing`() async throws {
     try await Self.served({ $0.head = .milliseconds(50) }) { served in
-      #expect(RawClient(served.port).isClosed())
+      let client = RawClient(served.port)
+      try await served.timesOut(client)
+      #expect(client.isClosed())
     }
   }
 
@@ -28,7 +30,10 @@ import Waiting
     try await Self.served({ $0.head = .milliseconds(100) }) { served in
       let client = RawClient(served.port)
       client.send("GET / HTTP/1.1\r\n")
-      try await eventually("it is closed") { !client.send("X") }
+      try await eventually("it is closed") {
+        await served.pass(.milliseconds(20))
+        return !client.send("X")
+      }
     }
   }
 
@@ -37,7 +42,7 @@ import Waiting
     try await Self.served({ $0.head = .milliseconds(50) }) { served in
       let client = RawClient(served.port)
       client.send(head)
-      Self.expectLate(client)
+      try await Self.expectLate(client, served)
     }
   }
 
@@ -46,7 +51,7 @@ import Waiting
       let client = RawClient(served.port)
       #expect(client.ask("POST", "/", body: "x").status == 204)
       client.send("GET / HTTP/1.1\r\n")
-      Self.expectLate(client)
+      try await Self.expectLate(client, served)
     }
   }
 
@@ -55,7 +60,7 @@ import Waiting
     try await Self.served({ $0.transfer = .milliseconds(50) }) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.1\r\nHost: x\r\n\(rest)")
-      Self.expectLate(client)
+      try await Self.expectLate(client, served)
     }
   }
 
@@ -63,8 +68,11 @@ import Waiting
     try await Self.served({ $0.transfer = .milliseconds(50) }) { served in
       let client = RawClient(served.port)
       client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
-      try await eventually("it is answered") { !client.send("x") || client.hasInput }
-      Self.expectLate(client)
+      try await eventually("it is answered") {
+        await served.pass(.milliseconds(20))
+        return !client.send("x") || client.hasInput
+      }
+      try await Self.expectLate(client, served)
     }
   }
 
@@ -73,18 +81,19 @@ import Waiting
     limits.transfer = .milliseconds(50)
     try await TestServer.with(
       { _ in .collectingBody(limit: 1000, deadline: .seconds(60)) { _ in .empty(204) } },
-      limits: limits, tls: try TestIdentities.one()
+      limits: limits, tls: try TestIdentities.one(), clock: ManualClock()
     ) { served in
       let client = try #require(RawClient(served.port, tls: "NORMAL"))
       client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
-      Self.expectLate(client)
+      try await Self.expectLate(client, served)
     }
   }
 
   /// The client gets a 408, and then the end of the connection, not a reset.
   private static func expectLate(
-    _ client: RawClient, sourceLocation: SourceLocation = #_sourceLocation
-  ) {
+    _ client: RawClient, _ served: TestServer, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await served.timesOut(client)
     let reply = client.reply()
     #expect(reply.status == 408, sourceLocation: sourceLocation)
     #expect(reply.fields["connection"] == "close", sourceLocation: sourceLocation)
@@ -99,7 +108,8 @@ import Waiting
       let client = RawClient(served.port)
       client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
       try await eventually("it is closed") {
-        client.isHungUp && served.server.openConnections == 0
+        await served.pass(.milliseconds(20))
+        return client.isHungUp && served.server.openConnections == 0
       }
       #expect(client.reply().body.count < 30_000_000)
     }
@@ -109,6 +119,8 @@ import Waiting
     try await Self.served({ $0.idle = .milliseconds(50) }) { served in
       let client = RawClient(served.port)
       #expect(client.ask("POST", "/", body: "x").status == 204)
+      client.acknowledge()
+      try await served.timesOut(client)
       #expect(client.isClosed() && !client.wasReset)
     }
   }

@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import Waiting
 
 @testable import HTTP
 
@@ -16,9 +17,9 @@ import Testing
   ) async throws {
     let (sinks, arrival) = AsyncStream<EventSink>.makeStream()
     try await TestServer.with(
-      { _ in .immediate(.events(Source { arrival.yield($0) })) }, limits: limits
-    ) {
-      served in
+      { _ in .immediate(.events(Source { arrival.yield($0) })) }, limits: limits,
+      clock: ManualClock()
+    ) { served in
       let client = RawClient(served.port, keeping: receiveBuffer)
       client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
       var iterator = sinks.makeAsyncIterator()
@@ -95,12 +96,15 @@ import Testing
   }
 
   @Test func `sends heartbeats on a quiet stream`() async throws {
-    var limits = ServerConfiguration.Limits()
-    limits.heartbeat = .milliseconds(20)
-    try await Self.streaming(limits) { client, _, _ in
+    try await Self.streaming { client, _, served in
       _ = Self.head(client)
-      #expect(Self.text(client.chunk()).hasPrefix(":\n\n"))
-      #expect(Self.text(client.chunk()).hasPrefix(":\n\n"))
+      for _ in 0..<2 {
+        await served.pass(.milliseconds(100))  // it notices that the stream is quiet
+        await served.pass(.milliseconds(14_900))
+        #expect(!client.hasInput)
+        await served.pass(.milliseconds(100))
+        #expect(Self.text(client.chunk()) == ":\n\n")
+      }
     }
   }
 
@@ -147,27 +151,38 @@ import Testing
       var sent = 0
       while sent < 10_000, sink.send(event) {
         sent += 1
-        await Self.letDrain(sink)
+        await Self.drain(sink, served)
       }
       #expect(sent < 10_000)
       #expect(sink.unsentBytes <= 256 * 1024)
-      try await served.connectionsClosed()
+      try await Self.endsInTime(served)
       withExtendedLifetime(client) {}
     }
   }
 
-  /// Gives the sockets time to take what was sent; what they have not taken in 20 ms they are too
-  /// full for.
-  private static func letDrain(_ sink: EventSink) async {
-    for _ in 0..<20 where sink.unsentBytes > 0 { try? await Task.sleep(for: .milliseconds(1)) }
+  /// Lets time pass until the stream has ended.
+  private static func endsInTime(_ served: TestServer) async throws {
+    try await eventually("it has ended") {
+      await served.pass(.milliseconds(100))
+      return served.server.openConnections == 0
+    }
+  }
+
+  /// Lets the sockets take as much as they can of what was sent.
+  private static func drain(_ sink: EventSink, _ served: TestServer) async {
+    var before = 0
+    while sink.unsentBytes != before {
+      before = sink.unsentBytes
+      await served.pass(.zero)
+    }
   }
 
   /// Sends until a little has to wait, which is not too much.
-  private static func fill(_ sink: EventSink) async {
+  private static func fill(_ sink: EventSink, _ served: TestServer) async {
     // Large, so that the sockets are full long before the stream ends because nothing is read.
     let event = [UInt8](repeating: 65, count: 200_000)
     while sink.unsentBytes == 0, sink.send(event) {
-      await letDrain(sink)
+      await drain(sink, served)
     }
   }
 
@@ -175,14 +190,18 @@ import Testing
     var limits = ServerConfiguration.Limits()
     (limits.transfer, limits.idle) = (.milliseconds(50), .milliseconds(50))
     limits.heartbeat = .milliseconds(120)
-    try await Self.streaming(limits) { client, sink, _ in
+    try await Self.streaming(limits) { client, sink, served in
       _ = Self.head(client)
-      for _ in 0..<5 { #expect(Self.text(client.chunk()) == ":\n\n") }
+      for _ in 0..<5 {
+        client.acknowledge()
+        try await eventually("a heartbeat comes") {
+          await served.pass(.milliseconds(20))
+          return client.hasInput
+        }
+        #expect(Self.text(client.chunk()) == ":\n\n")
+      }
       #expect(sink.send(ServerSentEvent(data: "1").bytes))
-      // On a busy machine another heartbeat may have come before it.
-      var text = Self.text(client.chunk())
-      while text == ":\n\n" { text = Self.text(client.chunk()) }
-      #expect(text == "data: 1\n\n")
+      #expect(Self.text(client.chunk()) == "data: 1\n\n")
     }
   }
 
@@ -190,9 +209,9 @@ import Testing
     var limits = ServerConfiguration.Limits()
     limits.transfer = .milliseconds(600)
     try await Self.streaming(limits, keeping: 8192) { client, sink, served in
-      await Self.fill(sink)
+      await Self.fill(sink, served)
       #expect(!sink.isClosed)
-      try await served.connectionsClosed()
+      try await Self.endsInTime(served)
       withExtendedLifetime(client) {}
     }
   }
@@ -203,18 +222,15 @@ import Testing
     var limits = ServerConfiguration.Limits()
     // Much less is read in this time than another response would need.
     (limits.transfer, limits.transferBytes) = (.milliseconds(150), 10_000_000)
-    try await Steps.attempt { steps in
-      var isOpen = true
-      try await Self.streaming(limits, keeping: 65_536) { client, sink, served in
-        for _ in 0..<50 where isOpen {
-          // Twice as much as is read.
-          if sink.unsentBytes == 0 { sink.send([UInt8](repeating: 65, count: 40_000)) }
-          isOpen = client.read(20_000) > 0
-          try await steps.pause()
-        }
-        isOpen = isOpen && !sink.isClosed && served.server.openConnections == 1
+    try await Self.streaming(limits, keeping: 65_536) { client, sink, served in
+      for _ in 0..<50 {
+        // Twice as much as is read.
+        if sink.unsentBytes == 0 { sink.send([UInt8](repeating: 65, count: 40_000)) }
+        try #require(client.read(20_000) > 0)
+        client.acknowledge()
+        await served.pass(.milliseconds(10))
       }
-      return isOpen
+      #expect(!sink.isClosed && served.server.openConnections == 1)
     }
   }
 

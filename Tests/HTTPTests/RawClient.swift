@@ -134,6 +134,13 @@ final class RawClient {
     hold(0)
   }
 
+  /// Tells the other side of all that was read, for which the kernel would take its time (TCP_QUICKACK).
+  func acknowledge() {
+    var isQuick: Int32 = 1
+    setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &isQuick, socklen_t(MemoryLayout<Int32>.size))
+  }
+
   /// Holds back what is sent, or sends it (TCP_CORK).
   private func hold(_ isHeld: Int32) {
     var isHeld = isHeld

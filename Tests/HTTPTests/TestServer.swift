@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Testing
@@ -11,6 +12,8 @@ import Waiting
 struct TestServer {
   let server: Server
   let folder: String
+  /// What its deadlines go by, unless it is the machine's clock.
+  private let clock: ManualClock?
   var port: Int { server.port }
 
   struct ClosureResponder: Responder {
@@ -22,23 +25,48 @@ struct TestServer {
   static func with<R>(
     _ answer: @escaping @Sendable (Request) -> ResponsePlan,
     limits: ServerConfiguration.Limits = .init(), threads: Int = 2, tls: TLSIdentity? = nil,
-    test: (TestServer) async throws -> R
+    clock: ManualClock? = nil, test: (TestServer) async throws -> R
   ) async throws -> R {
     let folder =
       "\(FileManager.default.temporaryDirectory.path)/http-\(UInt64.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     signal(SIGPIPE, SIG_IGN)  // as the program does: sendfile(2) raises it when a client has gone
-    let configuration = ServerConfiguration(threads: threads, tls: tls, limits: limits)
+    var configuration = ServerConfiguration(threads: threads, tls: tls, limits: limits)
+    if let clock {
+      let start = clock.now - .seconds(1)
+      configuration.time = { Int((clock.now - start) / .nanoseconds(1)) }
+    }
     let server = try Server(
       configuration, responder: ClosureResponder(closure: answer), log: .silent)
     do {
-      let result = try await test(TestServer(server: server, folder: folder))
+      let result = try await test(TestServer(server: server, folder: folder, clock: clock))
       await server.stop(grace: .zero)
       return result
     } catch {
       await server.stop(grace: .zero)
       throw error
+    }
+  }
+
+  /// Lets time pass on the manual clock, and waits until all threads have checked their deadlines.
+  func pass(_ duration: Duration) async {
+    clock?.advance(by: duration)
+    // They are checked at the end of a turn.
+    for _ in 0..<2 {
+      let group = DispatchGroup()
+      server.turn(group)
+      await withCheckedContinuation { turned in
+        group.notify(queue: .global()) { turned.resume() }
+      }
+    }
+  }
+
+  /// Lets time pass until a client has received its last answer.
+  func timesOut(_ client: RawClient) async throws {
+    try await eventually("it is answered") {
+      await pass(.milliseconds(100))
+      return client.isHungUp
     }
   }
 

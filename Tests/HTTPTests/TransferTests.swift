@@ -3,7 +3,7 @@ import Waiting
 
 @testable import HTTP
 
-/// Clients that send or read too slowly, and those that are just fast enough.
+/// Clients that send or read too slowly, and those that are just fast enough; time passes only between their steps.
 @Suite(.timeLimit(.minutes(1))) struct TransferTests {
   /// Answers GET with so many bytes as the target says, and saves what is posted.
   private static func served(
@@ -21,7 +21,8 @@ import Waiting
           : .savingBody(limit: 1 << 31, folder: "/tmp", deadline: .seconds(60)) { body in
             .text(200, "\(body.size)")
           }
-      }, limits: limits, tls: isSecure ? try TestIdentities.one() : nil, test: test)
+      }, limits: limits, tls: isSecure ? try TestIdentities.one() : nil, clock: ManualClock(),
+      test: test)
   }
 
   private static func client(
@@ -31,17 +32,22 @@ import Waiting
     return try #require(RawClient(served.port, tls: "NORMAL", keeping: keeping))
   }
 
-  /// Limits that a peer keeps which transfers 10 kB in each pause, with room for a busy machine.
+  /// The time between two steps of a client.
+  private static let pause = Duration.milliseconds(10)
+
+  /// Limits that a peer keeps which transfers 10 kB in each step.
   private static func slowly(_ limits: inout ServerConfiguration.Limits) {
     (limits.transfer, limits.transferBytes) = (.milliseconds(150), 20_000)
   }
 
-  /// Acts every few milliseconds until the server has closed the connection.
+  /// Acts in steps until the server has closed the connection.
   private static func waitForClose(
     _ served: TestServer, _ client: RawClient, _ act: () -> Void = {}
   ) async throws {
     try await eventually("it is closed") {
       act()
+      // What the server has closed lingers until the client has closed it too, or two seconds have passed.
+      await served.pass(client.isHungUp ? .seconds(1) : Self.pause * 3)
       return client.isHungUp && served.server.openConnections == 0
     }
   }
@@ -53,6 +59,7 @@ import Waiting
     try await Self.served(isSecure: isSecure) { served in
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: \(1 << 30)\r\n\r\n")
+      try await served.timesOut(client)
       #expect(client.reply().status == 408 && client.isClosed())
     }
   }
@@ -72,6 +79,7 @@ import Waiting
       let client = try Self.client(served, isSecure: isSecure)
       client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
       client.send([UInt8](repeating: 7, count: 2_999_999))
+      try await served.timesOut(client)
       #expect(client.reply().status == 408 && client.isClosed())
     }
   }
@@ -79,16 +87,14 @@ import Waiting
   @Test(arguments: [false, true])
   func `reads a slow body to its end`(isSecure: Bool) async throws {
     try await Self.served(isSecure: isSecure, Self.slowly) { served in
-      try await Steps.attempt { steps in
-        let client = try Self.client(served, isSecure: isSecure)
-        client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 600001\r\n\r\n")
-        for _ in 0..<60 {
-          guard client.send([UInt8](repeating: 7, count: 10_000)) else { return false }
-          try await steps.pause()
-        }
-        client.send("x")
-        return client.reply().text == "600001"
+      let client = try Self.client(served, isSecure: isSecure)
+      client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 600001\r\n\r\n")
+      for _ in 0..<60 {
+        try #require(client.send([UInt8](repeating: 7, count: 10_000)))
+        await served.pass(Self.pause)
       }
+      client.send("x")
+      #expect(client.reply().text == "600001")
     }
   }
 
@@ -104,13 +110,13 @@ import Waiting
             return .text(200, "slow")
           }
           : .collectingBody(limit: 1 << 20, deadline: .seconds(60)) { .text(200, "\($0.count)") }
-      }, limits: limits
+      }, limits: limits, clock: ManualClock()
     ) { served in
       let client = RawClient(served.port)
       client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
       client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
       client.send([UInt8](repeating: 7, count: 1000))
-      try await Task.sleep(for: .milliseconds(250))
+      for _ in 0..<25 { await served.pass(Self.pause) }
       opener.finish()
       #expect(client.reply().text == "slow")
       #expect(client.reply().text == "1000")
@@ -149,19 +155,18 @@ import Waiting
   @Test(arguments: [false, true], ["keep-alive", "close"])
   func `a slow reader receives the whole response`(isSecure: Bool, end: String) async throws {
     try await Self.served(isSecure: isSecure, Self.slowly) { served in
-      try await Steps.attempt { steps in
-        let client = try Self.client(served, isSecure: isSecure, keeping: 65_536)
-        client.send("GET /1000000 HTTP/1.1\r\nHost: x\r\nConnection: \(end)\r\n\r\n")
-        #expect(client.reply(hasBody: false).status == 200)
-        var count = 0
-        while count < 1_000_000 {
-          let read = client.read(min(60_000, 1_000_000 - count))
-          count += read
-          if read == 0 { return false }
-          try await steps.pause()
-        }
-        return end == "keep-alive" || client.isClosed() && !client.wasReset
+      let client = try Self.client(served, isSecure: isSecure, keeping: 65_536)
+      client.send("GET /1000000 HTTP/1.1\r\nHost: x\r\nConnection: \(end)\r\n\r\n")
+      #expect(client.reply(hasBody: false).status == 200)
+      var count = 0
+      while count < 1_000_000 {
+        let read = client.read(min(60_000, 1_000_000 - count))
+        try #require(read > 0)
+        count += read
+        client.acknowledge()
+        await served.pass(Self.pause)
       }
+      #expect(end == "keep-alive" || client.isClosed() && !client.wasReset)
     }
   }
 
@@ -170,7 +175,8 @@ import Waiting
       let client = try Self.client(served, isSecure: false)
       for _ in 0..<2 {
         #expect(client.ask("GET", "/100000").body.count == 100_000)
-        try await Task.sleep(for: .milliseconds(250))
+        client.acknowledge()
+        for _ in 0..<25 { await served.pass(Self.pause) }
       }
       #expect(client.ask("GET", "/1").status == 200)
     }

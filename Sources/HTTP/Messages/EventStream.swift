@@ -42,7 +42,8 @@ package final class EventSink: Sendable {
     var isWakePending = false
     var isClosed = false
     var isFinished = false
-    var lastSent = MonotonicClock.milliseconds
+    /// When it was first noticed that nothing was sent any more; nil if something was since.
+    var quietSince: Int?
     var onClose: (@Sendable () -> Void)?
     var onDrain: (@Sendable () -> Void)?
   }
@@ -81,7 +82,7 @@ package final class EventSink: Sendable {
       guard !state.isClosed else { return false }
       state.isClosed = state.unsent.count - state.position + bytes.count > limit
       if !state.isClosed { state.unsent += bytes }
-      state.lastSent = MonotonicClock.milliseconds
+      state.quietSince = nil
       wakeOnce(&state)
       return !state.isClosed
     }
@@ -121,9 +122,13 @@ package final class EventSink: Sendable {
     state.withLock { $0.onDrain = action }
   }
 
-  /// Sends a comment if the stream has been quiet for too long, so that proxies do not close it.
+  /// Sends a comment if the stream has been quiet for too long, so that proxies do not close it; called at each tick.
   func sendHeartbeat(now: Int) {
-    let isQuiet = state.withLock { $0.lastSent + heartbeat <= now }
+    let isQuiet = state.withLock { state in
+      let since = state.quietSince ?? now
+      state.quietSince = since
+      return since + heartbeat <= now
+    }
     if isQuiet { send(Array(":\n\n".utf8)) }
   }
 

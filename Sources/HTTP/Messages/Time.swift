@@ -56,10 +56,6 @@ enum HTTPDate {
 
 /// The monotonic clock.
 enum MonotonicClock {
-  /// For deadlines.
-  static var milliseconds: Int { nanoseconds / 1_000_000 }
-
-  /// For measurements.
   static var nanoseconds: Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

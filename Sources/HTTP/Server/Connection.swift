@@ -273,7 +273,7 @@ final class Connection {
 
   private func report(isComplete: Bool) {
     guard let (status, bytes) = response else { return }
-    let nanoseconds = MonotonicClock.nanoseconds - startTime
+    let nanoseconds = context.time() - startTime
     defer { (response, cached) = (nil, nil) }
     if let cached {
       cached.recordEnd(status: status, bytes: bytes, nanoseconds: nanoseconds)

@@ -68,7 +68,7 @@ final class EventLoop {
   private var timeout: Int32 {
     if !yielded.isEmpty { return 0 }
     return context.openConnections == 0 && pausedUntil == nil
-      ? -1 : Int32(clamping: max(0, nextTick - MonotonicClock.milliseconds))
+      ? -1 : Int32(clamping: max(0, nextTick - context.time() / 1_000_000))
   }
 
   private func handle(_ event: epoll_event) {

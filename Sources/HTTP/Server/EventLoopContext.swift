@@ -31,7 +31,9 @@ final class EventLoopContext {
     byteCount: 4 << 10, alignment: 16)
   /// The open connections of the loop.
   var openConnections = 0
-  /// The monotonic clock in nanoseconds, as of the beginning of this turn.
+  /// Reads ``ServerConfiguration/time``.
+  let time: @Sendable () -> Int
+  /// The time in nanoseconds, as of the beginning of this turn.
   private(set) var turnStart = 0
   /// The same in milliseconds.
   private(set) var now = 0
@@ -48,6 +50,7 @@ final class EventLoopContext {
     limits = configuration.limits
     timeouts = Timeouts(configuration.limits)
     isSecure = configuration.tls != nil
+    time = configuration.time
     isListenerKept = !configuration.listeningSockets.isEmpty
     trustedProxies = configuration.trustedProxies
     cors = CORSPolicy(configuration.allowedOrigins)
@@ -72,7 +75,7 @@ final class EventLoopContext {
 
   /// Reads the clocks, once per turn.
   func beginTurn() {
-    turnStart = MonotonicClock.nanoseconds
+    turnStart = time()
     now = turnStart / 1_000_000
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)

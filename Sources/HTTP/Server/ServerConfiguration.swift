@@ -11,6 +11,8 @@ package struct ServerConfiguration: Sendable {
   /// The certificate and key to serve HTTPS with; nil serves HTTP.
   package var tls: TLSIdentity?
   package var limits: Limits
+  /// The nanoseconds of a clock that only goes on, by which deadlines are measured.
+  var time: @Sendable () -> Int = { MonotonicClock.nanoseconds }
 
   /// The addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, and
   /// to which the limit of connections per address does not apply.
