@@ -21,8 +21,7 @@ package final class S3Client: Sendable {
   private let credentials: S3Credentials
   private let authority: String?
   private let deadline: Duration
-  /// Waits before a request is repeated.
-  private let pause: @Sendable (Duration) async throws -> Void
+  private let clock: any SteadyClock
   private let idle = Mutex<[S3Connection]>([])
   private let threads = BlockingExecutor(threads: concurrency)
 
@@ -39,18 +38,17 @@ package final class S3Client: Sendable {
   /// the system's.
   package init(
     _ bucket: S3Bucket, _ credentials: S3Credentials, deadline: Duration = .seconds(10),
-    authority: String? = nil,
-    pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    authority: String? = nil, clock: any SteadyClock = ContinuousClock()
   ) {
     (self.bucket, self.credentials) = (bucket, credentials)
-    (self.deadline, self.authority, self.pause) = (deadline, authority, pause)
+    (self.deadline, self.authority, self.clock) = (deadline, authority, clock)
   }
 
   /// Returns if the bucket can be read.
   package func probe() async throws(S3Error) {
     var request = S3Request("GET")
     request.query = [("list-type", "2"), ("max-keys", "1")]
-    _ = try await send(request, until: .now + min(deadline, .seconds(3)))
+    _ = try await send(request, until: clock.now + min(deadline, .seconds(3)))
   }
 
   /// Stores bytes.
@@ -80,7 +78,7 @@ package final class S3Client: Sendable {
     var request = S3Request("GET", key)
     (request.target, request.limit) = (file, limit)
     do throws(S3Error) {
-      _ = try await send(request, until: .now + deadline + Self.timePerByte * size)
+      _ = try await send(request, until: clock.now + deadline + Self.timePerByte * size)
       return true
     } catch {
       if error.code == .noSuchKey { return false }
@@ -147,7 +145,7 @@ extension S3Client {
   func send(
     _ request: S3Request, until end: ContinuousClock.Instant? = nil
   ) async throws(S3Error) -> S3Response {
-    let end = end ?? .now + deadline + Self.timePerByte * request.body.count
+    let end = end ?? clock.now + deadline + Self.timePerByte * request.body.count
     var pause = Self.firstPause
     while true {
       let failure: S3Error
@@ -162,8 +160,8 @@ extension S3Client {
         guard error.code == .away else { throw error }
         failure = error
       }
-      if Task.isCancelled || .now + pause >= end { throw failure }
-      try? await self.pause(pause * Double.random(in: 0.5...1))
+      if Task.isCancelled || clock.now + pause >= end { throw failure }
+      try? await clock.sleep(for: pause * Double.random(in: 0.5...1))
       pause *= 2
     }
   }
@@ -173,7 +171,7 @@ extension S3Client {
   @concurrent private func attempt(
     _ request: S3Request, until end: ContinuousClock.Instant
   ) async throws(S3Error) -> S3Response {
-    let timeout = end - .now
+    let timeout = end - clock.now
     guard timeout > .zero else {
       throw S3Error(.away, "the object store has no answer within the deadline")
     }

@@ -2,32 +2,24 @@ import Foundation
 import StandIns
 import Synchronization
 import Testing
+import Waiting
 
 @testable import S3
 
 /// An object store that is away for a second; no test waits for that.
 @Suite(.timeLimit(.minutes(1))) struct AwayTests {
-  /// Pauses that take no time, of which the sum is the time that has passed.
-  private final class Pauses: Sendable {
-    private let pauses = Mutex<[Duration]>([])
-    var all: [Duration] { pauses.withLock { $0 } }
-    var sum: Duration { all.reduce(.zero, +) }
-    func add(_ pause: Duration) { pauses.withLock { $0.append(pause) } }
+  /// When requests came.
+  private final class Requests: Sendable {
+    private let times = Mutex<[ContinuousClock.Instant]>([])
+    /// The times between them.
+    var pauses: [Duration] { times.withLock { zip($0.dropFirst(), $0).map { $0 - $1 } } }
+    func add(_ time: ContinuousClock.Instant) { times.withLock { $0.append(time) } }
   }
 
-  private static func client(_ store: ObjectStandIn, _ pauses: Pauses) throws -> S3Client {
+  private static func client(_ store: ObjectStandIn, _ clock: ManualClock) throws -> S3Client {
     S3Client(
       try S3Bucket(store.url), S3Credentials(accessKey: "rich:push", secret: "hidden"),
-      deadline: .seconds(20), pause: { pauses.add($0) })
-  }
-
-  /// Is away until the pauses have taken a second.
-  private static func store(
-    _ pauses: Pauses, _ fault: ObjectStandIn.Fault
-  ) throws -> ObjectStandIn {
-    let store = try ObjectStandIn()
-    store.fail { _, _ in pauses.sum < .seconds(1) ? fault : nil }
-    return store
+      deadline: .seconds(20), clock: clock)
   }
 
   private static let faults: [ObjectStandIn.Fault] = [
@@ -36,13 +28,19 @@ import Testing
 
   @Test(arguments: faults.indices)
   func `is asked at most six times, and then has what was sent`(fault: Int) async throws {
-    let pauses = Pauses()
-    let store = try Self.store(pauses, Self.faults[fault])
-    try await Self.client(store, pauses).put("a/b", bytes: [1, 2, 3])
+    let (store, clock, requests) = (try ObjectStandIn(), ManualClock(), Requests())
+    let start = clock.now
+    store.fail { _, _ in
+      requests.add(clock.now)
+      return clock.now - start < .seconds(1) ? Self.faults[fault] : nil
+    }
+    try await clock.withoutWaiting {
+      try await Self.client(store, clock).put("a/b", bytes: [1, 2, 3])
+    }
     #expect(store.bytes("a/b") == Data([1, 2, 3]))
-    #expect((3...6).contains(store.received.count), "\(pauses.all)")
+    #expect((3...6).contains(store.received.count), "\(requests.pauses)")
     // From half a tenth of a second to a tenth, and then twice as long each time.
-    for (number, pause) in pauses.all.enumerated() {
+    for (number, pause) in requests.pauses.enumerated() {
       let longest = Duration.milliseconds(100) * (1 << number)
       #expect(pause <= longest && pause >= longest / 2)
     }
@@ -55,10 +53,7 @@ import Testing
       asking.yield()
       return .status(503, "SlowDown")
     }
-    // Its pauses end when the task is cancelled, as real ones do.
-    let client = S3Client(
-      try S3Bucket(store.url), S3Credentials(accessKey: "rich:push", secret: "hidden"),
-      deadline: .seconds(20), pause: { _ in try await Task.sleep(for: .seconds(3600)) })
+    let client = try Self.client(store, ManualClock())
     let request = Task { try await client.head("a") }
     for await _ in asked { break }
     request.cancel()

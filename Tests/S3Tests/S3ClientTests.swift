@@ -3,6 +3,7 @@ import Glibc
 import Primitives
 import StandIns
 import Testing
+import Waiting
 
 @testable import S3
 
@@ -18,15 +19,17 @@ import Testing
   }
 
   /// The deadline is longer than a busy machine takes.
-  private static func client(_ url: String, deadline: Duration = .seconds(20)) throws -> S3Client {
+  private static func client(
+    _ url: String, deadline: Duration = .seconds(20), clock: any SteadyClock = ContinuousClock()
+  ) throws -> S3Client {
     S3Client(
       try S3Bucket(url), S3Credentials(accessKey: "rich:push", secret: "hidden"),
-      deadline: deadline)
+      deadline: deadline, clock: clock)
   }
 
-  /// Requests that are to fail at their deadline, of 2 s.
+  /// Requests that are to fail because the store is silent, after 300 ms.
   private func impatient() throws -> S3Client {
-    try Self.client(store.url, deadline: .seconds(2))
+    try Self.client(store.url, deadline: .milliseconds(300))
   }
 
   /// Expects that something ends in time, the first, second or third time: the machine may hold up one.
@@ -96,24 +99,30 @@ import Testing
   }
 
   @Test func `gives up at its deadline`() async throws {
+    store.fail { _, _ in .silence }
     let client = try impatient()
-    for fault in [ObjectStandIn.Fault.silence, .status(500, "InternalError")] {
-      store.fail { _, _ in fault }
-      await expect(within: .seconds(4)) {
-        let error = await #expect(throws: S3Error.self) { try await client.head("a") }
+    await expect(within: .seconds(2)) {
+      let error = await #expect(throws: S3Error.self) { try await client.head("a") }
+      #expect(error?.code == .away)
+    }
+    store.fail { _, _ in .status(500, "InternalError") }
+    let clock = ManualClock()
+    let start = clock.now
+    await clock.withoutWaiting {
+      for url in [store.url, "s3://bucket?endpoint=http://127.0.0.1:1"] {
+        let error = await #expect(throws: S3Error.self) {
+          try await Self.client(url, clock: clock).head("a")
+        }
         #expect(error?.code == .away)
       }
     }
-    let nobody = try Self.client(
-      "s3://bucket?endpoint=http://127.0.0.1:1", deadline: .milliseconds(300))
-    let error = await #expect(throws: S3Error.self) { try await nobody.probe() }
-    #expect(error?.code == .away)
+    #expect((.seconds(10)...(.seconds(40))).contains(clock.now - start))
   }
 
   @Test func `answers all that wait behind a silent store by the deadline`() async throws {
     store.fail { _, _ in .silence }
     let client = try impatient()
-    await expect(within: .seconds(6)) {
+    await expect(within: .seconds(4)) {
       await withDiscardingTaskGroup { group in
         for number in 0..<100 {
           group.addTask {

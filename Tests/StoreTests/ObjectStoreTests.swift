@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import StandIns
 import Synchronization
 import Testing
@@ -18,9 +19,9 @@ import Waiting
     store = try scratch.open(objects: try objects.configuration())
   }
 
-  /// The store once more, for requests that are to fail: soon, not at the deadline that others have.
-  private func impatient() throws -> Store {
-    try scratch.open(.shared, objects: try objects.configuration(deadline: .seconds(1)))
+  /// The store once more, for requests that are to fail: it goes by a clock of its own.
+  private func reopened(by clock: ManualClock) throws -> Store {
+    try scratch.open(.shared, objects: try objects.configuration(clock: clock))
   }
 
   private func path(_ digest: Digest) -> String { "blobs/\(digest.hex.prefix(2))/\(digest.hex)" }
@@ -61,7 +62,9 @@ import Waiting
     #expect(objects.bytes(path(blob.digest)) == Data(picture))
     try await other.blobs.ensureUploaded(blob)
     objects.fail { _, _ in .status(503, "SlowDown") }
-    try await impatient().blobs.ensureUploaded(blob)
+    let clock = ManualClock()
+    let away = try reopened(by: clock)
+    try await clock.withoutWaiting { try await away.blobs.ensureUploaded(blob) }
   }
 
   @Test func `content that is there is not uploaded again`() async throws {
@@ -213,25 +216,32 @@ import Waiting
   {
     let (kept, gone) = (try await addPicture(), try await store.blobs.add(bytes: [1]))
     removeFile(gone)
-    let store = try impatient()
+    let clock = ManualClock()
+    let store = try reopened(by: clock)
     let changes = Mutex<[Bool]>([])
     try #require(store.objects).onAbsence.add { error in
       changes.withLock { $0.append(error != nil) }
     }
     objects.fail { _, _ in .status(503, "SlowDown") }
     for _ in 0..<2 {
-      let error = await #expect(throws: StoreError.self) {
-        try await store.blobs.fetch(gone.digest, size: 1)
+      let error = await clock.withoutWaiting {
+        await #expect(throws: StoreError.self) {
+          try await store.blobs.fetch(gone.digest, size: 1)
+        }
       }
       #expect(error?.code == .away)
-      try await eventually("it is away") { store.objects?.counts.isAway == true }
+      try await clock.withoutWaiting {
+        try await eventually("it is away") { store.objects?.counts.isAway == true }
+      }
     }
     let get = try #require(store.objects?.counts.requests[.get])
     #expect(get.failed == 1 && get.skipped == 1)
     try await store.blobs.fetch(kept.digest, size: kept.size)
     await #expect(throws: StoreError.self) { try await store.probe() }
     objects.heal()
-    try await eventually("it is back") { store.objects?.counts.isAway == false }
+    try await clock.withoutWaiting {
+      try await eventually("it is back") { store.objects?.counts.isAway == false }
+    }
     try await store.blobs.fetch(gone.digest, size: 1)
     try await store.probe()
     // Told after it is counted.
@@ -242,7 +252,9 @@ import Waiting
     async throws
   {
     objects.fail { _, _ in .status(503, "SlowDown") }
-    try await impatient().objects?.checkConfiguration()
+    let clock = ManualClock()
+    let away = try reopened(by: clock)
+    try await clock.withoutWaiting { try await away.objects?.checkConfiguration() }
     objects.fail { _, _ in .status(403, "SignatureDoesNotMatch") }
     let error = await #expect(throws: StoreError.self) {
       try await store.objects?.checkConfiguration()
@@ -307,9 +319,11 @@ extension Store {
 
 extension ObjectStandIn {
   /// How a store uses it; the deadline is longer than a busy machine takes.
-  func configuration(deadline: Duration = .seconds(10)) throws -> ObjectStoreConfiguration {
+  func configuration(
+    clock: any SteadyClock = ContinuousClock()
+  ) throws -> ObjectStoreConfiguration {
     var configuration = try ObjectStoreConfiguration(url, accessKey: "rich:push", secret: "hidden")
-    configuration.deadline = deadline
+    (configuration.deadline, configuration.clock) = (.seconds(10), clock)
     return configuration
   }
 }

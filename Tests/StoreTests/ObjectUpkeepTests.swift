@@ -1,6 +1,7 @@
 import Foundation
 import StandIns
 import Testing
+import Waiting
 
 @testable import Store
 
@@ -77,10 +78,13 @@ import Testing
     let announcement = "removing/\(Digest(of: [1]))"
     objects.set(announcement, Data([1]), modified: Date())
     // It waits for the end of the removal, as long as two requests may take.
-    let impatient = try scratch.open(
-      .shared, objects: try objects.configuration(deadline: .milliseconds(1500)))
-    let error = await #expect(throws: StoreError.self) { try await impatient.blobs.add(bytes: [1]) }
-    #expect(error?.code == .busy)
+    let clock = ManualClock()
+    let start = clock.now
+    let waiting = try scratch.open(.shared, objects: try objects.configuration(clock: clock))
+    let error = await clock.withoutWaiting {
+      await #expect(throws: StoreError.self) { try await waiting.blobs.add(bytes: [1]) }
+    }
+    #expect(error?.code == .busy && clock.now - start == .seconds(19))
     objects.set(announcement, Data([1]), modified: Date(timeIntervalSinceNow: -130))
     let blob = try await store.blobs.add(bytes: [1])
     // Not the one that the removal may have met.

@@ -118,14 +118,14 @@ extension Blobs {
   private func outlastRemoval(
     of blob: Blob, _ objects: ObjectStore
   ) async throws(StoreError) {
-    let end = ContinuousClock.now + objects.deadline * 2
+    let end = objects.clock.now + objects.deadline * 2
     while let removal = try await objects.head(Self.removalKey(blob.digest)) {
       let stored = try await objects.head(Self.key(blob.digest))
       if let stored, stored.modified - removal.modified > Self.longestRemoval { return }
-      guard .now + .seconds(1) < end else {
+      guard objects.clock.now + .seconds(1) < end else {
         throw StoreError(.busy, "the same content is being removed; try again")
       }
-      try? await Task.sleep(for: .seconds(1))
+      try? await objects.clock.sleep(for: .seconds(1))
       try await put(blob, objects)
     }
   }

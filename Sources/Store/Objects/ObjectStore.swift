@@ -30,6 +30,7 @@ package final class ObjectStore: Sendable {
   package let onFailure = Observers<StoreError>()
   /// How long a request without content may take.
   let deadline: Duration
+  let clock: any SteadyClock
   private let client: S3Client
   private let state = Mutex(State())
   private let probes = SharedWork<Int, Void>()
@@ -41,9 +42,10 @@ package final class ObjectStore: Sendable {
 
   init(_ configuration: ObjectStoreConfiguration) {
     (url, deadline) = (configuration.url, configuration.deadline)
+    clock = configuration.clock
     client = S3Client(
-      configuration.bucket, configuration.credentials, deadline: configuration.deadline,
-      authority: configuration.authority)
+      configuration.bucket, configuration.credentials, deadline: deadline,
+      authority: configuration.authority, clock: clock)
   }
 
   /// Writes an object to an empty file; false if there is none.
@@ -99,7 +101,7 @@ package final class ObjectStore: Sendable {
       let result = try await body()
       state.withLock { state in
         state.counts[operation, default: .init()].succeeded += 1
-        state.lastSuccess = .now
+        state.lastSuccess = clock.now
       }
       return result
     } catch {
@@ -111,8 +113,8 @@ package final class ObjectStore: Sendable {
 
   private func report(_ error: StoreError) {
     let isDue = state.withLock { state in
-      if let last = state.lastReport, .now - last < Self.reportInterval { return false }
-      state.lastReport = .now
+      if let last = state.lastReport, clock.now - last < Self.reportInterval { return false }
+      state.lastReport = clock.now
       return true
     }
     if isDue { onFailure(error) }
@@ -126,7 +128,7 @@ extension ObjectStore {
   package func probe() async throws(StoreError) {
     let (absence, lastSuccess) = state.withLock { ($0.absence, $0.lastSuccess) }
     if let absence { throw absence }
-    if let lastSuccess, .now - lastSuccess < Self.trust { return }
+    if let lastSuccess, clock.now - lastSuccess < Self.trust { return }
     try await probes.run(0) { [self] () async throws(StoreError) in
       try await perform(.list) { () async throws(S3Error) in try await client.probe() }
     }
@@ -148,8 +150,8 @@ extension ObjectStore {
       return !state.isProbing
     }
     guard mustStart else { return }
-    Task.detached { [weak self] in
-      while await self?.isStillAway() == true { try? await Task.sleep(for: Self.probeInterval) }
+    Task.detached { [weak self, clock] in
+      while await self?.isStillAway() == true { try? await clock.sleep(for: Self.probeInterval) }
     }
   }
 

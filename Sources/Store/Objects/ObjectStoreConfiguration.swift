@@ -1,3 +1,4 @@
+import Primitives
 import S3
 
 /// A bucket of an S3-compatible object store, and how to use it.
@@ -7,6 +8,8 @@ package struct ObjectStoreConfiguration: Sendable {
   let authority: String?
   /// How long a request without content may take, with its repetitions.
   var deadline = Duration.seconds(5)
+  /// What deadlines and pauses are measured by.
+  var clock: any SteadyClock = ContinuousClock()
   /// The URL, which has no secret.
   package let url: String
 
