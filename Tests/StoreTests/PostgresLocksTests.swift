@@ -54,9 +54,10 @@ struct PostgresLocksTests {
   }
 
   @Test func `what one node renders another waits for`() async throws {
-    let turns =
-      [RenderTurns(locks: PostgresLocks(url: try url()))]
-      + [RenderTurns(locks: PostgresLocks(url: try url()))]
+    let clock = ManualClock()
+    let turns = try (0..<2).map { _ in
+      RenderTurns(locks: PostgresLocks(url: try url()), clock: clock)
+    }
     let key = Digest(of: "a")
     let rendered = Rendered()
     await turns[0].begin(key)
@@ -64,11 +65,17 @@ struct PostgresLocksTests {
       await turns[1].begin(key)
       return rendered.hasEnded
     }()
-    // Another key waits for nobody; meanwhile the other asks for the first.
+    // Another key waits for nobody.
     for number in 0..<20 { await turns[0].begin(Digest(of: "\(number)")) }
-    try await Task.sleep(for: .milliseconds(50))
+    for pause in [20, 40, 80] {
+      try await eventually("the other waits") { clock.untilNext == .milliseconds(pause) }
+      clock.advance(by: .milliseconds(pause))
+    }
+    try await eventually("it goes on waiting") { clock.untilNext == .milliseconds(160) }
     rendered.end()
     turns[0].end(key)
+    await turns[0].begin(Digest(of: "next"))  // it has ended then
+    clock.advance(by: .milliseconds(160))
     #expect(await waited)
   }
 }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// Lets one node at a time render what has one key, if nodes share a database and an object store.
 ///
 /// Being wrong only costs work: a node that waits for too long, or cannot reach the database, renders.
@@ -8,16 +10,19 @@ package final class RenderTurns: Sendable {
   private static let longestPause = Duration.milliseconds(300)
 
   private let locks: PostgresLocks
+  private let clock: any SteadyClock
 
-  init(locks: PostgresLocks) { self.locks = locks }
+  init(locks: PostgresLocks, clock: any SteadyClock = ContinuousClock()) {
+    (self.locks, self.clock) = (locks, clock)
+  }
 
   /// Waits until no other node renders what has this key; what it has rendered is in the object store then.
   package func begin(_ key: Digest) async {
-    let end = ContinuousClock.now + Self.longestWait
+    let end = clock.now + Self.longestWait
     var pause = Self.firstPause
     // Only the database is asked again and again: requests to the object store are slow.
-    while (try? await locks.take(Self.name(key))) == false, .now < end {
-      try? await Task.sleep(for: pause)
+    while (try? await locks.take(Self.name(key))) == false, clock.now < end {
+      try? await clock.sleep(for: pause)
       pause = min(pause * 2, Self.longestPause)
     }
   }
