@@ -45,12 +45,10 @@ import Waiting
     }
   }
 
-  private func resolver(
-    _ server: NameServer, threads: Int = 8, timeout: Duration = .milliseconds(50)
-  ) -> HostResolver {
-    HostResolver(executor: BlockingExecutor(threads: threads), timeout: timeout) {
-      server.lookUp($0)
-    }
+  private let clock = ManualClock()
+
+  private func resolver(_ server: NameServer, threads: Int = 8) -> HostResolver {
+    HostResolver(executor: BlockingExecutor(threads: threads), clock: clock) { server.lookUp($0) }
   }
 
   @Test func `a user whose names are never answered has few threads, and others are served`()
@@ -59,12 +57,17 @@ import Waiting
     let server = NameServer()
     let resolver = resolver(server)
     var answers: [HostResolver.Answer] = []
+    let start = clock.now
     for number in 0..<100 {
-      answers.append(await resolver.addresses(of: "h\(number).evil.example", for: 1))
+      answers.append(
+        await clock.withoutWaiting {
+          await resolver.addresses(of: "h\(number).evil.example", for: 1)
+        })
     }
     let quota = UserQuota.resolvingThreads
     #expect(answers[..<quota].allSatisfy { if case .failed = $0 { true } else { false } })
     #expect(answers[quota...].allSatisfy { $0 == .held }, "given up is not ended")
+    #expect(clock.now - start == .seconds(10) * quota)
     #expect(server.threads.now == quota && server.threads.most == quota)
     #expect(await resolver.addresses(of: "push.example", for: 2) == .addresses(["192.0.2.1"]))
     server.answer()
@@ -77,7 +80,7 @@ import Waiting
     async throws
   {
     let server = NameServer()
-    let resolver = resolver(server, threads: 4, timeout: .seconds(30))
+    let resolver = resolver(server, threads: 4)
     #expect(await resolver.addresses(of: "push.example", for: 0) == .addresses(["192.0.2.1"]))
     let attackers = (1...20).map { (user: Int) in
       Task.immediate { await resolver.addresses(of: "h\(user).evil.example", for: user) }
@@ -91,7 +94,7 @@ import Waiting
 
   @Test func `all who ask for a name wait for one answer, which is kept`() async throws {
     let server = NameServer()
-    let resolver = resolver(server, timeout: .seconds(30))
+    let resolver = resolver(server)
     let all = (0..<50).map { (user: Int) in
       Task.immediate { await resolver.addresses(of: "a.evil.example", for: user) }
     }
@@ -100,6 +103,20 @@ import Waiting
     for one in all { #expect(await one.value == .addresses(["192.0.2.1"])) }
     _ = await resolver.addresses(of: "a.evil.example", for: 99)
     #expect(server.asked == ["a.evil.example"])
+  }
+
+  @Test func `known addresses are looked up again after a minute, and used meanwhile`()
+    async throws
+  {
+    let server = NameServer(isSilent: false)
+    let resolver = resolver(server)
+    for (seconds, asked) in [(0, 1), (59, 1), (1, 2), (59, 2)] {
+      clock.advance(by: .seconds(seconds))
+      #expect(
+        await resolver.addresses(of: "push.example", for: 1) == .addresses(["192.0.2.1"]))
+      try await eventually("it was asked \(asked) times") { server.asked.count == asked }
+      try await eventually("it has answered") { server.threads.now == 0 }
+    }
   }
 
   @Test func `a name without an address is asked for again`() async {

@@ -11,6 +11,8 @@ import Synchronization
 final class HostResolver: Sendable {
   /// The threads of this process, started for the first resolver.
   private static let threads = BlockingExecutor(threads: 32)
+  /// The longest that a caller waits for an answer.
+  private static let timeout = Duration.seconds(10)
   /// After this time known addresses are looked up again, as libcurl does.
   private static let freshTime = Duration.seconds(60)
   /// For this time known addresses are used while they are looked up again, so that a service that is in use does
@@ -42,27 +44,27 @@ final class HostResolver: Sendable {
 
   private let executor: BlockingExecutor
   private let permits = KeyedSemaphore<Int>(width: UserQuota.resolvingThreads)
-  private let timeout: Duration
+  private let clock: any SteadyClock
   private let lookUp: LookUp
   private let state = Mutex(State())
 
-  /// A resolver whose callers wait at most `timeout` for an answer.
+  /// A resolver that looks up names on the threads of an executor.
   init(
-    executor: BlockingExecutor = HostResolver.threads, timeout: Duration = .seconds(10),
+    executor: BlockingExecutor = HostResolver.threads, clock: any SteadyClock = ContinuousClock(),
     lookUp: @escaping LookUp = HostResolver.system
   ) {
-    (self.executor, self.timeout, self.lookUp) = (executor, timeout, lookUp)
+    (self.executor, self.clock, self.lookUp) = (executor, clock, lookUp)
   }
 
   /// The addresses of a host; `user` is whose push asks, if that is one user's.
   func addresses(of host: String, for user: Int?) async -> Answer {
-    let now = ContinuousClock.now
+    let now = clock.now
     let (known, running) = state.withLock { ($0.known.value(for: host), $0.running[host]) }
     if let known, now - known.time < Self.freshTime { return .addresses(known.addresses) }
     let lookup = running ?? begin(host, for: user)
     if let known, now - known.time < Self.staleTime { return .addresses(known.addresses) }
     guard let lookup else { return .held }
-    return await lookup.answer(within: timeout)
+    return await lookup.answer(within: Self.timeout, clock)
       ?? .failed("The name server does not tell the address of \(host).")
   }
 
@@ -86,7 +88,7 @@ final class HostResolver: Sendable {
       self.state.withLock { state in
         state.running[host] = nil
         if case .addresses(let addresses) = answer {
-          state.known.insert(Known(addresses: addresses, time: .now), for: host)
+          state.known.insert(Known(addresses: addresses, time: self.clock.now), for: host)
         }
       }
       lookup.complete(answer)
@@ -145,13 +147,13 @@ private final class Lookup: Sendable {
   private let state = Mutex(State())
 
   /// The answer; nil if there is none within this time.
-  func answer(within timeout: Duration) async -> HostResolver.Answer? {
+  func answer(within timeout: Duration, _ clock: any SteadyClock) async -> HostResolver.Answer? {
     let id = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
     }
     let timer = Task {
-      try? await Task.sleep(for: timeout)
+      try? await clock.sleep(for: timeout)
       resume(id)
     }
     defer { timer.cancel() }
