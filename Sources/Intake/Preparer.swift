@@ -1,6 +1,6 @@
 package import Media
 package import PluginHost
-import Primitives
+package import Primitives
 package import RichPushAPI
 package import Store
 import Synchronization
@@ -11,21 +11,24 @@ import Synchronization
 package final class Preparer: Sendable {
   private let assets: AssetIntake
   private let renderer: Renderer
+  private let clock: any SteadyClock
   private let signal = WakeSignal()
   private let work = Mutex<Task<Void, Never>?>(nil)
   private let failures = Mutex<[String: Failure]>([:])
 
   private struct Failure {
     var count = 0
-    var due = ContinuousClock.now
+    var due: ContinuousClock.Instant
   }
 
   /// After this number of failures the plugin is not called again until the file or the plugin changes.
   private static let maximumAttempts = 4
 
   /// Creates a preparer that has not started.
-  package init(_ assets: AssetIntake, _ renderer: Renderer) {
-    (self.assets, self.renderer) = (assets, renderer)
+  package init(
+    _ assets: AssetIntake, _ renderer: Renderer, clock: any SteadyClock = ContinuousClock()
+  ) {
+    (self.assets, self.renderer, self.clock) = (assets, renderer, clock)
     signal.send()
   }
 
@@ -49,8 +52,9 @@ package final class Preparer: Sendable {
 
   private func next() async -> AssetRecord? {
     let preparing = (try? await assets.store.assets.preparingAssets(limit: 100)) ?? []
+    let now = clock.now
     return failures.withLock { failures in
-      preparing.first { (failures[$0.stamp]?.due ?? .now) <= .now }
+      preparing.first { (failures[$0.stamp]?.due ?? now) <= now }
     }
   }
 
@@ -86,15 +90,16 @@ package final class Preparer: Sendable {
   private func postpone(_ asset: AssetRecord, after error: ServiceError) -> Bool {
     if Task.isCancelled { return true }
     let pause = Duration.seconds(error.retryAfter ?? 1)
+    let due = clock.now + pause
     let count = failures.withLock { failures in
       // A busy plugin is not a failure on the file.
       let isFailure = ![.busy, .unavailable].contains(error.code)
-      failures[asset.stamp, default: Failure()].count += isFailure ? 1 : 0
-      failures[asset.stamp]?.due = .now + pause
-      return failures[asset.stamp]?.count ?? 0
+      let count = (failures[asset.stamp]?.count ?? 0) + (isFailure ? 1 : 0)
+      failures[asset.stamp] = Failure(count: count, due: due)
+      return count
     }
     Task.detached {
-      try? await Task.sleep(for: pause)
+      try? await self.clock.sleep(until: due, tolerance: nil)
       self.signal.send()
     }
     return count < Self.maximumAttempts

@@ -70,17 +70,20 @@ struct IntakeFixture {
   }
 
   /// Starts a preparer, which the caller stops.
-  func startPreparer() -> Preparer {
-    let preparer = Preparer(assets, renderer)
+  func startPreparer(clock: any SteadyClock = ContinuousClock()) -> Preparer {
+    let preparer = Preparer(assets, renderer, clock: clock)
     preparer.start()
     return preparer
   }
 
   /// Runs a preparer until `a.txt` is in this state.
   func prepare(until state: AssetRecord.State) async throws {
-    let preparer = startPreparer()
+    let clock = ManualClock()
+    let preparer = startPreparer(clock: clock)
     defer { preparer.stop() }
-    try await eventually("it is \(state)") { try await asset()?.state == state }
+    try await clock.withoutWaiting {
+      try await eventually("it is \(state)") { try await asset()?.state == state }
+    }
   }
 }
 
