@@ -83,8 +83,10 @@ import Waiting
     let rounds = 1 + Int(start.duration(to: .now) / Self.timeout)
     #expect((1...(5 * rounds)).contains(silent.count))
     #expect(lanes.services.known == 4)
-    // The hanging one ends with its timeout; the rest of its jobs stay queued.
-    await lanes.stop()
+    // The hanging one hangs up; the rest of its jobs stay queued.
+    async let stopped: Void = lanes.stop()
+    try services[0].tell(["do": "reset"])
+    await stopped
     #expect(lanes.status.delivered == 600)
     #expect(try queues[services[0].url].history.allSatisfy { !$0.isDelivered })
   }
@@ -274,7 +276,9 @@ extension WebPushLanesTests {
           false
         }
       })
-    await lanes.stop()
+    async let stopped: Void = lanes.stop()
+    for service in services[..<2] { try service.tell(["do": "reset"]) }
+    await stopped
   }
 }
 

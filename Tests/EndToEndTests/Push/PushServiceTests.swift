@@ -211,13 +211,19 @@ import Waiting
   @Test func `merges what waits beyond three silent pushes an hour, and says so`() async throws {
     try await PushServices.lend(lanes: "apns") { server, services in
       try await server.client("alice").register(handle: "AB12")
-      // All are there before it, also where a machine is held up.
-      let soon = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 15)
+      // The service refuses the key until all are there.
+      try services.apns.answer(["*": [["status": 403, "reason": "InvalidProviderToken"]]])
       for number in 0..<6 {
-        var new = NewNotification.logo(to: "alice", "\(number)")
-        new.notBefore = soon
-        _ = try await server.client("shop").create(new)
+        _ = try await server.client("shop").create(.logo(to: "alice", "\(number)"))
+        if number == 0 { _ = try await services.apns.pushes(1) }
       }
+      let admin = server.client("admin")
+      try await eventually("the lane is paused") {
+        try await admin.lanes().lanes.first?.state == "paused"
+      }
+      try services.apns.answer([:])
+      _ = try services.apns.tell(["do": "requests"])
+      _ = try await admin.resume()
       let pushes = try await services.apns.pushes(4)
       #expect(pushes.filter { $0.fields["apns-push-type"] == "background" }.count == 3)
       let merged = try #require(pushes.first { $0.fields["apns-push-type"] == "alert" })

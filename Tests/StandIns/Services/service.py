@@ -42,7 +42,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             step, delivered = self.refused(refusal), None
         act = step.get("act", "answer")
         if act == "silence":
-            return self.server.closing.wait()
+            self.close_connection = True
+            return self.server.forgotten.wait()
         if act == "drop":
             self.close_connection = True
             return self.connection.close()
@@ -74,14 +75,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def pour(self, step, piece):
         """Sends a head or a body that has no end, until the client has had enough."""
-        self.close_connection = True
+        self.close_connection, forgotten = True, self.server.forgotten
         self.send_response(step["status"])
         if step["act"] == "endless":
             self.end_headers()
         else:
             self.flush_headers()
         try:
-            while not self.server.closing.is_set():
+            while not forgotten.is_set():
                 self.wfile.write(piece)
         except OSError:
             pass
@@ -114,13 +115,18 @@ def run(handler, forget, obey):
         service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         service.daemon_threads = True
         forget(service)
-        service.lock, service.closing = threading.Lock(), threading.Event()
+        service.lock, service.forgotten = threading.Lock(), threading.Event()
         # Each connection shakes hands in its own thread, so that none waits for another.
         service.socket = server_context(folder, ["http/1.1"]).wrap_socket(
             service.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=service.serve_forever, daemon=True).start()
         print(json.dumps({"port": service.server_address[1]}), flush=True)
         for line in sys.stdin:
-            print(json.dumps(obey(service, json.loads(line))), flush=True)
+            command = json.loads(line)
+            if command["do"] == "reset":
+                # What is silent or endless ends.
+                service.forgotten.set()
+                service.forgotten = threading.Event()
+            print(json.dumps(obey(service, command)), flush=True)
     finally:
         shutil.rmtree(folder)
