@@ -288,7 +288,7 @@ import Waiting
 
   @Test func `a token service that does not answer well is tried again`() async throws {
     let service = try StandIn("fcm")
-    let provider = try provider(service, timeout: .seconds(1))
+    let provider = try provider(service, timeout: .milliseconds(200))
     let steps: [[String: Any]] = [
       ["act": "silence"], ["act": "garbage"], ["status": 200, "raw": "{}"],
     ]
@@ -307,7 +307,7 @@ import Waiting
     try service.answer(["/token": [["act": "silence"]]])
     let provider = try provider(service, timeout: .seconds(600))
     let task = Task { await provider.send(.android()) }
-    try await Task.sleep(for: .milliseconds(200))
+    try await eventually("a token is asked for") { try requests(service).exchanges == 1 }
     task.cancel()
     let outcome = try await within { await task.value }
     guard case .unavailable = outcome else {

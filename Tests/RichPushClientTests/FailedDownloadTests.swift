@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import RichPushClient
 
@@ -89,9 +90,8 @@ import Testing
       let client = Self.client(of: server, folder)
       let download = Task { try await client.download(7) }
       for await _ in begun { break }
-      // The head and a part of the content have arrived.
-      while try Self.files(in: folder).allSatisfy({ try Self.size(of: $0, in: folder) == 0 }) {
-        try await Task.sleep(for: .milliseconds(5))
+      try await eventually("a part of the content is there") {
+        try Self.files(in: folder).contains { try Self.size(of: $0, in: folder) != 0 }
       }
       download.cancel()
       await #expect(throws: RichPushError.self) { try await download.value }

@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Testing
@@ -81,8 +82,15 @@ import Testing
       return writer.target
     }
     var calls = GroupCommit.Calls()
+    // Those that are alone are not finished before others were committed together.
+    let round = DispatchSemaphore(value: 0)
+    calls.syncfs = { [syncfs = calls.syncfs] file throws(StoreError) in
+      try syncfs(file)
+      round.signal()
+    }
     calls.fsync = { [fsync = calls.fsync] file throws(StoreError) in
-      usleep(50_000)  // in which the others arrive, however busy the machine is
+      round.wait()
+      round.signal()
       try fsync(file)
     }
     let group = try GroupCommit(store.folder.blobs, calls: calls)

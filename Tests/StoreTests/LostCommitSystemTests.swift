@@ -126,11 +126,10 @@ struct LostCommitSystemTests {
     async let removal: Void = expectUnavailable {
       _ = try await store.accounts.removeUser("alice")
     }
-    while try lock.value(
-      "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)",
-      as: Bool.self) != true
-    {
-      try await Task.sleep(for: .milliseconds(5))
+    try await eventually("the commit waits") {
+      try lock.value(
+        "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)",
+        as: Bool.self) == true
     }
     relay.drop()
     await removal

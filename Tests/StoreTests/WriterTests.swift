@@ -266,7 +266,12 @@ import Waiting
     let other = try SQLiteConnection.open("\(scratch.folder)/richpush.db", for: .writing)
     try other.script("BEGIN IMMEDIATE")
     async let added: Void = store.accounts.addUser("bob", hash: "", role: .device)
-    try await Task.sleep(for: .milliseconds(50))
+    func turns() -> Bool {
+      let group = DispatchGroup()
+      store.database.turn(group)
+      return group.wait(timeout: .now() + .milliseconds(20)) == .success
+    }
+    try await eventually("the writer waits") { !turns() }
     try other.script("COMMIT")
     try await added
   }
