@@ -123,7 +123,7 @@ let package = Package(
 
     tests(of: "Primitives"),
     tests(of: "JSON", on: ["Primitives"]),
-    tests(of: "HTTP", on: ["CLibraries", "Primitives", "StandIns"]),
+    tests(of: "HTTP", on: ["CLibraries", "Primitives"]),
     tests(of: "MediaTypes"),
     .target(
       name: "Waiting", dependencies: ["Primitives"], path: "Tests/Waiting", swiftSettings: strict),
@@ -156,7 +156,7 @@ let package = Package(
       of: "Origin",
       on: [
         "Console", "Delivery", "Intake", "Media", "Store", "Push", "PluginHost", "HTTP",
-        "RichPushAPI", "TestSupport", "StandIns", "richpush-exec",
+        "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
     tests(of: "RichPushClient"),
