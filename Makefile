@@ -14,7 +14,7 @@ SERVE_PACKAGES := ffmpeg
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish postgresql-15 libpq5
 SYSTEM_PACKAGES := haproxy libvips-tools chromium firefox-esr python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift
-BENCH_PACKAGES := nginx wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
+BENCH_PACKAGES := nginx valgrind wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
 SOAK_PACKAGES := piuparts git
@@ -45,7 +45,7 @@ PLUGINS := img sound video url
 # The files that ship in assets/: what a developer drops beside them does not.
 SAMPLES := assets/img/logo.png assets/img/beach.jpg assets/sound/chime.wav assets/url/welcome.url
 # What `make bench` measures, each a program Tests/Bench/<name>.*; ONLY="media push" chooses.
-BENCHES := start folder imaging pictures media touch fanout plugins push webpush postgres
+BENCHES := start folder imaging pictures media touch phone fanout plugins push webpush postgres
 TOOLS := .build/tools
 space := $() $()
 

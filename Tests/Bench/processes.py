@@ -1,5 +1,5 @@
 """What processes cost."""
-import os
+import os, re, subprocess, time
 
 
 def processor_seconds(pids):
@@ -12,3 +12,35 @@ def processor_seconds(pids):
         except OSError:
             pass
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def counted(folder, program):
+    """How a program is started whose instructions outside the kernel are counted, of itself and not of its children."""
+    return ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={folder}/instructions.%p", program]
+
+
+def stripped(folder, program):
+    """A copy of the server without debugging information, of whose form Debian's valgrind knows nothing."""
+    copy = folder + "/richpush"
+    if not os.path.exists(copy):
+        subprocess.run(["strip", "-g", "-o", copy, program], check=True)
+        for name in ("richpush-exec", "sound"):
+            os.symlink(f"{os.path.dirname(program)}/{name}", f"{folder}/{name}")
+    return copy
+
+
+def instructions(folder, pid):
+    """The instructions of such a process that has ended."""
+    with open(f"{folder}/instructions.{pid}") as file:
+        return int(re.search(r"^(?:summary|totals): (\d+)", file.read(), re.MULTILINE)[1])
+
+
+def wait_until_idle(server):
+    """Returns when a server has done what it does at its start."""
+    before = -1
+    for _ in range(120):
+        now = server.seconds()
+        if now - before < 0.05:
+            return
+        before = now
+        time.sleep(0.5)

@@ -7,50 +7,53 @@
 round, so that it remembers nobody; then every device fetches its notification once, on 64 connections: with its token,
 with a password that is remembered since an earlier request of the user ("remembered"), or with one that is not, in
 demonstration mode, where no password is hashed. The time is that of all threads until the receipts are written. nginx
-serves as many files in the same way. ROUNDS (5) may be set in the environment. Exits with 1 if a request failed.
+serves as many files in the same way. The instructions outside the kernel (callgrind) are those of a device with its
+token. ROUNDS (5) may be set in the environment. Exits with 1 if a request failed.
 """
-import base64, hashlib, json, os, random, shutil, sqlite3, statistics, subprocess, sys, time
+import base64, hashlib, json, os, random, shutil, sqlite3, statistics, subprocess, time
 
 import media
 from media import FILES, FOLDER, LAST, PROGRAM, ROOT, Nginx, Origin, Process, ask, key, wave
+from processes import counted, instructions, stripped, wait_until_idle
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-DEVICES, NOTIFICATIONS = 20_000, 1_000
-GROUP = DEVICES // NOTIFICATIONS
+DEVICES, GROUP = 20_000, 20
 
 
 class Restarted(Process):
     """The server of a folder, started again."""
 
-    def __init__(self, folder):
+    def __init__(self, *flags, command=(PROGRAM,)):
+        folder = FOLDER + "/touch"
         super().__init__(
-            [PROGRAM, "serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder + "/var", "--assets",
-             folder + "/assets", "--plugins", folder + "/plugins"],
+            [*command, "serve", "--demo", "--listen", "127.0.0.1:0", "--data", folder + "/var", "--assets",
+             folder + "/assets", "--plugins", folder + "/plugins", *flags],
             stdout=subprocess.PIPE, stderr=open(folder + "/log", "a"), text=True)
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
+        wait_until_idle(self)
 
 
 def token(number):
     return base64.urlsafe_b64encode(hashlib.sha256(b"%d" % number).digest()).decode().rstrip("=")
 
 
-def prepare():
-    """A folder with notifications for all devices; returns the lines that the load generator reads."""
+def prepare(devices, size):
+    """A folder with a notification of this size for every 20 devices; returns the lines that the load generator reads."""
     server, ids = Origin("touch", False), []
-    for number in range(NOTIFICATIONS):
+    for number in range(devices // GROUP):
         users = [f"username:u{user}" for user in range(number * GROUP, (number + 1) * GROUP)]
-        body = {"message": "m", "richType": "sound", "payload": f"1k-{number % FILES}.wav", "to": users}
+        body = {"message": "m", "richType": "sound", "payload": f"{size}-{number % FILES}.wav", "to": users}
         ids.append(json.loads(ask(server, "POST", "/api/notifications", key("bench"), json.dumps(body))[1])["id"])
     server.end()
     with sqlite3.connect(FOLDER + "/touch/var/richpush.db") as database:
         users = dict(database.execute("SELECT name, id FROM users"))
-        for number in range(DEVICES):
+        for number in range(devices):
             hash = hashlib.sha256(token(number).encode()).hexdigest()
             database.execute("INSERT INTO registration(id, user_id, platform, handle, updated) VALUES (?, ?, 'apns', ?, 0)",
                              (f"d{number}", users[f"u{number}"], f"{number:064x}"))
             database.execute("INSERT INTO device_token VALUES (?, 0, ?)", (hash, f"d{number}"))
     database.close()
-    order = list(range(DEVICES))
+    order = list(range(devices))
     random.Random(1).shuffle(order)
     paths = {number: f"/api/notifications/{ids[number // GROUP]}" for number in order}
     passwords = [f"{paths[number]} {key(f'u{number}')} -" for number in order]
@@ -87,6 +90,26 @@ def touch(server, file, is_done=lambda: True):
     return out["rate"], (server.seconds() - before) / out["answered"] * 1e6
 
 
+def per_request(few, many, count):
+    """Instructions for each request: the difference of a run with few of them and one with many.
+
+    `count` runs a server that is counted with so many requests, and returns its number of instructions.
+    """
+    return (count(many) - count(few)) / (many - few)
+
+
+def count(requests):
+    forget()
+    server = Restarted(command=counted(FOLDER, stripped(FOLDER, PROGRAM)))
+    with open(FOLDER + "/tokens.requests") as all, open(FOLDER + "/some.requests", "w") as some:
+        some.writelines(all.readlines()[:requests])
+    try:
+        touch(server, FOLDER + "/some.requests", lambda: written() == requests)
+    finally:
+        server.end()
+    return instructions(FOLDER, server.process.pid)
+
+
 def main():
     os.makedirs(FOLDER + "/static")
     for number in range(FILES):
@@ -95,7 +118,7 @@ def main():
     subprocess.run(["cc", "-O2", "-pthread", "-o", FOLDER + "/load", ROOT + "/Tests/Bench/load.c"], check=True)
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout",
                     FOLDER + "/key.pem", "-out", media.CERTIFICATE], check=True, capture_output=True)
-    lines = prepare()
+    lines = prepare(DEVICES, "1k")
     lines["nginx"] = [f"/1k-{number % FILES}.wav - -" for number in range(DEVICES)]
     for name, requests in lines.items():
         with open(f"{FOLDER}/{name}.requests", "w") as file:
@@ -106,9 +129,8 @@ def main():
             runs["nginx"].append(touch(nginx, FOLDER + "/nginx.requests"))
             for name in ("tokens", "remembered", "passwords"):
                 forget()
-                server = Restarted(FOLDER + "/touch")
+                server = Restarted()
                 try:
-                    time.sleep(1)  # what it does at its start
                     if name == "remembered":
                         touch(server, FOLDER + "/logins.requests")
                     runs[name].append(touch(server, f"{FOLDER}/{name}.requests", lambda: written() == DEVICES))
@@ -121,9 +143,11 @@ def main():
     for name, values in runs.items():
         rate, cost = (statistics.median(part) for part in zip(*values))
         print(f"{name:>10} {rate:9.0f} {cost:8.1f} {cost / theirs:9.2f}")
+    print(f"instructions for each with a token: {per_request(500, 5000, count):.0f}")
 
 
-try:
-    main()
-finally:
-    shutil.rmtree(FOLDER)
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        shutil.rmtree(FOLDER)
