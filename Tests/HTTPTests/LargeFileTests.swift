@@ -20,4 +20,14 @@ import Waiting
       #expect(served.server.cacheMetrics.descriptors == 1)
     }
   }
+
+  @Test func `a client that reads slowly gets all of many responses`() async throws {
+    let bytes = TestServer.longPattern(20_000)
+    try await TestServer.with(bytes) { served in
+      let client = RawClient(served.port, keeping: 4096)
+      let count = 500
+      client.send(String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: count))
+      for _ in 0..<count { #expect(client.reply().body == bytes) }
+    }
+  }
 }

@@ -42,11 +42,6 @@ static inline int clinux_exchange(const char *one, const char *other) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, 2u /* RENAME_EXCHANGE */);
 }
 
-/* An unnamed file on the disk of a folder (O_TMPFILE); -1 if its file system has none. */
-static inline int clinux_unnamed_file(const char *folder) {
-  return open(folder, 020000000 /* __O_TMPFILE */ | O_DIRECTORY | O_RDWR | O_CLOEXEC, 0600);
-}
-
 /* A regular file below `folder`, for reading; no part of `path` may be a symbolic link. */
 static inline int clinux_open_beneath(int folder, const char *path) {
   struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,

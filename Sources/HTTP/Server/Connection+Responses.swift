@@ -138,17 +138,12 @@ extension Connection {
     let size = isWhole ? file.content.size : 0
     let head = isWhole ? file.okHead : file.notModifiedHead
     var end = headEnd()
-    var whole: OutgoingFile?
     if let id = request?.clientRequestID {
       end = Array("X-Request-Id: \(id)\r\n".utf8) + end
-    } else if isWhole, persistence == .keptOpen, !context.isSecure {
-      whole = file.response(endingHeadWith: end, at: context.second)
     }
     response = (status, size)
-    let progress =
-      if let whole {
-        transport.send(file: whole.descriptor.number, 0..<head.count + end.count + size).count
-      } else { trySending(head, end, isWhole ? file.bytes : nil, isWhole ? file.file : nil, size) }
+    let progress = trySending(
+      head, end, isWhole ? file.bytes : nil, isWhole ? file.file : nil, size)
     guard let sent = progress else { return close() }
     monitorTransfer(queued: head.count + end.count + size)
     guard sent < transferred else { return responseSent() }

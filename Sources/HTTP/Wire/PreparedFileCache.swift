@@ -55,7 +55,7 @@ extension Content {
 /// A content's file, open or in memory, with the heads of its most frequent responses.
 ///
 /// Made by a thread that may wait for the disk, and then used by one event loop.
-final class PreparedFile: @unchecked Sendable {  // of which only the loop uses `response`
+final class PreparedFile: @unchecked Sendable {  // its memory is not changed
   /// Files up to this size are in memory: to copy one behind its head is cheaper than a second system call.
   static let largestInMemory = 16 << 10
 
@@ -67,12 +67,10 @@ final class PreparedFile: @unchecked Sendable {  // of which only the loop uses 
   let okHead: UnsafeRawBufferPointer
   let notModifiedHead: UnsafeRawBufferPointer
   private let quotedETag: [UInt8]
-  private let metrics: CacheMetrics
   /// The open file; nil if its bytes are in memory.
   let file: OutgoingFile?
   /// Whether it may be kept for further responses; not if enough files are open.
   let isKept: Bool
-  private let response: ResponseFile?
 
   /// Prepares a file; nil if it is missing or not of the content's size, or cannot be read.
   ///
@@ -89,11 +87,10 @@ final class PreparedFile: @unchecked Sendable {  // of which only the loop uses 
       bytes = UnsafeRawBufferPointer(memory)
     }
     let kept = bytes == nil ? OutgoingFile(file, keptBy: metrics) : nil
-    (self.content, self.bytes, self.metrics) = (content, bytes, metrics)
+    (self.content, self.bytes) = (content, bytes)
     self.file = bytes == nil ? kept ?? OutgoingFile(file) : nil
     isKept = bytes != nil || kept != nil
     quotedETag = Array(content.quotedETag.utf8)
-    response = ResponseFile.sizes.contains(content.size) ? ResponseFile() : nil
     var fields = content.representationFields
     fields["Content-Type"] = content.mediaType
     okHead = .copy(of: ResponseHead.bytes(200, fields, .length(content.size)))
@@ -116,11 +113,6 @@ final class PreparedFile: @unchecked Sendable {  // of which only the loop uses 
 
   /// Whether it still has the content; an open file may have been truncated.
   var isWhole: Bool { file.map { content.isSize(of: $0.descriptor) } ?? true }
-
-  /// A whole 200 with this end of its head, in a file; nil unless that is cheaper to send.
-  func response(endingHeadWith end: [UInt8], at second: Int) -> OutgoingFile? {
-    response?.file(at: second, okHead, end, content, metrics: metrics) { file }
-  }
 
   /// A part of the file.
   func part(_ range: Range<Int>) -> OutputQueue.Piece {
