@@ -7,12 +7,6 @@ package struct KeyedHash: Sendable {
   package struct Value: Hashable, Sendable {
     package let low: UInt64
     package let high: UInt64
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(low) }
-
-    /// What dictionaries call: it is a hash under a secret key already, and hashing it again would cost more than
-    /// the rest of a look-up.
-    package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: low) ^ seed }
   }
 
   private let key: (UInt64, UInt64)

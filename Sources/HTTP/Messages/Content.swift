@@ -18,8 +18,6 @@ package final class Content: Sendable {
   package let fileName: String?
   /// Further fields of the representation.
   package let fields: Fields
-  // Paths are long, and caches look contents up for every request.
-  private let pathHash: Int
 
   /// Whether the file exists with this size; needs no file descriptor.
   package var exists: Bool {
@@ -45,7 +43,7 @@ package final class Content: Sendable {
   ) {
     (self.path, self.size, self.mediaType) = (path, size, mediaType)
     (self.etag, self.lastModified, self.cacheControl) = (etag, lastModified, cacheControl)
-    (self.fileName, self.fields, pathHash) = (fileName, fields, path.hashValue)
+    (self.fileName, self.fields) = (fileName, fields)
   }
 
   /// The same content, which pages of every origin may embed, with another Cache-Control.
@@ -92,10 +90,7 @@ extension Content: Hashable {
         && left.fields == right.fields
   }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(pathHash) }
-
-  /// What dictionaries call: the path's hash, which is a seeded one already.
-  package func _rawHashValue(seed: Int) -> Int { pathHash ^ seed }
+  package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
 extension Fields {
