@@ -251,26 +251,18 @@ struct SQLiteRow: Row {
 
 /// The prepared statements of one connection by their SQL.
 private final class StatementCache {
-  private var statements: [Key: PreparedStatement] = [:]
-
-  /// SQL, hashed by its length: hashing all of it costs more than finding a row.
-  private struct Key: Hashable {
-    let sql: String
-
-    func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
-  }
+  private var statements: [String: PreparedStatement] = [:]
 
   func checkOut(
     _ sql: String, for connection: OpaquePointer
   ) throws(StoreError) -> PreparedStatement {
-    let key = Key(sql: sql)
-    if let known = statements[key], !known.isInUse {
+    if let known = statements[sql], !known.isInUse {
       known.isInUse = true
       return known
     }
     // Nested use of the same SQL prepares it twice.
     let new = try PreparedStatement(sql, for: connection)
-    statements[key] = new
+    statements[sql] = new
     return new
   }
 
