@@ -6,15 +6,9 @@ import Primitives
 final class CachedResponses {
   typealias Key = KeyedHash.Value
 
-  struct Entry {
-    let response: any CachedResponse
-    /// Where the file of its content was found last.
-    let place: PreparedFileCache.Place
-  }
-
   private let hash = KeyedHash()
   // Only the loop's thread uses it: to look for overlapping accesses would cost more than to find an entry.
-  @exclusivity(unchecked) private var responses: GenerationalCache<Key, Entry>
+  @exclusivity(unchecked) private var responses: GenerationalCache<Key, any CachedResponse>
 
   /// Holds at most `capacity` responses.
   init(capacity: Int) { responses = GenerationalCache(capacity: capacity) }
@@ -25,19 +19,15 @@ final class CachedResponses {
   }
 
   /// The response, if it is valid at this time in seconds since 1970.
-  func find(_ key: Key, at second: Int) -> Entry? {
-    guard let entry = responses.value(for: key) else { return nil }
-    guard entry.response.isValid(at: second) else {
+  func find(_ key: Key, at second: Int) -> (any CachedResponse)? {
+    guard let response = responses.value(for: key) else { return nil }
+    guard response.isValid(at: second) else {
       responses.remove(key)
       return nil
     }
-    return entry
+    return response
   }
 
   /// Caches a response, in the place of an earlier one.
-  func insert(
-    _ response: any CachedResponse, for key: Key, at place: PreparedFileCache.Place = .nowhere
-  ) {
-    responses.insert(Entry(response: response, place: place), for: key)
-  }
+  func insert(_ response: any CachedResponse, for key: Key) { responses.insert(response, for: key) }
 }

@@ -116,10 +116,10 @@ extension Connection {
       context.browserPolicy?.accepts(simple) != false
     {
       let key = context.cachedResponses.key(simple.target, simple.authorization)
-      if let entry = context.cachedResponses.find(key, at: context.second) {
-        if send(entry, of: key, to: simple, head) { return }
-        earlier = entry.response
-        unopened = entry.response.content.flatMap { content in
+      if let found = context.cachedResponses.find(key, at: context.second) {
+        if send(found, to: simple, head) { return }
+        earlier = found
+        unopened = found.content.flatMap { content in
           let isWanted =
             simple.ifNoneMatch.map { $0.elementsEqual(content.quotedETag.utf8) } ?? true
           return isWanted && context.files[content]?.isWhole != true ? content : nil
@@ -175,31 +175,22 @@ extension Connection {
     cacheKey = nil
   }
 
-  /// Sends a cached response again; false if it has no content.
+  /// Sends a cached response again; false if it has no content, or its file is not prepared or not whole any more.
   private func send(
-    _ entry: CachedResponses.Entry, of key: CachedResponses.Key, to simple: SimpleRequestHead,
-    _ head: RequestHead
+    _ earlier: any CachedResponse, to simple: SimpleRequestHead, _ head: RequestHead
   ) -> Bool {
-    guard let file = file(of: entry, key) else { return false }
+    guard let content = earlier.content, let file = context.files[content], file.isWhole
+    else { return false }
     // Any other value of If-None-Match, such as a list, is evaluated by Preconditions.
     if let validator = simple.ifNoneMatch, !file.matches(validator) { return false }
     if context.recordsCached || simple.hasRequestID {
       request = try? validatedRequest(head)
     }
     if simple.wantsClose { persistence = .closed }
-    entry.response.recordUse()
-    cached = entry.response
+    earlier.recordUse()
+    cached = earlier
     send(file, simple.ifNoneMatch == nil ? 200 : 304)
     return true
-  }
-
-  /// The file of a cached response's content; nil if it has none, or it is not prepared or not whole any more.
-  private func file(of entry: CachedResponses.Entry, _ key: CachedResponses.Key) -> PreparedFile? {
-    if let file = context.files[entry.place] { return file.isWhole ? file : nil }
-    guard let content = entry.response.content, let file = context.files[content], file.isWhole
-    else { return nil }
-    context.cachedResponses.insert(entry.response, for: key, at: context.files.place(of: content))
-    return file
   }
 
   private func validatedRequest(_ head: RequestHead) throws(HTTPError) -> Request {

@@ -138,96 +138,50 @@ extension UnsafeRawBufferPointer {
 
 /// The prepared files of one event loop, bounded by their bytes in memory, their number and how many are open.
 ///
-/// Like `GenerationalCache` of Primitives, which counts entries only: a file that is used moves to
-/// the young generation; when that has half of the limit, the old one is dropped.
+/// When it is full it is emptied: those that are asked for again are prepared again, which costs opening them.
 final class PreparedFileCache {
-  private struct Generation {
-    var indexes: [Content: Int] = [:]
-    var files: [PreparedFile] = []
-    var bytes = 0
-    var open = 0
-  }
-
-  /// Where a file is found without a look-up, until the next generation.
-  struct Place {
-    fileprivate let generation: Int32
-    fileprivate let index: Int32
-
-    /// No file is here.
-    static let nowhere = Place(generation: -1, index: 0)
-  }
-
   // Only the loop's thread uses it: to look for overlapping accesses would cost more than to find an entry.
-  @exclusivity(unchecked) private var young = Generation()
-  private var old = Generation()
-  /// The number of the young generation.
-  private var generation: Int32 = 0
-  private let generationBytes: Int
-  private let generationFiles: Int
-  private let generationOpen: Int
+  @exclusivity(unchecked) private var known: [Content: PreparedFile] = [:]
+  private(set) var bytes = 0
+  private var open = 0
+  private let byteLimit: Int
+  private let fileLimit: Int
+  private let openLimit: Int
   private static let opening = 4
   let metrics: CacheMetrics
 
   /// `open` is this loop's share of the files that the server may keep open.
   init(bytes: Int, files: Int, open: Int = .max, metrics: CacheMetrics = CacheMetrics()) {
     self.metrics = metrics
-    generationBytes = bytes / 2
-    generationFiles = files / 2
+    (byteLimit, fileLimit) = (bytes, files)
     // What is being opened counts as well.
-    generationOpen = max(1, open / 2 - Self.opening)
+    openLimit = max(1, open - Self.opening)
   }
 
-  var bytes: Int { young.bytes + old.bytes }
-  var files: Int { young.indexes.count + old.indexes.count }
+  var files: Int { known.count }
 
   /// The content's file; nil if it is not prepared.
   ///
   /// It may have been truncated: see ``PreparedFile/isWhole``.
-  subscript(_ content: Content) -> PreparedFile? {
-    if let index = young.indexes[content] { return young.files[index] }
-    guard let known = old.indexes.removeValue(forKey: content).map({ old.files[$0] }) else {
-      return nil
-    }
-    old.bytes -= known.memory
-    insert(known, isNew: false)
-    return known
-  }
+  subscript(_ content: Content) -> PreparedFile? { known[content] }
 
   /// Keeps a file that was prepared, in the place of an earlier one of its content.
   func insert(_ file: PreparedFile) {
-    guard file.isKept else { return }
-    if self[file.content] != nil, let index = young.indexes[file.content] {
-      young.files[index] = file
-    } else {
-      insert(file, isNew: true)
+    guard file.isKept, file.memory <= byteLimit, fileLimit > 0 else { return }
+    if known[file.content] != nil {
+      known[file.content] = file  // which has as many bytes
+      return
     }
-  }
-
-  /// The file at a place; nil if it must be looked up again.
-  subscript(_ place: Place) -> PreparedFile? {
-    place.generation == generation ? young.files[Int(place.index)] : nil
-  }
-
-  /// The place of a content's file, which was just looked up; nowhere if it is too large to be kept.
-  func place(of content: Content) -> Place {
-    young.indexes[content].map { Place(generation: generation, index: Int32($0)) } ?? .nowhere
-  }
-
-  private func insert(_ file: PreparedFile, isNew: Bool) {
-    guard file.memory <= generationBytes, generationFiles > 0 else { return }
-    if young.bytes + file.memory > generationBytes || young.files.count >= generationFiles
-      || young.open + file.descriptors > generationOpen
+    if bytes + file.memory > byteLimit || known.count >= fileLimit
+      || open + file.descriptors > openLimit
     {
-      metrics.evict(old.indexes.count, old.bytes)
-      old = young
-      young = Generation()
-      generation &+= 1
+      metrics.evict(known.count, bytes)
+      (known, bytes, open) = ([:], 0, 0)
     }
-    young.indexes[file.content] = young.files.count
-    young.files.append(file)
-    young.bytes += file.memory
-    young.open += file.descriptors
-    if isNew { metrics.add(file.memory) }
+    known[file.content] = file
+    bytes += file.memory
+    open += file.descriptors
+    metrics.add(file.memory)
   }
 }
 
