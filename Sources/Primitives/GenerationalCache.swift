@@ -46,19 +46,4 @@ public struct GenerationalCache<Key: Hashable, Value> {
     young[key] = nil
     old[key] = nil
   }
-
-  /// Removes and returns every value for which the predicate holds.
-  @inlinable
-  public mutating func removeAll(where predicate: (Value) -> Bool) -> [Value] {
-    var removed: [Value] = []
-    for (key, value) in young where predicate(value) {
-      young[key] = nil
-      removed.append(value)
-    }
-    for (key, value) in old where predicate(value) {
-      old[key] = nil
-      removed.append(value)
-    }
-    return removed
-  }
 }

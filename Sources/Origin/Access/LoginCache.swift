@@ -1,6 +1,7 @@
 import Primitives
 import RichPushAPI
 import Store
+import Synchronization
 
 /// Remembers whose credentials were verified, by a keyed hash of the `Authorization` field or of a session's token.
 ///
@@ -27,7 +28,7 @@ final class LoginCache: Sendable {
 
   /// When users were changed.
   let changes = ChangeClock()
-  private let logins: SharedCache<Key, Known>
+  private let logins: Mutex<GenerationalCache<Key, Known>>
   private let hash = KeyedHash()
   private let start = ContinuousClock.now
   private let lifetime: UInt32
@@ -35,18 +36,19 @@ final class LoginCache: Sendable {
   /// Remembers about `capacity` logins, in about 150 bytes each.
   init(capacity: Int = 1_000_000, lifetime: Duration = .seconds(86_400)) {
     self.lifetime = UInt32(lifetime / .seconds(1))
-    logins = SharedCache(capacity: capacity)
+    logins = Mutex(GenerationalCache(capacity: capacity))
   }
 
   /// The number of logins.
-  var count: Int { logins.count }
+  var count: Int { logins.withLock { $0.count } }
 
   /// The key of the value of an `Authorization` field, or of another text that only its owner knows.
   func key(_ credentials: String) -> Key { hash(credentials) }
 
   /// What is known of credentials.
   func find(_ key: Key) -> Entry {
-    guard let login = logins.value(for: key), login.expires > seconds else { return .unknown }
+    guard let login = logins.withLock({ $0.value(for: key) }), login.expires > seconds
+    else { return .unknown }
     return changes.hasChanged(login.caller.id.rawValue, since: login.verified)
       ? .changed(login.caller) : .valid(login.caller)
   }
@@ -55,7 +57,7 @@ final class LoginCache: Sendable {
   func add(_ caller: Caller, as key: Key, verified moment: ChangeClock.Moment) {
     guard !changes.hasChanged(caller.id.rawValue, since: moment) else { return }
     let login = Known(caller: caller, expires: seconds + lifetime, verified: moment)
-    logins.insert(login, for: key)
+    logins.withLock { $0.insert(login, for: key) }
   }
 
   private var seconds: UInt32 { UInt32((ContinuousClock.now - start).components.seconds) }

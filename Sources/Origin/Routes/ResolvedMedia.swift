@@ -13,28 +13,28 @@ final class ResolvedMediaCache: Sendable {
   let changes = ChangeClock()
   /// Counts the responses that are sent again.
   let counter: RouteCounter
-  private let media: SharedCache<String, ResolvedMedia>
+  private let media: Mutex<GenerationalCache<String, ResolvedMedia>>
 
   /// Holds at most `capacity` targets of a route.
   init(capacity: Int = 20_000, countedBy counter: RouteCounter) {
-    media = SharedCache(capacity: capacity)
+    media = Mutex(GenerationalCache(capacity: capacity))
     self.counter = counter
   }
 
   /// The number of targets.
-  var count: Int { media.count }
+  var count: Int { media.withLock { $0.count } }
 
   /// The media of a target, if it is cached and valid at this time in seconds since 1970.
   func find(_ target: String, at second: Int) -> ResolvedMedia? {
-    guard let found = media.value(for: target) else { return nil }
+    guard let found = media.withLock({ $0.value(for: target) }) else { return nil }
     if found.isValid(at: second) { return found }
-    media.replace(for: target, by: nil) { $0 === found }
+    media.withLock { if $0.peek(target) === found { $0.remove(target) } }
     return nil
   }
 
   /// Caches the media of a target.
   func insert(_ new: ResolvedMedia, for target: String) {
-    media.insert(new, for: target)
+    media.withLock { $0.insert(new, for: target) }
   }
 
   /// The media with its rendered content, or without if it must be rendered for each request.
@@ -43,7 +43,7 @@ final class ResolvedMediaCache: Sendable {
   ) -> ResolvedMedia {
     if content.map({ $0.etag == known.content?.etag }) ?? known.isTransient { return known }
     let rendered = ResolvedMedia(known, content: content)
-    media.replace(for: target, by: rendered) { $0 === known }
+    media.withLock { if $0.peek(target) === known { $0.insert(rendered, for: target) } }
     return rendered
   }
 }
