@@ -13,11 +13,6 @@ protocol Engine: Sendable {
     _ body: @escaping @Sendable (Connection) throws -> R
   ) async throws -> R
 
-  /// Reads what many ask for at the same time, together with them if that costs less.
-  func readTogether<R: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> R
-  ) async throws -> R
-
   /// Changes the database and returns once the change would survive a power cut; throws what `body` throws.
   ///
   /// `body` may be called again, in a new transaction, when what it did was undone. `expectedBatch` is the number of
@@ -39,12 +34,6 @@ protocol Engine: Sendable {
 }
 
 extension Engine {
-  func readTogether<R: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> R
-  ) async throws -> R {
-    try await read(body)
-  }
-
   @discardableResult
   func write<R: Sendable>(
     _ body: @escaping @Sendable (Transaction) throws -> R

@@ -69,7 +69,7 @@ extension EngineTables {
 
 extension EngineTables {
   func isFetchRecorded(_ id: Int, user: UserID, device: String?) async throws -> Bool? {
-    try await database.readTogether { connection in
+    try await database.read { connection in
       try connection.value(
         connection.isFetchRecorded("$2", user: "$1", device: "CAST($3 AS text)"), user, id, device)
     }

@@ -230,7 +230,7 @@ extension EngineTables {
   func device(
     withToken hash: Digest, fetching notification: Int?
   ) async throws -> TokenDevice? {
-    let found = try await database.readTogether { connection in
+    let found = try await database.read { connection in
       try connection.first(connection.deviceWithToken, hash, notification) { row in
         let device = try TokenDevice(
           registration: row.next(), user: row.next(), name: row.next(), isFetchRecorded: row.next())

@@ -6,7 +6,6 @@ final class SQLiteDatabase: Engine {
   let path: String
   private let writer: Writer
   private let idleReaders = Mutex<[Reader]>([])
-  private let sharedReads = SharedReads()
 
   /// More threads may read at once; their connections are then closed after use.
   private static let idleReaderLimit = 8
@@ -37,22 +36,11 @@ final class SQLiteDatabase: Engine {
   func read<R: Sendable>(
     _ body: @escaping @Sendable (SQLiteConnection) throws -> R
   ) throws -> R {
-    try withReader(body)
-  }
-
-  /// Calls `body` with a connection that nobody else uses.
-  func withReader<R: Sendable>(_ body: (SQLiteConnection) throws -> R) throws -> R {
     let reader = try idleReaders.withLock { $0.popLast() } ?? Reader(path: path)
     defer {
       idleReaders.withLock { if $0.count < Self.idleReaderLimit { $0.append(reader) } }
     }
     return try reader.connection.withLock { try body($0) }
-  }
-
-  func readTogether<R: Sendable>(
-    _ body: @escaping @Sendable (SQLiteConnection) throws -> R
-  ) async throws -> R {
-    try await sharedReads.read(self, body)
   }
 
   func write<R: Sendable>(
