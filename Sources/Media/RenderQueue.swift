@@ -4,6 +4,9 @@ import RichPushAPI
 import Store
 import Synchronization
 
+/// What a render has made, or why it failed.
+typealias RenderOutcome = Result<RenderedMedia, ServiceError>
+
 /// A queue of renders for each plugin; the largest total waiting time of callers comes first.
 package final class RenderQueues: Sendable {
   /// A user's calls of one plugin.
@@ -65,15 +68,13 @@ package final class RenderQueues: Sendable {
     min(plugin.manifest.workers.max ?? .max, concurrency)
   }
 
-  /// Runs `render` when the queue admits it.
+  /// Runs `render` when the queue admits it: first what the most callers have waited for the longest.
   func run(
-    _ inFlight: InFlightRender, of plugin: Plugin,
-    _ render: () async -> InFlightRender.Outcome
-  ) async -> InFlightRender.Outcome {
+    of plugin: Plugin, waiters: @escaping @Sendable () -> Int,
+    _ render: () async -> RenderOutcome
+  ) async -> RenderOutcome {
     do throws(AdmissionQueue.Rejection) {
-      return try await self[plugin].withAdmission(
-        priority: inFlight.priority(waited:), render
-      ).get()
+      return try await self[plugin].withAdmission(priority: { $0 * waiters() }, render).get()
     } catch {
       let wait = if case .full(let wait) = error { wait } else { timeout }
       return .failure(
@@ -94,57 +95,5 @@ package final class RenderQueues: Sendable {
       queues[plugin.richType] = queue
       return queue
     }
-  }
-}
-
-/// A rendition that is being rendered; all requests for it share the outcome.
-final class InFlightRender: Sendable {
-  typealias Outcome = Result<RenderedMedia, ServiceError>
-
-  private struct State {
-    var waiters: [CheckedContinuation<Outcome, Never>] = []
-    /// Nil until the render is complete.
-    var outcome: Outcome?
-    var isHandedOver = false
-  }
-
-  private let state = Mutex(State())
-
-  /// The number of waiting callers.
-  var subscribers: Int { state.withLock { $0.waiters.count } }
-
-  /// The time that all its callers have waited together.
-  @Sendable func priority(waited: Duration) -> Duration { waited * subscribers }
-
-  /// Whether ``outcomeOrHandOver()`` has returned nil, so that its caller will wait for the outcome.
-  var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
-
-  /// The outcome; nil if it is not complete, after which the caller waits for it with ``outcome()``.
-  func outcomeOrHandOver() -> Outcome? {
-    state.withLock { state in
-      if state.outcome == nil { state.isHandedOver = true }
-      return state.outcome
-    }
-  }
-
-  /// Waits for the outcome.
-  func outcome() async -> Outcome {
-    await withCheckedContinuation { continuation in
-      let outcome = state.withLock { state in
-        if state.outcome == nil { state.waiters.append(continuation) }
-        return state.outcome
-      }
-      if let outcome { continuation.resume(returning: outcome) }
-    }
-  }
-
-  /// Completes the render and resumes every waiter with its outcome.
-  func complete(_ outcome: Outcome) {
-    let waiters = state.withLock { state in
-      state.outcome = outcome
-      defer { state.waiters = [] }
-      return state.waiters
-    }
-    for waiter in waiters { waiter.resume(returning: outcome) }
   }
 }

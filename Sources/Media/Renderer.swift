@@ -1,8 +1,8 @@
 import FoundationEssentials
 package import PluginHost
+import Primitives
 package import RichPushAPI
 package import Store
-import Synchronization
 
 /// Provides renditions: from the store, or rendered once for all concurrent requests.
 package final class Renderer: Sendable {
@@ -13,11 +13,9 @@ package final class Renderer: Sendable {
   /// Counts waiting callers, so that background work can yield to them.
   package let foreground: ForegroundLoad
   private let queues: RenderQueues
-  private let inFlight = Mutex<[Digest: InFlightRender]>([:])
+  private let renders = SharedWork<Digest, RenderOutcome>()
   /// The field that marks a stored rendition as the asset itself.
   private static let sendfile = "X-Sendfile"
-  /// How long a completed render is kept for the caller that handed it over.
-  private static let handOverTime = Duration.seconds(1)
 
   /// Creates a renderer.
   package init(
@@ -83,7 +81,7 @@ package final class Renderer: Sendable {
     if let media = stored(request) { return .stored(media) }
     return try await foreground.track { () async throws(ServiceError) in
       // Waiting for a render that is under way needs no other call of the plugin.
-      if inFlight.withLock({ $0[request.key] != nil }) { return try await share(request) }
+      if renders.isUnderWay(request.key) { return try await share(request) }
       return try await queues.inTurn(of: user, request.plugin, isFetch: isFetch) {
         () async throws(ServiceError) in
         try await share(request)
@@ -122,37 +120,21 @@ package final class Renderer: Sendable {
     else {
       return nil
     }
-    let (render, isNew) = join(request.key)
-    guard isNew else { return nil }
-    Task.immediate {
-      render.complete(await callPlugin(request, inline: true))
-      // Its caller is about to call `rendition(_:for:)`, unless the client has disconnected.
-      if render.isHandedOver { try? await Task.sleep(for: Self.handOverTime) }
-      remove(render, request.key)
-    }
-    return try render.outcomeOrHandOver()?.get()
+    return try renders.begin(request.key) { [self] in
+      await callPlugin(request, inline: true)
+    }?.get()
   }
 
   private func share(_ request: RenditionRequest) async throws(ServiceError) -> RenderedMedia {
-    let (render, isNew) = join(request.key)
-    if isNew {
-      Task.immediate {
-        render.complete(await complete(render, request))
-      }
-    } else {
-      counts.count(.coalesced)
-    }
-    let outcome = await render.outcome()
-    remove(render, request.key)
-    return try outcome.get()
+    try await renders.value(request.key, joining: { counts.count(.coalesced) }) { [self] in
+      await fetchOrRenderInTurn(request)
+    }.get()
   }
 
-  private func complete(
-    _ render: InFlightRender, _ request: RenditionRequest
-  ) async -> InFlightRender.Outcome {
-    guard let turns = turns(of: request) else { return await fetchOrRender(render, request) }
+  private func fetchOrRenderInTurn(_ request: RenditionRequest) async -> RenderOutcome {
+    guard let turns = turns(of: request) else { return await fetchOrRender(request) }
     await turns.begin(request.key)
-    let outcome = await fetchOrRender(render, request)
+    let outcome = await fetchOrRender(request)
     // Until then no other node finds it.
     store.renditions.whenUploaded(request.key) { turns.end(request.key) }
     return outcome
@@ -163,36 +145,20 @@ package final class Renderer: Sendable {
     request.plugin.manifest.perUser ? nil : store.renderTurns
   }
 
-  private func fetchOrRender(
-    _ render: InFlightRender, _ request: RenditionRequest
-  ) async -> InFlightRender.Outcome {
+  private func fetchOrRender(_ request: RenditionRequest) async -> RenderOutcome {
     // Before the queue, where no call of the plugin waits for the object store.
     do {
       if let media = try await fetch(request) { return .success(.stored(media)) }
     } catch { return .failure(ServiceError(any: error)) }
-    return await queues.run(render, of: request.plugin) {
-      // Another render may have completed between `stored` and `join`.
+    let (renders, key) = (self.renders, request.key)
+    return await queues.run(of: request.plugin, waiters: { renders.waiters(key) }) {
+      // Another render may have completed since it was looked for.
       if let media = lookUp(request) { return .success(.stored(media)) }
       return await callPlugin(request, inline: false)
     }
   }
 
-  /// The render in flight for a key, or a new one.
-  private func join(_ key: Digest) -> (render: InFlightRender, isNew: Bool) {
-    inFlight.withLock { inFlight in
-      if let running = inFlight[key] { return (running, false) }
-      let new = InFlightRender()
-      inFlight[key] = new
-      return (new, true)
-    }
-  }
-
-  private func remove(_ render: InFlightRender, _ key: Digest) {
-    inFlight.withLock { if $0[key] === render { $0[key] = nil } }
-  }
-
-  private func callPlugin(_ request: RenditionRequest, inline: Bool) async -> InFlightRender.Outcome
-  {
+  private func callPlugin(_ request: RenditionRequest, inline: Bool) async -> RenderOutcome {
     do {
       try await fetchAsset(of: request)
       let reply = try await host.respond(to: request.call, inline: inline)

@@ -5,12 +5,12 @@ import Synchronization
 /// The rest wait, highest priority first, and are rejected when the queue is full or the wait would exceed
 /// `timeout`.
 ///
-/// Rendering, plugin calls and password hashing share this type; they differ only in how they rank
+/// Rendering, plugin calls, password hashing and uploads share this type; they differ only in how they rank
 /// waiters.
 ///
 ///     let queue = AdmissionQueue(width: 2, timeout: .seconds(20))
-///     let rendition = try await queue.withAdmission(priority: { $0 * render.subscribers }) {
-///       await plugin.render(render)
+///     let rendition = try await queue.withAdmission(priority: { $0 * callers }) {
+///       await plugin.render(request)
 ///     }
 package final class AdmissionQueue: Sendable {
   /// Why an operation was not admitted.

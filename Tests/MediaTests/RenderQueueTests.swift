@@ -3,6 +3,7 @@ import PluginHost
 import Primitives
 import RichPushAPI
 import Store
+import Synchronization
 import TestSupport
 import Testing
 import Waiting
@@ -10,22 +11,41 @@ import Waiting
 @testable import Media
 
 @Suite(.timeLimit(.minutes(1))) struct RenderQueueTests {
-  private static let outcome = InFlightRender.Outcome.success(.redirect(location: "https://a.b"))
+  private static let outcome = RenderOutcome.success(.redirect(location: "https://a.b"))
 
   @Test func `renders first what the most callers have waited for the longest`() async throws {
-    let (few, many) = (InFlightRender(), InFlightRender())
+    let scratch = try Scratch()
+    try scratch.installPlugin("one", manifest: #"{"workers":{"max":1}}"#, "exit 0")
+    let plugin = try #require(try scratch.pluginHost().plugin("one"))
+    let queues = RenderQueues(concurrency: 4)
+    let gates = [Barrier(), Barrier()]
+    let order = Mutex<[Int]>([])
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for (render, callers) in [(few, 1), (many, 3)] {
-        for _ in 0..<callers { group.addTask { _ = await render.outcome() } }
-        try await eventually("all callers wait") { render.subscribers == callers }
+      for gate in gates {
+        group.addTask {
+          _ = await queues.run(of: plugin, waiters: { 1 }) {
+            await gate.opening()
+            return Self.outcome
+          }
+        }
+        try await eventually("it runs") { gate.waiters == 1 }
       }
-      let fewPriority = few.priority(waited: .milliseconds(20))
-      #expect(many.priority(waited: .milliseconds(10)) > fewPriority)
-      #expect(many.priority(waited: .milliseconds(6)) < fewPriority)
-      few.complete(Self.outcome)
-      many.complete(Self.outcome)
+      // However much longer the first has waited than the last.
+      for (index, callers) in [1, 1_000_000, 1_000_000_000_000].enumerated() {
+        group.addTask {
+          _ = await queues.run(of: plugin, waiters: { callers }) {
+            order.withLock { $0.append(index) }
+            return Self.outcome
+          }
+        }
+        try await eventually("it waits") { queues.load(of: plugin).waiting == index + 1 }
+      }
+      gates[0].open()
+      try await eventually("all have run") { order.withLock { $0.count } == 3 }
+      gates[1].open()
+      try await group.waitForAll()
     }
-    #expect(few.subscribers == 0 && many.subscribers == 0)
+    #expect(order.withLock { $0 } == [2, 1, 0])
   }
 
   @Test func `admits one call more than a plugin takes, and rejects with the time to wait`()
@@ -35,21 +55,44 @@ import Waiting
     try scratch.installPlugin("one", manifest: #"{"workers":{"max":1}}"#, "exit 0")
     let plugin = try #require(try scratch.pluginHost().plugin("one"))
     let queues = RenderQueues(concurrency: 4, timeout: .zero)
-    let gates = [InFlightRender(), InFlightRender()]
-    let running = gates.map { gate in
-      Task { await queues.run(InFlightRender(), of: plugin) { await gate.outcome() } }
+    let gate = Barrier()
+    let running = (0..<2).map { _ in
+      Task {
+        await queues.run(of: plugin, waiters: { 1 }) {
+          await gate.opening()
+          return Self.outcome
+        }
+      }
     }
-    for gate in gates { try await eventually("both run") { gate.subscribers == 1 } }
-    let rejected = await queues.run(InFlightRender(), of: plugin) {
+    try await eventually("both run") { gate.waiters == 2 }
+    let rejected = await queues.run(of: plugin, waiters: { 1 }) {
       Issue.record("it was admitted")
       return Self.outcome
     }
     let error = try #require(throws: ServiceError.self) { try rejected.get() }
     #expect(error.code == .busy && error.retryAfter == 1)
     #expect(queues.load(of: plugin).rejected == 1 && queues.load(of: plugin).waiting == 0)
-    for gate in gates { gate.complete(Self.outcome) }
+    gate.open()
     for task in running { _ = try await task.value.get() }
-    _ = try await queues.run(InFlightRender(), of: plugin) { Self.outcome }.get()
+    _ = try await queues.run(of: plugin, waiters: { 1 }) { Self.outcome }.get()
+  }
+}
+
+/// Holds up all who come before it is opened.
+private final class Barrier: Sendable {
+  private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
+
+  var waiters: Int { waiting.withLock { $0?.count ?? 0 } }
+
+  func opening() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = waiting.withLock { $0?.append(continuation) == nil }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  func open() {
+    for continuation in waiting.withLock({ $0.take() }) ?? [] { continuation.resume() }
   }
 }
 
@@ -70,19 +113,19 @@ import Waiting
     let scratch = try Scratch()
     let plugin = try plugin(workers: workers, in: scratch)
     let queues = RenderQueues(concurrency: 4)
-    let gate = InFlightRender()
+    let gate = Barrier()
     let calls = (0..<5).map { _ in
       Task {
         try await queues.inTurn(of: Self.alice, plugin) { () async throws(ServiceError) in
-          _ = await gate.outcome()
+          await gate.opening()
         }
       }
     }
-    try await eventually("as many run as may") { gate.subscribers == atOnce }
+    try await eventually("as many run as may") { gate.waiters == atOnce }
     let other = try await queues.inTurn(of: Self.bob, plugin) { () async throws(ServiceError) in 1 }
     let background = try await queues.inTurn(of: nil, plugin) { () async throws(ServiceError) in 2 }
-    #expect([other, background] == [1, 2] && gate.subscribers == atOnce)
-    gate.complete(.failure(ServiceError(.busy, "")))
+    #expect([other, background] == [1, 2] && gate.waiters == atOnce)
+    gate.open()
     for call in calls { try await call.value }
   }
 
@@ -94,10 +137,10 @@ import Waiting
       try plugin(workers: 2, in: scratch), try plugin(workers: 1, in: scratch)
     )
     let queues = RenderQueues(concurrency: 4)
-    let gate = InFlightRender()
+    let gate = Barrier()
     let first = Task.immediate {
       try await queues.inTurn(of: Self.alice, plugin) { () async throws(ServiceError) in
-        _ = await gate.outcome()
+        await gate.opening()
       }
     }
     let waiting = (0..<UserQuota.waitingRenditions).map { _ in
@@ -112,7 +155,7 @@ import Waiting
     try await queues.inTurn(of: Self.alice, other) { () async throws(ServiceError) in }
     waiting[0].cancel()
     await #expect(throws: ServiceError.self) { try await waiting[0].value }
-    gate.complete(.failure(ServiceError(.busy, "")))
+    gate.open()
     for call in [first] + waiting.dropFirst() { try await call.value }
   }
 }

@@ -31,7 +31,7 @@ package final class Blobs: Sendable {
   /// Held while a blob's time is set, and while a blob is found too old and removed.
   let timestampLock = Mutex<Void>(())
   let groupCommit: GroupCommit
-  let fetches = SharedWork<Digest, Void>()
+  let fetches = SharedWork<Digest, Result<Void, StoreError>>()
   let cacheSize = Mutex<Int?>(nil)
   /// When blobs were found to be in the object store, or were stored there.
   let uploads = Mutex(GenerationalCache<Digest, Date>(capacity: 10_000))

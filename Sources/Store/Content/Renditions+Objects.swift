@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 // With an object store, renditions are uploaded, so that other nodes find what one has rendered.
 extension Renditions {
@@ -38,8 +39,11 @@ extension Renditions {
   /// Uploads a new rendition; nobody waits for it.
   func startUpload(_ key: Digest) {
     guard let objects else { return }
-    let isAdded = uploads.add(key) { [self] key in await upload(key, to: objects) }
-    if !isAdded { objects.count(\.dropped) }
+    uploads.begin(key) { [self] in
+      do {
+        try await uploadQueue.withAdmission { await upload(key, to: objects) }.get()
+      } catch { objects.count(\.dropped) }
+    }
   }
 
   /// Calls a function once the object store has a rendition that was stored here, or will not get it.

@@ -16,8 +16,9 @@ package final class Renditions: Sendable {
   /// The secret of the database from which the key of the seal is derived.
   private let secret: @Sendable () async throws -> String
   private let knownSeal = Mutex<RenditionSeal?>(nil)
-  let fetches = SharedWork<Digest, Rendition?>()
-  let uploads = UploadQueue()
+  let fetches = SharedWork<Digest, Result<Rendition?, StoreError>>()
+  let uploads = SharedWork<Digest, Void>()
+  let uploadQueue = AdmissionQueue(width: 4, maximumWaiters: 10_000, timeout: .seconds(3600))
   private let now: @Sendable () -> Date
   private let headers = Mutex(GenerationalCache<Digest, Rendition>(capacity: headerCacheCapacity))
   private let bytes = Mutex(0)

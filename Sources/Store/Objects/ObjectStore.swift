@@ -33,7 +33,7 @@ package final class ObjectStore: Sendable {
   let clock: any SteadyClock
   private let client: S3Client
   private let state = Mutex(State())
-  private let probes = SharedWork<Int, Void>()
+  private let probes = SharedWork<Int, Result<Void, StoreError>>()
 
   /// A success proves for so long that it is there.
   private static let trust = Duration.seconds(5)
