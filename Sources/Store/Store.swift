@@ -50,7 +50,7 @@ package final class Store: Sendable {
   package let observers = CommitObservers()
 
   /// How many receipts were lost because the database did not take them.
-  package var droppedReceipts: Int { tables.unwritten.dropped }
+  package var droppedReceipts: Int { tables.pendingReceipts.dropped }
 
   /// Where content is kept besides the data folder, if anywhere.
   package let objects: ObjectStore?

@@ -157,21 +157,6 @@ import Waiting
     #expect(guests == 1)
   }
 
-  @Test func `fetches are committed at once when there are as many as a commit takes`() {
-    let pending = PendingFetches()
-    let fetch = PendingFetches.Fetch(id: 1, user: alice, device: nil, time: scratch.now)
-    var urgencies = (0..<2500).map { _ in pending.add(fetch) }
-    #expect(urgencies[0] == .soon && urgencies[1999] == .now)
-    urgencies.remove(at: 1999)
-    #expect(urgencies.dropFirst().allSatisfy { $0 == nil })
-    for left in [500, 0] {
-      var asked: [PendingFetches.Urgency] = []
-      let taken = pending.take(for: .init()) { asked.append($0) }
-      #expect(taken.count == (left > 0 ? 2000 : 500) && asked == (left > 0 ? [.soon] : []))
-    }
-    #expect(pending.add(fetch) == .soon)
-  }
-
   @Test func `the log is copied into the database by another thread`() async throws {
     let store = try scratch.open()
     let text = String(repeating: "x", count: 100_000)

@@ -12,8 +12,7 @@ final class PostgresTables: EngineTables {
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner: String
-  let pendingFetches = PendingFetches()
-  let unwritten = UnwrittenReceipts()
+  let pendingReceipts = PendingReceipts()
   private let listener: PostgresListener?
 
   /// Connects to a database, and creates or migrates its tables as needed.

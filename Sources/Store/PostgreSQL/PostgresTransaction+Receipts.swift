@@ -13,10 +13,10 @@ extension RecordedState {
 extension PostgresTransaction {
   /// Writes the times of receipts' first states, for users and for devices that are registrations of the
   /// recipients; counts the first ones of users.
-  func record(_ state: RecordedState, _ receivers: [PendingFetches.Fetch]) throws {
+  func record(_ state: RecordedState, _ receipts: [NewReceipt]) throws {
     let column = state.rawValue
     var ofDevices: Set<[Int]> = []
-    let devices = receivers.filter { $0.device != nil }
+    let devices = receipts.filter { $0.device != nil }
     if !devices.isEmpty {
       try send(
         """
@@ -61,7 +61,7 @@ extension PostgresTransaction {
       FROM found JOIN notification ON notification.id = found.notification
       WHERE recipient.notification = found.notification AND recipient.user_id = found.user_id
       RETURNING recipient.notification, recipient.user_id, found.time, sender
-      """, receivers.map(\.id), receivers.map(\.user), receivers.map(\.time)
+      """, receipts.map(\.id), receipts.map(\.user), receipts.map(\.time)
     ) { [self] result in
       _ = try result.map { row in
         let (id, user): (Int, UserID) = (try row.next(), try row.next())

@@ -52,7 +52,7 @@ protocol Changing: Queryable {
 
   /// Writes the times of the first receipts in a state, of users and of those devices that are registrations of
   /// theirs, with their events and counts.
-  func record(_ state: RecordedState, _ receivers: [PendingFetches.Fetch]) throws
+  func record(_ state: RecordedState, _ receipts: [NewReceipt]) throws
 
   /// Inserts the recipients, push events and jobs of a notification, due at once or at its `notBefore`; those of a
   /// large audience are stored in parts.

@@ -62,6 +62,4 @@ protocol EngineTables: Tables, AnyObject {
   var now: @Sendable () -> Date { get }
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   var owner: String { get }
-  /// Fetches whose receipts are written with the next commit.
-  var pendingFetches: PendingFetches { get }
 }

@@ -13,55 +13,49 @@ extension EngineTables {
         """, user, id, now, as: Bool.self)
       guard isTheirs == true else { return false }
       try transaction.record(
-        .read, [PendingFetches.Fetch(id: id, user: user, device: device, time: now)])
+        .read, [NewReceipt(state: .read, id: id, user: user, device: device, time: now)])
       return true
     }
   }
 
-  func recordSent(_ users: [Int: [UserID]]) { recordSent(users, at: now()) }
-
-  private func recordSent(_ users: [Int: [UserID]], at time: Date) {
-    database.writeSoon(within: nil) { transaction in
-      try transaction.record(
-        .sent,
-        users.flatMap { id, users in
-          users.map { PendingFetches.Fetch(id: id, user: $0, device: nil, time: time) }
-        })
-    } onFailure: { [weak self, unwritten] error in
-      unwritten.keep(users.values.reduce(0) { $0 + $1.count }, after: error) { [weak self] in
-        self?.recordSent(users, at: time)
-      }
+  func recordSent(_ users: [Int: [UserID]]) {
+    let time = now()
+    let receipts = users.flatMap { id, users in
+      users.map { NewReceipt(state: .sent, id: id, user: $0, time: time) }
     }
+    if let urgency = pendingReceipts.add(receipts, .now) { writePendingReceipts(urgency) }
   }
 
   func recordFetched(_ id: Int, user: UserID, device: String?) {
-    let fetch = PendingFetches.Fetch(id: id, user: user, device: device, time: now())
-    if let urgency = pendingFetches.add(fetch) { writePendingFetches(urgency) }
+    let receipt = NewReceipt(state: .fetched, id: id, user: user, device: device, time: now())
+    // Each commit writes many pages, so it waits for further fetches, unless another change comes.
+    let urgency = pendingReceipts.add(CollectionOfOne(receipt), .soon)
+    if let urgency { writePendingReceipts(urgency) }
   }
 
-  private func writePendingFetches(
-    _ urgency: PendingFetches.Urgency, _ batch: PendingFetches.Batch = .init()
+  private func writePendingReceipts(
+    _ urgency: PendingReceipts.Urgency, _ batch: PendingReceipts.Batch = .init()
   ) {
-    // Each commit writes many pages, so it waits for further fetches, unless another change comes.
     let timeout: DispatchTimeInterval? = urgency == .soon ? .milliseconds(100) : nil
     database.writeSoon(within: timeout) { [self] transaction in
-      let fetches = take(batch)
-      if fetches.isEmpty { return }
+      let receipts = Dictionary(grouping: take(batch), by: \.state)
+      if let sent = receipts[.sent] { try transaction.record(.sent, sent) }
+      guard let fetched = receipts[.fetched] else { return }
       let hasParts = try transaction.value(
         "SELECT EXISTS (SELECT 1 FROM audience_part)", as: Bool.self)
       if hasParts == true {
-        for fetch in fetches { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
+        for fetch in fetched { try transaction.addPendingRecipient(fetch.user, of: fetch.id) }
       }
-      try transaction.record(.fetched, fetches)
-    } onFailure: { [weak self, unwritten] error in
-      unwritten.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
-        self?.writePendingFetches(.now, batch)
+      try transaction.record(.fetched, fetched)
+    } onFailure: { [weak self, pendingReceipts] error in
+      pendingReceipts.keep(self?.take(batch).count ?? 0, after: error) { [weak self] in
+        self?.writePendingReceipts(.now, batch)
       }
     }
   }
 
-  private func take(_ batch: PendingFetches.Batch) -> [PendingFetches.Fetch] {
-    pendingFetches.take(for: batch) { writePendingFetches($0) }
+  private func take(_ batch: PendingReceipts.Batch) -> [NewReceipt] {
+    pendingReceipts.take(for: batch) { writePendingReceipts($0) }
   }
 }
 

@@ -8,8 +8,8 @@ import FoundationEssentials
 protocol Tables: Accounts, Sessions, Notifications, SentNotifications, AssetCatalogue, Outbox,
   Events, Administration, Upkeep
 {
-  /// Receipts that wait for the database to be back.
-  var unwritten: UnwrittenReceipts { get }
+  /// Receipts that are to be written.
+  var pendingReceipts: PendingReceipts { get }
 }
 
 /// What checks and clean-up need of the tables.

@@ -2,14 +2,17 @@ import FoundationEssentials
 import Primitives
 
 extension SQLiteConnection {
-  func record(_ state: RecordedState, _ receivers: [PendingFetches.Fetch]) throws {
+  func record(_ state: RecordedState, _ receipts: [NewReceipt]) throws {
     switch state {
-    case .fetched: try recordFetched(receivers)
-    case .read: for receiver in receivers { try recordRead(receiver) }
+    case .fetched: try recordFetched(receipts)
+    case .read: for receipt in receipts { try recordRead(receipt) }
     case .sent:
-      let receivers = Dictionary(grouping: receivers, by: \.id)
-      for (id, receivers) in receivers.sorted(by: { $0.key < $1.key }) {
-        try recordSent(receivers.map(\.user), of: id, at: receivers[0].time)
+      let times = Dictionary(grouping: receipts, by: \.time)
+      for (time, receipts) in times.sorted(by: { $0.key < $1.key }) {
+        let notifications = Dictionary(grouping: receipts, by: \.id)
+        for (id, receipts) in notifications.sorted(by: { $0.key < $1.key }) {
+          try recordSent(receipts.map(\.user), of: id, at: time)
+        }
       }
     }
   }
@@ -25,10 +28,10 @@ extension SQLiteConnection {
     try count("reached", of: [id: (first.count, time)], first: "first_sent")
   }
 
-  private func recordRead(_ receiver: PendingFetches.Fetch) throws {
-    let (id, user, time) = (receiver.id, receiver.user, receiver.time)
+  private func recordRead(_ receipt: NewReceipt) throws {
+    let (id, user, time) = (receipt.id, receipt.user, receipt.time)
     var isDevices = false
-    if let device = receiver.device {
+    if let device = receipt.device {
       isDevices =
         try value(
           """
@@ -56,14 +59,14 @@ extension SQLiteConnection {
 extension SQLiteConnection {
   /// Writes the times of first fetches, of users and of those devices that are registrations of theirs, with
   /// their events and counts.
-  fileprivate func recordFetched(_ fetches: [PendingFetches.Fetch]) throws {
+  fileprivate func recordFetched(_ fetches: [NewReceipt]) throws {
     let areUsers = try changes(
       """
       UPDATE recipient SET fetched = $1 WHERE user_id = $2 AND notification = $3 AND fetched IS NULL
       """, fetches
     ) { ($0.time, $0.user, $0.id) }
     let areDevices = try firstsOfDevices(fetches, areUsers)
-    var receipts: [PendingFetches.Fetch] = []
+    var receipts: [NewReceipt] = []
     var counts: [Int: (number: Int, time: Date)] = [:]
     for (fetch, (isUsers, isDevices)) in zip(fetches, zip(areUsers, areDevices)) {
       // A device's receipt is the user's, too.
@@ -80,7 +83,7 @@ extension SQLiteConnection {
 
   /// Writes the times of those fetches that are the first of a registration of a recipient; returns which.
   private func firstsOfDevices(
-    _ fetches: [PendingFetches.Fetch], _ areUsers: [Bool]
+    _ fetches: [NewReceipt], _ areUsers: [Bool]
   ) throws -> [Bool] {
     var areFirst = [Bool](repeating: false, count: fetches.count)
     let given = fetches.indices.filter { fetches[$0].device != nil }
@@ -109,7 +112,7 @@ extension SQLiteConnection {
   }
 
   /// Inserts the events that tell of first fetches.
-  private func insertReceipts(of fetches: [PendingFetches.Fetch]) throws {
+  private func insertReceipts(of fetches: [NewReceipt]) throws {
     let senders: [Int: UserID?] = try dictionary(
       "SELECT id, sender FROM notification WHERE id \(isIn("$1"))", Array(Set(fetches.map(\.id))))
     try insert(
@@ -120,7 +123,7 @@ extension SQLiteConnection {
   }
 }
 
-extension PendingFetches.Fetch {
+extension NewReceipt {
   /// The data of the event.
   fileprivate var receipt: String {
     var json: [UInt8] = []
@@ -136,5 +139,5 @@ extension PendingFetches.Fetch {
     return String(decoding: json, as: UTF8.self)
   }
 
-  fileprivate var withoutDevice: Self { Self(id: id, user: user, device: nil, time: time) }
+  fileprivate var withoutDevice: Self { Self(state: state, id: id, user: user, time: time) }
 }

@@ -11,8 +11,7 @@ final class SQLiteTables: EngineTables {
   let now: @Sendable () -> Date
   /// Identifies this process's leases: an outcome counts only if the lease has not passed to another.
   let owner: String
-  let pendingFetches = PendingFetches()
-  let unwritten = UnwrittenReceipts()
+  let pendingReceipts = PendingReceipts()
 
   /// Opens the database of a data folder, creating or migrating it as needed.
   ///
