@@ -85,14 +85,27 @@ extension UInt8 {
   }
 }
 
-/// JSON string literals, for texts that are not made by an encoder because their order and spacing matter, or
-/// because an encoder is too slow.
+/// JSON that is put together from texts: where its bytes matter, where an encoder is too slow, and in plugins, which
+/// have none.
 package enum JSONText {
   /// A string literal with its quotes: only what RFC 8259 section 7 requires is escaped.
   package static func quoted(_ text: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count + 2)
-    append(text, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+      case 0x0A: bytes += "\\n".utf8
+      case 0x0D: bytes += "\\r".utf8
+      case 0x09: bytes += "\\t".utf8
+      case ..<0x20:
+        bytes += (byte < 0x10 ? "\\u000" : "\\u00").utf8
+        bytes += String(byte, radix: 16).utf8
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -110,23 +123,5 @@ package enum JSONText {
   /// A number in the shortest form, without a fraction if it is an integer.
   package static func number(_ value: Double) -> String {
     Int(exactly: value).map(String.init) ?? "\(value)"
-  }
-
-  /// Appends a string literal with its quotes.
-  package static func append(_ text: String, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0x0A: bytes += "\\n".utf8
-      case 0x0D: bytes += "\\r".utf8
-      case 0x09: bytes += "\\t".utf8
-      case ..<0x20:
-        bytes += (byte < 0x10 ? "\\u000" : "\\u00").utf8
-        bytes += String(byte, radix: 16).utf8
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

@@ -1,6 +1,7 @@
 import Imaging
 import MediaTypes
 import PluginKit
+import Primitives
 
 /// The rich type `img`: sends any picture as a device needs it.
 @main
@@ -47,18 +48,15 @@ extension Options {
 }
 
 extension Facts {
-  /// The response to `validate`; all values are our own words and numbers, so nothing needs escaping.
+  /// The response to `validate`.
   fileprivate var json: String {
-    var members = [
-      #""contentType":"\#(kind.mediaType)""#,
-      #""width":\#(size.width)"#,
-      #""height":\#(size.height)"#,
-      #""colour":"\#(colour)""#,
-      #""transparent":\#(isTransparent)"#,
-      #""animated":\#(isAnimated)"#,
-    ]
-    if !advice.isEmpty { members.append(#""advice":"\#(advice.joined(separator: " "))""#) }
-    return "{\(members.joined(separator: ","))}"
+    let quoted = JSONText.quoted
+    return JSONText.object([
+      "contentType": quoted(kind.mediaType), "width": "\(size.width)", "height": "\(size.height)",
+      "colour": quoted("\(colour)"), "transparent": "\(isTransparent)",
+      "animated": "\(isAnimated)",
+      "advice": advice.isEmpty ? nil : quoted(advice.joined(separator: " ")),
+    ])
   }
 }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 package import Primitives
+import RichPushAPI
 
 /// Writes the operator's log to standard error: one system call per entry, so that lines do not mix.
 package struct OperatorLog: Sendable {
@@ -58,13 +59,10 @@ package struct OperatorLog: Sendable {
       let time, level, area, message: String
       let request, notification: String?
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let line = Line(
       time: stamp, level: entry.level.name, area: entry.area, message: entry.text,
       request: entry.request, notification: entry.notification)
-    return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self).printableJSON }
-      ?? ""
+    return JSONCoding.text(line).printableJSON
   }
 
   /// The device and the inode of standard error, as in `JOURNAL_STREAM` (systemd.exec(5)).

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Primitives
 
 /// What Firebase sends to an Android device.
 package enum FCMMessageKind: String, Sendable, CaseIterable {
@@ -9,37 +10,12 @@ package enum FCMMessageKind: String, Sendable, CaseIterable {
 }
 
 /// The body of a request to send (`google.firebase.fcm.v1.SendMessageRequest`).
-struct FCMMessage: Encodable {
+struct FCMMessage {
   /// The most bytes of a picture that Firebase's library on the device downloads.
   static let largestPicture = 1_000_000
 
-  /// Whether the service only checks the message.
-  var validateOnly: Bool?
-  private let message: Message
-
-  private struct Message: Encodable {
-    let token: String
-    let data: [String: String]
-    let notification: Notification?
-    let android: Android
-  }
-
-  private struct Notification: Encodable {
-    let body: String
-    let image: String?
-  }
-
-  private struct Android: Encodable {
-    let priority = "HIGH"
-    let ttl: String
-    let collapseKey: String?
-    let notification: AndroidNotification?
-  }
-
-  private struct AndroidNotification: Encodable {
-    /// A notification on the device replaces one with the same tag.
-    let tag: String
-  }
+  /// The JSON text.
+  let json: [UInt8]
 
   /// The text of a push, as ``AnnouncementForm/webText(of:)`` makes it.
   private struct Text: Decodable {
@@ -56,42 +32,42 @@ struct FCMMessage: Encodable {
   }
 
   /// The message of a push to a device; nil if the push has a text that is not Firebase's.
-  init?(_ push: OutgoingPush, to token: String, as kind: FCMMessageKind, at now: Date) {
+  ///
+  /// If `validateOnly`, the service only checks it.
+  init?(
+    _ push: OutgoingPush, to token: String, as kind: FCMMessageKind, at now: Date,
+    validateOnly: Bool = false
+  ) {
     guard let text = try? JSONDecoder().decode(Text.self, from: Data(push.text.json.utf8)) else {
       return nil
     }
     let left = push.expires?.timeIntervalSince(now) ?? FCMProvider.longestLife
     let life = Int(min(max(left, 0), FCMProvider.longestLife))
-    var data: [String: String] = [:]
-    data["richId"] = text.richId
-    data["richType"] = text.richType
-    var notification: Notification?
-    var onDevice: AndroidNotification?
-    switch kind {
-    case .data:
-      data["richMessage"] = text.richMessage
-      data["attUrl"] = text.att?.url
-      data["attType"] = text.att?.type
-      data["attSize"] = (text.att?.size).map(String.init)
-    case .notification:
-      let picture = text.att.flatMap {
-        $0.type.hasPrefix("image/") && $0.size <= Self.largestPicture ? $0.url : nil
-      }
-      notification = Notification(body: text.richMessage ?? "", image: picture)
-      onDevice = push.collapseID.map(AndroidNotification.init)
+    let quoted = JSONText.quoted
+    let (isData, collapseID) = (kind == .data, push.collapseID.map(quoted))
+    let android = JSONText.object([
+      "collapseKey": push.isCollapsible ? collapseID : nil,
+      // A notification on the device replaces one with the same tag.
+      "notification": isData ? nil : collapseID.map { JSONText.object(["tag": $0]) },
+      "priority": quoted("HIGH"), "ttl": quoted("\(life)s"),
+    ])
+    // Of a notification, text and picture are Android's, and not the app's data.
+    let media = isData ? text.att : nil
+    let data = JSONText.object([
+      "attSize": media.map { quoted("\($0.size)") }, "attType": media.map { quoted($0.type) },
+      "attUrl": media.map { quoted($0.url) }, "richId": text.richId.map(quoted),
+      "richMessage": isData ? text.richMessage.map(quoted) : nil,
+      "richType": text.richType.map(quoted),
+    ])
+    let picture = text.att.flatMap {
+      $0.type.hasPrefix("image/") && $0.size <= Self.largestPicture ? quoted($0.url) : nil
     }
-    message = Message(
-      token: token, data: data, notification: notification,
-      android: Android(
-        ttl: "\(life)s",
-        collapseKey: push.isCollapsible ? push.collapseID : nil,
-        notification: onDevice))
-  }
-
-  /// The JSON text.
-  var json: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)).map(Array.init) ?? []
+    let notification = JSONText.object(["body": quoted(text.richMessage ?? ""), "image": picture])
+    let message = JSONText.object([
+      "android": android, "data": data, "notification": isData ? nil : notification,
+      "token": quoted(token),
+    ])
+    json = Array(
+      JSONText.object(["message": message, "validateOnly": validateOnly ? "true" : nil]).utf8)
   }
 }

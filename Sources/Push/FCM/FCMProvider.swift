@@ -142,9 +142,9 @@ extension FCMProvider {
       id: "", target: .device(handle: "richpush-check", platform: Platform.firebase.name),
       text: PushPayload(.alert, json: #"{"richId":"0"}"#))
     guard
-      var message = FCMMessage(push, to: "richpush-check", as: kind, at: now())
+      let message = FCMMessage(
+        push, to: "richpush-check", as: kind, at: now(), validateOnly: true)
     else { return [] }
-    message.validateOnly = true
     do throws(FCMAccessToken.Failure) {
       let (isGood, sentence) =
         switch await send(message.json, try await token.issue()) {

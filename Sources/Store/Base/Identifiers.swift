@@ -103,7 +103,7 @@ struct StringList: Sendable, Equatable, RawRepresentable {
   init(rawValue: String) { self.rawValue = rawValue }
 
   init(_ items: [String]) {
-    // Encoding strings as JSON can't fail.
+    // Encoding strings as JSON can't fail. By an encoder, since audiences are compared with the text in the database.
     let data = (try? JSONEncoder().encode(items)) ?? Data("[]".utf8)
     rawValue = String(decoding: data, as: UTF8.self)
   }

@@ -20,8 +20,8 @@ protocol Column: Parameter {
   static func parse(_ text: UnsafeBufferPointer<UInt8>) throws(StoreError) -> Self
   /// The value that NULL stands for; throws unless the type is optional.
   static func parseNull() throws(StoreError) -> Self
-  /// Appends the value as JSON, an element of a list in SQLite.
-  func appendJSON(to bytes: inout [UInt8])
+  /// The value as JSON, an element of a list in SQLite.
+  var json: String { get }
 }
 
 extension Column {
@@ -51,7 +51,7 @@ extension Int: Column {
     return number
   }
 
-  func appendJSON(to bytes: inout [UInt8]) { bytes += String(self).utf8 }
+  var json: String { String(self) }
 }
 
 extension Bool: Column {
@@ -72,7 +72,7 @@ extension Bool: Column {
     text.first == UInt8(ascii: "t")
   }
 
-  func appendJSON(to bytes: inout [UInt8]) { bytes += (self ? "true" : "false").utf8 }
+  var json: String { self ? "true" : "false" }
 }
 
 extension String: Column {
@@ -123,7 +123,7 @@ extension String: Column {
     return String(scalars)
   }
 
-  func appendJSON(to bytes: inout [UInt8]) { JSONText.append(self, to: &bytes) }
+  var json: String { JSONText.quoted(self) }
 }
 
 extension UnsafeBufferPointer<UInt8> {
@@ -157,7 +157,7 @@ extension Date: Column {
     Date(timeIntervalSince1970: Double(try Int.parse(text)) / 1000)
   }
 
-  func appendJSON(to bytes: inout [UInt8]) { bytes += String(milliseconds).utf8 }
+  var json: String { String(milliseconds) }
 
   /// The time as it is read back.
   var stored: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
@@ -191,7 +191,7 @@ extension Digest: Column {
     self = digest
   }
 
-  func appendJSON(to bytes: inout [UInt8]) { hex.appendJSON(to: &bytes) }
+  var json: String { hex.json }
 }
 
 extension Optional: Parameter where Wrapped: Parameter {
@@ -217,12 +217,7 @@ extension Optional: Column where Wrapped: Column {
 
   static func parseNull() -> Wrapped? { nil }
 
-  func appendJSON(to bytes: inout [UInt8]) {
-    switch self {
-    case .some(let value): value.appendJSON(to: &bytes)
-    case .none: bytes += "null".utf8
-    }
-  }
+  var json: String { self?.json ?? "null" }
 }
 
 /// A list, which is an array in PostgreSQL and a text of JSON in SQLite.
@@ -241,14 +236,7 @@ struct ColumnValues: Parameter {
   init(_ values: [any Column]) { self.values = values }
 
   func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-    var bytes: [UInt8] = [UInt8(ascii: "[")]
-    bytes.reserveCapacity(values.count * 8)
-    for value in values {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      value.appendJSON(to: &bytes)
-    }
-    bytes.append(UInt8(ascii: "]"))
-    return bytes.withUnsafeBufferPointer { $0.bind(to: statement, at: index) }
+    "[\(values.map { $0.json }.joined(separator: ","))]".bind(to: statement, at: index)
   }
 
   /// The text form of an array is `{"…","…",NULL}`.
@@ -304,7 +292,7 @@ extension Column where Self: RawRepresentable, RawValue: Column {
     self = value
   }
 
-  func appendJSON(to bytes: inout [UInt8]) { rawValue.appendJSON(to: &bytes) }
+  var json: String { rawValue.json }
 }
 
 extension UserID: Column {}

@@ -126,17 +126,7 @@ extension SQLiteConnection {
 extension NewReceipt {
   /// The data of the event.
   fileprivate var receipt: String {
-    var json: [UInt8] = []
-    json.reserveCapacity(120)
-    json += "{\"notification\":".utf8
-    json += String(id).utf8
-    json += ",\"user\":null".utf8
-    if let device {
-      json += ",\"device\":".utf8
-      JSONText.append(device, to: &json)
-    }
-    json += ",\"state\":\"fetched\"}".utf8
-    return String(decoding: json, as: UTF8.self)
+    NewEvent.receipt(of: id, device == nil ? [:] : ["device": device], state: "fetched")
   }
 
   fileprivate var withoutDevice: Self { Self(state: state, id: id, user: user, time: time) }

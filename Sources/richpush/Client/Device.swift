@@ -2,6 +2,7 @@ import FoundationEssentials
 import Media
 import MediaTypes
 import Origin
+import RichPushAPI
 import RichPushClient
 import Synchronization
 
@@ -148,8 +149,8 @@ struct DeviceState: Codable {
 
   /// Saves the state atomically.
   func save(to folder: URL) throws {
-    let data = try JSONEncoder().encode(self)
-    try data.write(to: folder.appending(path: Self.fileName), options: .atomic)
+    let file = folder.appending(path: Self.fileName)
+    try Data(JSONCoding.encode(self)).write(to: file, options: .atomic)
   }
 }
 
