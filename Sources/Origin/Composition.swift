@@ -17,9 +17,9 @@ struct MediaServices: Sendable {
   let renderer: Renderer
   let links: MediaLinks
 
-  /// Finds the plugins; a `launcher` was started before the server gave up its privileges.
+  /// Finds the plugins; their `launcher` was started before the server gave up its privileges.
   init(
-    _ configuration: OriginConfiguration, launcher: PluginLauncher?, store: Store, log: Log
+    _ configuration: OriginConfiguration, launcher: PluginLauncher, store: Store, log: Log
   ) async throws {
     let plugins = configuration.plugins(log: log)
     host = try PluginHost(configuration: plugins, launcher: launcher)

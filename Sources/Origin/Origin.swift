@@ -32,13 +32,11 @@ package final class Origin: Sendable {
     _ configuration: OriginConfiguration, clock: any SteadyClock = ContinuousClock(), log: Log
   ) async throws {
     let serverConfiguration = try configuration.server()
-    // What needs root comes first: the TLS key, the port, and the launcher of plugins.
+    // What needs root comes first: the TLS key, the port, and the launcher of plugins, which also needs that few
+    // descriptors are open.
     let listeners = try configuration.user.map { _ in try Listeners.open(serverConfiguration) }
-    let launcher = try configuration.user.map { user in
-      let launcher = try PluginLauncher(configuration.plugins(log: log))
-      try user.become(ownerOf: configuration.data)
-      return launcher
-    }
+    let launcher = try PluginLauncher(configuration.plugins(log: log))
+    try configuration.user?.become(ownerOf: configuration.data)
     let store = try Store(
       folder: configuration.data, database: configuration.database,
       objects: configuration.objects?.configuration)

@@ -37,8 +37,7 @@ extension OriginConfiguration {
   ///
   /// - Throws: `OperatorError` if the level is strict and one is missing, or if plugins could read secrets.
   func checkSandbox(of host: PluginHost, log: Log) throws {
-    let level = try host.sandboxReport().level
-    let gaps = try host.sandboxGaps()
+    let (level, gaps) = (host.sandboxReport.level, host.sandboxGaps)
     if level == .strict, !gaps.isEmpty {
       throw OperatorError(
         "--sandbox strict: \(gaps.joined(separator: " ")) Use --sandbox standard to run anyway")
@@ -49,10 +48,10 @@ extension OriginConfiguration {
     for gap in gaps { log(.warning, "sandbox", "sandbox: \(gap)") }
     for plugin in host.plugins() where plugin.problem == nil {
       log(
-        .info, "sandbox", "sandbox: \(plugin.richType): \(try host.confinement(of: plugin))")
+        .info, "sandbox", "sandbox: \(plugin.richType): \(host.confinement(of: plugin))")
     }
     if level == .off { return }
-    if let (path, folder) = try host.firstReadable(of: secretPaths) {
+    if let (path, folder) = host.firstReadable(of: secretPaths) {
       throw OperatorError(
         """
         plugins may read \(folder), which contains \(path): move it to another folder, such as \

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Finds plugins and calls them, within limits and isolated from the server.
 package final class PluginHost: Sendable {
-  private let environment: PluginEnvironment
+  let environment: PluginEnvironment
   private let folder: PluginFolder
   private let runtimes = Mutex<[String: PluginRuntime]>([:])
   private let watching = Mutex(Watching())
@@ -21,11 +21,11 @@ package final class PluginHost: Sendable {
   /// Changes within this time are handled together, because an editor writes several files.
   private static let changeDelay = DispatchTimeInterval.milliseconds(100)
 
-  /// Prepares a host; no process is started before the first call.
+  /// Prepares a host; no plugin is started before the first call.
   ///
-  /// Without a `launcher` that runs already, the first call starts one.
+  /// Without a `launcher` that runs already it starts one, so it is to be called while few descriptors are open.
   ///
-  /// - Throws: ``PluginError/Code/busy`` if the process has no descriptors left.
+  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started, or no descriptors are left.
   package init(
     configuration: PluginConfiguration, launcher: PluginLauncher? = nil
   ) throws(PluginError) {
@@ -84,45 +84,32 @@ package final class PluginHost: Sendable {
 
   // MARK: - Isolation
 
-  /// How well plugins are isolated on this machine; starts the launcher to ask it.
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
-  package func sandboxReport() throws(PluginError) -> SandboxReport {
-    try environment.sandboxReport()
-  }
+  /// How well plugins are isolated on this machine.
+  package var sandboxReport: SandboxReport { environment.launcher.report }
 
   /// How a plugin is isolated now, in one line.
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
-  package func confinement(of plugin: Plugin) throws(PluginError) -> String {
-    try sandboxReport().confinement(of: try environment.user(of: plugin))
+  package func confinement(of plugin: Plugin) -> String {
+    sandboxReport.confinement(of: environment.user(of: plugin))
   }
 
   /// What some plugins can do although they should not, each in one sentence.
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
-  package func sandboxGaps() throws(PluginError) -> [String] {
-    let report = try sandboxReport()
-    var users = [report.uids ? PluginUser.dedicated(0) : .server(reason: "")]
-    for plugin in plugins() where plugin.problem == nil {
-      users.append(try environment.user(of: plugin))
-    }
+  package var sandboxGaps: [String] {
+    let unknown = sandboxReport.uids ? PluginUser.dedicated(0) : .server(reason: "")
+    let users = plugins().filter { $0.problem == nil }.map(environment.user)
     var gaps: [String] = []
-    for gap in users.flatMap(report.gaps) where !gaps.contains(gap) { gaps.append(gap) }
+    for gap in ([unknown] + users).flatMap(sandboxReport.gaps) where !gaps.contains(gap) {
+      gaps.append(gap)
+    }
     return gaps
   }
 
   /// The first of the server's own files and folders that plugins may read, with the readable folder it is in;
   /// nil if there is none.
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
-  package func firstReadable(
-    of paths: [String]
-  ) throws(PluginError) -> (path: String, below: String)? {
+  package func firstReadable(of paths: [String]) -> (path: String, below: String)? {
     let plugins = plugins().filter { $0.problem.map(PluginFolder.isOverlap) ?? true }
     let readable =
-      try sandboxReport().readable + environment.configuration.readablePaths
-      + SharedLibraries.folders + plugins.flatMap(\.roots)
+      sandboxReport.readable + environment.configuration.readablePaths + SharedLibraries.folders
+      + plugins.flatMap(\.roots)
     return Self.first(of: paths, in: readable)
   }
 
@@ -138,8 +125,7 @@ package final class PluginHost: Sendable {
   ) throws(PluginError) -> String? {
     let launcher = try PluginLauncher(
       PluginConfiguration(folder: "", executables: nil, launcher: launcher, temporaryFolder: ""))
-    let report = SandboxReport(level: .standard, greeting: try launcher.greeting())
-    return first(of: [path], in: report?.readable ?? [])?.below
+    return first(of: [path], in: launcher.report.readable)?.below
   }
 
   private static func first(

@@ -38,11 +38,14 @@ package struct Scaffold: Sendable {
     (self.name, self.program, isSwift) = (name, program, language == "swift")
   }
 
-  /// Writes the folder `name` into the folder `plugins`, and compiles a plugin in Swift.
+  /// Writes the folder `name` into the folder `plugins`, and compiles a plugin in Swift; `programs` is the folder with
+  /// `richpush-exec`.
   ///
   /// - Returns: The paths of its files, the program first.
   /// - Throws: ``PluginTester/Problem`` when the plugin exists, a file cannot be written, or the build fails.
-  package func write(into plugins: String) throws(PluginTester.Problem) -> [String] {
+  package func write(
+    into plugins: String, programs: String
+  ) throws(PluginTester.Problem) -> [String] {
     let folder = URL(fileURLWithPath: plugins).appending(path: name)
     guard !FileManager.default.fileExists(atPath: folder.path) else {
       throw PluginTester.Problem(reason: "\(folder.relativePath) exists already")
@@ -56,7 +59,7 @@ package struct Scaffold: Sendable {
           .write(to: file, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
       }
-      if isSwift { try build(in: folder) }
+      if isSwift { try build(in: folder, programs: programs) }
     } catch {
       throw error as? PluginTester.Problem
         ?? PluginTester.Problem(writing: folder.relativePath, error)
@@ -74,10 +77,10 @@ package struct Scaffold: Sendable {
       + (isSwift ? [("build.sh", PackageResources.build_sh, 0o755)] : [])
   }
 
-  private func build(in folder: URL) throws {
-    let build = ChildProcess(
+  private func build(in folder: URL, programs: String) throws {
+    let build = Program(
       "/bin/sh", [folder.appending(path: "build.sh").path],
-      environment: ProcessInfo.processInfo.environment)
+      environment: ProcessInfo.processInfo.environment, launcher: programs + "/richpush-exec")
     guard try build.run() == 0 else {
       throw PluginTester.Problem(
         reason: "\(folder.relativePath) is written, but build.sh failed; is swiftc in PATH?")

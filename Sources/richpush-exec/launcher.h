@@ -11,6 +11,10 @@
  * packet from the server holds the words of one launch_spec, each terminated by NUL, and carries four
  * descriptors: the channel to the supervisor and the plugin's standard input, output and error.
  *
- * This process is separate because it is small and has one thread: forking it costs a fraction of forking
- * the server. */
+ * There are two processes: the first starts the second and starts it again when it ends; the second does the
+ * work, and takes the place of the first when that ends. So the server starts them once, at its start: later it
+ * has many descriptors, with which Foundation's Process crashes at certain numbers and takes long at all.
+ *
+ * They are separate from the server because they are small and have one thread: forking them costs a fraction
+ * of forking the server. */
 int launcher_run(int socket, char **options);

@@ -134,10 +134,9 @@ static void report(int channel, const struct outcome *outcome, const struct fail
   if (write(channel, line, (size_t)length) < 0) return;  // The server has exited.
 }
 
-/* Resets what the server set for itself, and makes this process the parent of orphaned descendants. */
+/* Handles signals, and makes this process the parent of orphaned descendants. */
 static struct failure prepare_process(void) {
-  struct sigaction standard = {.sa_handler = SIG_DFL}, handled = {.sa_handler = on_signal};
-  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &standard, NULL);
+  struct sigaction handled = {.sa_handler = on_signal};
   sigset_t watched;
   sigemptyset(&watched);
   sigemptyset(&unblocked);

@@ -97,6 +97,9 @@ enum Programs {
     return URL(fileURLWithPath: path).deletingLastPathComponent().path
   }
 
+  /// The program that starts others.
+  static var launcher: String { folder + "/richpush-exec" }
+
   /// Whether the Debian package has installed this program.
   static var arePackaged: Bool { folder == "/usr/lib/richpush" }
 

@@ -38,11 +38,15 @@ struct ProcessFacts: Sendable {
   /// It and everything below it.
   static func family(of pid: Int32) -> [ProcessFacts] {
     guard let facts = ProcessFacts(pid) else { return [] }
+    return [facts] + children(of: pid).flatMap(family)
+  }
+
+  /// What it has started and what still runs, or is a zombie.
+  static func children(of pid: Int32) -> [Int32] {
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
-    let children = tasks.flatMap { task in
+    return tasks.flatMap { task in
       (text(pid, "task/\(task)/children") ?? "").split(separator: " ").compactMap { Int32($0) }
     }
-    return [facts] + children.flatMap(family)
   }
 
   /// Every process whose words are these.

@@ -96,4 +96,25 @@ import Testing
     Self.expectHarmless(refused, "an error of a server")
     #expect(refused.errors.contains(Self.shown))
   }
+
+  /// Otherwise it would stop when it reads from the terminal, and Ctrl-C would not reach it.
+  @Test func `what a command starts is in the foreground of its terminal`() async throws {
+    let scratch = try Scratch()
+    let script = """
+      #!/bin/sh
+      read -r _ _ _ _ group _ _ front _ < /proc/$$/stat
+      [ "$group" = "$front" ] && echo compiled in the foreground
+
+      """
+    let compiler = try scratch.drop(Array(script.utf8), as: "bin/swiftc", executable: true)
+    let folder = compiler.deletingLastPathComponent().path
+    let result = try await Child.run(
+      "/usr/bin/script",
+      Child.terminal([
+        try Package.program("richpush").path, "plugin", "new", "card", "--language", "swift",
+        "--plugins", scratch.folder.path + "/plugins",
+      ]), environment: ["PATH": folder + ":/usr/bin:/bin"])
+    #expect(result.exitCode == 0, "\(result)")
+    #expect(result.output.contains { $0.hasPrefix("compiled in the foreground") }, "\(result)")
+  }
 }

@@ -20,10 +20,7 @@ import Waiting
   init() throws {
     scratch = try Scratch()
     try scratch.write("#!/bin/sh\n", to: "plugins/coupon", mode: 0o755)
-    host = try PluginHost(
-      configuration: PluginConfiguration(
-        folder: scratch.path + "/plugins", executables: nil, launcher: "/none",
-        temporaryFolder: scratch.path))
+    host = try scratch.pluginHost()
   }
 
   private func media(

@@ -50,7 +50,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let launcher = try Self.launcher(with: fault, in: folder)
     let fixture = try PluginFixture { $0.launcher = launcher }
-    let report = try fixture.host.sandboxReport()
+    let report = fixture.host.sandboxReport
     guard report.seccomp, report.landlock > 0 else { try Test.cancel("no seccomp or Landlock") }
     try fixture.script("any", "echo 'Content-Type: text/plain'; echo; echo hi")
     #expect(await fixture.code("any") == .failed)

@@ -97,12 +97,9 @@ final class PluginFixture: Sendable {
 
   /// A new folder for a process, without one.
   func processFolder() throws -> ProcessFolder {
-    let configuration = PluginConfiguration(
-      folder: folder, executables: nil, launcher: "/none", temporaryFolder: folder)
-    return try #require(
+    try #require(
       ProcessFolder(
-        in: "\(folder)/tmp", for: .server(reason: "it is a test"),
-        PluginLauncher(startingLater: configuration)))
+        in: "\(folder)/tmp", for: .server(reason: "it is a test"), host.environment.launcher))
   }
 
   /// The error of a call; nil if it succeeds.

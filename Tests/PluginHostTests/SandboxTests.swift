@@ -8,7 +8,7 @@ import Testing
   private static let head = "echo 'Content-Type: text/plain'; echo"
 
   @Test func `says what this kernel has and lacks`() throws {
-    let report = try PluginFixture().host.sandboxReport()
+    let report = try PluginFixture().host.sandboxReport
     #expect(report.level == .standard)
     #expect(report.readable.contains("/usr") && !report.readable.contains("/etc/ssl"))
     #expect(
@@ -19,7 +19,7 @@ import Testing
     #expect(older.gaps(as: .server(reason: "")).count == 2)
     #expect(older.gaps(as: .dedicated(60_706)).count == 1)
     #expect(older.confinement(of: .dedicated(60_706)) == "user ID 60706, Landlock 2; not complete")
-    #expect(try PluginFixture { $0.sandbox = .off }.host.sandboxGaps().count == 1)
+    #expect(try PluginFixture { $0.sandbox = .off }.host.sandboxGaps.count == 1)
     for (landlock, gaps) in [(0, 2), (5, 1), (6, 0)] {
       let report = Self.report(
         .standard, "landlock \(landlock) seccomp 1 bubblewrap 0 namespaces 1 uids 0")
@@ -32,7 +32,7 @@ import Testing
 
   @Test func `reads its asset and its folder and no other file of ours`() async throws {
     let fixture = try PluginFixture()
-    guard try fixture.host.sandboxReport().landlock > 0 else { try Test.cancel("no Landlock") }
+    guard fixture.host.sandboxReport.landlock > 0 else { try Test.cancel("no Landlock") }
     let secret = try fixture.write("blobs/secret", "another's", mode: 0o644)
     try fixture.write("plugins/read/data.txt", "data ", mode: 0o644)
     try fixture.script(
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `gives a resident worker each asset for its request alone`() async throws {
     let fixture = try PluginFixture()
-    guard try fixture.host.sandboxReport().landlock > 0 else { try Test.cancel("no Landlock") }
+    guard fixture.host.sandboxReport.landlock > 0 else { try Test.cancel("no Landlock") }
     try fixture.resident(
       "lent", before: "my $last = '';",
       """
@@ -65,7 +65,7 @@ import Testing
 
   @Test func `writes nowhere but in its own folder`() async throws {
     let fixture = try PluginFixture()
-    guard try fixture.host.sandboxReport().landlock > 0 else { try Test.cancel("no Landlock") }
+    guard fixture.host.sandboxReport.landlock > 0 else { try Test.cancel("no Landlock") }
     try fixture.script(
       "write",
       """
@@ -86,7 +86,7 @@ import Testing
       """
     for (granted, text) in [([], "shut"), (["net"], "open")] as [(Set<String>, String)] {
       let fixture = try PluginFixture { $0.network = granted }
-      guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+      guard fixture.host.sandboxReport.seccomp else { try Test.cancel("no seccomp") }
       try fixture.script("net", manifest: #"{"network":true}"#, script)
       #expect(try await fixture.text("net") == text)
     }
@@ -95,7 +95,7 @@ import Testing
   @Test(arguments: [false, true])
   func `makes pairs of stream sockets only`(hasNetwork: Bool) async throws {
     let fixture = try PluginFixture { $0.network = hasNetwork ? ["pair"] : [] }
-    guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+    guard fixture.host.sandboxReport.seccomp else { try Test.cancel("no seccomp") }
     try fixture.script(
       "pair", manifest: #"{"network":true}"#,
       """
@@ -116,7 +116,7 @@ import Testing
 
   @Test func `asks the kernel about routes only, with the network`() async throws {
     let fixture = try PluginFixture { $0.network = ["netlink"] }
-    guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+    guard fixture.host.sandboxReport.seccomp else { try Test.cancel("no seccomp") }
     try fixture.script(
       "netlink", manifest: #"{"network":true}"#,
       """
@@ -129,7 +129,7 @@ import Testing
 
   @Test func `can neither signal the server nor look into it`() async throws {
     let fixture = try PluginFixture()
-    guard try fixture.host.sandboxReport().landlock >= 6 else { try Test.cancel("no Landlock 6") }
+    guard fixture.host.sandboxReport.landlock >= 6 else { try Test.cancel("no Landlock 6") }
     try fixture.script(
       "kill",
       """
@@ -144,7 +144,7 @@ import Testing
 
   @Test func `gets no namespace of its own`() async throws {
     let fixture = try PluginFixture()
-    guard try fixture.host.sandboxReport().seccomp else { try Test.cancel("no seccomp") }
+    guard fixture.host.sandboxReport.seccomp else { try Test.cancel("no seccomp") }
     try fixture.script(
       "space", "\(SandboxTests.head); unshare -U true 2>/dev/null && echo got; echo end")
     #expect(try await fixture.text("space") == "end\n")
@@ -153,7 +153,7 @@ import Testing
   @Test func `runs no plugin when strictness cannot be had`() async throws {
     let fixture = try PluginFixture { $0.sandbox = .strict }
     try fixture.script("any", "\(SandboxTests.head); echo hi")
-    let isComplete = try fixture.host.sandboxGaps().isEmpty
+    let isComplete = fixture.host.sandboxGaps.isEmpty
     #expect(await fixture.code("any") == (isComplete ? nil : .failed))
     let lacking = try #require(
       Self.report(.strict, "landlock 7 seccomp 1 bubblewrap 0 namespaces 1 uids 0"))
@@ -176,7 +176,7 @@ import Testing
   @Test func `strictly, sees no process but its own and no file that is not its own`() async throws
   {
     let fixture = try PluginFixture { $0.sandbox = .strict }
-    guard try fixture.host.sandboxGaps().isEmpty else {
+    guard fixture.host.sandboxGaps.isEmpty else {
       try Test.cancel("the sandbox is not complete here")
     }
     let secret = try fixture.write("blobs/secret", "another's", mode: 0o644)

@@ -80,11 +80,11 @@ struct PluginRoutes: Sendable {
     .json(
       200,
       PluginReport(
-        plugins: try host.status().map {
-          PluginReport.Plugin($0, confinement: try host.confinement(of: $0.plugin))
+        plugins: host.status().map {
+          PluginReport.Plugin($0, confinement: host.confinement(of: $0.plugin))
         },
         sandbox: PluginReport.Sandbox(
-          level: try host.sandboxReport().level.rawValue, gaps: try host.sandboxGaps())))
+          level: host.sandboxReport.level.rawValue, gaps: host.sandboxGaps)))
   }
 }
 

@@ -12,13 +12,17 @@ struct PluginEnvironment: Sendable {
 
   /// Prepares the scratch folder, and removes what a server that was killed left in the folders.
   ///
-  /// - Throws: ``PluginError/Code/busy`` if the disk refuses, or no descriptors are left.
+  /// - Throws: ``PluginError/Code/busy`` if the disk refuses, no descriptors are left, or no launcher can be started.
   init(
     _ configuration: PluginConfiguration, _ launcher: PluginLauncher?
   ) throws(PluginError) {
     guard let poller = Poller() else { throw .noDescriptors }
     self.configuration = configuration
-    self.launcher = launcher ?? PluginLauncher(startingLater: configuration)
+    if let launcher {
+      self.launcher = launcher
+    } else {
+      self.launcher = try PluginLauncher(configuration)
+    }
     self.poller = poller
     users = PluginUsers(range: configuration.uids, scratchFolder: configuration.scratchFolder)
     let folder = configuration.scratchFolder
@@ -67,23 +71,8 @@ struct PluginEnvironment: Sendable {
     return fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0 || errno == EOPNOTSUPP
   }
 
-  /// How well plugins are isolated; starts the launcher to ask it.
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
-  func sandboxReport() throws(PluginError) -> SandboxReport {
-    let greeting = try launcher.greeting()
-    guard let report = SandboxReport(level: configuration.sandbox, greeting: greeting) else {
-      throw .busy("The launcher of plugins is of another version.")
-    }
-    return report
-  }
-
   /// The user that a plugin's next process runs as.
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if the launcher cannot be started.
-  func user(of plugin: Plugin) throws(PluginError) -> PluginUser {
-    users.user(of: plugin, try sandboxReport())
-  }
+  func user(of plugin: Plugin) -> PluginUser { users.user(of: plugin, launcher.report) }
 
   /// Starts a resident process of a plugin.
   func startResident(_ plugin: Plugin) throws(PluginError) -> ResidentProcess {
@@ -113,7 +102,7 @@ struct PluginEnvironment: Sendable {
   private static let gracePeriod = Duration.seconds(2)
 
   private func prepare(_ plugin: Plugin) throws(PluginError) -> (ProcessFolder, LaunchSpec) {
-    let user = try user(of: plugin)
+    let user = user(of: plugin)
     guard let folder = ProcessFolder(in: configuration.scratchFolder, for: user, launcher) else {
       throw .busy("The server cannot make a temporary folder.")
     }

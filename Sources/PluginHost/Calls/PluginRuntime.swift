@@ -85,18 +85,30 @@ final class PluginRuntime: Sendable {
 
   // MARK: - One-shot calls (CGI)
 
+  /// Calls a plugin by a supervisor, and by another one if the first had ended before it reported anything.
+  ///
+  /// Then the launcher was killed when it was to start it.
   private func callOneShot(
     _ call: PluginCall, _ log: CallLog, _ transcript: Transcript?
   ) async throws(PluginError) -> PluginReply {
-    try await supervisors.withProcess { supervisor throws(PluginError) in
-      let outcome = try await run(call, supervisor, transcript)
-      transcript?.recordResponse(outcome.response, outcome.standardError, outcome.exit)
-      log.write(standardError: outcome.standardError)
-      if outcome.exit == .supervisorLost { supervisors.recordFailure() }
-      if let malformation = outcome.malformation { throw plugin.failure("\(malformation)") }
-      try outcome.exit.check(plugin)
-      return try await interpreter.reply(outcome.response, to: call, scratch: supervisor.scratch)
+    for isLastAttempt in [false, true] {
+      let reply = try await supervisors.withProcess {
+        supervisor throws(PluginError) -> PluginReply? in
+        let outcome = try await run(call, supervisor, transcript)
+        transcript?.recordResponse(outcome.response, outcome.standardError, outcome.exit)
+        log.write(standardError: outcome.standardError)
+        if outcome.exit == .supervisorLost {
+          supervisors.recordFailure()
+          let hasBegun = supervisor.requests > 1 || !outcome.response.head.isEmpty
+          if !isLastAttempt, !hasBegun { return nil }
+        }
+        if let malformation = outcome.malformation { throw plugin.failure("\(malformation)") }
+        try outcome.exit.check(plugin)
+        return try await interpreter.reply(outcome.response, to: call, scratch: supervisor.scratch)
+      }
+      if let reply { return reply }
     }
+    throw plugin.failure("its supervisors ended before they ran it")
   }
 
   private func run(

@@ -1,56 +1,76 @@
 import CLinux
-import Dispatch
-import Glibc
+import Foundation
 import Primitives
-import Synchronization
 
-/// The process that starts all processes of plugins: `richpush-exec serve`.
+/// The processes that start all processes of plugins: `richpush-exec serve`.
 ///
-/// It is small and has one thread, so that forking it is cheap. Starting each plugin from the server would
-/// cost a close for each open descriptor.
+/// They are small and have one thread, so that forking them is cheap. There are two: each starts the other one
+/// again (`Sources/richpush-exec/launcher.h`), so that the server calls `Process.run()` once, while few descriptors
+/// are open. With thousands that takes long, and with 1,354 it has crashed: it reads past the end of its list.
 ///
-/// A server that root starts launches it before it changes to another user: only the launcher keeps the
-/// capabilities that user IDs for plugins need.
+/// A server that root starts launches them before it changes to another user: only they keep the capabilities
+/// that user IDs for plugins need.
 package final class PluginLauncher: Sendable {
-  private struct Running {
-    let socket: FileDescriptor
-    let greeting: String
-  }
-
-  private struct State {
-    var running: Running?
-    /// What the last one reported.
-    var greeting: String?
-    var startedAt: ContinuousClock.Instant?
-  }
-
-  /// A launcher that ends at once is not started again before this time has passed.
-  private static let restartPause = Duration.milliseconds(200)
-  /// On a machine that stands still for seconds it is late.
+  /// On a machine that stands still for seconds the greeting is late.
   private static let greetingTimeout = timeval(tv_sec: 30, tv_usec: 0)
   /// Emptying a folder takes time; more than this means that the launcher hangs.
   private static let replyTimeout = Duration.seconds(30)
 
-  private let path: String
-  private let arguments: [String]
-  private let log: Log
-  private let state = Mutex(State())
+  /// How well plugins are isolated on this machine.
+  let report: SandboxReport
+  private let socket: FileDescriptor
 
-  /// Starts the launcher and waits until it is ready.
+  /// Starts the processes and waits until they are ready; to be called while few descriptors are open.
   ///
-  /// - Throws: ``PluginError/Code/busy`` if it cannot be started.
-  package convenience init(_ configuration: PluginConfiguration) throws(PluginError) {
-    self.init(startingLater: configuration)
-    _ = try greeting()
+  /// - Throws: ``PluginError/Code/busy`` if they cannot be started.
+  package init(_ configuration: PluginConfiguration) throws(PluginError) {
+    socket = try Self.start(configuration)
+    guard let greeting = Self.readGreeting(from: socket) else {
+      throw Self.failure(configuration)
+    }
+    guard let report = SandboxReport(level: configuration.sandbox, greeting: greeting) else {
+      throw .busy("The launcher of plugins is of another version.")
+    }
+    self.report = report
   }
 
-  /// A launcher that is started when it is first needed.
-  init(startingLater configuration: PluginConfiguration) {
-    (path, log) = (configuration.launcher, configuration.log)
-    arguments =
+  private static func failure(_ configuration: PluginConfiguration) -> PluginError {
+    .busy("The launcher of plugins, \(configuration.launcher), cannot be started.")
+  }
+
+  /// Starts the processes; the other end of the socket is theirs alone then.
+  private static func start(
+    _ configuration: PluginConfiguration
+  ) throws(PluginError) -> FileDescriptor {
+    var pair: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    // Both ends block: the launcher waits for requests, and this thread for its greeting.
+    guard socketpair(AF_UNIX, kind, 0, &pair) == 0, let ours = FileDescriptor(owning: pair[0]),
+      let theirs = FileDescriptor(owning: pair[1])
+    else { throw .noDescriptors }
+    let process = Process()
+    process.executableURL = URL(filePath: configuration.launcher)
+    process.arguments =
       ["serve"] + (configuration.sandbox == .strict ? ["strict"] : [])
       + ["uids=\(configuration.uids.lowerBound)-\(configuration.uids.upperBound)"]
       + (configuration.user.map { ["user=\($0.id):\($0.group)"] } ?? [])
+    process.environment = [:]
+    // Not this process's, which the user may not be allowed to enter, and of which a disk could not be unmounted.
+    process.currentDirectoryURL = URL(filePath: "/")
+    process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
+    process.standardOutput = FileHandle.nullDevice
+    // Nobody waits for its end: a thread of Foundation's does, and the socket tells.
+    let hasStarted = withExtendedLifetime(theirs) { (try? process.run()) != nil }
+    guard hasStarted else { throw failure(configuration) }
+    return ours
+  }
+
+  private static func readGreeting(from socket: FileDescriptor) -> String? {
+    var timeout = greetingTimeout
+    setsockopt(
+      socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    guard let bytes = try? socket.readSome(limit: 4096), !bytes.isEmpty else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Starts a process under a supervisor.
@@ -81,78 +101,36 @@ package final class PluginLauncher: Sendable {
   }
 
   private func reply(to words: [UInt8]) -> (isDone: Bool, file: FileDescriptor?) {
-    guard let channel = ProcessChannel.sockets(SOCK_SEQPACKET), let null = ProcessChannel.input(),
-      (try? send(words, [channel.theirs, null, null, null])) != nil,
-      channel.ours.waitForInput(timeout: Self.replyTimeout)
-    else { return (false, nil) }
+    guard let channel = ask(words), channel.waitForInput(timeout: Self.replyTimeout) else {
+      return (false, nil)
+    }
     var word = [UInt8](repeating: 0, count: 16)
     var number: Int32 = -1
-    let count = clinux_receive(channel.ours.number, &word, word.count, &number)
+    let count = clinux_receive(channel.number, &word, word.count, &number)
     let file = FileDescriptor(owning: number)
     let isDone = count > 0 && word.prefix(count).elementsEqual("done".utf8)
     return (isDone, isDone ? file : nil)
   }
 
-  private func send(_ words: [UInt8], _ descriptors: [FileDescriptor]) throws(PluginError) {
-    for _ in 0..<2 {
-      let socket = try running().socket
-      let sent = withExtendedLifetime(descriptors) {
-        clinux_send(
-          socket.number, words, words.count, descriptors.map(\.number), descriptors.count)
-      }
-      if sent == words.count { return }
-      guard [EPIPE, ECONNRESET, ENOTCONN].contains(errno) else { break }
-      state.withLock { if $0.running?.socket === socket { $0.running = nil } }
-    }
-    throw .busy("No process can be started for the plugin now.")
-  }
-
-  /// Ends the launcher; supervisors then kill the plugins that still run.
-  func stop() { state.withLock { $0.running = nil } }
-
-  /// What the launcher reports about this kernel (``SandboxReport``).
-  ///
-  /// - Throws: ``PluginError/Code/busy`` if there is no launcher.
-  func greeting() throws(PluginError) -> String { try running().greeting }
-
-  private func running() throws(PluginError) -> Running {
-    let running = state.withLock { state -> Running? in
-      if let running = state.running { return running }
-      if let last = state.startedAt, .now - last < Self.restartPause { return nil }
-      state.startedAt = .now
-      state.running = start()
-      guard let running = state.running else { return nil }
-      if let last = state.greeting, last != running.greeting {
-        log(
-          .error, "sandbox",
-          "sandbox: the launcher of plugins was started again and has fewer rights: plugin list")
-      }
-      state.greeting = running.greeting
-      return running
-    }
-    guard let running else {
-      throw .busy("The launcher of plugins, \(path), cannot be started.")
-    }
-    return running
-  }
-
-  private func start() -> Running? {
-    var pair: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
-    // Both ends block: the launcher waits for requests, and this thread for its greeting.
-    guard access(path, X_OK) == 0, socketpair(AF_UNIX, kind, 0, &pair) == 0,
-      let ours = FileDescriptor(owning: pair[0]), let theirs = FileDescriptor(owning: pair[1])
+  /// Sends a request; the other end of the channel is the launcher's alone then.
+  private func ask(_ words: [UInt8]) -> FileDescriptor? {
+    guard let channel = ProcessChannel.sockets(SOCK_SEQPACKET), let null = ProcessChannel.input(),
+      (try? send(words, [channel.theirs, null, null, null])) != nil
     else { return nil }
-    let process = ChildProcess(path, arguments, environment: [:], input: theirs)
-    guard (try? process.start()) != nil, let greeting = readGreeting(from: ours) else { return nil }
-    return Running(socket: ours, greeting: greeting)
+    return channel.ours
   }
 
-  private func readGreeting(from socket: FileDescriptor) -> String? {
-    var timeout = Self.greetingTimeout
-    setsockopt(
-      socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-    guard let bytes = try? socket.readSome(limit: 4096), !bytes.isEmpty else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+  private func send(_ words: [UInt8], _ descriptors: [FileDescriptor]) throws(PluginError) {
+    let sent = withExtendedLifetime(descriptors) {
+      clinux_send(socket.number, words, words.count, descriptors.map(\.number), descriptors.count)
+    }
+    if sent == words.count { return }
+    let hasEnded = [EPIPE, ECONNRESET, ENOTCONN].contains(errno)
+    throw .busy(
+      "No process can be started for the plugin now.",
+      cause: hasEnded ? "both processes of its launcher were killed; restart the server" : nil)
   }
+
+  /// Ends the processes; supervisors then kill the plugins that still run.
+  func stop() { shutdown(socket.number, Int32(SHUT_RDWR)) }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Primitives
+import PluginHost
 import RichPushClient
 
 /// `richpush device`: simulates a phone.
@@ -83,8 +83,9 @@ struct Viewer {
   /// Starts the viewer with a file, and does not wait for it.
   func show(_ file: URL) {
     do {
-      try ChildProcess(
-        program.path, [file.path], environment: ProcessInfo.processInfo.environment
+      try Program(
+        program.path, [file.path], environment: ProcessInfo.processInfo.environment,
+        launcher: Programs.launcher
       ).start()
     } catch {
       Terminal.printError("\(program.path) did not start: \(error)")

@@ -49,7 +49,7 @@ extension PluginCommand {
   private static func showFolder(_ folders: PluginFolders, _ level: SandboxReport.Level) throws {
     let installed = try InstalledPlugins(
       folders: folders.paths, programs: Programs.folder, sandbox: level)
-    let gaps = try installed.gaps()
+    let gaps = installed.gaps
     Terminal.print(
       Table.text([["TYPE", "VERSION", "MODE", "VERBS", "STATE", "ISOLATED BY"]] + installed.rows))
     show(sandbox: "not known without a server; \(level.rawValue) would be", gaps: gaps)

@@ -69,7 +69,9 @@ enum PluginCommand: Command {
     let plugins = PluginFolders(arguments).own
     let language = try arguments.required("language")
     let scaffold = try CommandLineError.usage { try Scaffold(type, language: language) }
-    for file in try scaffold.write(into: plugins) { Terminal.print("\(file)") }
+    for file in try scaffold.write(into: plugins, programs: Programs.folder) {
+      Terminal.print("\(file)")
+    }
     Terminal.print(
       """
 

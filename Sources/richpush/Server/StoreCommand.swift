@@ -1,5 +1,6 @@
 import Glibc
 import Origin
+import PluginHost
 import Primitives
 
 /// `richpush store`: checks, backs up and restores the data folder.
@@ -97,9 +98,10 @@ private enum DumpProgram {
         "pg_dump, which writes the records, is not installed: install the package postgresql-client"
       )
     }
-    let child = ChildProcess(
-      program, arguments, environment: environment.merging(additions) { $1 })
-    guard try child.run() == 0 else {
+    let dump = Program(
+      program, arguments, environment: environment.merging(additions) { $1 },
+      launcher: Programs.launcher)
+    guard try dump.run() == 0 else {
       throw CommandLineError.failed("pg_dump could not write the records; nothing was backed up")
     }
   }

@@ -5,6 +5,30 @@ import Waiting
 
 /// What another user of the machine reads of a running server's data.
 @Suite(.timeLimit(.minutes(5))) struct LocalUserSystemTests {
+  /// Such as root's home, from where root has started a command that changes to the owner of the data folder.
+  @Test(.enabled(if: getuid() == 0, "only root may change users"))
+  func `commands start programs in a folder that their user may not enter`() async throws {
+    let scratch = try Scratch()
+    let (closed, plugins) = try (scratch.makeFolder("closed"), scratch.makeFolder("plugins"))
+    chmod(closed.path, 0o700)
+    chown(plugins.path, 65_534, 65_534)
+    let compiler = try scratch.drop(
+      Array("#!/bin/sh\necho compiled\n".utf8), as: "bin/swiftc", executable: true)
+    let richpush = try Package.program("richpush").path
+    func run(_ words: String...) async throws -> Child.Result {
+      try await Child.run(
+        "/bin/sh",
+        ["-c", "cd \"$0\" && exec \"$@\"", closed.path, "/usr/bin/setpriv", "--reuid", "65534"]
+          + ["--regid", "65534", "--clear-groups", richpush] + words
+          + ["--plugins", plugins.path],
+        environment: ["PATH": compiler.deletingLastPathComponent().path + ":/usr/bin:/bin"])
+    }
+    let new = try await run("plugin", "new", "card", "--language", "swift")
+    #expect(new.exitCode == 0 && new.output.first == "compiled", "\(new)")
+    let list = try await run("plugin", "list", "--server", "http://127.0.0.1:9")
+    #expect(list.exitCode == 0 && list.output.contains { $0.hasPrefix("card ") }, "\(list)")
+  }
+
   @Test func `every file of the data folder is the server's alone, the drop folder's are not`()
     async throws
   {
