@@ -23,7 +23,7 @@ import urllib.request
 import yaml
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LARGEST = 120_000_000
+LARGEST = 200_000_000
 
 
 def blob(layout, digest):

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -54,11 +55,14 @@ def main():
     version = re.search(r"\((.*?)\)", open("debian/changelog").readline())[1]
     found = list(programs())
     swift = re.search(r"version (\S+)", output("swift", "--version"))[1]
+    toolchain = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("swift"))))
+    icu = re.search(r'U_ICU_VERSION "(.*?)"', open(toolchain + "/lib/swift/_foundation_unicode/uvernum.h").read())[1]
     ours = "Organization: the richpush authors"
     own = package("richpush", version, "MIT", ours)
     # What is linked statically, by the names of the programs; None stands for all that are in Swift.
     static = [
         (package("swift-runtime", swift, "Apache-2.0 WITH Swift-exception", "Organization: the Swift project"), None),
+        (package("icu", icu, "Unicode-3.0", "Organization: Unicode"), {"richpush"}),
         (package("glibc", output("dpkg-query", "-W", "-f=${source:Version}", "libc6-dev"), "LGPL-2.1-or-later",
                  "Organization: Debian"), {"richpush-exec"})]
     in_c = {"richpush-exec", "img-decode"}
