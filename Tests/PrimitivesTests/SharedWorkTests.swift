@@ -6,13 +6,18 @@ import Waiting
 @Suite(.timeLimit(.minutes(1))) struct SharedWorkTests {
   private let work = SharedWork<String, Int>()
   private let gate = WakeSignal()
+  /// How many callers have joined the work of another.
+  private let joined = Counter()
+
+  private final class Counter: Sendable {
+    let value = Mutex(0)
+  }
 
   @Test func `callers with one key share the work, those with another do not`() async throws {
     let runs = Mutex(0)
-    let joined = Mutex(0)
     let callers = (0..<5).map { _ in
       Task {
-        await work.value("a", joining: { joined.withLock { $0 += 1 } }) {
+        await work.value("a", joining: { joined.value.withLock { $0 += 1 } }) {
           runs.withLock { $0 += 1 }
           await gate.wait()
           return 7
@@ -24,7 +29,7 @@ import Waiting
     #expect(await work.value("b") { 8 } == 8)
     gate.send()
     for caller in callers { #expect(await caller.value == 7) }
-    #expect(runs.withLock { $0 } == 1 && joined.withLock { $0 } == 4 && !work.isUnderWay("a"))
+    #expect(runs.withLock { $0 } == 1 && joined.value.withLock { $0 } == 4 && !work.isUnderWay("a"))
     #expect(await work.value("a") { 9 } == 9, "the next caller begins anew")
   }
 
