@@ -3,13 +3,6 @@ import Testing
 
 /// Rules that the formatter and the compiler do not check.
 @Suite struct CodeRuleTests {
-  @Test func `keeps every file short`() {
-    let files = Repository.swift + Repository.files(in: "Sources", endingIn: ".c", ".h")
-    for file in files where file.lines.count > 401 {
-      Issue.record("\(file.path) has \(file.lines.count - 1) lines; 400 are the limit")
-    }
-  }
-
   @Test func `uses no name without a meaning, such as Helper`() throws {
     let empty = "Util|Helper|Manager|Common|Misc"
     let name = try Pattern(empty)
