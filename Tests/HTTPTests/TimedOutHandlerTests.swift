@@ -43,6 +43,21 @@ import Testing
         await work.run()
         return .empty(204)
       }
+    case "decided":
+      // Without a body, the deadline of the decision is also that of what it decides.
+      .deferred(deadline: deadline) {
+        .asynchronous(deadline: .seconds(60)) {
+          await work.run()
+          return .empty(204)
+        }
+      }
+    case "decided-body":
+      .deferred(deadline: .seconds(60)) {
+        .collectingBody(limit: 9, deadline: deadline) { _ in
+          await work.run()
+          return .empty(204)
+        }
+      }
     default:
       .asynchronous(deadline: deadline) {
         await work.run()
@@ -51,7 +66,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["asynchronous", "deferred", "collected", "saved"])
+  @Test(arguments: [
+    "asynchronous", "deferred", "decided", "collected", "saved", "decided-body",
+  ])
   func `is cancelled, and the client gets a 503`(_ kind: String) async throws {
     let work = Work()
     let folder = Mutex("")
@@ -60,7 +77,7 @@ import Testing
     }) { served in
       folder.withLock { $0 = served.folder }
       let client = RawClient(served.port)
-      let hasBody = kind == "collected" || kind == "saved"
+      let hasBody = ["collected", "saved", "decided-body"].contains(kind)
       let reply = client.ask(hasBody ? "PUT" : "GET", "/\(kind)", body: hasBody ? "body" : "")
       #expect(reply.status == 503 && reply.fields["retry-after"] == "1")
       #expect(await work.wasCancelled() == true)

@@ -4,6 +4,7 @@ import HTTP
 import Intake
 import Media
 import PluginHost
+import Primitives
 import Push
 import RichPushAPI
 import Store
@@ -39,6 +40,20 @@ import Waiting
     guard case .unverified = forgetful.find(field) else {
       Issue.record("The password is remembered for too long.")
       return
+    }
+  }
+
+  @Test func `a session that was verified counts until its time is over`() throws {
+    let scratch = try Scratch()
+    let logins = LoginCache()
+    let authenticator = Authenticator(store: try scratch.store(), isDemo: false, logins: logins)
+    for (left, isKnown) in [(3600.0, true), (-1, false)] {
+      let token = SessionToken()
+      let proof = Caller.Proof.session(token.hash, id: 1, expires: Date() + left)
+      logins.add(
+        Caller(id: UserID(rawValue: 1), name: "alice", role: .device, proof: proof),
+        as: logins.key(token.loginKey), verified: logins.changes.moment)
+      #expect((authenticator.find(token) != nil) == isKnown)
     }
   }
 

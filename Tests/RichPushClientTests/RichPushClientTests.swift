@@ -32,6 +32,7 @@ import Testing
     let marks = server.requests.filter { $0.method == "PUT" }
     #expect(marks.count == 8)
     #expect(marks.allSatisfy { $0.fields["authorization"] == "Bearer t-1" })
+    #expect(marks.allSatisfy { $0.fields["richpush-device"] == nil }, "the token says which it is")
   }
 
   @Test func `a rejected token is replaced once`() async throws {

@@ -145,6 +145,19 @@ import Testing
     #expect(try await events(store, of: users[700]) == 2)
   }
 
+  @Test func `the devices of a scheduled notification are sent nothing before it is due`()
+    async throws
+  {
+    let (store, users) = try await open()
+    var new = new(to: users)
+    let due = scratch.now + 10
+    new.notBefore = due
+    _ = try await store.notifications.create(new)
+    try await writeAll(store)
+    let jobs = try await store.outbox.deliveries(of: 0)
+    #expect(jobs.count == Self.size && jobs.allSatisfy { $0.due == due })
+  }
+
   @Test func `an amendment is pushed to all, and what it replaces is cancelled`() async throws {
     let (store, users) = try await open()
     _ = try await store.notifications.create(new(to: users))

@@ -6,8 +6,8 @@ token, "/token" for the token service, or "*" for all devices; a step is {"error
 "headers": {…}, "raw": "…", "times": n, "act": "answer|drop|silence|garbage|endless|heads"}: an error of ERRORS
 brings its status and its body.
 {"do": "revoke"} ends all access tokens; {"do": "life", "seconds": n} is how long new ones are valid.
-{"do": "requests"} gives each message with the number of collapse keys of its device, and "exchanges", the number
-of access tokens that were issued since the last time. "chaos" and "delivered" are as in hub.py.
+{"do": "requests"} gives each message with the number of collapse keys of its device, and "exchanges", how
+often an access token was asked for since the last time. "chaos" and "delivered" are as in hub.py.
 """
 
 import base64
@@ -198,11 +198,11 @@ class FCMHandler(service.Handler):
     def exchange(self, body):
         fcm = self.server
         with fcm.lock:
+            fcm.exchanges += 1
             steps = fcm.rules.get("/token", [{}])
             step = self.completed(steps.pop(0) if len(steps) > 1 else steps[0])
             if step["status"] == 200 and "raw" not in step:
                 check_assertion(fcm, body)
-                fcm.exchanges += 1
                 token = "ya29." + os.urandom(16).hex()
                 fcm.tokens[token] = time.time() + fcm.life
                 step["raw"] = json.dumps(
