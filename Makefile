@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps swift serve build tools tests test test-system check lint warnings docs bench soak fuzz install copy deb image clean
+.PHONY: help deps swift serve build tools tests test test-system check lint warnings docs pictures bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
@@ -14,6 +14,8 @@ SERVE_PACKAGES := ffmpeg
 TEST_PACKAGES := python3 python3-venv python3-h2 python3-cryptography php-cgi python3-flask perl libcgi-pm-perl libfcgi-perl libfcgi-dev bubblewrap \
   nginx slowhttptest rsync netpbm libjpeg-turbo-progs liblcms2-utils colord-data libgs-common libimage-exiftool-perl libsixel-examples ffmpeg imagemagick libheif-examples libavif-bin webp giflib-tools qrencode zbar-tools strace mandoc zsh fish postgresql-15 libpq5
 SYSTEM_PACKAGES := haproxy libvips-tools chromium firefox-esr python3-aiohttp mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static python3-swift
+# What `make pictures` draws with, and the browser that it takes them in.
+PICTURE_PACKAGES := python3 python3-venv python3-h2 python3-cryptography chromium fonts-dejavu-core ffmpeg qrencode
 BENCH_PACKAGES := nginx valgrind wrk fcgiwrap nghttp2-server nghttp2-client openssl libnginx-mod-http-image-filter libjpeg-turbo-progs libvips-tools postgresql-15 libpq5 python3-swift
 # What makes the Debian package and checks it.
 DEB_PACKAGES := debhelper dpkg-dev python3 lintian systemd
@@ -25,6 +27,7 @@ PACKAGES = $(BUILD_PACKAGES) \
   $(call of,serve,$(SERVE_PACKAGES)) \
   $(call of,tools tests test test-system bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
   $(call of,test-system soak,$(SYSTEM_PACKAGES)) \
+  $(call of,pictures,$(PICTURE_PACKAGES)) \
   $(call of,bench,$(BENCH_PACKAGES)) \
   $(call of,test-system soak deb image,$(DEB_PACKAGES)) \
   $(call of,test-system soak image,$(IMAGE_PACKAGES)) \
@@ -128,6 +131,10 @@ docs: deps swift ## the public documentation is complete and has no broken link
 	    --additional-symbol-graph-dir .build/docs/$$library.symbols \
 	    --fallback-display-name $$library --fallback-bundle-identifier richpush.$$library
 	done
+
+pictures: build tools ## the pictures of README and docs, made from the running program
+	$(TOOLS)/bin/python docs/console/make.py $(RELEASE)
+	$(TOOLS)/bin/python docs/images/make.py $(RELEASE)
 
 bench: build $(BENCH_TOOLS)/ready ## how fast it is, beside its peers on the same machine (ONLY="media push")
 	export PATH=$$PWD/$(BENCH_TOOLS)/bin:$$PATH

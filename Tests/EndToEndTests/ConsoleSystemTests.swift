@@ -6,14 +6,11 @@ import Testing
   @Test func `people upload, compose, send, follow and withdraw, by mouse and keyboard`()
     async throws
   {
-    // RICHPUSH_SCREENSHOTS=docs/console makes the pictures of docs/CONSOLE.md.
-    let pictures = ProcessInfo.processInfo.environment["RICHPUSH_SCREENSHOTS"]
     try await RunningServer.lend { scratch in
       let manifest = "plugins/video/plugin.json"
       try scratch.drop(Package.bytes(manifest), as: manifest)
     } to: { server in
-      try await Self.check(
-        server, screenshots: pictures.map { Package.root.appending(path: $0).path })
+      try await Self.check(server)
       #expect(!server.log.contains("There is no view"), "\(server.log)")
     }
   }
@@ -26,9 +23,7 @@ import Testing
   }
 
   /// Runs the checks whose names begin with `only`.
-  private static func check(
-    _ server: RunningServer, only: String = "", screenshots: String? = nil
-  ) async throws {
+  private static func check(_ server: RunningServer, only: String = "") async throws {
     try #require(
       FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium"),
       "make test-system installs chromium")
@@ -38,7 +33,7 @@ import Testing
         Package.root.appending(path: "Tests/EndToEndTests/Console/console.py").path,
         server.endpoint.absoluteString, try Package.program("richpush").path,
         server.scratch.folder.path + "/assets", Package.root.path + "/assets",
-      ] + (screenshots.map { [$0] } ?? []),
+      ],
       environment: ["HOME": server.scratch.folder.path, "ONLY": only],
       limit: .seconds(550))
     let output = result.output.joined(separator: "\n")

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Makes the pictures of docs/IMAGES.md: what a plain thumbnail shows, and what richpush sends.
 
-    make tests && .build/tools/bin/python docs/images/make.py [PROGRAMS]
+    make pictures
 
-PROGRAMS is the folder of the built programs (default .build/debug). All sources are drawn here, or assets/img/beach.jpg."""
+usage: make.py [PROGRAMS]
+
+PROGRAMS is the folder of the built programs (default .build/release). All sources are drawn here, or assets/img/beach.jpg."""
 import io, os, pathlib, subprocess, sys, tempfile
 
 import numpy as np
@@ -11,7 +13,7 @@ import pyvips
 from PIL import Image, ImageCms, ImageDraw, ImageFont
 
 FOLDER = pathlib.Path(__file__).parent
-PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".build/debug").resolve()
+PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".build/release").resolve()
 BEACH = Image.open(FOLDER / "../../assets/img/beach.jpg")
 
 

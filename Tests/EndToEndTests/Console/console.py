@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Uses the console as people do: one Chromium, against a running demonstration.
 
-usage: console.py SERVER PROGRAM ASSETS PICTURES [SCREENSHOTS]
+usage: console.py SERVER PROGRAM ASSETS PICTURES
 
 PROGRAM is richpush, ASSETS the drop folder of the server, PICTURES the folder with the samples. Every function whose
-name begins with "check" is one check, in this order; all run, whatever fails. With SCREENSHOTS the pictures of
-docs/CONSOLE.md are made there. With the variable ONLY only those checks run whose names begin with it.
+name begins with "check" is one check, in this order; all run, whatever fails. With the variable ONLY only
+those checks run whose names begin with it.
 """
 
 import contextlib
@@ -29,7 +29,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 SERVER, PROGRAM, ASSETS, PICTURES = sys.argv[1:5]
-SCREENSHOTS = pathlib.Path(sys.argv[5]) if len(sys.argv) > 5 else None
 HOSTILE = '<img src=x onerror="window.hit=1">'
 SECONDS = 1000
 # A busy machine takes its time. Changes of the drop folder that were not heard of are found after 30 seconds only.
@@ -1065,26 +1064,6 @@ def check_nothing_is_cut_off_on_narrow_screens_and_at_200_percent(console):
                 assert wide <= 0, f"{name} is {wide} wider than {width}"
 
 
-def screenshots(console):
-    for suffix, options in [("", {}), ("-dark", {"color_scheme": "dark"}),
-                            ("-narrow", {"viewport": {"width": 390, "height": 800}})]:
-        with console.page("admin", **options) as page:
-            for name, (address, element) in SCREENS.items():
-                show(page, address)
-                expect(page.locator(element).first).to_be_visible()
-                if name == "compose":
-                    page.get_by_role("textbox", name="Message").fill("The new autumn collection is here. Come in and see it first.")
-                    page.get_by_role("combobox", name="Recipients", exact=True).fill("alice, bob")
-                page.wait_for_timeout(700)
-                if name != "account":
-                    page.screenshot(path=SCREENSHOTS / f"{name}{suffix}.png")
-            if not suffix:
-                show(page, "catalogue")
-                card(page, "beach.jpg").get_by_role("button").click()
-                page.wait_for_timeout(700)
-                page.screenshot(path=SCREENSHOTS / "asset.png")
-
-
 def main():
     failures = []
     with sync_playwright() as playwright:
@@ -1094,7 +1073,7 @@ def main():
         console = Console(browser)
         only = os.environ.get("ONLY", "")
         checks = [value for name, value in globals().items() if name.startswith("check_" + only)]
-        for check in checks + ([screenshots] if SCREENSHOTS else []):
+        for check in checks:
             start = time.monotonic()
             try:
                 check(console)
