@@ -13,13 +13,19 @@ import Waiting
 @Suite(.timeLimit(.minutes(1))) struct RenderQueueTests {
   private static let outcome = RenderOutcome.success(.redirect(location: "https://a.b"))
 
+  private final class Order: Sendable {
+    private let order = Mutex<[Int]>([])
+    var values: [Int] { order.withLock { $0 } }
+    func append(_ value: Int) { order.withLock { $0.append(value) } }
+  }
+
   @Test func `renders first what the most callers have waited for the longest`() async throws {
     let scratch = try Scratch()
     try scratch.installPlugin("one", manifest: #"{"workers":{"max":1}}"#, "exit 0")
     let plugin = try #require(try scratch.pluginHost().plugin("one"))
     let queues = RenderQueues(concurrency: 4)
     let gates = [Barrier(), Barrier()]
-    let order = Mutex<[Int]>([])
+    let order = Order()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for gate in gates {
         group.addTask {
@@ -34,18 +40,18 @@ import Waiting
       for (index, callers) in [1, 1_000_000, 1_000_000_000_000].enumerated() {
         group.addTask {
           _ = await queues.run(of: plugin, waiters: { callers }) {
-            order.withLock { $0.append(index) }
+            order.append(index)
             return Self.outcome
           }
         }
         try await eventually("it waits") { queues.load(of: plugin).waiting == index + 1 }
       }
       gates[0].open()
-      try await eventually("all have run") { order.withLock { $0.count } == 3 }
+      try await eventually("all have run") { order.values.count == 3 }
       gates[1].open()
       try await group.waitForAll()
     }
-    #expect(order.withLock { $0 } == [2, 1, 0])
+    #expect(order.values == [2, 1, 0])
   }
 
   @Test func `admits one call more than a plugin takes, and rejects with the time to wait`()

@@ -6,19 +6,19 @@ import Waiting
 @Suite(.timeLimit(.minutes(1))) struct SharedWorkTests {
   private let work = SharedWork<String, Int>()
   private let gate = WakeSignal()
-  /// How many callers have joined the work of another.
-  private let joined = Counter()
 
   private final class Counter: Sendable {
-    let value = Mutex(0)
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+    func add() { count.withLock { $0 += 1 } }
   }
 
   @Test func `callers with one key share the work, those with another do not`() async throws {
-    let runs = Mutex(0)
+    let (runs, joined) = (Counter(), Counter())
     let callers = (0..<5).map { _ in
       Task {
-        await work.value("a", joining: { joined.value.withLock { $0 += 1 } }) {
-          runs.withLock { $0 += 1 }
+        await work.value("a", joining: { joined.add() }) {
+          runs.add()
           await gate.wait()
           return 7
         }
@@ -29,7 +29,7 @@ import Waiting
     #expect(await work.value("b") { 8 } == 8)
     gate.send()
     for caller in callers { #expect(await caller.value == 7) }
-    #expect(runs.withLock { $0 } == 1 && joined.value.withLock { $0 } == 4 && !work.isUnderWay("a"))
+    #expect(runs.value == 1 && joined.value == 4 && !work.isUnderWay("a"))
     #expect(await work.value("a") { 9 } == 9, "the next caller begins anew")
   }
 

@@ -10,13 +10,13 @@ import Waiting
   @Test func `one that has failed is tried again a minute later, not with every push`() async throws
   {
     let service = try StandIn("fcm")
-    let clock = TestClock(Date())
+    let start = Date()
+    let clock = ManualClock(at: start)
     let provider = try FCMProvider(
       credentials: FCMCredentials(json: service.account), endpoint: service.url, kind: .data,
-      trustAnchor: service.certificates, clock: clock)
-    let start = clock.now
+      trustAnchor: service.certificates, now: { clock.date })
     func send(at seconds: Double) async {
-      clock.set(start + seconds)
+      clock.advance(by: .seconds(start.timeIntervalSince(clock.date) + seconds))
       let outcome = await provider.send(.android())
       guard case .delivered = outcome else {
         Issue.record("after \(seconds) s: \(outcome)")

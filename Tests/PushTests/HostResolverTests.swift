@@ -68,7 +68,8 @@ import Waiting
     #expect(answers[..<quota].allSatisfy { if case .failed = $0 { true } else { false } })
     #expect(answers[quota...].allSatisfy { $0 == .held }, "given up is not ended")
     #expect(clock.now - start == .seconds(10) * quota)
-    #expect(server.threads.now == quota && server.threads.most == quota)
+    try await eventually("their threads wait") { server.threads.now == quota }
+    #expect(server.threads.most == quota)
     #expect(await resolver.addresses(of: "push.example", for: 2) == .addresses(["192.0.2.1"]))
     server.answer()
     try await eventually("the threads are free again") {

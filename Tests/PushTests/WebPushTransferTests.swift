@@ -11,7 +11,7 @@ import Testing
       key: .sample,
       settings: WebPushSettings(
         contact: "mailto:ops@example.com", allowed: ["localhost:\(service.port)"]),
-      trustAnchor: service.certificates, clock: SystemClock(), resolver: HostResolver(),
+      trustAnchor: service.certificates, resolver: HostResolver(),
       transfersPerUser: 1
     ).provider(for: service.url)
     let push = OutgoingPush.web(try service.subscribe("a"), user: 1)

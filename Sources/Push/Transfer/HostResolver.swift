@@ -142,6 +142,8 @@ private final class Lookup: Sendable {
     var answer: HostResolver.Answer?
     var waiters: [Int: CheckedContinuation<HostResolver.Answer?, Never>] = [:]
     var lastWaiter = 0
+    /// Those whose time was over before they waited.
+    var late: Set<Int> = []
   }
 
   private let state = Mutex(State())
@@ -160,7 +162,9 @@ private final class Lookup: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
         let (isDone, answer) = state.withLock { state in
-          if state.answer != nil || Task.isCancelled { return (true, state.answer) }
+          if state.answer != nil || Task.isCancelled || state.late.remove(id) != nil {
+            return (true, state.answer)
+          }
           state.waiters[id] = waiter
           return (false, nil)
         }
@@ -181,6 +185,11 @@ private final class Lookup: Sendable {
   }
 
   private func resume(_ id: Int) {
-    state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
+    let waiter = state.withLock { state in
+      let waiter = state.waiters.removeValue(forKey: id)
+      if waiter == nil { state.late.insert(id) }
+      return waiter
+    }
+    waiter?.resume(returning: nil)
   }
 }
