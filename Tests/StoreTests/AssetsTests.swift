@@ -28,6 +28,22 @@ import Testing
     #expect(found.reason == "too large" && found.state == .refused && found.blob == asset.blob)
   }
 
+  @Test func `what is put again replaces every field`() async throws {
+    let store = try scratch.open()
+    var first = asset("img", "a.png")
+    (first.state, first.reason, first.details) = (.refused, "too large", "{}")
+    (first.type, first.blob) = ("image/png", try await store.blobs.add(bytes: [1, 2, 3]).digest)
+    try await store.assets.putAsset(first)
+    scratch.pass(1)
+    var second = AssetRecord(
+      richType: "img", name: "a.png", state: .ready, bytes: 2, modified: scratch.now, stamp: "2")
+    (second.reason, second.details) = ("fine", #"{"width":1}"#)
+    (second.type, second.blob) = ("image/gif", try await store.blobs.add(bytes: [1, 2]).digest)
+    try await store.assets.putAsset(second)
+    second.updated = scratch.now
+    #expect(try await store.assets.asset("img", "a.png") == second)
+  }
+
   @Test func `pages through assets by type and name`() async throws {
     let store = try scratch.open()
     for (type, name) in [("img", "b"), ("sound", "a"), ("img", "a"), ("imgx", "c")] {

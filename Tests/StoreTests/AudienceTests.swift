@@ -62,7 +62,10 @@ import Testing
     #expect((1..<Self.size).contains(told.withLock { $0.count }))
 
     let next = try scratch.open(.shared)
+    let lanes = Mutex<Set<String>>([])
+    next.observers.onJobs.add { new in lanes.withLock { $0.formUnion(new) } }
     try await writeAll(next)
+    #expect(lanes.withLock { $0 } == ["apns"])
     #expect(try await !next.notifications.writeNextParts(within: .zero))
     #expect(try await jobs(next).sorted() == users.map { "device \($0.rawValue)" }.sorted())
     for user in users {

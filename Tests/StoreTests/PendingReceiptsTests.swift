@@ -27,6 +27,8 @@ import Waiting
     }
     #expect(written.sorted() == [2, 3, 4])
     #expect(pending.dropped == 8)
+    pending.keep(5, after: away) {}
+    #expect(pending.dropped == 8, "as many may be kept again")
   }
 
   @Test func `fetches are committed at once when there are as many as a commit takes`() {

@@ -122,6 +122,9 @@ import Testing
     }
     try await register(silent)
     let fetched = try await store.notifications.create(.any(to: alice)).notification.id
+    try await store.events.push(
+      "{}", to: [],
+      pushes: [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert") { _ in "late" }])
     scratch.pass(50 * 86_400)
     store.notifications.recordFetched(fetched, user: alice, device: silent[1])
     #expect(try await store.accounts.addToken(Digest(of: [1]), to: silent[2], user: alice))
@@ -135,6 +138,9 @@ import Testing
     #expect(try await store.administration.endSilentRegistrations(since: since) == 1)
     let ended = try await store.accounts.registrations(ofUser: alice).filter { $0.ended != nil }
     #expect(ended.map(\.id) == [silent[0]])
+    #expect(
+      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).isEmpty,
+      "what was pushed before is not sent any more")
     #expect(
       try await store.outbox.restoreRegistrations(endedBy: "silence", since: since) == 1)
   }

@@ -25,6 +25,11 @@ struct SharedTransactionTests {
       transaction.collected.events.append(
         .init(type: "test", publisher: nil, user: nil, notification: nil, data: data, time: now))
     }
+    let push = PushInsert(lane: "refused", target: .audience("tag", user: alice), kind: "alert") {
+      _ in "text"
+    }
+    let lanes = Mutex<Set<String>>([])
+    store.observers.onJobs.add { new in lanes.withLock { $0.formUnion(new) } }
     let gate = DispatchSemaphore(value: 0)
     store.holdWriter(until: gate)
     let failures = Mutex<[String]>([])
@@ -32,7 +37,10 @@ struct SharedTransactionTests {
       database.writeSoon(within: nil) { transaction in
         event(data, transaction)
         guard data == "refused" else { return }
-        if hasWritten { try transaction.run("SELECT pg_current_xact_id()") }
+        if hasWritten {
+          try transaction.run("SELECT pg_current_xact_id()")
+          transaction.insert(push, at: now)
+        }
         throw Refused()
       } onFailure: { error in
         failures.withLock { $0.append("\(data) \(type(of: error))") }
@@ -47,5 +55,6 @@ struct SharedTransactionTests {
     let events = try await store.events.events(after: 0, limit: 9)
     #expect(Set(events.map(\.data)) == ["first", "last"] && events.count == 2)
     #expect(pushes.map(\.sequence) == [1, 2] && events.map(\.sequence) == [1, 2])
+    #expect(try await store.outbox.jobs(limit: 9).isEmpty && lanes.withLock { $0.isEmpty })
   }
 }
