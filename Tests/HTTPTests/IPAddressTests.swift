@@ -37,6 +37,18 @@ import Primitives
     #expect(limiter.count == 0)
   }
 
+  @Test func `a trusted proxy, which connects for many clients, has no limit of its own`() {
+    var configuration = ServerConfiguration()
+    configuration.limits.connectionsPerAddress = 2
+    _ = configuration.trust("192.0.2.1")
+    let limiter = ConnectionLimiter(configuration)
+    for address in ["192.0.2.1", "192.0.2.2"] {
+      let decisions = (0..<3).map { _ in limiter.admit(address) }
+      #expect(decisions.last == (address == "192.0.2.1" ? .accepted : .rejected))
+      for _ in decisions.filter({ $0 != .rejected }) { limiter.release(address) }
+    }
+  }
+
   @Test(arguments: [
     ("2001:db8::ff00:0:0:1", "2001:db8::/64"), ("2001:db8:0:ff:1::", "2001:db8:0:ff::/64"),
     ("192.0.2.1", "192.0.2.1"), ("", ""),

@@ -7,6 +7,7 @@ import Testing
   private static let modified = Date(timeIntervalSince1970: 784_111_777)
   private static let same = "Sun, 06 Nov 1994 08:49:37 GMT"
   private static let before = "Sun, 06 Nov 1994 08:49:36 GMT"
+  private static let later = "Sun, 06 Nov 1994 08:49:38 GMT"
 
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
@@ -104,7 +105,7 @@ import Testing
   @Test(
     arguments: [
       (nil, true), ("\"a\"", true), ("W/\"a\"", false), ("\"b\"", false), ("\"a\", \"b\"", false),
-      (same, true), (before, false), ("*", false),
+      (same, true), (before, false), (later, false), ("*", false),
     ] as [(String?, Bool)])
   func `lets a range apply when If-Range names this content`(value: String?, applies: Bool) throws {
     var fields = Fields()

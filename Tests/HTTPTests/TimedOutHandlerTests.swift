@@ -23,6 +23,17 @@ import Testing
     }
   }
 
+  /// Work that does not end when it is cancelled.
+  private final class StubbornWork: Sendable {
+    private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+
+    func run() async {
+      await withCheckedContinuation { continuation in waiting.withLock { $0 = continuation } }
+    }
+
+    func end() { waiting.withLock { $0.take() }?.resume() }
+  }
+
   private static func plan(
     _ request: Request, _ work: Work, in folder: String
   ) -> ResponsePlan {
@@ -81,6 +92,36 @@ import Testing
       let reply = client.ask(hasBody ? "PUT" : "GET", "/\(kind)", body: hasBody ? "body" : "")
       #expect(reply.status == 503 && reply.fields["retry-after"] == "1")
       #expect(await work.wasCancelled() == true)
+    }
+  }
+
+  @Test func `its late response is not sent to the next request on the connection`() async throws {
+    let (stubborn, next) = (StubbornWork(), AsyncStream.makeStream(of: Void.self))
+    try await TestServer.with({ request in
+      switch request.segments.first {
+      case "late":
+        .asynchronous(deadline: .milliseconds(1)) {
+          await stubborn.run()
+          return .text(200, "late")
+        }
+      case "next":
+        .asynchronous(deadline: .seconds(60)) {
+          for await _ in next.stream { break }
+          return .text(200, "next")
+        }
+      default: .immediate(.text(200, "other"))
+      }
+    }) { served in
+      let (client, other) = (RawClient(served.port), RawClient(served.port))
+      #expect(client.ask("GET", "/late").status == 503)
+      client.send("GET /next HTTP/1.1\r\nHost: x\r\n\r\n")
+      // In the meantime the late response arrives at the connection.
+      for _ in 0..<20 {
+        stubborn.end()
+        #expect(other.ask("GET", "/other").text == "other")
+      }
+      next.continuation.yield()
+      #expect(client.reply().text == "next")
     }
   }
 }

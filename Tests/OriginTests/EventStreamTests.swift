@@ -106,6 +106,17 @@ import Waiting
     }
   }
 
+  @Test func `a client that was away for long gets all that it missed`() async throws {
+    try await TestServer.test { server in
+      let device = try await server.id(of: "device")
+      for _ in 0..<250 { try await server.store.events.push("{}", to: [device], pushes: []) }
+      let stream = try await open(server, after: "1")
+      var ids: [String] = []
+      while ids.last != "250", let events = try await stream.next() { ids += events.map(\.id) }
+      #expect(ids == (1...250).map(String.init))
+    }
+  }
+
   @Test func `a client that does not read gets no more until it has`() async throws {
     try await TestServer.test(prepare: { try $1.installNote() }) { server in
       let stream = try await open(server)

@@ -34,6 +34,17 @@ import Waiting
     #expect(data == Data(repeating: UInt8(ascii: "a"), count: 3_000_000))
   }
 
+  @Test func `finds nothing of an earlier call in its folder`() async throws {
+    try fixture.resident(
+      "tidy",
+      """
+      my @left = glob("$ENV{TMPDIR}/*"); open(my $f, '>', "$ENV{TMPDIR}/call$count"); close $f;
+      syswrite $c, ok("$count " . scalar(@left));
+      """)
+    #expect(try await fixture.text("tidy") == "1 0")
+    #expect(try await fixture.text("tidy") == "2 0")
+  }
+
   @Test func `sends long parameters and content whole`() async throws {
     try fixture.resident(
       "long", manifest: #""verbs":["validate"]"#,

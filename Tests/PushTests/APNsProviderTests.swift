@@ -116,12 +116,17 @@ import Waiting
       "BB": [["status": 503, "reason": "Shutdown", "headers": ["retry-after": "17"]]],
       "CC": [["status": 429, "reason": "TooManyRequests"]],
       "DD": [["status": 429, "reason": "TooManyRequests", "headers": ["retry-after": "70"]]],
+      // A time to come, of a clock that is wrong, must not end what was registered since.
+      "EE": [["status": 410, "reason": "Unregistered", "timestamp": 9_999_999_999_000]],
     ])
     #expect(
       await provider.send(.sample(to: "AA"))
         == .deadToken(
           since: Date(timeIntervalSince1970: 1_700_000_000.5),
           reason: "APNs answered 410 Unregistered."))
+    #expect(
+      await provider.send(.sample(to: "EE"))
+        == .deadToken(since: nil, reason: "APNs answered 410 Unregistered."))
     #expect(
       await provider.send(.sample(to: "BB"))
         == .unavailable(after: .seconds(17), reason: "APNs answered 503 Shutdown."))

@@ -60,13 +60,22 @@ import Waiting
     #expect(outbox.outcomes == [.delivered(as: .background, reference: nil, note: nil)])
   }
 
-  @Test func `waits as long as the service asks`() async throws {
+  @Test(
+    arguments: [
+      (.retry(after: .seconds(77), reason: "busy"), 77),
+      (.throttled(after: .seconds(7200), reason: "busy"), 7200),
+      (.unavailable(after: .seconds(77), reason: "busy"), 77),
+      (.unavailable(after: .seconds(7200), reason: "busy"), 900),
+    ] as [(PushOutcome, Double)])
+  func `waits as long as the service asks, at most 15 minutes if it is down`(
+    _ outcome: PushOutcome, _ seconds: Double
+  ) async throws {
     let outbox = MemoryOutbox(now: now)
     outbox.add(.sample())
-    let provider = ScriptedProvider { _, _ in .retry(after: .seconds(77), reason: "busy") }
+    let provider = ScriptedProvider { _, _ in outcome }
     let start = clock.date
     try await running(lane(provider, outbox)) { try await outbox.settled(1) }
-    #expect(outbox.history.first?.outcome == .retry(at: start + 77, reason: "busy"))
+    #expect(outbox.history.first?.outcome == .retry(at: start + seconds, reason: "busy"))
   }
 
   @Test func `gives up after sixteen attempts`() async throws {

@@ -143,6 +143,20 @@ import Testing
     #expect(try requests(service).count == 2)
   }
 
+  @Test func `a push goes without its topic where the service does not take that`() async throws {
+    let service = try StandIn("webpush")
+    let push = OutgoingPush(
+      id: "1", target: try service.subscribe("a"), text: PushPayload(.alert, json: "{}"),
+      collapseID: "rich-7")
+    try service.answer(["a": [["status": 400, "raw": "BadWebPushTopic"], ["status": 201]]])
+    guard case .delivered = try await provider(service).send(push) else {
+      Issue.record("not delivered")
+      return
+    }
+    let headers = try requests(service).map { try #require($0["headers"] as? [String: String]) }
+    #expect(headers.map { $0["Topic"] != nil } == [true, false])
+  }
+
   @Test func `a key that a service refuses pauses it, but one foreign subscription does not`()
     async throws
   {

@@ -36,11 +36,20 @@ import Testing
     #expect(server.requests.map { $0.fields["last-event-id"] }.prefix(3) == ["6", "7", "8"])
   }
 
-  @Test func `says each time that a connection stands`() async throws {
-    let server = try StandIn { _, connection in connection.send(Self.head + "data: a\n\n") }
+  @Test func `says once of each connection that it stands`() async throws {
+    let wasReceived = DispatchSemaphore(value: 0)
+    let server = try StandIn { _, connection in
+      connection.send(Self.head + "data: a\n\n")
+      wasReceived.wait()
+      connection.send("data: b\n\n")
+    }
     let (connections, mark) = AsyncStream.makeStream(of: Void.self)
     var events = client(of: server).events { _ in mark.yield() }.makeAsyncIterator()
-    for _ in 0..<2 { _ = try await events.next() }
+    for _ in 0..<2 {
+      #expect(try await events.next()?.text == "a")
+      wasReceived.signal()
+      #expect(try await events.next()?.text == "b")
+    }
     mark.finish()
     var count = 0
     for await _ in connections { count += 1 }

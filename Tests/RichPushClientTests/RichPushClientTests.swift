@@ -124,15 +124,15 @@ import Testing
   @Test func `uploads a file and escapes its name`() async throws {
     let server = try StandIn { _, connection in
       connection.answer(
-        201, [], #"{"richType":"img","name":"a b/ä.png","state":"ready","bytes":4}"#)
+        201, [], #"{"richType":"img","name":"a b/ä\t.png","state":"ready","bytes":4}"#)
     }
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("file".utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    let asset = try await client(of: server).upload(file, name: "a b/ä.png", richType: "img")
+    let asset = try await client(of: server).upload(file, name: "a b/ä\t.png", richType: "img")
     #expect(asset.state == .ready)
     #expect(server.requests.first?.method == "PUT")
-    #expect(server.requests.first?.target == "/api/assets/img/a%20b%2F%C3%A4.png")
+    #expect(server.requests.first?.target == "/api/assets/img/a%20b%2F%C3%A4%09.png")
     #expect(server.requests.first?.body == "file")
   }
 

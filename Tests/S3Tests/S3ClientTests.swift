@@ -180,6 +180,18 @@ import Waiting
     #expect(last.method == "DELETE" && last.target.contains("uploadId=an%26id"))
   }
 
+  @Test func `parts that the store answers 200 to, but could not join, are no object`() async throws
+  {
+    store.fail { request, _ in
+      request.method == "POST" && request.target.contains("uploadId")
+        ? .status(200, "InternalError") : nil
+    }
+    let error = await #expect(throws: S3Error.self) {
+      try await put(Data(count: S3Client.largestPart + 1))
+    }
+    #expect(error?.code == .failed && store.bytes("a/b") == nil)
+  }
+
   @Test func `writes no more of an object than was asked for`() async throws {
     try await put(content)
     let target = try file()
