@@ -24,25 +24,27 @@ import Waiting
 
     /// Connects until the server has so many descriptors.
     mutating func grow(until count: Int, of server: RunningServer) async throws {
-      let present = try #require(ProcessFacts(server.processIdentifier)).descriptors
-      guard present < count else { return }
-      let child = try Child(
-        "/usr/bin/python3", ["-c", Self.program, "\(server.port)", "\(count - present)"])
-      for await line in child.lines where line == "connected" { break }
-      children.append(child)
-      let reached = try #require(ProcessFacts(server.processIdentifier)).descriptors
-      try #require(reached >= count, "\(reached) of \(count): \(child.errors)")
+      // It may close one meanwhile that belonged to a call.
+      while case let present = try #require(ProcessFacts(server.processIdentifier)).descriptors,
+        present < count
+      {
+        let child = try Child(
+          "/usr/bin/python3", ["-c", Self.program, "\(server.port)", "\(count - present)"])
+        var lines = child.lines.makeAsyncIterator()
+        try #require(await lines.next() == "connected", "\(child.errors)")
+        children.append(child)
+      }
     }
   }
 
-  /// Starts a server with a plugin of which each call needs a process that the launcher starts.
+  /// Replaces the plugin by another version, whose next calls need processes that the launcher starts.
+  private static func install(version: Int, in scratch: Scratch) throws {
+    try scratch.drop(
+      Array((Bystander.plugin + "# \(version)\n").utf8), as: "plugins/good", executable: true)
+  }
+
   private static func lend(to body: (RunningServer) async throws -> Void) async throws {
-    try await RunningServer.lend(
-      prepare: { scratch in
-        try scratch.drop(
-          Array(#"{"workers": {"requests": 1}}"#.utf8), as: "plugins/good/plugin.json")
-        try scratch.drop(Array(Bystander.plugin.utf8), as: "plugins/good/good", executable: true)
-      }, to: body)
+    try await RunningServer.lend(prepare: { try install(version: 0, in: $0) }, to: body)
   }
 
   private static func target(on server: RunningServer) async throws -> String {
@@ -61,6 +63,7 @@ import Waiting
       var crowd = Crowd()
       for count in stride(from: 1_340, through: 1_380, by: 2) {
         try await crowd.grow(until: count, of: server)
+        try Self.install(version: count, in: server.scratch)
         let isFirst = count.isMultiple(of: 4)
         let calls = 5
         for (connection, target) in zip(connections, targets) {
@@ -87,6 +90,7 @@ import Waiting
         for process in [present.first, present.second] { kill(process, signal) }
       }
       let connection = try RawConnection(port: server.port)
+      try Self.install(version: 1, in: server.scratch)
       connection.ask("GET", try await Self.target(on: server))
       #expect(try connection.answer().status == 200)
       for process in [present.first, present.second] {
@@ -108,7 +112,8 @@ import Waiting
         RawConnection(port: server.port), await Self.target(on: server)
       )
       try Launcher(of: server).killBoth()
-      // The calls for which a process had been started are answered.
+      try Self.install(version: 1, in: server.scratch)
+      // Calls of the version before may go on for a moment.
       try await eventually("calls are refused") {
         connection.ask("GET", target)
         let answer = try connection.answer()
