@@ -10,7 +10,7 @@ its notification once, 8 at a time, from the last processor. The processor time 
 receipts are written; the instructions are those outside the kernel (callgrind), where no time of others is counted.
 nginx serves as many files in the same way. ROUNDS (5) may be set in the environment. Exits with 1 if a request failed.
 """
-import concurrent.futures, os, shutil, socket, ssl, statistics, subprocess, time
+import concurrent.futures, os, shutil, signal, socket, ssl, statistics, subprocess, time
 
 import media, touch
 from media import FILES, FOLDER, LAST, PROGRAM, SIZES, Nginx, Process, wave
@@ -30,12 +30,22 @@ class CountedNginx(Nginx):
     def __init__(self):
         super().__init__(True)
         self.end()
+        with open(FOLDER + "/nginx.conf", "r+") as file:
+            text = file.read().replace("worker_processes 2", "worker_processes 1")  # each has a socket of its own
+            file.seek(0)
+            file.write(text)
         Process.__init__(
             self, [*counted(FOLDER, "nginx"), "-c", FOLDER + "/nginx.conf", "-p", FOLDER, "-g", "master_process off;"],
             stderr=subprocess.DEVNULL)
         while socket.socket().connect_ex(("127.0.0.1", self.port)):
             time.sleep(0.05)
         wait_until_idle(self)
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        while self.process.poll() is None:  # under valgrind it sees the signal when something else happens
+            socket.socket().connect_ex(("127.0.0.1", self.port))
+            time.sleep(0.1)
 
 
 def fetch(port, line):
