@@ -198,22 +198,26 @@ import Waiting
       try #require(mount.exitCode == 0, "\(mount.errors)")
       mounted = assets
     } to: { server in
-      let blobs = server.scratch.folder.path + "/var/blobs"
-      func stored() -> Int {
-        let names = FileManager.default.enumerator(atPath: blobs)?.allObjects ?? []
-        return names.count { ($0 as? String)?.contains("/") == true }
+      /// The sizes of stored content; the demonstration's picture is among it.
+      func sizes() throws -> [Int] {
+        let folder = server.scratch.folder.appendingPathComponent("var/blobs")
+        let files = FileManager.default.enumerator(
+          at: folder, includingPropertiesForKeys: [.fileSizeKey])
+        return try (files?.allObjects as? [URL] ?? []).compactMap {
+          try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        }
       }
       func upload(_ size: Int) async throws {
         let file = server.scratch.folder.appendingPathComponent("\(size).jpg")
         try Data(Picture.padded(to: size)).write(to: file)
         _ = try await server.client("shop").upload(file, richType: "img")
       }
-      let before = stored()
       await #expect {
         try await upload(8_000_000)
       } throws: { ($0 as? RichPushError)?.status == 507 }
-      #expect(stored() == before)
+      #expect(try sizes().allSatisfy { $0 < 500_000 })
       try await upload(1_000_000)
+      #expect(try sizes().contains { $0 > 500_000 })
     }
   }
 
