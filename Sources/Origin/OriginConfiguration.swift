@@ -1,7 +1,11 @@
 import FoundationEssentials
+import Glibc
 import HTTP
 import Media
+import PluginHost
+import Primitives
 import Push
+import Store
 
 /// The options of `richpush serve`.
 package struct OriginConfiguration: Sendable {
@@ -139,5 +143,235 @@ package struct OriginConfiguration: Sendable {
   package init() throws {
     push = try PushConfiguration(EmbeddedGateway.name, environment: [:])
     metricsAccess = try MetricsAccess()
+  }
+}
+
+extension OriginConfiguration {
+  /// The configuration of the plugin host.
+  func plugins(log: Log) -> PluginConfiguration {
+    var configuration = PluginConfiguration(
+      folder: plugins, executables: programs, launcher: programs + "/richpush-exec",
+      temporaryFolder: data + "/tmp")
+    configuration.scratchFolder = data + "/scratch"
+    configuration.furtherFolders = furtherPlugins
+    configuration.uids = uids ?? PluginConfiguration.defaultUIDs
+    configuration.user = user.map { ($0.id, $0.group) }
+    configuration.sandbox = SandboxReport.Level(rawValue: sandbox) ?? .standard
+    configuration.network = network
+    configuration.secretPaths = secretPaths
+    configuration.log = log
+    return configuration
+  }
+
+  /// Files and folders that no plugin may read.
+  // The data folder's entries are listed because they may be links to another disk.
+  private var secretPaths: [String] {
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: data)) ?? []
+    return [data, assets] + entries.filter { $0 != "scratch" }.map { "\(data)/\($0)" } + pushFiles
+      + (objects?.files ?? [])
+      + [certificate, key, accessLog].compactMap(\.self)
+  }
+
+  /// Logs which protections of the sandbox this kernel does not support.
+  ///
+  /// - Throws: `OperatorError` if the level is strict and one is missing, or if plugins could read secrets.
+  func checkSandbox(of host: PluginHost, log: Log) throws {
+    let (level, gaps) = (host.sandboxReport.level, host.sandboxGaps)
+    if level == .strict, !gaps.isEmpty {
+      throw OperatorError(
+        "--sandbox strict: \(gaps.joined(separator: " ")) Use --sandbox standard to run anyway")
+    }
+    log(
+      .notice, "sandbox",
+      "sandbox: \(level.rawValue)\(gaps.isEmpty ? ", complete on this kernel" : "")")
+    for gap in gaps { log(.warning, "sandbox", "sandbox: \(gap)") }
+    for plugin in host.plugins() where plugin.problem == nil {
+      log(
+        .info, "sandbox", "sandbox: \(plugin.richType): \(host.confinement(of: plugin))")
+    }
+    if level == .off { return }
+    if let (path, folder) = host.firstReadable(of: secretPaths) {
+      throw OperatorError(
+        """
+        plugins may read \(folder), which contains \(path): move it to another folder, such as \
+        /var/lib/richpush or /srv
+        """)
+    }
+  }
+
+  /// What is kept, and for how long.
+  var retention: Retention {
+    var retention = Retention()
+    retention.renditionBytes = renditionBytes
+    retention.cachedBlobBytes = objectCacheBytes
+    return retention
+  }
+
+  /// Checks the options before anything is opened.
+  ///
+  /// - Throws: `OperatorError` for an invalid option.
+  package func check() throws {
+    var server = ServerConfiguration()
+    for proxy in proxies where !server.trust(proxy) {
+      throw OperatorError(
+        "--trusted-proxy must be a numeric address such as 10.0.0.2, or a network such as 10.0.0.0/24 "
+          + "(with only zeros behind the prefix), not \(proxy)")
+    }
+    for origin in origins where !["*", "null"].contains(origin) && !Self.isOrigin(origin) {
+      throw OperatorError(
+        "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
+    }
+    for type in network where !Plugin.isValidName(type) {
+      throw OperatorError("--network must be a rich type such as url, not \(type)")
+    }
+    guard Plugin.isValidName(standard.richType) else {
+      throw OperatorError(
+        "--default-type must be a rich type such as img, not \(standard.richType)")
+    }
+    guard (certificate == nil) == (key == nil) else {
+      throw OperatorError("--tls-certificate and --tls-key must be used together")
+    }
+  }
+
+  /// Whether a browser could send the text as `Origin`: a scheme, a host and optionally a port.
+  private static func isOrigin(_ text: String) -> Bool {
+    guard let url = URL(string: text), url.scheme != nil, url.host?.isEmpty == false else {
+      return false
+    }
+    return url.path.isEmpty && url.query == nil && url.fragment == nil && url.user == nil
+  }
+
+  /// The configuration of the HTTP server.
+  func server() throws -> ServerConfiguration {
+    var server = ServerConfiguration(host: host, port: port, tls: try identity())
+    server.listeningSockets = listeningSockets
+    server.allowedOrigins = origins
+    // In demo mode passwords can be guessed, so pages in a browser must not send requests.
+    if isDemo { server.allowedHosts = publicHost.map { [$0] } ?? [] }
+    server.limits.connectionsPerAddress = connectionsPerAddress
+    for proxy in proxies { _ = server.trust(proxy) }
+    return server
+  }
+
+  /// The host of the public address, with its port if it has one.
+  private var publicHost: String? {
+    publicURL?.split(separator: "/").dropFirst().first.map(String.init)
+  }
+
+  /// Logs what the operator has probably forgotten.
+  func warn(of store: Store, log: Log) async throws {
+    if certificate == nil, proxies.isEmpty, !isLoopback {
+      log(
+        .warning, "config",
+        """
+        passwords are sent over the network unencrypted: use --tls-certificate and --tls-key, or a \
+        proxy (--trusted-proxy)
+        """)
+    }
+    if geteuid() == 0, user == nil, !isDemo {
+      log(
+        .warning, "config",
+        "the server runs as root; use --user NAME to change to another user once it listens")
+    }
+    if hasPushPage, push.webPush == nil {
+      log(
+        .warning, "config",
+        "--push-page: browsers can register on /push/, but get no pushes without webpush in --push")
+    }
+    for sentence in warnings { log(.warning, "config", sentence) }
+    if let user, let key, access(key, R_OK) != 0 {
+      log(
+        .warning, "config",
+        """
+        the user \(user.name) cannot read the TLS key \(key), so a renewed one is not used until the server is \
+        started again: let that user read it (chgrp, chmod g+r), or restart the server after each renewal
+        """)
+    }
+    if access(assets + "/.", F_OK) != 0 {
+      log(
+        .warning, "config",
+        "there is no folder \(assets): create it to drop files, or use --assets for another"
+      )
+    }
+    if let access = try? await store.databaseAccess() { warn(of: access, log) }
+    if !isDemo, try await store.accounts.users().isEmpty {
+      log(.notice, "config", "no users yet; add one: richpush user add NAME --role publisher")
+    }
+  }
+
+  private func warn(of access: DatabaseAccess, _ log: Log) {
+    if access.isPublic {
+      log(
+        .warning, "store",
+        """
+        every role of the PostgreSQL server may connect to the database \(access.database), so it can hear what \
+        nodes tell each other and take their locks: REVOKE CONNECT ON DATABASE \(access.database) FROM PUBLIC
+        """)
+    } else if !access.roles.isEmpty {
+      log(
+        .notice, "store",
+        """
+        other roles may connect to the database \(access.database), so they can hear what nodes tell each other \
+        and take their locks: \(access.roles.joined(separator: ", "))
+        """)
+    }
+  }
+
+  /// Logs when the object store of a store is away, and what else it does not do.
+  ///
+  /// - Throws: `OperatorError` if it does not accept the key, or has no such bucket. One that is away is
+  ///   expected back.
+  func monitorObjects(of store: Store, log: Log) async throws {
+    guard let objects = store.objects else { return }
+    objects.onAbsence.add { error in
+      if let error {
+        log(.error, "objects", "objects: \(error.reason); only what is cached is served")
+      } else {
+        log(.notice, "objects", "objects: the object store is back")
+      }
+    }
+    objects.onFailure.add { log(.error, "objects", "objects: \($0.reason)") }
+    do throws(StoreError) { try await objects.checkConfiguration() } catch {
+      throw OperatorError("--objects: \(error.reason)")
+    }
+  }
+
+  /// Logs which configured rich types have no plugin: one may be added later, but usually the name is
+  /// misspelled.
+  func warn(ofTypesMissingIn plugins: [Plugin], log: Log) {
+    guard !plugins.isEmpty else {
+      return log(
+        .warning, "config",
+        "there are no plugins in \(self.plugins); create one with richpush plugin new TYPE")
+    }
+    let known = plugins.map(\.richType)
+    let named = network.sorted().map { ("--network", $0) } + [("--default-type", standard.richType)]
+    for (flag, type) in named where !known.contains(type) {
+      log(
+        .warning, "config",
+        "\(flag) \(type): there is no plugin of that name; there are: \(known.joined(separator: ", "))"
+      )
+    }
+    for plugin in plugins where network.contains(plugin.richType) && !plugin.manifest.network {
+      log(
+        .warning, "config",
+        "--network \(plugin.richType) has no effect: its plugin.json does not request the network"
+      )
+    }
+  }
+
+  /// Whether only this machine can connect.
+  package var isLoopback: Bool { IPAddress.isLoopback(host) }
+
+  /// The TLS certificate and key, read from their files; nil if none are configured.
+  func identity() throws -> TLSIdentity? {
+    guard let certificate, let key else { return nil }
+    return try TLSIdentity(certificate: try Self.text(certificate), key: try Self.text(key))
+  }
+
+  private static func text(_ path: String) throws(OperatorError) -> String {
+    if let text = try? String(contentsOf: URL(filePath: path), encoding: .utf8) { return text }
+    let cause = access(path, R_OK) == 0 ? "it is no text" : "\(Errno.current)"
+    throw OperatorError("the file \(path) cannot be read: \(cause)")
   }
 }

@@ -58,6 +58,23 @@ struct PostgresNodesSystemTests {
     }
   }
 
+  @Test func `a notification whose ID has more than 32 bits is listed and fetched`() async throws {
+    let database = try PostgresServer()
+    try await RunningServer.lend(flags: flags(database)) { server in
+      let (shop, alice) = (server.client("shop"), server.client("alice"))
+      try database.query("SELECT setval('notification_id', 3000000000)")
+      let ids = [
+        try await shop.create(Self.link("1")).id, try await shop.create(Self.link("2")).id,
+      ]
+      #expect(ids[0] > 3_000_000_000)
+      #expect(try await alice.media(ids[0]).bytes.count > 0)
+      #expect(try await alice.inbox(before: ids[1]).notifications.map(\.id) == [ids[0]])
+      #expect(try await shop.sent(before: ids[1]).notifications.map(\.id) == [ids[0]])
+      try await shop.withdraw(ids[0])
+      #expect(try await alice.inbox().notifications.map(\.id) == [ids[1]])
+    }
+  }
+
   @Test func `what is published at one node is fetched at the other, and its stream tells of it`()
     async throws
   {
