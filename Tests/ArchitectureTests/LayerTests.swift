@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The graph of modules that `docs/ARCHITECTURE.md` draws.
+/// The graph of modules, of which `docs/ARCHITECTURE.md` has a diagram.
 @Suite(.timeLimit(.minutes(1))) struct LayerTests {
   /// A module's folder, and the modules of this package that its files import: these and no others.
   struct Module: Sendable, CustomTestStringConvertible {
