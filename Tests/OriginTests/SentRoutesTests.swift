@@ -15,6 +15,23 @@ import Waiting
 @Suite(.timeLimit(.minutes(1))) struct SentRoutesTests {
   private let sent = "/api/notifications?sent"
 
+  @Test func `IDs that JSON's numbers do not hold exactly name nothing`() async throws {
+    try await TestServer.test { server in
+      for id in ["9007199254740992", "9223372036854775807", "9223372036854775808"] {
+        for path in ["", "/receipts", "/deliveries"] {
+          let target = "/api/notifications/" + id + path
+          let status = try await server.status("GET", target, as: "publisher")
+          #expect(status == 404, "\(target)")
+        }
+        for query in ["?before=", "?sent&before="] {
+          let target = "/api/notifications" + query + id
+          let status = try await server.status("GET", target, as: "publisher")
+          #expect(status == 400, "\(target)")
+        }
+      }
+    }
+  }
+
   @Test func `a publisher lists what it has sent, an admin on request what everybody has`()
     async throws
   {

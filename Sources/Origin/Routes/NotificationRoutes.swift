@@ -158,7 +158,7 @@ struct NotificationRoutes: Sendable {
     if context.request.query["sent"] != nil { return try await sentRoutes.list(context) }
     let query = try context.query("unread", "limit", "before")
     let limit = try query.number("limit", 1...500) ?? 50
-    let before = try query.number("before", 0...Int.max)
+    let before = try query.number("before", RequestContext.ids)
     let entries = try await store.notifications.inbox(
       of: context.caller.id, unreadOnly: try Self.flag(query, "unread"), limit: limit + 1,
       before: before)

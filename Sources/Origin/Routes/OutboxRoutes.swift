@@ -14,7 +14,7 @@ struct OutboxRoutes: Sendable {
   func list(_ context: RequestContext) async throws -> Response {
     let query = try context.query("lane", "state", "after", "limit")
     let limit = try query.number("limit", 1...500) ?? 50
-    let after = try query.number("after", 0...Int.max)
+    let after = try query.number("after", RequestContext.ids)
     let state = try query["state"].map(JobState.init(query:))
     let found = try await store.administration.jobs(
       in: state, lane: query["lane"], before: after, limit: limit + 1)

@@ -11,7 +11,7 @@ struct ReceiptRoutes: Sendable {
   func receipts(_ context: RequestContext) async throws -> Response {
     let query = try context.query("state", "user", "after", "limit")
     let limit = try query.number("limit", 1...500) ?? 100
-    let after = try query.number("after", 0...Int.max) ?? 0
+    let after = try query.number("after", RequestContext.ids) ?? 0
     let state = try query["state"].map(ReceiptState.init(query:))
     let id = try await notification(context)
     var found: [Receipt]
@@ -35,7 +35,7 @@ struct ReceiptRoutes: Sendable {
   func deliveries(_ context: RequestContext) async throws -> Response {
     let query = try context.query("state", "lane", "after", "limit")
     let limit = try query.number("limit", 1...500) ?? 100
-    let after = try query.number("after", 0...Int.max) ?? 0
+    let after = try query.number("after", RequestContext.ids) ?? 0
     let state = try query["state"].map(JobState.init(query:))
     let id = try await notification(context)
     let found = try await store.outbox.deliveries(

@@ -42,11 +42,13 @@ struct RequestContext: Sendable {
 
   /// The notification ID among a path's variable segments: a decimal number.
   static func notificationID(_ parameters: [String]) -> Int? {
-    guard let text = parameters.first, let id = Int(text), id >= 0, String(id) == text else {
-      return nil
-    }
+    guard let text = parameters.first, let id = Int(text), ids.contains(id), String(id) == text
+    else { return nil }
     return id
   }
+
+  /// What IDs may be in paths and queries: numbers that all readers of JSON read exactly (RFC 8259, section 6).
+  static let ids = 0...(1 << 53) - 1
 
   /// The query's parameters.
   ///

@@ -18,7 +18,7 @@ struct SentRoutes: Sendable {
   func list(_ context: RequestContext) async throws -> Response {
     let query = try context.query("sent", "before", "limit", "sender", "search")
     let limit = try query.number("limit", 1...500) ?? 50
-    let before = try query.number("before", 0...Int.max)
+    let before = try query.number("before", RequestContext.ids)
     let caller = context.caller
     if let sender = query["sender"] {
       guard sender == "*" else { throw ServiceError(.invalidRequest, "sender is *.") }
