@@ -29,7 +29,9 @@ import time
 BUNDLE = ".build/debug/richpushPackageTests.xctest"
 # The longest suites start first; these, where nothing is known from an earlier run.
 LONGEST = [
-    "EndToEndTests.ConsoleSystemTests", "ImagingTests.IndependentDecoderSoakTests", "EndToEndTests.ObjectStoreSystemTests",
+    "EndToEndTests.HostileMatrixSystemTests", "ImagingTests.IndependentDecoderSoakTests",
+    "EndToEndTests.UntouchedRootSystemTests", "EndToEndTests.PackageSystemTests", "EndToEndTests.ConsoleSystemTests",
+    "EndToEndTests.ObjectStoreSystemTests", "EndToEndTests.CutOffNodeSystemTests",
     "EndToEndTests.OtherRoleSystemTests", "ImagingTests.PictureFormsSoakTests", "EndToEndTests.DescriptionSystemTests",
     "EndToEndTests.BrowserPushSystemTests", "EndToEndTests.DatabaseAwaySystemTests", "EndToEndTests.NodesChaosSoakTests",
     "EndToEndTests.FilmShapeTests", "EndToEndTests.TrimmedFilmTests", "HTTPTests.DamagedFileTests",
