@@ -197,7 +197,8 @@ import Waiting
       #expect(try await store.renditions.fetch(key) == nil)
       #expect(try damaged() == before + (isDamaged ? 1 : 0))
     }
-    #expect(store.renditions.rendition(key) == nil && scratch.files(in: "tmp").isEmpty)
+    #expect(store.renditions.rendition(key) == nil)
+    try await eventually("no temporary file is left") { scratch.files(in: "tmp").isEmpty }
     objects.set(object(key), good)
     #expect(try await store.renditions.fetch(key)?.contentType == "image/png")
     // What is rendered again takes the place of what was there.

@@ -108,16 +108,16 @@ import Waiting
     async throws
   {
     try await Self.lend { server in
-      let (connection, target) = try (
-        RawConnection(port: server.port), await Self.target(on: server)
-      )
+      let target = try await Self.target(on: server)
       try Launcher(of: server).killBoth()
       try Self.install(version: 1, in: server.scratch)
       // Calls of the version before may go on for a moment.
-      try await eventually("calls are refused") {
+      var last: RawConnection.Answer?
+      try await eventually("calls are refused, not \(last?.text ?? "")") {
+        let connection = try RawConnection(port: server.port)
         connection.ask("GET", target)
-        let answer = try connection.answer()
-        return answer.status == 503 && answer.fields["retry-after"] != nil
+        last = try connection.answer()
+        return last?.status == 503 && last?.fields["retry-after"] != nil
       }
       try await eventually("the log says so") { server.log.contains("restart the server") }
       #expect(try server.get("/healthz").status == 200)

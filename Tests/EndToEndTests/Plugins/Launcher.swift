@@ -33,10 +33,11 @@ struct Launcher {
     second = try #require(next)
   }
 
-  /// Kills both, of which the second cannot notice that the first has ended.
+  /// Kills both, of which the first cannot notice that the second has ended.
   func killBoth() {
-    Glibc.kill(second, SIGSTOP)
-    for process in [first, second] { Glibc.kill(process, SIGKILL) }
+    // Not the second one: when the first ends, the kernel continues it, since its process group is orphaned then.
+    Glibc.kill(first, SIGSTOP)
+    for process in [second, first] { Glibc.kill(process, SIGKILL) }
   }
 
   /// It has the same socket to the server; a supervisor has one of its own.
