@@ -35,11 +35,10 @@ extension DropFolder {
   ///
   /// - Throws: `diskFull`.
   func requireSpace(forCopyOf path: String, _ richType: String) throws(ServiceError) {
-    var (space, file) = (statvfs(), stat())
-    let folder = try? openFolder(richType)
-    let isKnown = folder.map { fstatvfs($0.number, &space) } ?? statvfs(self.path, &space)
-    guard isKnown == 0, stat(path, &file) == 0 else { return }
-    try space.requireSpace(for: Int(file.st_size))
+    var file = stat()
+    guard let folder = (try? openFolder(richType)) ?? (try? openRoot()), stat(path, &file) == 0
+    else { return }
+    try Self.requireSpace(for: Int(file.st_size), beside: folder)
   }
 
   /// Puts a text under a name, atomically.
@@ -164,9 +163,8 @@ extension DropFolder {
     _ source: FileDescriptor, _ target: FileDescriptor
   ) throws(ServiceError) {
     if clinux_clone(target.number, source.number) == 0 { return }
-    var space = statvfs()
-    if fstatvfs(target.number, &space) == 0, let size = try? source.status().st_size {
-      try space.requireSpace(for: Int(size))
+    if let size = try? source.status().st_size {
+      try requireSpace(for: Int(size), beside: target)
     }
     while clinux_copy_part(target.number, source.number, 1 << 30) > 0 {}
     // To another file system, or what else the kernel refused to copy.
@@ -175,6 +173,14 @@ extension DropFolder {
       if count == 0 { return }
       if count < 0, errno != EINTR { throw failure("The file could not be written") }
     }
+  }
+
+  /// Returns if the file system of an open file or folder has space for so many bytes.
+  private static func requireSpace(
+    for bytes: Int, beside file: FileDescriptor
+  ) throws(ServiceError) {
+    var space = statvfs()
+    if fstatvfs(file.number, &space) == 0 { try space.requireSpace(for: bytes) }
   }
 
   private static func failure(_ what: String, _ error: Errno = .current) -> ServiceError {

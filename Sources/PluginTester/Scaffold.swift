@@ -38,13 +38,13 @@ package struct Scaffold: Sendable {
     (self.name, self.program, isSwift) = (name, program, language == "swift")
   }
 
-  /// Writes the folder `name` into the folder `plugins`, and compiles a plugin in Swift; `programs` is the folder with
+  /// Writes the folder `name` into the folder `plugins`, and compiles a plugin in Swift; `launcher` is the path of
   /// `richpush-exec`.
   ///
   /// - Returns: The paths of its files, the program first.
   /// - Throws: ``PluginTester/Problem`` when the plugin exists, a file cannot be written, or the build fails.
   package func write(
-    into plugins: String, programs: String
+    into plugins: String, launcher: String
   ) throws(PluginTester.Problem) -> [String] {
     let folder = URL(fileURLWithPath: plugins).appending(path: name)
     guard !FileManager.default.fileExists(atPath: folder.path) else {
@@ -59,7 +59,7 @@ package struct Scaffold: Sendable {
           .write(to: file, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
       }
-      if isSwift { try build(in: folder, programs: programs) }
+      if isSwift { try build(in: folder, launcher: launcher) }
     } catch {
       throw error as? PluginTester.Problem
         ?? PluginTester.Problem(writing: folder.relativePath, error)
@@ -77,10 +77,10 @@ package struct Scaffold: Sendable {
       + (isSwift ? [("build.sh", PackageResources.build_sh, 0o755)] : [])
   }
 
-  private func build(in folder: URL, programs: String) throws {
+  private func build(in folder: URL, launcher: String) throws {
     let build = Program(
       "/bin/sh", [folder.appending(path: "build.sh").path],
-      environment: ProcessInfo.processInfo.environment, launcher: programs + "/richpush-exec")
+      environment: ProcessInfo.processInfo.environment, launcher: launcher)
     guard try build.run() == 0 else {
       throw PluginTester.Problem(
         reason: "\(folder.relativePath) is written, but build.sh failed; is swiftc in PATH?")

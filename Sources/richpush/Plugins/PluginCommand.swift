@@ -69,7 +69,7 @@ enum PluginCommand: Command {
     let plugins = PluginFolders(arguments).own
     let language = try arguments.required("language")
     let scaffold = try CommandLineError.usage { try Scaffold(type, language: language) }
-    for file in try scaffold.write(into: plugins, programs: Programs.folder) {
+    for file in try scaffold.write(into: plugins, launcher: Programs.launcher) {
       Terminal.print("\(file)")
     }
     Terminal.print(
