@@ -236,21 +236,31 @@ def measure(ours, theirs, row):
     return holds
 
 
+def write_files(name):
+    """Writes the files of a size, which nginx serves."""
+    os.makedirs(FOLDER + "/static", exist_ok=True)
+    for number in range(FILES):
+        with open(f"{FOLDER}/static/{name}-{number}.wav", "wb") as file:
+            file.write(wave(SIZES[name], number))
+        os.utime(file.name, (1e9, 1e9))  # so that nginx gives all of a size one ETag
+
+
+def certify(*key):
+    """Makes a certificate, with a key as `openssl req -newkey` describes it."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", *key, "-nodes", "-subj", "/CN=localhost", "-keyout",
+                    FOLDER + "/key.pem", "-out", CERTIFICATE], check=True, capture_output=True)
+
+
 def main():
     wanted = set(sys.argv[1:])
     rows = [row for row in ROWS if not wanted or f"{row[0]}-{row[1]}" in wanted or wanted & {row[0], row[1]}]
-    os.makedirs(FOLDER + "/static")
-    for name, size in SIZES.items():
-        for number in range(FILES):
-            with open(f"{FOLDER}/static/{name}-{number}.wav", "wb") as file:
-                file.write(wave(size, number))
-            os.utime(file.name, (1e9, 1e9))  # so that nginx gives all of a size one ETag
+    for name in SIZES:
+        write_files(name)
     for name in ("load", "floor"):
         subprocess.run(["cc", "-O2", "-pthread", "-o", f"{FOLDER}/{name}", f"{ROOT}/Tests/Bench/{name}.c"], check=True)
     with open(FOLDER + "/wrk.lua", "w") as file:
         file.write(SCRIPT)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout",
-                    FOLDER + "/key.pem", "-out", CERTIFICATE], check=True, capture_output=True)
+    certify("rsa:2048")
     print(f"{'bytes':>5} {'how':>6} {'conns':>5} {'richpush':>9} {'nginx':>9} {'ratio':>7} {'target':>7}"
           f" {'us/req':>9} {'nginx':>9} {'ratio':>7} {'target':>7} {'floor':>9}")
     holds = True

@@ -13,7 +13,7 @@ nginx serves as many files in the same way. ROUNDS (5) may be set in the environ
 import concurrent.futures, os, shutil, signal, socket, ssl, statistics, subprocess, time
 
 import media, touch
-from media import FILES, FOLDER, LAST, PROGRAM, SIZES, Nginx, Process, wave
+from media import FILES, FOLDER, LAST, PROGRAM, SIZES, Nginx, Process
 from processes import counted, instructions, stripped, wait_until_idle
 from touch import Restarted, forget, per_request, written
 
@@ -97,13 +97,8 @@ def count(start, lines, are_recorded):
 
 def main():
     os.sched_setaffinity(0, {LAST})
-    os.makedirs(FOLDER + "/static")
-    for number in range(FILES):
-        with open(f"{FOLDER}/static/{SIZE}-{number}.wav", "wb") as file:
-            file.write(wave(SIZES[SIZE], number))
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                    "-subj", "/CN=localhost", "-keyout", FOLDER + "/key.pem", "-out", media.CERTIFICATE],
-                   check=True, capture_output=True)
+    media.write_files(SIZE)
+    media.certify("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
     ours = touch.prepare(DEVICES, SIZE)["tokens"]
     theirs = [f"/{SIZE}-{number % FILES}.wav - -" for number in range(DEVICES)]
     costs = []

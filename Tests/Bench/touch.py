@@ -13,7 +13,7 @@ token. ROUNDS (5) may be set in the environment. Exits with 1 if a request faile
 import base64, hashlib, json, os, random, shutil, sqlite3, statistics, subprocess, time
 
 import media
-from media import FILES, FOLDER, LAST, PROGRAM, ROOT, Nginx, Origin, Process, ask, key, wave
+from media import FILES, FOLDER, LAST, PROGRAM, ROOT, Nginx, Origin, Process, ask, key
 from processes import counted, instructions, stripped, wait_until_idle
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
@@ -111,13 +111,9 @@ def count(requests):
 
 
 def main():
-    os.makedirs(FOLDER + "/static")
-    for number in range(FILES):
-        with open(f"{FOLDER}/static/1k-{number}.wav", "wb") as file:
-            file.write(wave(1024, number))
+    media.write_files("1k")
     subprocess.run(["cc", "-O2", "-pthread", "-o", FOLDER + "/load", ROOT + "/Tests/Bench/load.c"], check=True)
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout",
-                    FOLDER + "/key.pem", "-out", media.CERTIFICATE], check=True, capture_output=True)
+    media.certify("rsa:2048")
     lines = prepare(DEVICES, "1k")
     lines["nginx"] = [f"/1k-{number % FILES}.wav - -" for number in range(DEVICES)]
     for name, requests in lines.items():
