@@ -187,7 +187,7 @@ import Waiting
 
   @Test(.enabled(if: getuid() == 0, "mounts a small file system"))
   func
-    `an upload for whose copy the drop folder has no room leaves nothing`() async throws
+    `an upload for whose copy the drop folder has no space leaves nothing`() async throws
   {
     var mounted = ""
     defer { if !mounted.isEmpty { umount2(mounted, Int32(MNT_DETACH)) } }

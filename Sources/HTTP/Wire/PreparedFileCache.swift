@@ -138,7 +138,7 @@ extension UnsafeRawBufferPointer {
 
 /// The prepared files of one event loop, bounded by their bytes in memory, their number and how many are open.
 ///
-/// When it is full it is emptied: those that are asked for again are prepared again, which costs opening them.
+/// When it is full it is emptied: a file that is requested again is prepared again, which costs opening it.
 final class PreparedFileCache {
   // Only the loop's thread uses it: to look for overlapping accesses would cost more than to find an entry.
   @exclusivity(unchecked) private var known: [Content: PreparedFile] = [:]

@@ -142,7 +142,7 @@ private final class Lookup: Sendable {
     var answer: HostResolver.Answer?
     var waiters: [Int: CheckedContinuation<HostResolver.Answer?, Never>] = [:]
     var lastWaiter = 0
-    /// Those whose time was over before they waited.
+    /// Callers whose time was over before they waited.
     var late: Set<Int> = []
   }
 
