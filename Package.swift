@@ -79,7 +79,7 @@ let package = Package(
     module("MediaTypes", on: ["Primitives"]),
     module("S3", on: ["CCurl", "CLibraries", "Primitives"]),
     module("Store", on: ["S3", "CLibraries", "Primitives"]),
-    module("Push", on: ["CCurl", "CLibraries", "Primitives"]),
+    module("Push", on: ["RichPushAPI", "CCurl", "CLibraries", "Primitives"]),
     module("PluginHost", on: ["CLibraries", "JSON", "Primitives"]),
     module(
       "PluginTester", on: ["PluginHost", "MediaTypes", "JSON", "Primitives", "CLibraries"],
@@ -131,7 +131,7 @@ let package = Package(
       name: "StandIns", path: "Tests/StandIns", exclude: ["Services"], swiftSettings: strict),
     tests(of: "S3", on: ["Primitives"]),
     tests(of: "Store", on: ["S3"]),
-    tests(of: "Push", on: ["Primitives"]),
+    tests(of: "Push", on: ["RichPushAPI", "Primitives"]),
     tests(of: "PluginHost", on: ["Primitives", "richpush-exec"]),
     .target(
       name: "TestSupport",
@@ -159,7 +159,7 @@ let package = Package(
         "RichPushAPI", "TestSupport", "richpush-exec",
       ]),
     tests(of: "RichPushAPI"),
-    tests(of: "RichPushClient"),
+    tests(of: "RichPushClient", on: ["RichPushAPI"]),
     tests(of: "PluginKit", on: ["Primitives"]),
     tests(
       of: "Imaging", on: ["MediaTypes", "img", "img-decode"],

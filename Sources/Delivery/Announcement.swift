@@ -86,28 +86,37 @@ package struct Announcement: Sendable {
     return found
   }
 
+  /// - Throws: if a push would be too large for its service even with the shortest text.
+  func requireRoom(
+    for draft: Draft, with media: PushedMedia?, _ content: String
+  ) throws(ServiceError) {
+    for service in lanes.all {
+      let link = media?.link(
+        of: .max, content, expires: draft.expires, by: links, through: service)
+      let size = service.payload(of: draft.pushMessage(.max, media: link)).largestSize
+      guard size > service.traits.largestPayload else { continue }
+      let reason =
+        "The push to \(service.name) would have \(size) bytes, of which \(service.traits.largestPayload) are possible, "
+        + "even without the message and the subtitle. Shorten the title, links, buttons or data."
+      throw ServiceError([.init("message", .rejected, reason)]) ?? ServiceError(.rejected, reason)
+    }
+  }
+
   /// Adds the event of the embedded gateway, and the pushes of each lane.
   func announce(
     _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
     in new: inout NotificationInsert
   ) {
-    let payload = { @Sendable [links] (service: any PushService.Type, form: AnnouncementForm, id) in
-      let link = media?.link(of: id, by: links, through: service)
-      return service.payload(of: .announcement(draft.content(id, media: link), as: form))
+    if lanes.isEmbedded { new.event = media?.description(for: EmbeddedGateway.self) ?? "{}" }
+    new.pushes = pushes(draft.form.kind, to: addressees)
+    let collapseID = draft.message.replaces.map { subject in
+      let about = Digest(of: "\(new.sender?.rawValue ?? 0) \(subject)")
+      return "replaces-" + about.hex.prefix(32)
     }
-    if lanes.isEmbedded {
-      new.push = { id in payload(EmbeddedGateway.self, draft.form, id).json }
-    }
-    new.pushes = pushes(draft.form.kind, to: addressees) { service, id in
-      payload(service, draft.form, id)
-    }
-    for index in new.pushes.indices { new.pushes[index].collapseID = { "rich-\($0)" } }
-    guard draft.form.kind == .background else { return }
     for index in new.pushes.indices {
-      guard let service = PushServices.service(ofLane: new.pushes[index].lane),
-        service.traits.limitsSilentPushes
-      else { continue }
-      new.pushes[index].fallback = { payload(service, .alert, $0).json }
+      new.pushes[index].collapseID = collapseID
+      new.pushes[index].media = PushServices.service(ofLane: new.pushes[index].lane)
+        .flatMap { media?.description(for: $0) }
     }
   }
 
@@ -117,22 +126,18 @@ package struct Announcement: Sendable {
     _ message: String, to user: String, fromDeviceOf device: UserID? = nil
   ) async throws {
     let addressees = try await addressees(TagExpression(anyOf: [Tag.username(user)]))
+    var pushes = pushes(.alert, to: addressees)
+    for index in pushes.indices { pushes[index].message = message }
     try await store.events.push(
-      EmbeddedGateway.payload(of: .alert(message)).json,
-      to: lanes.isEmbedded ? Array(addressees.users) : [],
-      pushes: pushes(.alert, to: addressees) { service, _ in
-        service.payload(of: .alert(message))
-      }, fromDeviceOf: device)
+      EmbeddedGateway.payload(of: PushMessage(text: message)).payload().json,
+      to: lanes.isEmbedded ? Array(addressees.users) : [], pushes: pushes, fromDeviceOf: device)
   }
 
-  /// Pushes with this payload to the devices, each through the lane of its platform.
+  /// Pushes to the devices, each through the lane of its platform.
   ///
   /// Users without a registered device may have devices in Azure's hub, with the tag that the tutorial's
   /// back end sets.
-  func pushes(
-    _ kind: PushPayload.Kind, to addressees: Addressees,
-    payload: @escaping @Sendable (any PushService.Type, _ id: Int) -> PushPayload
-  ) -> [PushInsert] {
+  func pushes(_ kind: PushPayload.Kind, to addressees: Addressees) -> [PushInsert] {
     let devices = addressees.devices.registrations { platform, own in
       platform.flatMap(lanes.lane).map { own ?? $0 }
     }
@@ -143,10 +148,7 @@ package struct Announcement: Sendable {
       }
     }
     return targets.sorted { $0.key < $1.key }.flatMap { lane, targets in
-      guard let service = PushServices.service(ofLane: lane) else { return [PushInsert]() }
-      return targets.map {
-        PushInsert(lane: lane, target: $0, kind: kind.rawValue) { id in payload(service, id).json }
-      }
+      targets.map { PushInsert(lane: lane, target: $0, kind: kind.rawValue) }
     }
   }
 
@@ -154,43 +156,5 @@ package struct Announcement: Sendable {
 
   private static func user(of tag: String) -> String? {
     tag.hasPrefix(userTag) ? String(tag.dropFirst(userTag.count)) : nil
-  }
-}
-
-/// The media that a push has a link to, so that a notification service extension needs no password.
-struct PushedMedia: Sendable {
-  /// The profiles whose renditions pushes have links to.
-  static let profiles = PushServices.profiles
-
-  /// By profile; one that the plugin rejected is missing.
-  let renditions: [String: StoredMedia]
-  /// ``RenditionSource/content``.
-  let content: String
-  /// Whole seconds since 1970.
-  let expires: Int
-
-  /// The renditions of a draft's source.
-  init(
-    _ renditions: [String: StoredMedia], of source: RenditionSource, for draft: Draft, now: Date
-  ) {
-    (self.renditions, content) = (renditions, source.content)
-    expires = MediaLinks.expiry(of: draft.expires, now: max(now, draft.notBefore ?? now))
-  }
-
-  /// The signed link; nil if the server's public URL is not configured, or there is no such rendition.
-  ///
-  /// In a push over a lane it ends with a placeholder for the job, so that a fetch is recorded for its
-  /// device.
-  func link(
-    of id: Int, by links: MediaLinks, through service: any PushService.Type
-  ) -> MediaLink? {
-    let profile = service.traits.profile
-    guard let rendition = renditions[profile] else { return nil }
-    let target = MediaLinks.Target(id: id, rendition: profile, content: content, expires: expires)
-    return links.url(to: target).map { url in
-      MediaLink(
-        url: service.traits.lanes == .none ? url : url + PushPayload.jobPlaceholder,
-        type: rendition.mediaType, size: rendition.size)
-    }
   }
 }

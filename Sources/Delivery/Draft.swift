@@ -13,8 +13,6 @@ package struct Draft: Sendable {
   /// The audience as the sender wrote it.
   package let to: [String]
 
-  /// The longest message, in bytes.
-  static let longestMessage = 16_384
   /// The longest literal payload, in bytes.
   static let longestPayload = 65_536
 
@@ -24,16 +22,19 @@ package struct Draft: Sendable {
     set { new[keyPath: member] = newValue }
   }
 
-  /// Checks everything about a new notification that depends on nothing else, at a time.
+  /// Checks everything about a new notification that depends on nothing else, at a time; `allowing` are the URL
+  /// schemes that its links may have beside `https`.
   ///
   /// - Throws: all faults.
-  private init(_ new: NewNotification, now: Date? = nil) throws(ServiceError) {
+  private init(
+    _ new: NewNotification, allowing linkSchemes: Set<String> = [], now: Date? = nil
+  ) throws(ServiceError) {
     self.new = new
     switch new.audience {
     case .tags(let expression): to = [expression]
     case .anyTag(let tags): to = tags
     }
-    let faults = now.map { Self.faults(in: new, now: $0) } ?? []
+    let faults = now.map { Self.faults(in: new, allowing: linkSchemes, now: $0) } ?? []
     do throws(ServiceError) { audience = try Self.audience(to) } catch {
       throw ServiceError(error.faults + faults) ?? error
     }
@@ -54,34 +55,23 @@ package struct Draft: Sendable {
   }
 
   /// Reads the JSON form of `POST /api/notifications`.
-  package init(_ body: [UInt8], now: Date) throws(ServiceError) {
-    try self.init(JSONCoding.request(NewNotification.self, from: body), now: now)
+  package init(
+    _ body: [UInt8], allowing linkSchemes: Set<String>, now: Date
+  ) throws(ServiceError) {
+    try self.init(
+      JSONCoding.request(NewNotification.self, from: body), allowing: linkSchemes, now: now)
   }
 
   /// A notification, changed by a JSON merge patch (RFC 7396).
-  package init(_ old: StoredNotification, changedBy body: [UInt8], now: Date) throws(ServiceError) {
-    let change = try JSONCoding.request(Amendment.self, from: body)
-    guard change.notBefore == .none || old.isHeld(at: now) else {
+  package init(
+    _ old: StoredNotification, changedBy body: [UInt8], allowing linkSchemes: Set<String>, now: Date
+  ) throws(ServiceError) {
+    let new = try NewNotification(old).changed(by: body)
+    guard new.notBefore == old.notBefore || old.isHeld(at: now) else {
       throw ServiceError(
         .conflict, "notBefore cannot be changed any more: the pushes have been sent.")
     }
-    func changed<Value>(
-      _ name: String, _ change: Change<Value>, from value: Value
-    ) throws(ServiceError) -> Value {
-      if let value = change.applied(to: value) { return value }
-      throw ServiceError(.invalidRequest, "\(name) can be changed, but not removed.")
-    }
-    var new = try NewNotification(
-      changed("message", change.message, from: old.message),
-      richType: changed("richType", change.richType, from: old.richType),
-      payload: changed("payload", change.payload, from: Payload(wrappedValue: old.payload))
-        .wrappedValue,
-      to: .anyTag(old.to), expires: change.expires.applied(to: old.expires))
-    new.notBefore = change.notBefore.applied(to: old.notBefore)
-    let (form, badge) = old.pushForm
-    new.form = change.form.applied(to: form) ?? form
-    new.badge = change.badge.applied(to: badge) ?? badge
-    try self.init(new, now: now)
+    try self.init(new, allowing: linkSchemes, now: now)
   }
 
   /// A notification for one user.
@@ -89,7 +79,8 @@ package struct Draft: Sendable {
     throws(ServiceError)
   {
     try self.init(
-      NewNotification(message, richType: richType, payload: payload, to: .users([user])))
+      NewNotification(
+        NotificationMessage(message), richType: richType, payload: payload, to: .users([user])))
   }
 
   /// Sets the key to the field's value, bare or a quoted string (RFC 8941, section 3.3.3).
@@ -111,30 +102,49 @@ package struct Draft: Sendable {
   }
 
   /// All that is wrong with a notification, but for its recipients.
-  private static func faults(in new: NewNotification, now: Date) -> [ServiceError.Fault] {
-    var faults: [ServiceError.Fault] = []
+  private static func faults(
+    in new: NewNotification, allowing linkSchemes: Set<String>, now: Date
+  ) -> [ServiceError.Fault] {
+    var faults = new.message.faults(allowing: linkSchemes)
     func require(
       _ isRight: Bool, _ member: String, _ reason: String, _ code: ServiceError.Code = .rejected
     ) {
       if !isRight { faults.append(.init(member, code, reason)) }
     }
-    for (name, text) in [("message", new.message), ("idempotencyKey", new.idempotencyKey ?? "")] {
-      require(!text.utf8.contains(0), name, "\(name) holds a NUL character.", .invalidRequest)
+    let key = new.idempotencyKey ?? ""
+    require(
+      !key.utf8.contains(0), "idempotencyKey", "idempotencyKey holds a NUL character.",
+      .invalidRequest)
+    let form = new.effectiveForm
+    if let richType = new.richType, let payload = new.payload {
+      require(!payload.utf8.contains(0), "payload", "payload holds a NUL character.")
+      require(
+        payload.utf8.count <= longestPayload, "payload",
+        "payload has more than \(longestPayload) bytes.", .tooLarge)
+      require(
+        Plugin.isValidName(richType), "richType",
+        "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
+    } else if new.payload != nil {
+      require(false, "richType", "richType is missing: it says what payload is.", .invalidRequest)
+    } else if let richType = new.richType {
+      require(
+        false, "payload", "payload is missing: it is the \(richType) to show.", .invalidRequest)
+    } else {
+      require(
+        new.message.isShown, "message",
+        "The notification says nothing: it needs a message, a title, or media (richType and payload)."
+      )
+      require(form != .legacy, "form", "The form legacy announces media; there is none.")
     }
     require(
-      new.message.utf8.count <= longestMessage, "message",
-      "message has more than \(longestMessage) bytes.", .tooLarge)
-    let form = new.form ?? .silent
-    require(
-      [.silent, .legacy].contains(form) || new.message.contains { !$0.isWhitespace }, "message",
+      [.silent, .legacy].contains(form) || new.richType == nil || new.message.isShown, "message",
       "message is empty, but the form \(form.rawValue) shows it.")
-    require(!new.payload.utf8.contains(0), "payload", "payload holds a NUL character.")
     require(
-      new.payload.utf8.count <= longestPayload, "payload",
-      "payload has more than \(longestPayload) bytes.", .tooLarge)
+      new.message.replaces == nil || new.notBefore == nil, "replaces",
+      "replaces is for notifications that are sent at once, without notBefore.")
     require(
-      Plugin.isValidName(new.richType), "richType",
-      "\(new.richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
+      form != .legacy || new.message == NotificationMessage(new.message.text), "form",
+      "The form legacy has a message only.")
     if let expires = new.expires {
       require(expires > now, "expires", "expires is in the past.")
       require(
@@ -164,9 +174,7 @@ package struct Draft: Sendable {
   }
 
   /// The form of the push that announces it.
-  var form: AnnouncementForm {
-    new.form.flatMap { AnnouncementForm(rawValue: $0.rawValue) } ?? .silent
-  }
+  var form: PushForm { new.effectiveForm }
 
   /// Whether the push sets the app's icon to the unread count.
   var badge: Bool { new.badge ?? false }
@@ -174,31 +182,69 @@ package struct Draft: Sendable {
   /// The form and the badge, as stored.
   var storedForm: String { form.rawValue + (badge ? " badge" : "") }
 
-  /// The content of the push for the notification with this ID.
-  func content(_ id: Int, media: MediaLink?) -> AnnouncementContent {
-    AnnouncementContent(
-      id: id, message: new.message, richType: new.richType, media: media, countsUnread: badge)
+  /// The media, if it has any.
+  var media: (richType: String, payload: String)? {
+    guard let richType = new.richType, let payload = new.payload else { return nil }
+    return (richType, payload)
+  }
+
+  /// What the push for the notification with this ID announces.
+  func pushMessage(_ id: Int, media: MediaLink?) -> PushMessage {
+    var message = PushMessage(id, new.message, richType: new.richType, form: form)
+    (message.countsUnread, message.media) = (badge, media)
+    return message
   }
 }
 
-extension StoredNotification {
-  /// The form of its pushes and whether they set a badge, as ``Draft/storedForm`` has them.
-  package var pushForm: (form: PushForm?, badge: Bool) {
-    let words = form.split(separator: " ")
-    return (words.first.flatMap { PushForm(rawValue: String($0)) }, words.contains("badge"))
+extension NewNotification {
+  /// The form of its pushes: as it says, or an alert if it has something to show and no form, or nothing to fetch.
+  var effectiveForm: PushForm {
+    if let form { return form }
+    let isShown =
+      message.title != nil || message.subtitle != nil || message.actions?.isEmpty == false
+      || message.sound != nil || message.importance != nil || message.link != nil
+    return isShown || richType == nil ? .alert : .silent
   }
+
+  /// What a stored notification was created as.
+  init(_ stored: StoredNotification) {
+    self.init(
+      stored.said, to: .anyTag(stored.to), expires: stored.expires)
+    if stored.hasMedia { (richType, payload) = (stored.richType, stored.payload) }
+    notBefore = stored.notBefore
+    let (form, badge) = stored.version.pushForm
+    (self.form, self.badge) = (form, badge ? true : nil)
+  }
+}
+
+extension NotificationMessage {
+  /// Whether an alert has something to show.
+  fileprivate var isShown: Bool { ((title ?? "") + text).contains { !$0.isWhitespace } }
+}
+
+extension StoredNotification {
+  /// What it says.
+  package var said: NotificationMessage { version.said }
+}
+
+extension StoredMessage {
+  /// What it says.
+  var said: NotificationMessage { NotificationMessage(text, members: members) }
 }
 
 extension RichNotification {
   /// The notification in every JSON response.
   package init(_ stored: StoredNotification, isRead: Bool) {
     self.init(
-      id: stored.id, message: stored.message, richType: stored.richType, payload: stored.payload,
-      to: stored.to, isRead: isRead, created: stored.created,
+      id: stored.id, message: stored.said,
+      richType: stored.hasMedia ? stored.richType : nil,
+      payload: stored.hasMedia ? stored.payload : nil, to: stored.to, isRead: isRead,
+      created: stored.created,
       notBefore: stored.held ?? stored.notBefore,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
       details: stored.details.flatMap { JSONValue($0.utf8) } ?? .object([:]))
     held = stored.held.map { _ in true }
+    replacedBy = stored.replacedBy
   }
 }
 

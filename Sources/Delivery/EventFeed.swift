@@ -6,7 +6,7 @@ package import Store
 /// The events of a stream of server-sent events, read from the store.
 package enum EventFeed: Sendable {
   /// The embedded push gateway: a user's pushes.
-  case pushes(Store)
+  case pushes(Store, PushPayloads)
   /// Receipts of a publisher's notifications, and asset events; an admin gets the events of all publishers.
   case publishing(Store)
   /// The same, with counts in the place of receipts.
@@ -15,7 +15,7 @@ package enum EventFeed: Sendable {
   /// The sequence number of the latest event for anybody; 0 before the first.
   package func latest() async throws -> Int {
     switch self {
-    case .pushes(let store): try await store.events.latestPushEvent()
+    case .pushes(let store, _): try await store.events.latestPushEvent()
     case .publishing(let store), .counts(let store): try await store.events.latestEvent()
     }
   }
@@ -25,11 +25,13 @@ package enum EventFeed: Sendable {
     for user: UserID, role: Role, after: Int, limit: Int
   ) async throws -> [FeedEvent] {
     switch self {
-    case .pushes(let store):
+    case .pushes(let store, let payloads):
       var events: [FeedEvent] = []
       for event in try await store.events.pushEvents(for: user, after: after, limit: limit) {
         events.append(
-          try await FeedEvent(event) { try await store.notifications.unreadCount(of: user) })
+          try await FeedEvent(event, by: payloads) {
+            try await store.notifications.unreadCount(of: user)
+          })
       }
       return events
     case .publishing(let store):
@@ -61,14 +63,14 @@ package enum EventFeed: Sendable {
   package func events(
     after positions: [UserID: Int], limit: Int
   ) async throws -> [UserID: [FeedEvent]]? {
-    guard case .pushes(let store) = self,
+    guard case .pushes(let store, let payloads) = self,
       let found = try await store.events.pushEvents(after: positions, limit: limit)
     else { return nil }
     var unread: [UserID: Int]?
     var events: [UserID: [FeedEvent]] = [:]
     for (user, pushes) in found {
       for push in pushes {
-        let event = try await FeedEvent(push) {
+        let event = try await FeedEvent(push, by: payloads) {
           if unread == nil {
             unread = try await store.notifications.unreadCounts(of: Array(found.keys))
           }
@@ -87,7 +89,7 @@ package enum EventFeed: Sendable {
 
   /// Records that pushes were sent to users.
   package func recordSent(_ sent: [(user: UserID, events: [FeedEvent])]) {
-    guard case .pushes(let store) = self else { return }
+    guard case .pushes(let store, _) = self else { return }
     var users: [Int: [UserID]] = [:]
     for (user, events) in sent {
       for case let id? in events.map(\.notificationID) { users[id, default: []].append(user) }
@@ -107,10 +109,22 @@ package struct FeedEvent: Sendable {
 
 extension FeedEvent {
   /// A push; `unread` is called only if it has a badge.
-  fileprivate init(_ push: StoredPushEvent, unread: () async throws -> Int) async rethrows {
-    let data = try await PushPayload.insertingBadge(push.data, unread: unread)
+  fileprivate init(
+    _ push: StoredPushEvent, by payloads: PushPayloads, unread: () async throws -> Int
+  ) async throws {
+    guard let id = push.notificationID else {
+      self.init(sequence: push.sequence, name: "push", data: push.data)
+      return
+    }
+    // Of one that has just gone, nothing is sent; a client still resumes after it.
+    guard let made = try await payloads.payload(ofEvent: push.data, of: id, at: Date()) else {
+      self.init(sequence: push.sequence, name: "", data: "")
+      return
+    }
+    let badge = made.template.hasBadge ? try await unread() : 0
     self.init(
-      sequence: push.sequence, name: "push", data: data, notificationID: push.notificationID)
+      sequence: push.sequence, name: "push", data: made.template.payload(badge: badge).json,
+      notificationID: id)
   }
 }
 

@@ -24,7 +24,25 @@ extension Publisher {
     guard !found.users.isEmpty || announcement.admitsGuests && !found.unknown.isEmpty else {
       throw draft.noRecipientsError(found.unknown)
     }
-    let (_, source, plugin) = try await validated(draft, for: sender, using: usable)
+    var (renditions, media) = ([DryRun.Rendition](), nil as PushedMedia?)
+    var content = ""
+    if let named = draft.media {
+      let (validated, plugin) = try await validated(named, draft, for: sender, using: usable)
+      content = validated.source.content
+      (renditions, media) = try await self.renditions(
+        of: validated.source, plugin, for: sender, using: usable)
+    }
+    let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
+    let id = (next?.notification.id ?? -1) + 1
+    return DryRun(
+      audience: AudienceSize(found), renditions: renditions,
+      texts: announcement.texts(of: draft, id, content, media), warnings: draft.message.warnings)
+  }
+
+  /// What each profile makes of the media, and what pushes would have a link to.
+  private func renditions(
+    of source: RenditionSource, _ plugin: Plugin, for sender: UserID, using usable: UsableAssets
+  ) async throws(ServiceError) -> ([DryRun.Rendition], PushedMedia) {
     var renditions: [DryRun.Rendition] = []
     var stored: [String: StoredMedia] = [:]
     // The original has to be accepted, as by `publish`.
@@ -45,35 +63,68 @@ extension Publisher {
         renditions.append(DryRun.Rendition(profile, error))
       }
     }
-    let media = PushedMedia(stored, of: source, for: draft, now: Date())
-    let next = try await assets.store.sent.sent(by: nil, before: nil, limit: 1).first
-    let id = (next?.notification.id ?? -1) + 1
-    return DryRun(
-      audience: AudienceSize(found), renditions: renditions,
-      texts: announcement.texts(of: draft, id, media))
+    return (renditions, PushedMedia(renditions: stored))
+  }
+}
+
+extension PlatformMembers {
+  fileprivate init(_ platform: String, _ message: NotificationMessage, _ members: MessageMembers) {
+    func names(_ isIncluded: (MessageMember) -> Bool) -> [String] {
+      message.present.filter(isIncluded).map(\.stringValue)
+    }
+    self.init(
+      platform: platform, shown: names(members.shown.contains),
+      carried: names(members.carried.contains),
+      dropped: names { !members.shown.contains($0) && !members.carried.contains($0) })
+  }
+
+  /// What each platform makes of a message.
+  package static func all(of message: NotificationMessage, in form: PushForm) -> [PlatformMembers] {
+    Announcement.services.map { PlatformMembers($0, message, $1.members(in: form)) }
   }
 }
 
 extension Announcement {
   /// The services with lanes by the platform that they are made for, the first of each.
-  private static let services = PushServices.all.filter { $0.traits.lanes != .none }
+  fileprivate static let services = PushServices.all.filter { $0.traits.lanes != .none }
     .compactMap { service in service.traits.platforms.first.map { ($0.name, service) } }
     .reduce(into: [(platform: String, service: any PushService.Type)]()) { found, next in
       if !found.contains(where: { $0.platform == next.0 }) { found.append(next) }
     }
 
   /// The payloads of the draft's pushes by platform.
-  fileprivate func texts(of draft: Draft, _ id: Int, _ media: PushedMedia?) -> [DryRun.Text] {
+  fileprivate func texts(
+    of draft: Draft, _ id: Int, _ content: String, _ media: PushedMedia?
+  ) -> [DryRun.Text] {
     Self.services.map { platform, service in
-      let link = media?.link(of: id, by: links, through: service)
-      let content = draft.content(id, media: link)
-      let text = service.payload(of: .announcement(content, as: draft.form)).json
-      let payload = JSONValue(text.utf8) ?? .null
-      let body = payload.aps.alert.body.text ?? payload.richMessage.text ?? ""
+      let link = media?.link(
+        of: id, content, expires: draft.expires, by: links, through: service)
+      let template = service.payload(of: draft.pushMessage(id, media: link))
+      let payload = JSONValue(template.payload().json.utf8) ?? .null
+      let body =
+        payload.aps.alert.body.text ?? payload.richMessage.text ?? payload.data.richMessage.text
       return DryRun.Text(
-        platform: platform, body: body, bytes: text.utf8.count,
-        limit: service.traits.largestPayload, cut: body != draft.message, payload: payload)
+        platform: platform, body: body ?? "", bytes: template.largestSize,
+        limit: service.traits.largestPayload, cut: template.isCut,
+        members: PlatformMembers(platform, draft.message, service.members(in: draft.form)),
+        payload: payload)
     }
+  }
+}
+
+extension NotificationMessage {
+  /// Where screens cut it, in sentences.
+  fileprivate var warnings: [String] {
+    let places = [
+      (49, "Android shows about 49 of them until the notification is opened"),
+      (100, "an iPhone's list of notifications about 100"),
+      (160, "its lock screen about 160"),
+    ].filter { text.count > $0.0 }.map(\.1)
+    let long =
+      (title ?? "").count > 40
+      ? ["title has \(title?.count ?? 0) characters; an iPhone shows about 40."] : []
+    guard !places.isEmpty else { return long }
+    return long + ["message has \(text.count) characters: \(places.joined(separator: ", "))."]
   }
 }
 

@@ -13,10 +13,16 @@ package struct Publisher: Sendable {
   let renderer: Renderer
   /// Finds the recipients and creates the pushes.
   package let announcement: Announcement
+  /// The URL schemes that links may have beside `https`.
+  package let linkSchemes: Set<String>
 
   /// Creates a publisher.
-  package init(assets: AssetIntake, renderer: Renderer, announcement: Announcement) {
+  package init(
+    assets: AssetIntake, renderer: Renderer, announcement: Announcement,
+    linkSchemes: Set<String> = []
+  ) {
     (self.assets, self.renderer, self.announcement) = (assets, renderer, announcement)
+    self.linkSchemes = linkSchemes
   }
 
   private var store: Store { assets.store }
@@ -115,41 +121,71 @@ package struct Publisher: Sendable {
     of draft: Draft, for user: UserID?, using assets: UsableAssets,
     insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
   ) async throws -> (new: NotificationInsert, media: PushedMedia?) {
-    let (new, source, plugin) = try await validated(
-      draft, for: user, using: assets, insteadOf: old, asset: asset)
-    guard plugin.manifest.isShared else { return (new, nil) }
-    let renditions = try await prepare(source, plugin, for: user)
-    return (new, PushedMedia(renditions, of: source, for: draft, now: Date()))
+    var new = NotificationInsert(
+      message: draft.message.text, richType: draft.media?.richType ?? "",
+      payload: draft.media?.payload ?? "")
+    (new.members, new.form) = (draft.message.members, draft.storedForm)
+    new.replaces = draft.message.replaces
+    (new.notBefore, new.expires) = (draft.notBefore, draft.expires)
+    guard let media = draft.media else {
+      try announcement.requireRoom(for: draft, with: nil, "")
+      return (new, nil)
+    }
+    let (content, plugin) = try await validated(
+      media, draft, for: user, using: assets, insteadOf: old, asset: asset)
+    (new.payload, new.details) = (content.source.payload, content.details)
+    (new.blob, new.blobType) = (content.blob, content.blobType)
+    var pushed: PushedMedia?
+    if plugin.manifest.isShared {
+      pushed = PushedMedia(renditions: try await prepare(content.source, plugin, for: user))
+    }
+    try announcement.requireRoom(for: draft, with: pushed, content.source.content)
+    return (new, pushed)
   }
 
-  /// The draft for the store, validated by its plugin, and what its renditions are made of.
+  /// Media that a plugin has accepted.
+  struct ValidatedMedia {
+    /// What renditions are made of.
+    var source: RenditionSource
+    /// What the plugin said of it, as JSON text.
+    var details: String?
+    /// The content to pin, and its media type.
+    var blob: Blob?
+    var blobType: String?
+  }
+
+  /// The draft's media, validated by its plugin.
   func validated(
-    _ draft: Draft, for user: UserID?, using usable: UsableAssets,
-    insteadOf old: StoredNotification? = nil,
-    asset: AssetRecord? = nil
-  ) async throws -> (new: NotificationInsert, source: RenditionSource, plugin: Plugin) {
-    var new = NotificationInsert(
-      message: draft.message, richType: draft.richType, payload: draft.payload)
-    (new.notBefore, new.expires, new.form) = (draft.notBefore, draft.expires, draft.storedForm)
-    let plugin = try plugin(of: draft, using: usable)
-    var source = RenditionSource(
-      richType: draft.richType, message: draft.message, payload: draft.payload)
-    if let old, let blob = old.blob, old.richType == draft.richType, old.payload == draft.payload {
-      source.pinned = RenditionSource(old, in: store).pinned
-      (new.blob, new.blobType, new.details) = (blob, old.blobType, old.details)
+    _ media: (richType: String, payload: String), _ draft: Draft, for user: UserID?,
+    using usable: UsableAssets, insteadOf old: StoredNotification? = nil, asset: AssetRecord? = nil
+  ) async throws -> (content: ValidatedMedia, plugin: Plugin) {
+    let (richType, payload) = media
+    let plugin = try plugin(richType, using: usable)
+    var content = ValidatedMedia(
+      source: RenditionSource(
+        richType: richType, message: draft.message.text, payload: payload))
+    if let old, let blob = old.blob, old.richType == richType, old.payload == payload {
+      content.source.pinned = RenditionSource(old, in: store).pinned
+      (content.blob, content.blobType, content.details) = (blob, old.blobType, old.details)
     } else if case .sent(let user) = usable {
-      let payload = AssetName(draft.payload)?.value ?? draft.payload
       if let earlier = try await store.notifications.notification(
-        draft.richType, payload: payload, sentTo: user), let blob = earlier.blob
+        richType, payload: AssetName(payload)?.value ?? payload, sentTo: user),
+        let blob = earlier.blob
       {
         try await store.blobs.ensureUploaded(blob)
-        source.pinned = RenditionSource(earlier, in: store).pinned
-        (new.blob, new.blobType, new.details) = (blob, earlier.blobType, earlier.details)
+        content.source.pinned = RenditionSource(earlier, in: store).pinned
+        (content.blob, content.blobType, content.details) = (
+          blob, earlier.blobType, earlier.details
+        )
       } else {
         guard plugin.accepts("text/plain") else { throw Self.unusable }
-        new.details = try await assets.validator.details(source)
+        content.details = try await assets.validator.details(content.source)
       }
-    } else if let asset = if let asset { asset } else { try await self.asset(draft, plugin) } {
+    } else if let asset =
+      if let asset { asset } else {
+        try await self.asset(richType, payload, plugin)
+      }
+    {
       guard asset.state != .refused, let digest = asset.blob, let type = asset.type else {
         throw ServiceError(
           .assetNotReady,
@@ -157,34 +193,35 @@ package struct Publisher: Sendable {
       }
       let blob = Blob(digest: digest, size: asset.bytes)
       try await store.blobs.ensureUploaded(blob)
-      (new.blob, new.blobType, new.details) = (blob, type, asset.details)
+      (content.blob, content.blobType, content.details) = (blob, type, asset.details)
       // In the form of Unicode that the catalogue has.
-      new.payload = asset.name
-      source = RenditionSource(
-        richType: draft.richType, message: draft.message, payload: asset.name,
+      content.source = RenditionSource(
+        richType: richType, message: draft.message.text, payload: asset.name,
         pinned: PinnedAsset(blob, type: type, in: store))
     } else {
       do throws(ServiceError) {
-        new.details = try await renderer.inTurn(of: user, plugin) {
-          [source] () async throws(ServiceError) in try await assets.validator.details(source)
+        content.details = try await renderer.inTurn(of: user, plugin) {
+          [source = content.source] () async throws(ServiceError) in
+          try await assets.validator.details(source)
         }
       } catch {
         // It may be the name of an asset that looks a little different.
-        guard error.code == .rejected, AssetName(draft.payload) != nil,
-          let similar = await assets.suggestion(for: draft.payload, draft.richType)
+        guard error.code == .rejected, AssetName(payload) != nil,
+          let similar = await assets.suggestion(for: payload, richType)
         else { throw error }
         throw ServiceError(
           .rejected, "\(error.reason) Among the assets \(similar)", retryAfter: error.retryAfter)
       }
     }
-    return (new, source, plugin)
+    return (content, plugin)
   }
 
-  /// The plugin of the draft's rich type.
+  /// The plugin of a rich type.
   ///
   /// - Throws: if the type does not exist; who may not list assets gets the answer for any of them.
-  private func plugin(of draft: Draft, using usable: UsableAssets) throws(ServiceError) -> Plugin {
-    do { return try assets.validator.plugin(draft.richType) } catch {
+  private func plugin(_ richType: String, using usable: UsableAssets) throws(ServiceError) -> Plugin
+  {
+    do { return try assets.validator.plugin(richType) } catch {
       throw usable == .all ? error : Self.unusable
     }
   }
@@ -224,23 +261,25 @@ package struct Publisher: Sendable {
   /// The payload's asset; nil if the payload is literal content.
   ///
   /// Literal content is text: a plugin that does not accept `text/plain` accepts only files.
-  private func asset(_ draft: Draft, _ plugin: Plugin) async throws(ServiceError) -> AssetRecord? {
+  private func asset(
+    _ richType: String, _ payload: String, _ plugin: Plugin
+  ) async throws(ServiceError) -> AssetRecord? {
     let acceptsText = plugin.accepts("text/plain")
-    guard let name = AssetName(draft.payload) else {
+    guard let name = AssetName(payload) else {
       if acceptsText { return nil }
-      let problem = AssetName.problem(with: draft.payload) ?? "It is not a file's name."
+      let problem = AssetName.problem(with: payload) ?? "It is not a file's name."
       throw ServiceError(
-        .rejected, "\(draft.payload.quoted) names no asset. \(problem)")
+        .rejected, "\(payload.quoted) names no asset. \(problem)")
     }
     do throws(ServiceError) {
-      return try await assets.examine(draft.richType, name).asset
+      return try await assets.examine(richType, name).asset
     } catch {
       guard error.code == .notFound else { throw error }
       if acceptsText { return nil }
-      let similar = await assets.suggestion(for: name.value, draft.richType)
+      let similar = await assets.suggestion(for: name.value, richType)
       throw ServiceError(
         .rejected,
-        "There is no asset \(name.value.quoted) in assets/\(draft.richType)"
+        "There is no asset \(name.value.quoted) in assets/\(richType)"
           + (similar.map { "; " + $0 } ?? "."))
     }
   }

@@ -13,9 +13,10 @@ package final class PushLanes: Sendable {
 
   /// Creates lanes that have not started.
   package init(
-    _ providers: [any PushProvider], webPush sender: WebPushSender? = nil, store: Store, log: Log
+    _ providers: [any PushProvider], webPush sender: WebPushSender? = nil, store: Store,
+    payloads: PushPayloads, log: Log
   ) {
-    let queue = StoredPushQueue(store: store)
+    let queue = StoredPushQueue(store: store, payloads: payloads)
     lanes = providers.map { Lane(provider: $0, outbox: queue, log: log) }
     webPush = sender.map { sender in
       WebPushLanes(
@@ -77,6 +78,7 @@ package final class PushLanes: Sendable {
 /// The store's outbox, as the lanes' queue.
 struct StoredPushQueue: PushQueue {
   let store: Store
+  let payloads: PushPayloads
 
   func begin(_ lane: PushLane) async throws { try await store.outbox.begin(SendingLane(lane)) }
 
@@ -88,17 +90,23 @@ struct StoredPushQueue: PushQueue {
       outcomes, lane: SendingLane(lane), limit: limit, until: until)
     var jobs: [PushJob] = []
     for job in lease.jobs {
-      let complete = { (text: String) async throws in
-        let text = try await PushPayload.insertingBadge(text) {
-          guard let user = job.user else { return 0 }
-          return try await store.notifications.unreadCount(of: user)
-        }
-        return PushPayload.insertingJob(text, to: job.id, job.token)
+      guard let target = OutgoingPush.Target(job.target),
+        let made = try await payloads.payload(of: job.push, over: lane, at: now)
+      else { continue }
+      var unread = 0
+      if made.message.countsUnread, let user = job.user {
+        unread = try await store.notifications.unreadCount(of: user)
       }
-      let isCollapsible = try await isCollapsible(job, within: lane.traits.collapseLimit, at: now)
-      if let job = try await PushJob(job, isCollapsible: isCollapsible, complete: complete) {
-        jobs.append(job)
-      }
+      let suffix = JobSuffix(job: job.id, token: job.token)
+      let push = OutgoingPush(
+        id: job.token, target: target, user: job.user?.rawValue, message: made.message,
+        text: made.template.payload(badge: unread, job: suffix), collapseID: job.collapseID,
+        expires: job.expires,
+        isCollapsible: try await isCollapsible(job, within: lane.traits.collapseLimit, at: now))
+      jobs.append(
+        PushJob(
+          id: job.id, push: push, attempts: job.attempts, unread: unread,
+          recentSilentPushes: job.recentSilentPushes))
     }
     let pause = lease.pause.map {
       PushPause(since: $0.since, until: $0.until, reason: $0.reason)
@@ -122,28 +130,6 @@ extension SendingLane {
   fileprivate init(_ lane: PushLane) {
     let family = lane.traits.lanes == .onePerOrigin ? WebPushLane.prefix : nil
     self.init(lane.name, settings: lane.settings, family: family)
-  }
-}
-
-extension PushJob {
-  /// Nil for a job of a newer version of this program; `complete` replaces placeholders in texts.
-  fileprivate init?(
-    _ job: LeasedJob, isCollapsible: Bool, complete: (String) async throws -> String
-  ) async rethrows {
-    guard let kind = PushPayload.Kind(rawValue: job.kind),
-      let target = OutgoingPush.Target(job.target)
-    else { return nil }
-    var fallback: PushPayload?
-    if let text = job.fallback { fallback = PushPayload(.alert, json: try await complete(text)) }
-    self.init(
-      id: job.id,
-      push: OutgoingPush(
-        id: job.token, target: target, user: job.user?.rawValue,
-        text: PushPayload(kind, json: try await complete(job.text)),
-        collapseID: job.collapseID, expires: job.expires, isCollapsible: isCollapsible),
-      attempts: job.attempts,
-      fallback: fallback,
-      recentSilentPushes: job.recentSilentPushes)
   }
 }
 

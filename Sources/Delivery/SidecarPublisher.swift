@@ -160,7 +160,8 @@ package struct SidecarPublisher: SidecarPublishing {
     let sender = try await senderID()
     let draft = { () throws(ServiceError) in
       var draft = try Draft(
-        NotifySidecar.request(sidecar, richType: richType, file: name.value), now: Date())
+        NotifySidecar.request(sidecar, richType: richType, file: name.value),
+        allowing: publisher.linkSchemes, now: Date())
       draft.idempotencyKey = key
       return draft
     }

@@ -103,6 +103,7 @@ struct DeliveryServices: Sendable {
   ) async throws {
     let push = configuration.push
     let secret = try await store.accounts.vapidSecret()
+    let payloads = PushPayloads(store: store, links: media.links)
     publisher = Publisher(
       assets: assets, renderer: media.renderer,
       announcement: Announcement(
@@ -110,10 +111,10 @@ struct DeliveryServices: Sendable {
     lanes = PushLanes(
       try push.providers(),
       webPush: try push.webPushSender(key: VAPIDKey(hexadecimal: secret)),
-      store: store, log: log)
+      store: store, payloads: payloads, log: log)
     unreached = UnreachedDevices(lanes: push.lanes, log: log)
     let permits = StreamPermits()
-    pushes = EventStreams(of: .pushes(store), store, permits, clock)
+    pushes = EventStreams(of: .pushes(store, payloads), store, permits, clock)
     events = EventStreams(of: .publishing(store), store, permits, clock)
     store.observers.onPushEvents.add { [pushes] in pushes.notify($0) }
     workers = CommitWorkers(

@@ -111,6 +111,11 @@ package enum JSONText {
 
   /// An object; each value is a JSON text, and members without one are left out.
   package static func object(_ members: KeyValuePairs<String, String?>) -> String {
+    object(members.map { ($0.key, $0.value) })
+  }
+
+  /// The same of a list that is put together.
+  package static func object(_ members: [(name: String, value: String?)]) -> String {
     let present = members.compactMap { name, value in value.map { "\(quoted(name)):\($0)" } }
     return "{" + present.joined(separator: ",") + "}"
   }

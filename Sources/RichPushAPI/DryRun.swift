@@ -6,10 +6,15 @@ public struct DryRun: Sendable, Equatable, Codable {
   public let renditions: [Rendition]
   /// What each platform's push would contain.
   public let texts: [Text]
+  /// Where screens cut the message, in sentences.
+  public let warnings: [String]
 
   /// Creates the response.
-  package init(audience: AudienceSize, renditions: [Rendition], texts: [Text]) {
+  package init(
+    audience: AudienceSize, renditions: [Rendition], texts: [Text], warnings: [String]
+  ) {
     (self.audience, self.renditions, self.texts) = (audience, renditions, texts)
+    self.warnings = warnings
   }
 
   /// The rendition of a profile.
@@ -55,15 +60,41 @@ public struct DryRun: Sendable, Equatable, Codable {
     public let limit: Int
     /// Whether the message was cut to fit.
     public let cut: Bool
+    /// The members of the message that the platform shows or follows by itself.
+    public let shown: [String]
+    /// Those that only the app's own code can use.
+    public let carried: [String]
+    /// Those that do not reach the device.
+    public let dropped: [String]
     /// The payload; the notification's ID is the one that is expected.
     public let payload: JSONValue
 
     /// Describes a push.
     package init(
-      platform: String, body: String, bytes: Int, limit: Int, cut: Bool, payload: JSONValue
+      platform: String, body: String, bytes: Int, limit: Int, cut: Bool,
+      members: PlatformMembers, payload: JSONValue
     ) {
       (self.platform, self.body, self.bytes) = (platform, body, bytes)
       (self.limit, self.cut, self.payload) = (limit, cut, payload)
+      (shown, carried, dropped) = (members.shown, members.carried, members.dropped)
     }
+  }
+}
+
+/// What a platform makes of the members of a message.
+public struct PlatformMembers: Sendable, Equatable, Codable {
+  /// `apns`, `webpush` or `fcm`.
+  public let platform: String
+  /// Those that it shows or follows by itself.
+  public let shown: [String]
+  /// Those that only the app's own code can use.
+  public let carried: [String]
+  /// Those that do not reach the device.
+  public let dropped: [String]
+
+  /// Describes a platform.
+  package init(platform: String, shown: [String], carried: [String], dropped: [String]) {
+    (self.platform, self.shown) = (platform, shown)
+    (self.carried, self.dropped) = (carried, dropped)
   }
 }

@@ -86,7 +86,7 @@ package enum JSONCoding {
   private static func time(_ decoder: any Decoder) throws -> Date {
     let text = try decoder.singleValueContainer().decode(String.self)
     if let date = time(text) { return date }
-    throw ServiceError(decoder.codingPath, "is not a time such as 2026-12-31T23:59:59Z")
+    throw ServiceError(at: decoder.codingPath, "is not a time such as 2026-12-31T23:59:59Z")
   }
 }
 
@@ -163,24 +163,36 @@ extension CodingUserInfoKey {
 
 extension ServiceError {
   /// What is wrong with a message, in a sentence.
-  fileprivate init(_ error: DecodingError) {
+  init(_ error: DecodingError) {
     switch error {
-    case .keyNotFound(let key, let context): self.init(context.codingPath + [key], "is missing")
-    case .valueNotFound(_, let context): self.init(context.codingPath, "is missing")
+    case .keyNotFound(let key, let context): self.init(at: context.codingPath + [key], "is missing")
+    case .valueNotFound(_, let context): self.init(at: context.codingPath, "is missing")
     case .typeMismatch(let type, let context):
-      self.init(context.codingPath, "is not \(Self.noun(type))")
+      self.init(at: context.codingPath, "is not \(Self.noun(type))")
     case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-      self.init(context.codingPath, "is not valid")
+      self.init(at: context.codingPath, "is not valid")
     default: self = JSONCoding.notJSON
     }
   }
 
-  fileprivate init(_ path: [any CodingKey], _ problem: String) {
-    let name = path.filter { $0.intValue == nil }.map(\.stringValue).joined(separator: ".")
+  fileprivate init(at path: [any CodingKey], _ problem: String) {
     let isItem = path.last?.intValue != nil
-    self.init(
-      .invalidRequest,
-      "\(name.isEmpty ? "The body" : name) \(isItem ? "holds something that " : "")\(problem).")
+    let subject =
+      isItem ? "\(Self.name(of: path.dropLast())) holds something that" : Self.name(of: path)
+    let reason = "\(subject.isEmpty ? "The body" : subject) \(problem)."
+    let fault = Fault(Self.name(of: path), .invalidRequest, reason)
+    self = ServiceError(path.isEmpty ? [] : [fault]) ?? ServiceError(.invalidRequest, reason)
+  }
+
+  /// The name of a member, such as `actions[1].label`.
+  static func name(of path: some Sequence<any CodingKey>) -> String {
+    path.reduce(into: "") { name, key in
+      if let index = key.intValue {
+        name += "[\(index)]"
+      } else {
+        name += (name.isEmpty ? "" : ".") + key.stringValue
+      }
+    }
   }
 
   private static func noun(_ type: any Any.Type) -> String {

@@ -27,13 +27,15 @@ public enum PushForm: String, Sendable, Codable, CaseIterable {
 }
 
 /// A notification to be created: the body of `POST /api/notifications`.
-public struct NewNotification: Sendable, Equatable, Codable {
-  /// The text beside the media.
-  public var message: String
-  /// The kind of media: `img`, `sound`, `url`, or the name of any plugin of the server.
-  public var richType: String
-  /// An asset's name, or literal content such as a link.
-  @Payload public var payload: String
+///
+/// It has a title, a text or media, or several of them.
+public struct NewNotification: Sendable, Equatable {
+  /// What it says.
+  public var message: NotificationMessage
+  /// The kind of media: `img`, `sound`, `url`, or the name of any plugin of the server; nil for no media.
+  public var richType: String?
+  /// The media: an asset's name, or literal content such as a link.
+  public var payload: String?
   /// The recipients.
   public var audience: Audience
   /// When it becomes visible to its recipients and is pushed; nil for immediately.
@@ -42,51 +44,129 @@ public struct NewNotification: Sendable, Equatable, Codable {
   public var expires: Date?
   /// A key chosen by the publisher: a second request with the same key creates nothing.
   public var idempotencyKey: String?
-  /// What the pushes look like; nil for the server's default (`silent`).
+  /// What the pushes look like; nil for `alert` if the message has what only an alert shows, or no media, and
+  /// otherwise for `silent`.
   public var form: PushForm?
   /// Whether the push sets the app's badge to the number of unread notifications; not possible with `silent`.
   public var badge: Bool?
 
-  /// Creates a notification.
+  /// Creates a notification with media.
   ///
   /// ```swift
   /// let new = NewNotification(
   ///   "Look at this", richType: "img", payload: "beach.jpg", to: .users(["alice"]))
   /// ```
   public init(
-    _ message: String, richType: String, payload: String, to audience: Audience,
+    _ message: NotificationMessage, richType: String, payload: String, to audience: Audience,
     expires: Date? = nil, idempotencyKey: String? = nil
   ) {
-    (self.message, self.richType, self.payload) = (message, richType, payload)
-    (self.audience, self.expires, self.idempotencyKey) = (audience, expires, idempotencyKey)
+    self.init(message, to: audience, expires: expires, idempotencyKey: idempotencyKey)
+    (self.richType, self.payload) = (richType, payload)
   }
 
+  /// Creates a notification without media.
+  ///
+  /// ```swift
+  /// var new = NewNotification("Your parcel is at the door.", to: .users(["alice"]))
+  /// new.message.title = "Parcel"
+  /// ```
+  public init(
+    _ message: NotificationMessage, to audience: Audience, expires: Date? = nil,
+    idempotencyKey: String? = nil
+  ) {
+    (self.message, self.audience) = (message, audience)
+    (self.expires, self.idempotencyKey) = (expires, idempotencyKey)
+  }
+}
+
+extension NewNotification: Codable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case message, richType, payload
+    case richType, payload
     case audience = "to"
     case notBefore, expires, form, badge, idempotencyKey
+  }
+
+  /// Decodes a notification.
+  ///
+  /// - Throws: a `ServiceError` with a fault for each member that is missing or has the wrong type.
+  public init(from decoder: any Decoder) throws {
+    var reader = try MemberReader<CodingKeys>(decoder)
+    message = reader.readGroup(decoder) ?? NotificationMessage()
+    richType = reader.read(.richType)
+    payload = reader.read(.payload, as: Payload.self)?.wrappedValue
+    audience = reader.require(.audience) ?? .anyTag([])
+    (notBefore, expires) = (reader.read(.notBefore), reader.read(.expires))
+    (form, badge) = (reader.read(.form), reader.read(.badge))
+    idempotencyKey = reader.read(.idempotencyKey)
+    try reader.throwFaults()
+  }
+
+  /// Encodes the members that it has.
+  public func encode(to encoder: any Encoder) throws {
+    try message.encode(to: encoder)
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encodeIfPresent(richType, forKey: .richType)
+    try members.encodeIfPresent(payload, forKey: .payload)
+    try members.encode(audience, forKey: .audience)
+    try members.encodeIfPresent(notBefore, forKey: .notBefore)
+    try members.encodeIfPresent(expires, forKey: .expires)
+    try members.encodeIfPresent(form, forKey: .form)
+    try members.encodeIfPresent(badge, forKey: .badge)
+    try members.encodeIfPresent(idempotencyKey, forKey: .idempotencyKey)
   }
 }
 
 /// Changes to a notification that no device has fetched yet: the body of `PATCH /api/notifications/<id>`, a JSON
 /// merge patch (RFC 7396).
 public struct Amendment: Sendable, Equatable, Codable {
-  /// The text beside the media.
-  public var message: Change<String>
+  /// The text.
+  public var text = Change<String>.none
   /// The kind of media.
-  public var richType: Change<String>
+  public var richType = Change<String>.none
   /// An asset's name, or literal content such as a link.
-  public var payload: Change<Payload>
+  public var payload = Change<Payload>.none
   /// When it becomes visible to its recipients; only if it is not visible yet.
-  public var notBefore: Change<Date>
+  public var notBefore = Change<Date>.none
   /// When its media is removed.
-  public var expires: Change<Date>
+  public var expires = Change<Date>.none
   /// What the pushes look like.
   public var form = Change<PushForm>.none
   /// Whether the push sets the app's badge.
   public var badge = Change<Bool>.none
+  /// One line above the text.
+  public var title = Change<String>.none
+  /// One line between title and text.
+  public var subtitle = Change<String>.none
+  /// What the media shows.
+  public var alt = Change<String>.none
+  /// Where a tap leads.
+  public var link = Change<String>.none
+  /// The buttons.
+  public var actions = Change<[MessageAction]>.none
+  /// The category that the app has registered.
+  public var category = Change<String>.none
+  /// The sound.
+  public var sound = Change<MessageSound>.none
+  /// How much it may interrupt.
+  public var importance = Change<NotificationMessage.Importance>.none
+  /// The rank among an app's notifications.
+  public var relevance = Change<Double>.none
+  /// The conversation.
+  public var thread = Change<String>.none
+  /// What a locked screen shows.
+  public var lockScreen = Change<NotificationMessage.LockScreen>.none
+  /// The URL of a small picture.
+  public var icon = Change<String>.none
+  /// An accent.
+  public var colour = Change<String>.none
+  /// The channel that an Android app has created.
+  public var channel = Change<String>.none
+  /// Data of the publisher's own; an object changes those of its members that it names.
+  public var data = Change<JSONValue>.none
+  /// Groups notifications in statistics.
+  public var label = Change<String>.none
 
-  /// Creates an amendment; nil leaves a member unchanged.
+  /// Creates an amendment; nil leaves a member unchanged, and the others can be set afterwards.
   ///
   /// ```swift
   /// var amendment = Amendment(message: "Look at that")
@@ -96,9 +176,16 @@ public struct Amendment: Sendable, Equatable, Codable {
     message: String? = nil, richType: String? = nil, payload: String? = nil,
     notBefore: Date? = nil, expires: Date? = nil
   ) {
-    (self.message, self.richType) = (Change(message), Change(richType))
+    (text, self.richType) = (Change(message), Change(richType))
     self.payload = Change(payload.map { Payload(wrappedValue: $0) })
     (self.notBefore, self.expires) = (Change(notBefore), Change(expires))
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case text = "message"
+    case richType, payload, notBefore, expires, form, badge
+    case title, subtitle, alt, link, actions, category, sound, importance, relevance, thread
+    case lockScreen, icon, colour, channel, data, label
   }
 }
 
@@ -210,18 +297,56 @@ extension NewNotification {
 
 extension NewNotification: RequestMessage {
   package static func check(members: [String]) throws(ServiceError) {
-    try check(members: members, known: CodingKeys.allCases.map(\.stringValue))
+    try check(
+      members: members,
+      known: NotificationMessage.CodingKeys.allCases.map(\.stringValue)
+        + CodingKeys.allCases.map(\.stringValue))
+  }
+
+  /// A notification, changed by a JSON merge patch (RFC 7396).
+  ///
+  /// - Throws: a fault for each member that is unknown, has the wrong type, or can't be changed.
+  package func changed(by patch: [UInt8]) throws(ServiceError) -> NewNotification {
+    guard case .object(let changes)? = JSONValue(patch) else {
+      throw ServiceError(.invalidRequest, "The body is not a JSON object in UTF-8.")
+    }
+    try Amendment.check(members: Array(changes.keys))
+    guard let old = JSONValue(JSONCoding.encode(self)) else {
+      throw ServiceError(.internalError, "The notification is not JSON.")
+    }
+    var new = old.merging(.object(changes))
+    // An object is the payload's text, and not merged.
+    if let payload = changes["payload"], case .object(var members) = new {
+      members["payload"] = payload == .null ? nil : payload
+      new = .object(members)
+    }
+    var changed: NewNotification = try JSONCoding.request(from: JSONCoding.encode(new))
+    // JSON has whole seconds only.
+    if changes["notBefore"] == nil { changed.notBefore = notBefore }
+    if changes["expires"] == nil { changed.expires = expires }
+    return changed
   }
 }
 
 extension Amendment: RequestMessage {
   package static func check(members: [String]) throws(ServiceError) {
     try NewNotification.check(members: members)
-    guard !members.contains("to"), !members.contains("idempotencyKey") else {
-      throw ServiceError(
-        .invalidRequest,
-        "The recipients and the idempotency key of a notification cannot be changed.")
+    let fixed = ["to", "idempotencyKey", "replaces"].filter(members.contains).map {
+      ServiceError.Fault($0, .invalidRequest, "\($0) of a notification cannot be changed.")
     }
+    if let error = ServiceError(fixed) { throw error }
+  }
+}
+
+extension JSONValue {
+  /// The value after a JSON merge patch (RFC 7396).
+  package func merging(_ patch: JSONValue) -> JSONValue {
+    guard case .object(let changes) = patch else { return patch }
+    var members = self.members ?? [:]
+    for (name, change) in changes {
+      members[name] = change == .null ? nil : (members[name] ?? .null).merging(change)
+    }
+    return .object(members)
   }
 }
 

@@ -5,15 +5,15 @@
 #endif
 
 /// A notification as the server returns it to a recipient or to its publisher.
-public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
+public struct RichNotification: Sendable, Equatable, Identifiable {
   /// The ID that the push contains; 0 is valid.
   public let id: Int
-  /// The text beside the media.
-  public let message: String
-  /// The kind of media: `img`, `sound`, `url`, or the name of any plugin of the server.
-  public let richType: String
-  /// An asset's name, or literal content such as a link.
-  public let payload: String
+  /// What it says.
+  public let message: NotificationMessage
+  /// The kind of media: `img`, `sound`, `url`, or the name of any plugin of the server; nil if it has none.
+  public let richType: String?
+  /// The media: an asset's name, or literal content such as a link; nil if it has none.
+  public let payload: String?
   /// The audience, as the publisher wrote it.
   public let to: [String]
   /// Whether this user has marked it as read.
@@ -21,13 +21,15 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   /// When it was created.
   public let created: Date
   /// When it becomes visible to its recipients, or was to; nil if it was immediately.
-  @Nullable public var notBefore: Date?
+  public var notBefore: Date?
   /// Whether it waits until an admin names another time, because its sender was removed or may not publish any
   /// more; only then.
   public var held: Bool?
   /// When its media is removed, if ever.
-  @Nullable public var expires: Date?
-  /// The path of its media on the server.
+  public var expires: Date?
+  /// The later notification that has taken its place in the inbox; nil if there is none.
+  public var replacedBy: Int?
+  /// The path of its media on the server, or of its text if it has no media.
   public let media: String
   /// What the plugin detected: type, width, height, duration, title and more.
   public let details: JSONValue
@@ -45,6 +47,8 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   public var form: PushForm?
   /// Whether its pushes set the app's badge; only in its details, and only for its sender and admins.
   public var badge: Bool?
+  /// What each platform makes of its members; only in its details, and only for its sender and admins.
+  public var platforms: [PlatformMembers]?
   /// What has become of it; only in its details, and only for its sender and admins.
   public var state: SentPage.Entry.State?
   /// When it came so far first; only in its details, and only for its sender and admins.
@@ -57,16 +61,10 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
   /// Links to its renditions that need no password, by profile; only in its details.
   public var links: [String: String]?
 
-  private enum CodingKeys: String, CodingKey {
-    case id, message, richType, payload, to
-    case isRead = "read"
-    case created, notBefore, held, expires, media, details, reach
-    case receipts, deliveries, form, badge, counts, state, first, replaced, renditions, links
-  }
-
   /// Creates a notification.
   package init(
-    id: Int, message: String, richType: String, payload: String, to: [String], isRead: Bool,
+    id: Int, message: NotificationMessage, richType: String?, payload: String?, to: [String],
+    isRead: Bool,
     created: Date, notBefore: Date?, expires: Date?, media: String, details: JSONValue
   ) {
     (self.id, self.message, self.richType, self.payload) = (id, message, richType, payload)
@@ -91,6 +89,84 @@ public struct RichNotification: Sendable, Equatable, Identifiable, Codable {
       (self.users, self.devices, self.unknown) = (users, devices, unknown)
       self.devicesWithoutLane = devicesWithoutLane
     }
+  }
+}
+
+extension RichNotification: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case id, message, richType, payload, to
+    case isRead = "read"
+    case created, notBefore, held, expires, replacedBy, media, details, reach
+    case receipts, deliveries, form, badge, platforms, counts, state, first, replaced, renditions,
+      links
+  }
+
+  /// Decodes a notification.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    id = try members.decode(Int.self, forKey: .id)
+    message = try NotificationMessage(from: decoder)
+    richType = try members.decodeIfPresent(String.self, forKey: .richType)
+    payload = try members.decodeIfPresent(String.self, forKey: .payload)
+    to = try members.decode([String].self, forKey: .to)
+    isRead = try members.decode(Bool.self, forKey: .isRead)
+    created = try members.decode(Date.self, forKey: .created)
+    notBefore = try members.decodeIfPresent(Date.self, forKey: .notBefore)
+    expires = try members.decodeIfPresent(Date.self, forKey: .expires)
+    media = try members.decode(String.self, forKey: .media)
+    details = try members.decode(JSONValue.self, forKey: .details)
+    held = try members.decodeIfPresent(forKey: .held)
+    replacedBy = try members.decodeIfPresent(forKey: .replacedBy)
+    reach = try members.decodeIfPresent(forKey: .reach)
+    receipts = try members.decodeIfPresent(forKey: .receipts)
+    deliveries = try members.decodeIfPresent(forKey: .deliveries)
+    counts = try members.decodeIfPresent(forKey: .counts)
+    form = try members.decodeIfPresent(forKey: .form)
+    badge = try members.decodeIfPresent(forKey: .badge)
+    platforms = try members.decodeIfPresent(forKey: .platforms)
+    state = try members.decodeIfPresent(forKey: .state)
+    first = try members.decodeIfPresent(forKey: .first)
+    replaced = try members.decodeIfPresent(forKey: .replaced)
+    renditions = try members.decodeIfPresent(forKey: .renditions)
+    links = try members.decodeIfPresent(forKey: .links)
+  }
+
+  /// Encodes what it has; `message`, `notBefore` and `expires` are always there.
+  public func encode(to encoder: any Encoder) throws {
+    try message.encode(to: encoder)
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(id, forKey: .id)
+    try members.encode(message.text, forKey: .message)
+    try members.encodeIfPresent(richType, forKey: .richType)
+    try members.encodeIfPresent(payload, forKey: .payload)
+    try members.encode(to, forKey: .to)
+    try members.encode(isRead, forKey: .isRead)
+    try members.encode(created, forKey: .created)
+    try members.encode(notBefore, forKey: .notBefore)
+    try members.encode(expires, forKey: .expires)
+    try members.encode(media, forKey: .media)
+    try members.encode(details, forKey: .details)
+    try members.encodeIfPresent(held, forKey: .held)
+    try members.encodeIfPresent(replacedBy, forKey: .replacedBy)
+    try members.encodeIfPresent(reach, forKey: .reach)
+    try members.encodeIfPresent(receipts, forKey: .receipts)
+    try members.encodeIfPresent(deliveries, forKey: .deliveries)
+    try members.encodeIfPresent(counts, forKey: .counts)
+    try members.encodeIfPresent(form, forKey: .form)
+    try members.encodeIfPresent(badge, forKey: .badge)
+    try members.encodeIfPresent(platforms, forKey: .platforms)
+    try members.encodeIfPresent(state, forKey: .state)
+    try members.encodeIfPresent(first, forKey: .first)
+    try members.encodeIfPresent(replaced, forKey: .replaced)
+    try members.encodeIfPresent(renditions, forKey: .renditions)
+    try members.encodeIfPresent(links, forKey: .links)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Decodes a member of the type that is assigned, if it is there.
+  fileprivate func decodeIfPresent<Value: Decodable>(forKey key: Key) throws -> Value? {
+    try decodeIfPresent(Value.self, forKey: key)
   }
 }
 

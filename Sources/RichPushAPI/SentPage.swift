@@ -42,7 +42,7 @@ public struct SentPage: Sendable, Equatable, Codable {
   }
 
   /// A notification as its sender sees it.
-  public struct Entry: Sendable, Equatable, Codable {
+  public struct Entry: Sendable, Equatable {
     /// What has become of a notification.
     public enum State: String, Sendable, Codable {
       /// Its time has not come.
@@ -60,36 +60,76 @@ public struct SentPage: Sendable, Equatable, Codable {
 
     /// Its ID.
     public let id: Int
-    /// The text beside the media.
-    public let message: String
-    /// The kind of media.
-    public let richType: String
-    /// An asset's name, or literal content.
-    public let payload: String
+    /// What it says.
+    public let message: NotificationMessage
+    /// The kind of media; nil if it has none.
+    public let richType: String?
+    /// The media: an asset's name, or literal content; nil if it has none.
+    public let payload: String?
     /// When it was created.
     public let created: Date
     /// Its sender; nil for the server and for a removed user.
-    @Nullable public var sender: String?
+    public var sender: String?
     /// The audience, as the sender wrote it.
     public let audience: [String]
     /// What has become of it.
     public let state: State
     /// When it becomes visible, or was to; nil if it was at once.
-    @Nullable public var notBefore: Date?
+    public var notBefore: Date?
     /// When it ends, or ended; nil for never.
-    @Nullable public var expires: Date?
+    public var expires: Date?
     /// How far it has come.
     public let counts: DeliveryCounts
 
     /// Describes a notification; the optional members can be set afterwards.
     package init(
-      id: Int, message: String, richType: String, payload: String, created: Date,
+      id: Int, message: NotificationMessage, richType: String?, payload: String?, created: Date,
       audience: [String], state: State, counts: DeliveryCounts
     ) {
       (self.id, self.message, self.richType, self.payload) = (id, message, richType, payload)
       (self.created, self.audience) = (created, audience)
       (self.state, self.counts) = (state, counts)
     }
+  }
+}
+
+extension SentPage.Entry: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case id, message, richType, payload, created, sender, audience, state, notBefore, expires,
+      counts
+  }
+
+  /// Decodes an entry.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    id = try members.decode(Int.self, forKey: .id)
+    message = try NotificationMessage(from: decoder)
+    richType = try members.decodeIfPresent(String.self, forKey: .richType)
+    payload = try members.decodeIfPresent(String.self, forKey: .payload)
+    created = try members.decode(Date.self, forKey: .created)
+    sender = try members.decodeIfPresent(String.self, forKey: .sender)
+    audience = try members.decode([String].self, forKey: .audience)
+    state = try members.decode(State.self, forKey: .state)
+    notBefore = try members.decodeIfPresent(Date.self, forKey: .notBefore)
+    expires = try members.decodeIfPresent(Date.self, forKey: .expires)
+    counts = try members.decode(DeliveryCounts.self, forKey: .counts)
+  }
+
+  /// Encodes what it has; `message`, `sender`, `notBefore` and `expires` are always there.
+  public func encode(to encoder: any Encoder) throws {
+    try message.encode(to: encoder)
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(id, forKey: .id)
+    try members.encode(message.text, forKey: .message)
+    try members.encodeIfPresent(richType, forKey: .richType)
+    try members.encodeIfPresent(payload, forKey: .payload)
+    try members.encode(created, forKey: .created)
+    try members.encode(sender, forKey: .sender)
+    try members.encode(audience, forKey: .audience)
+    try members.encode(state, forKey: .state)
+    try members.encode(notBefore, forKey: .notBefore)
+    try members.encode(expires, forKey: .expires)
+    try members.encode(counts, forKey: .counts)
   }
 }
 

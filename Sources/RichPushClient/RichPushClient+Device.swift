@@ -87,7 +87,7 @@ extension RichPushClient {
   ///
   /// ```swift
   /// let inbox = try await client.inbox(unreadOnly: true, limit: 20)
-  /// print(inbox.notifications.map(\.message), inbox.unread ?? 0)
+  /// print(inbox.notifications.map(\.message.text), inbox.unread ?? 0)
   /// ```
   public func inbox(
     unreadOnly: Bool = false, limit: Int? = nil, before: Int? = nil
@@ -167,7 +167,7 @@ extension RichPushClient {
   ///
   /// ```swift
   /// for try await event in client.events() {
-  ///   for id in event.push.ids { print(try await client.details(id).message) }
+  ///   for id in event.push.ids { print(try await client.details(id).message.text) }
   /// }
   /// ```
   public func events(

@@ -23,7 +23,7 @@ extension RichPushClient {
   ///
   /// ```swift
   /// let amended = try await client.amend(7, Amendment(message: "Hello again"))
-  /// print(amended.message)
+  /// print(amended.message.text)
   /// ```
   public func amend(_ id: Int, _ amendment: Amendment) async throws -> RichNotification {
     try await value(request("PATCH", ["api", "notifications", String(id)], json: amendment))

@@ -41,7 +41,7 @@ import Testing
       "CLibraries"),
     Module("Sources/S3", "Primitives", "CCurl", "CLibraries"),
     Module("Sources/Store", "S3", "Primitives", "CLibraries"),
-    Module("Sources/Push", "Primitives", "CCurl", "CLibraries"),
+    Module("Sources/Push", "RichPushAPI", "Primitives", "CCurl", "CLibraries"),
     Module("Sources/PluginHost", "JSON", "Primitives", "CLibraries"),
     Module("Sources/MediaTypes", "Primitives"),
     Module("Sources/HTTP", "Primitives", "CLibraries"),

@@ -15,15 +15,17 @@ import Waiting
     try await delivery.register("phone", of: "alice", platform: "wns")
     var traits = WebhookProvider.traits
     traits.collapseLimit = FCMProvider.traits.collapseLimit
-    let webhook = PushLane(name: WebhookProvider.name, settings: "", traits: traits)
+    let webhook = PushLane(
+      name: WebhookProvider.name, settings: "", traits: traits, payload: WebhookProvider.payload)
     func lease(_ settled: [PushJob] = []) async throws -> [PushJob] {
       let sent = settled.map {
         Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
       }
       let now = delivery.clock.date
-      return try await StoredPushQueue(store: delivery.store).settleAndLease(
-        sent, lane: webhook, limit: 100, now: now, until: now + 100
-      ).jobs
+      return try await StoredPushQueue(store: delivery.store, payloads: delivery.payloads)
+        .settleAndLease(
+          sent, lane: webhook, limit: 100, now: now, until: now + 100
+        ).jobs
     }
     for _ in 0..<5 { try await delivery.publish(delivery.draft()) }
     let jobs = try await lease()

@@ -23,6 +23,7 @@ struct DeliveryFixture {
   let links: MediaLinks
   let publisher: Publisher
   let lanes: PlatformLanes
+  let payloads: PushPayloads
   let log = LogLines()
   let clock: ManualClock
 
@@ -57,6 +58,7 @@ struct DeliveryFixture {
       counts: counts)
     links = try await MediaLinks(store: store, base: "https://push.example")
     lanes = try PlatformLanes(push)
+    payloads = PushPayloads(store: store, links: links)
     publisher = Publisher(
       assets: assets, renderer: renderer,
       announcement: Announcement(
@@ -85,7 +87,7 @@ struct DeliveryFixture {
 
   func draft(_ members: String = "", to: String = #"["username:alice"]"#) throws -> Draft {
     let json = #"{"message":"Hi","richType":"note","payload":"hello","to":\#(to)\#(members)}"#
-    return try Draft(Array(json.utf8), now: clock.date)
+    return try Draft(Array(json.utf8), allowing: [], now: clock.date)
   }
 
   @discardableResult
@@ -97,12 +99,14 @@ struct DeliveryFixture {
   }
 
   func pushEvents(for user: String) async throws -> [String] {
-    try await store.events.pushEvents(for: id(user), after: 0, limit: 100).map(\.data)
+    try await EventFeed.pushes(store, payloads).events(
+      for: id(user), role: .device, after: 0, limit: 100
+    ).map(\.data)
   }
 
   /// The pushes that the lane would send now.
   func lease(_ lane: String = "apns") async throws -> [PushJob] {
-    try await StoredPushQueue(store: store).settleAndLease(
+    try await StoredPushQueue(store: store, payloads: payloads).settleAndLease(
       [], lane: PushLane(lane), limit: 100, now: clock.date,
       until: clock.date + 100
     ).jobs
@@ -121,7 +125,9 @@ extension PushLane {
   /// A lane of a service that there is.
   init(_ name: String) {
     let service = PushServices.service(ofLane: name)
-    self.init(name: name, settings: "", traits: service?.traits ?? .withoutBudget)
+    self.init(name: name, settings: "", traits: service?.traits ?? .withoutBudget) { message in
+      (service ?? APNsProvider.self).payload(of: message)
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import Waiting
     async throws
   {
     let delivery = try await DeliveryFixture()
-    let feed = EventFeed.pushes(delivery.store)
+    let feed = EventFeed.pushes(delivery.store, delivery.payloads)
     #expect(try await feed.latest() == 0)
     for to in ["alice", "bob", "alice"] {
       try await delivery.publish(
@@ -44,7 +44,7 @@ import Waiting
     async throws
   {
     let delivery = try await DeliveryFixture()
-    let feed = EventFeed.pushes(delivery.store)
+    let feed = EventFeed.pushes(delivery.store, delivery.payloads)
     for to in ["alice", "bob", "alice", "shop"] {
       try await delivery.publish(
         delivery.draft(#","form":"alert","badge":true"#, to: #"["username:\#(to)"]"#))

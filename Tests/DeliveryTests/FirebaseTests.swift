@@ -20,7 +20,7 @@ import Waiting
       try await delivery.publish(delivery.draft(#","form":"\#(form)""#))
       let push = try #require(try await delivery.lease("fcm").last)
       #expect(push.push.target == .device(handle: "phone", platform: "fcm"))
-      #expect(!push.push.text.json.contains("aps") && push.fallback == nil)
+      #expect(!push.push.text.json.contains("aps"))
       #expect(push.push.text.json.contains("/\(Profile.all[1].name)?expires="))
       #expect(push.push.text.json.contains(#""richMessage":"Hi""#))
       let apple = try #require(try await delivery.lease("apns").last)
@@ -28,16 +28,19 @@ import Waiting
     }
     try await delivery.publisher.announcement.announce("From shop: hi", to: "alice")
     let plain = try #require(try await delivery.lease("fcm").last)
-    #expect(plain.push.text.json == #"{"richMessage":"From shop: hi"}"#)
+    #expect(
+      plain.push.text.json
+        == #"{"android":{"priority":"HIGH"},"data":{"richMessage":"From shop: hi"}}"#)
   }
 
   private func settle(_ jobs: [PushJob], _ delivery: DeliveryFixture) async throws {
     let sent = jobs.map {
       Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
     }
-    _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
-      sent, lane: PushLane("fcm"), limit: 0, now: delivery.clock.date,
-      until: delivery.clock.date)
+    _ = try await StoredPushQueue(store: delivery.store, payloads: delivery.payloads)
+      .settleAndLease(
+        sent, lane: PushLane("fcm"), limit: 0, now: delivery.clock.date,
+        until: delivery.clock.date)
   }
 
   @Test func `a device gets at most four collapse keys until it has fetched`() async throws {

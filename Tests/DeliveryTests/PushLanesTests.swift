@@ -26,6 +26,8 @@ import Waiting
     let traits = PushTraits.withoutBudget
     var sent: [OutgoingPush] { pushes.withLock { $0 } }
 
+    func payload(of message: PushMessage) -> PayloadTemplate { APNsProvider.payload(of: message) }
+
     func send(_ push: OutgoingPush) async -> PushOutcome {
       pushes.withLock { $0.append(push) }
       return outcome
@@ -36,7 +38,9 @@ import Waiting
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")
     let service = Recorder()
-    let lanes = PushLanes([service], store: delivery.store, log: delivery.log.log)
+    let lanes = PushLanes(
+      [service], store: delivery.store, payloads: delivery.payloads,
+      log: delivery.log.log)
     try await delivery.publish(delivery.draft())
     lanes.start()
     try await eventually("the first is sent") { service.sent.count == 1 }
@@ -61,7 +65,9 @@ import Waiting
   func `records the outcome of a push`(outcome: PushOutcome, state: JobState) async throws {
     let delivery = try await DeliveryFixture()
     let device = try await delivery.register("AA", of: "alice")
-    let lanes = PushLanes([Recorder(outcome)], store: delivery.store, log: delivery.log.log)
+    let lanes = PushLanes(
+      [Recorder(outcome)], store: delivery.store, payloads: delivery.payloads,
+      log: delivery.log.log)
     lanes.start()
     try await delivery.publish(delivery.draft())
     try await eventually("it is settled") {
@@ -92,6 +98,8 @@ import Waiting
 
     func learn(_ devices: Set<String>) { known.withLock { $0 = devices } }
 
+    func payload(of message: PushMessage) -> PayloadTemplate { APNsProvider.payload(of: message) }
+
     func send(_ push: OutgoingPush) async -> PushOutcome {
       calls.withLock { $0 += 1 }
       guard case .device(let handle, _) = push.target, known.withLock({ $0.contains(handle) })
@@ -120,7 +128,9 @@ import Waiting
     let delivery = try await DeliveryFixture()
     let handles = try await registerMany(120, in: delivery)
     let service = Registry([])
-    let lanes = PushLanes([service], store: delivery.store, log: delivery.log.log)
+    let lanes = PushLanes(
+      [service], store: delivery.store, payloads: delivery.payloads,
+      log: delivery.log.log)
     lanes.start()
     try await delivery.publish(delivery.draft())
     try await eventually("the lane is paused") { lanes.status.first?.status.pauseReason != nil }
@@ -152,7 +162,9 @@ import Waiting
     let delivery = try await DeliveryFixture()
     let handles = try await registerMany(200, in: delivery)
     let living = Set(handles.enumerated().filter { $0.offset % every > 0 }.map(\.element))
-    let lanes = PushLanes([Registry(living)], store: delivery.store, log: delivery.log.log)
+    let lanes = PushLanes(
+      [Registry(living)], store: delivery.store, payloads: delivery.payloads,
+      log: delivery.log.log)
     lanes.start()
     try await delivery.publish(delivery.draft())
     try await eventually("the living ones have their push") {
@@ -166,7 +178,7 @@ import Waiting
     let delivery = try await DeliveryFixture()
     try await delivery.register("AA", of: "alice")
     try await delivery.publish(delivery.draft())
-    let queue = StoredPushQueue(store: delivery.store)
+    let queue = StoredPushQueue(store: delivery.store, payloads: delivery.payloads)
     func exchange(_ settlements: [Settlement]) async throws -> [PushJob] {
       let now = delivery.clock.date
       return try await queue.settleAndLease(
@@ -195,7 +207,7 @@ import Waiting
     try await delivery.register("AA", of: "alice")
     try await delivery.publish(delivery.draft())
     try await delivery.publish(delivery.draft())
-    let queue = StoredPushQueue(store: delivery.store)
+    let queue = StoredPushQueue(store: delivery.store, payloads: delivery.payloads)
     let job = try #require(try await delivery.lease().first)
     _ = try await queue.settleAndLease(
       [Settlement(job: job.id, outcome: .rejected(reason: "No."))],

@@ -58,11 +58,12 @@ import Waiting
   @discardableResult
   private func send() async throws -> [String?] {
     let jobs = try await delivery.lease()
-    _ = try await StoredPushQueue(store: delivery.store).settleAndLease(
-      jobs.map {
-        Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
-      }, lane: PushLane("apns"), limit: 0, now: delivery.clock.date,
-      until: delivery.clock.date)
+    _ = try await StoredPushQueue(store: delivery.store, payloads: delivery.payloads)
+      .settleAndLease(
+        jobs.map {
+          Settlement(job: $0.id, outcome: .delivered(as: .background, reference: nil, note: nil))
+        }, lane: PushLane("apns"), limit: 0, now: delivery.clock.date,
+        until: delivery.clock.date)
     return jobs.map(\.push.collapseID)
   }
 

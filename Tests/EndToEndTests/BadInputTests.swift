@@ -161,7 +161,7 @@ import Waiting
   private func refuses(
     _ notification: NewNotification, on server: RunningServer
   ) async -> RichPushError? {
-    let what = "\(notification.richType) \(notification.payload.prefix(40))"
+    let what = "\(notification.richType ?? "") \(notification.payload?.prefix(40) ?? "")"
     let error = await #expect(throws: RichPushError.self, "\(what)") {
       try await server.client("publisher").create(notification)
     }

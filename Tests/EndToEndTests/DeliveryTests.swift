@@ -101,7 +101,8 @@ import Waiting
     _ message: String, on server: RunningServer, for user: String
   ) async throws -> Int {
     var notification = NewNotification(
-      message, richType: "img", payload: message.hasSuffix("3") ? "beach.jpg" : "logo.png",
+      NotificationMessage(message), richType: "img",
+      payload: message.hasSuffix("3") ? "beach.jpg" : "logo.png",
       to: .users([user]))
     notification.idempotencyKey = message
     return try await Cluster.patiently { [notification] in

@@ -26,7 +26,7 @@ import Waiting
         names().count { $0.hasSuffix(".notify.sent.json") } == files
       }
       let inbox = try await server.client("alice").inbox(limit: 500).notifications
-      #expect(inbox.map(\.message).compactMap(Int.init).sorted() == Array(0..<files))
+      #expect(inbox.map(\.message.text).compactMap(Int.init).sorted() == Array(0..<files))
       #expect(!names().contains { $0.hasPrefix(".richpush-upload") })
     }
   }

@@ -62,7 +62,7 @@ import Waiting
       found += page
       before = page.count == 500 ? page.last?.id : nil
     } while before != nil
-    return Dictionary(grouping: found, by: \.message)
+    return Dictionary(grouping: found, by: \.message.text)
   }
 
   // MARK: - Names

@@ -128,7 +128,8 @@ final class RunningServer: Sendable {
 extension NewNotification {
   /// The sample picture, for one user.
   static func logo(to user: String, _ message: String = "Look") -> NewNotification {
-    NewNotification(message, richType: "img", payload: "logo.png", to: .users([user]))
+    NewNotification(
+      NotificationMessage(message), richType: "img", payload: "logo.png", to: .users([user]))
   }
 }
 

@@ -130,9 +130,7 @@ import Testing
       ]
       (new.sender, new.recipients) = (user, [user])
       new.pushes = ["apns", "other"].map { lane in
-        PushInsert(lane: lane, target: .devices(RegistrationIDs(devices)), kind: "alert") { _ in
-          "{}"
-        }
+        PushInsert(lane: lane, target: .devices(RegistrationIDs(devices)), kind: "alert")
       }
       _ = try await server.store.notifications.create(new)
       func list(_ query: String) async throws -> (jobs: [[String: Any]], next: Any?) {

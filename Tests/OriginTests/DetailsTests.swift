@@ -138,7 +138,7 @@ import Waiting
       var new = NotificationInsert(message: "m", richType: "note", payload: "p")
       (new.sender, new.recipients) = (try await server.id(of: "publisher"), [user])
       new.pushes = ["apns", "other"].map { lane in
-        PushInsert(lane: lane, target: .devices([device]), kind: "alert") { _ in "{}" }
+        PushInsert(lane: lane, target: .devices([device]), kind: "alert")
       }
       for _ in 0..<2 { _ = try await server.store.notifications.create(new) }
       let jobs = try await server.store.outbox.settleAndLease(

@@ -66,7 +66,9 @@ import Testing
     let store = try scratch.store()
     try await store.accounts.addUser("alice", hash: "first", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
-    let streams = EventStreams(of: .pushes(store), store, StreamPermits())
+    let links = try await MediaLinks(store: store, base: nil)
+    let streams = EventStreams(
+      of: .pushes(store, PushPayloads(store: store, links: links)), store, StreamPermits())
     let context = RequestContext(
       request: try Request("GET", "/api/push/stream"),
       caller: Caller(id: alice, name: "alice", role: .device, proof: .password("first")),
@@ -88,7 +90,9 @@ import Testing
     let store = try scratch.store()
     try await store.accounts.addUser("alice", hash: "first", role: .device)
     let alice = try #require(try await store.accounts.user(named: "alice")).id
-    let streams = EventStreams(of: .pushes(store), store, StreamPermits())
+    let links = try await MediaLinks(store: store, base: nil)
+    let streams = EventStreams(
+      of: .pushes(store, PushPayloads(store: store, links: links)), store, StreamPermits())
     let response = try await streams.get(
       RequestContext(
         request: try Request("GET", "/api/push/stream"),

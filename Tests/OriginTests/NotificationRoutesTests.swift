@@ -56,6 +56,62 @@ import Waiting
     }
   }
 
+  @Test func `text alone is a notification, which is fetched as text`() async throws {
+    try await TestServer.test { server in
+      let created = try await server.execute(
+        "POST", Self.post, as: "publisher",
+        body: #"{"title":"Parcel","message":"At the door. 🦊","to":"username:device"}"#)
+      try #require(created.status == 201, "\(created.detail ?? created.text)")
+      let answer = try #require(JSONValue(created.text.utf8))
+      #expect(answer.title.text == "Parcel" && answer.richType == .null)
+      let text = try await server.execute("GET", Self.post + "/0", as: "device")
+      #expect(text.status == 200 && text.text == "At the door. 🦊")
+      #expect(text.fields["Content-Type"] == "text/plain; charset=utf-8")
+      let details = try #require(
+        JSONValue(
+          try await server.execute("GET", Self.post + "/0/details", as: "publisher").text.utf8))
+      #expect(details.form.text == "alert")
+      try await eventually("the fetch is recorded") {
+        try await server.store.sent.counts(of: 0)?.fetched == 1
+      }
+      #expect(details.links == .object([:]) && details.renditions == .object([:]))
+      #expect(try await server.status("GET", Self.post + "/0?wdth=9", as: "device") == 400)
+    }
+  }
+
+  @Test(
+    arguments: [
+      (#"{"to":"username:device"}"#, 422, ["message"]),
+      (#"{"message":" ","to":"username:device"}"#, 422, ["message"]),
+      (#"{"message":"m","form":"legacy","to":"username:device"}"#, 422, ["form"]),
+      (#"{"message":"m","payload":"p","to":"username:device"}"#, 400, ["richType"]),
+      (#"{"message":"m","richType":"note","to":"username:device"}"#, 400, ["payload"]),
+      (
+        #"{"title":5,"actions":[{"id":"a"},7],"link":true,"to":"username:device"}"#, 400,
+        ["title", "link", "actions/0/label", "actions/1"]
+      ),
+      (
+        #"{"message":"m","actions":[{"id":"a","label":"A","url":"x"}],"to":"username:device"}"#,
+        400,
+        ["actions/0/url"]
+      ),
+      (
+        #"{"title":"a\nb","link":"javascript:x","actions":[{"id":"a","label":"A"},{"id":"A","label":""}],"#
+          + #""to":"username:device"}"#, 422,
+        ["title", "link", "actions/1/id", "actions/1/label"]
+      ),
+    ] as [(String, Int, [String])])
+  func `names every member that is wrong`(
+    body: String, status: Int, members: [String]
+  ) async throws {
+    try await TestServer.test { server in
+      let answer = try await server.execute("POST", Self.post, as: "publisher", body: body)
+      #expect(answer.status == status, "\(answer.detail ?? answer.text)")
+      #expect(
+        answer.errors.map(\.pointer) == members.map { "#/" + $0 }, "\(answer.detail ?? "")")
+    }
+  }
+
   @Test func `an empty request creates the configured notification for the caller`() async throws {
     try await TestServer.test(prepare: {
       try $1.installNote()

@@ -259,9 +259,13 @@ import Waiting
         texts.allSatisfy { ($0["bytes"] as? Int ?? .max) <= $0["limit"] as? Int ?? 0 })
       let sent = try await server.execute("POST", "/api/notifications", as: "publisher", body: body)
       try #require(sent.status == 201)
-      let user = try await server.id(of: "device")
+      let links = try await MediaLinks(store: server.store, base: nil)
+      let feed = EventFeed.pushes(
+        server.store, PushPayloads(store: server.store, links: links))
       let event = try #require(
-        try await server.store.events.pushEvents(for: user, after: 0, limit: 1).first)
+        try await feed.events(
+          for: server.id(of: "device"), role: .device, after: 0, limit: 1
+        ).first)
       let pushed = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
       #expect(pushed?["richMessage"] as? String == texts.first?["body"] as? String)
 

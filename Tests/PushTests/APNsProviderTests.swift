@@ -62,7 +62,8 @@ import Waiting
     }
     pushes.append(
       OutgoingPush(
-        id: "7", target: .device(handle: "AB", platform: "gcm"), text: .plainAlert("hi")))
+        id: "7", target: .device(handle: "AB", platform: "gcm"),
+        text: PayloadTemplate.apple(PushMessage(text: "hi")).payload()))
     let (outcomes, told) = AsyncStream.makeStream(of: (Int, String).self)
     await provider.send(pushes) { told.yield(($0, $1.summary)) }
     told.finish()
@@ -239,7 +240,8 @@ import Waiting
       .device(handle: "AB/../../x", platform: "apns"),
       .audience(try TagExpression("a")),
     ] {
-      let push = OutgoingPush(id: "1", target: target, text: .plainAlert("hi"))
+      let push = OutgoingPush(
+        id: "1", target: target, text: PayloadTemplate.apple(PushMessage(text: "hi")).payload())
       #expect(await provider.send(push).summary == "rejected")
     }
   }

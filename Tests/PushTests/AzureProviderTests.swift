@@ -70,7 +70,7 @@ import Testing
     let hub = try StandIn("hub")
     let push = OutgoingPush(
       id: "1", target: .audience(try TagExpression("username:alice||news")),
-      text: .plainAlert("From bob: hi"))
+      text: PayloadTemplate.apple(PushMessage(text: "From bob: hi")).payload())
     #expect(try await provider(hub).send(push) == .delivered(reference: "m-1"))
     let seen = try #require(try hub.tell(["do": "requests"])["requests"] as? [[String: Any]])
     let headers = try #require(seen.first?["headers"] as? [String: String])
@@ -116,7 +116,8 @@ import Testing
   func `delivers nothing but Apple's devices`(handle: String, platform: String) async throws {
     let hub = try StandIn("hub")
     let push = OutgoingPush(
-      id: "1", target: .device(handle: handle, platform: platform), text: .plainAlert("hi"))
+      id: "1", target: .device(handle: handle, platform: platform),
+      text: PayloadTemplate.apple(PushMessage(text: "hi")).payload())
     #expect(
       try await provider(hub).send(push)
         == .rejected(reason: "Only pushes to Apple devices are sent through Azure."))

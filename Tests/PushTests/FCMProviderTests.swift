@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import StandIns
 import Testing
 import Waiting
@@ -16,9 +17,13 @@ import Waiting
       trustAnchor: service.certificates, timeout: timeout, now: now)
   }
 
-  private static let text =
-    #"{"richId":"7","richMessage":"Schön 🦊","richType":"img","att":{"url":"https://a.example/m","#
-    + #""type":"image/jpeg","size":900000}}"#
+  private static let message = message(size: 900_000)
+
+  private static func message(type: String = "image/jpeg", size: Int) -> PushMessage {
+    var message = PushMessage(7, "Schön 🦊", richType: "img", form: .alert)
+    message.media = MediaLink(url: "https://a.example/m", type: type, size: size)
+    return message
+  }
 
   private func requests(_ service: StandIn) throws -> (messages: [[String: Any]], exchanges: Int) {
     let seen = try service.tell(["do": "requests"])
@@ -32,7 +37,7 @@ import Waiting
   @Test func `an app with code gets texts, at once`() async throws {
     let service = try StandIn("fcm")
     let now = Date.thisSecond
-    let push = OutgoingPush.android(json: Self.text, collapseID: "rich-7", expires: now + 90)
+    let push = OutgoingPush.android(Self.message, collapseID: "rich-7", expires: now + 90)
     let outcome = try await provider(service, now: { now }).send(push)
     guard case .delivered(let reference) = outcome else {
       Issue.record("\(outcome)")
@@ -55,10 +60,12 @@ import Waiting
   @Test func `for an app without code, Android shows message and picture`() async throws {
     let service = try StandIn("fcm")
     let provider = try provider(service, kind: .notification)
-    _ = await provider.send(.android(json: Self.text, collapseID: "rich-7"))
-    let large = Self.text.replacing("900000", with: "1000001")
-    let sound = Self.text.replacing("image/jpeg", with: "audio/mpeg")
-    for text in [large, sound] { _ = await provider.send(.android(json: text)) }
+    _ = await provider.send(.android(Self.message, as: .notification, collapseID: "rich-7"))
+    let large = Self.message(size: 1_000_001)
+    let sound = Self.message(type: "audio/mpeg", size: 900_000)
+    for message in [large, sound] {
+      _ = await provider.send(.android(message, as: .notification))
+    }
     let messages = try requests(service).messages
     try #require(messages.count == 3)
     #expect(
@@ -78,7 +85,8 @@ import Waiting
     let service = try StandIn("fcm")
     let push = OutgoingPush(
       id: "1", target: .device(handle: "phone", platform: "fcm"),
-      text: PushPayload(.alert, json: Self.text), collapseID: "rich-7", isCollapsible: false)
+      text: PayloadTemplate.firebase(Self.message, as: .data).payload(), collapseID: "rich-7",
+      isCollapsible: false)
     _ = try await provider(service).send(push)
     let android = try #require(try requests(service).messages.first?["android"] as? [String: Any])
     #expect(android["collapseKey"] == nil)
@@ -157,14 +165,12 @@ import Waiting
       Issue.record("\(invalid)")
       return
     }
-    let reserved = OutgoingPush.android(json: #"{"aps":{}}"#)
-    guard case .delivered = await provider.send(reserved) else {
-      Issue.record("a text without members is accepted")
-      return
-    }
-    let nonsense = await provider.send(.android(json: "no JSON"))
-    guard case .rejected = nonsense else {
-      Issue.record("\(nonsense)")
+    let apple = OutgoingPush(
+      id: "1", target: .device(handle: "phone", platform: "fcm"),
+      text: PushPayload(.alert, json: #"{"aps":{}}"#))
+    let foreign = await provider.send(apple)
+    guard case .rejected = foreign else {
+      Issue.record("\(foreign)")
       return
     }
   }
@@ -356,12 +362,14 @@ extension StandIn {
 
 extension OutgoingPush {
   static func android(
-    to handle: String = "phone", json: String = #"{"richId":"7","richMessage":"Look"}"#,
-    collapseID: String? = nil, expires: Date? = nil
+    _ message: PushMessage = PushMessage(7, "Look", richType: "img", form: .alert),
+    as kind: FCMMessageKind = .data, to handle: String = "phone", collapseID: String? = nil,
+    expires: Date? = nil
   ) -> OutgoingPush {
     OutgoingPush(
-      id: "1", target: .device(handle: handle, platform: "fcm"),
-      text: PushPayload(.alert, json: json), collapseID: collapseID, expires: expires)
+      id: "1", target: .device(handle: handle, platform: "fcm"), message: message,
+      text: PayloadTemplate.firebase(message, as: kind).payload(), collapseID: collapseID,
+      expires: expires)
   }
 }
 

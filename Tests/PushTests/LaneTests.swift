@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import Testing
 import Primitives
 import Waiting
@@ -256,11 +257,10 @@ import Waiting
 
   @Test func `keeps silent pushes within three an hour and says so`() async throws {
     let outbox = MemoryOutbox(now: now)
-    let alerts = (0..<5).map {
-      AnnouncementForm.alert.text(
-        of: AnnouncementContent(id: $0, message: "\($0)", richType: "img"))
+    let messages = (0..<5).map {
+      PushMessage($0, NotificationMessage("\($0)"), richType: "img", form: .silent)
     }
-    for number in 0..<5 { outbox.add(.sample(number), fallback: alerts[number]) }
+    for number in 0..<5 { outbox.add(.sample(number, message: messages[number])) }
     outbox.add(.sample(9))
     // The first four go at once, in any order: the alert among them is to be sent again.
     let provider = ScriptedProvider(limitsSilentPushes: true) { push, call in
@@ -277,8 +277,8 @@ import Waiting
       try await outbox.settled(9)
     }
     #expect(clock.date >= start + 3600)
-    let merged = PushPayload.merged([alerts[4], alerts[3]])
-    let sent = provider.sent.filter { $0.text == merged }
+    let merged = try #require(PushMessage.merging([messages[4], messages[3]]))
+    let sent = provider.sent.filter { $0.text == PayloadTemplate.apple(merged).payload() }
     #expect(sent.map(\.id) == [OutgoingPush.sample(3).id, OutgoingPush.sample(3).id])
     let notes = outbox.outcomes.compactMap {
       if case .delivered(.alert, _, let note?) = $0 { note.prefix(6) } else { nil }

@@ -1,58 +1,60 @@
 import Foundation
+import RichPushAPI
 import Testing
 
 @testable import Push
 
 @Suite(.timeLimit(.minutes(1))) struct MergedPushTests {
-  private func alert(_ id: Int, _ message: String, media: Bool = true) -> PushPayload {
-    AnnouncementForm.alert.text(
-      of: AnnouncementContent(
-        id: id, message: message, richType: "img",
-        media: media ? MediaLink(url: "https://a/\(id)", type: "image/png", size: 1) : nil))
+  private func message(_ id: Int, _ text: String) -> PushMessage {
+    var message = PushMessage(id, NotificationMessage(text), richType: "img", form: .silent)
+    message.media = MediaLink(url: "https://a/\(id)", type: "image/png", size: 1)
+    return message
+  }
+
+  private func merged(
+    _ silent: [(job: PushJob, alert: PushMessage)]
+  ) -> [MergedPush] {
+    MergedPush.alerts(insteadOf: silent, payload: PayloadTemplate.apple)
   }
 
   private func silent(
     _ id: Int, to handle: String = "AB12", expires: Date? = nil
-  ) -> (job: PushJob, alert: PushPayload) {
+  ) -> (job: PushJob, alert: PushMessage) {
     (
       PushJob(
         id: id,
         push: .sample(id, to: handle, collapseID: "rich-\(id)", expires: expires)),
-      alert(id, "message \(id)")
+      message(id, "message \(id)")
     )
   }
 
   @Test func `shows every message, the newest first, and names every notification`() throws {
     let merged = try #require(
-      PushPayload.merged([alert(9, #"a "quote""#), alert(8, "eight"), alert(7, "seven")]))
+      PushMessage.merging([message(9, #"a "quote""#), message(8, "eight"), message(7, "seven")]))
+    let payload = PayloadTemplate.apple(merged).payload()
     #expect(
-      merged.json
+      payload.json
         == #"{"aps":{"alert":{"body":"a \"quote\"\neight\nseven"},"mutable-content":1},"#
         + #""richId":"9","richIds":["9","8","7"],"richType":"img","#
         + #""att":{"url":"https://a/9","type":"image/png","size":1}}"#)
-    #expect(merged.kind == .alert)
+    #expect(payload.kind == .alert)
   }
 
   @Test func `stays within what a push service carries`() throws {
     let long = String(repeating: "Grüße ", count: 500)
-    let merged = try #require(PushPayload.merged((0..<50).map { alert($0, long) }))
-    #expect(merged.json.utf8.count <= PushPayload.limit && merged.json.utf8.count > 4000)
-    #expect(throws: Never.self) {
-      try JSONSerialization.jsonObject(with: Data(merged.json.utf8))
-    }
+    let merged = try #require(PushMessage.merging((0..<50).map { message($0, long) }))
+    let json = PayloadTemplate.apple(merged).payload().json
+    #expect(json.utf8.count <= PushPayload.limit && json.utf8.count > 4000)
+    #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(json.utf8)) }
   }
 
   @Test func `leaves alone what announces no notification`() {
-    #expect(PushPayload.merged([alert(1, "one"), .plainAlert("From bob: hi")]) == nil)
-    let jobs = [
-      silent(1), (job: PushJob(id: 2, push: .sample(2)), alert: PushPayload.plainAlert("hi")),
-    ]
-    #expect(MergedPush.alerts(insteadOf: jobs).map(\.items.count) == [1, 1])
+    #expect(PushMessage.merging([message(1, "one"), PushMessage(text: "From bob: hi")]) == nil)
   }
 
   @Test func `answers for every job of a device under the oldest's id, and says so`() throws {
     let end = Date(timeIntervalSince1970: 1_800_000_000)
-    let merged = MergedPush.alerts(insteadOf: [
+    let merged = merged([
       silent(3, expires: end), silent(2), silent(5, to: "CD34"), silent(4, expires: end),
     ]).sorted { $0.items.count > $1.items.count }
     try #require(merged.map { $0.items.map { $0.job.id } } == [[2, 3, 4], [5]])
@@ -71,7 +73,7 @@ import Testing
 
   @Test func `lasts as long as the notification that expires last`() {
     let (soon, late) = (Date(timeIntervalSinceNow: 60), Date(timeIntervalSinceNow: 600))
-    let merged = MergedPush.alerts(insteadOf: [silent(1, expires: late), silent(2, expires: soon)])
+    let merged = merged([silent(1, expires: late), silent(2, expires: soon)])
     #expect(merged.map(\.push.expires) == [late])
   }
 }

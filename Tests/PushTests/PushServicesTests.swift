@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import Testing
 
 @testable import Push
@@ -16,18 +17,18 @@ import Testing
     #expect(PushServices.service(ofLane: lane) == nil)
   }
 
-  @Test(arguments: [AnnouncementForm.silent, .alert, .hybrid])
-  func `no payload is larger than its service takes`(form: AnnouncementForm) throws {
-    let content = AnnouncementContent(
-      id: 7, message: String(repeating: "Ä", count: 5000), richType: "img")
+  @Test(arguments: [PushForm.silent, .alert, .hybrid])
+  func `no payload is larger than its service takes`(form: PushForm) throws {
+    let long = String(repeating: "Ä", count: 5000)
+    let announced = PushMessage(7, NotificationMessage(long), richType: "img", form: form)
     for service in PushServices.all {
-      for message in [PushMessage.announcement(content, as: form), .alert(content.message)] {
-        let payload = service.payload(of: message)
+      for message in [announced, PushMessage(text: long)] {
+        let payload = service.payload(of: message).payload()
         let (size, limit) = (payload.json.utf8.count, service.traits.largestPayload)
         #expect((limit - 16...limit).contains(size), "\(service.name)")
         #expect(try JSONSerialization.jsonObject(with: Data(payload.json.utf8)) is [String: Any])
       }
-      #expect(service.payload(of: .announcement(content, as: form)).kind == form.kind)
+      #expect(service.payload(of: announced).kind == form.kind)
     }
   }
 

@@ -2,17 +2,18 @@ import Foundation
 import Testing
 
 @testable import Push
+import RichPushAPI
 
 @Suite(.timeLimit(.minutes(1))) struct SilentPushBudgetTests {
   private let now = Date(timeIntervalSince1970: 1_800_000_000)
-  private let alert = PushPayload.plainAlert("Look")
+  private let message = PushMessage(1, "Look", richType: "img", form: .silent)
 
   private func decision(
     kind: PushPayload.Kind = .background, sent: [TimeInterval], underWay: Int = 0,
-    fallback: PushPayload? = nil
+    message: PushMessage? = nil
   ) -> SilentPushBudget.Decision {
     let job = PushJob(
-      id: 1, push: .sample(kind: kind), fallback: fallback,
+      id: 1, push: .sample(kind: kind, message: message),
       recentSilentPushes: sent.map { now - $0 })
     return SilentPushBudget.decide(on: job, underWay: underWay, at: now)
   }
@@ -28,7 +29,7 @@ import Testing
   }
 
   @Test func `shows an alert instead of a fourth`() {
-    #expect(decision(sent: [1, 2, 3], fallback: alert) == .fallBack(to: alert))
+    #expect(decision(sent: [1, 2, 3], message: message) == .fallBack(to: message.asAlert))
   }
 
   @Test func `holds a fourth back until the first is an hour old`() {

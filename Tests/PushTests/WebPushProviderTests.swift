@@ -1,4 +1,5 @@
 import Foundation
+import RichPushAPI
 import StandIns
 import Testing
 
@@ -125,10 +126,11 @@ import Testing
     let service = try StandIn("webpush")
     let target = try service.subscribe("a")
     try service.answer(["a": [["status": 413], ["status": 201]]])
+    let message = PushMessage(
+      7, NotificationMessage(String(repeating: "x", count: 900)), richType: nil, form: .alert)
     let push = OutgoingPush(
-      id: "1", target: target,
-      text: PushPayload(
-        .alert, json: #"{"richId":"7","richMessage":"\#(String(repeating: "x", count: 900))"}"#))
+      id: "1", target: target, message: message,
+      text: PayloadTemplate.web(message).payload())
     guard case .delivered = try await provider(service).send(push) else {
       Issue.record("not delivered")
       return

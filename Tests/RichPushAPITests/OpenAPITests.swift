@@ -167,6 +167,9 @@ import Testing
     return SentPage(notifications: [entry], next: isFull ? 0 : nil)
   }
 
+  private static let members = PlatformMembers(
+    platform: "apns", shown: ["message"], carried: [], dropped: [])
+
   private static func dryRun(_ isFull: Bool) -> DryRun {
     var rendition = DryRun.Rendition(profile: "ios", status: .ready, limit: 1)
     if isFull {
@@ -176,8 +179,10 @@ import Testing
     return DryRun(
       audience: audience, renditions: [rendition],
       texts: [
-        .init(platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, payload: .object([:]))
-      ])
+        .init(
+          platform: "apns", body: "m", bytes: 1, limit: 2, cut: false, members: members,
+          payload: .object([:]))
+      ], warnings: [])
   }
 
   private static let audience = AudienceSize(users: 1, devices: ["apns": 2], unknown: ["u"])

@@ -8,7 +8,7 @@ import Testing
 
   private func new(_ message: String) -> NotificationInsert {
     var new = NotificationInsert.any(to: alice, message: message)
-    new.pushes = [PushInsert(lane: "azure", target: .audience(message), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience(message), kind: "alert")]
     return new
   }
 
@@ -23,6 +23,54 @@ import Testing
     let jobs = try await store.outbox.lease(lane: "azure", limit: 9, until: scratch.now)
     #expect(jobs.map(\.target) == [.audience("second")])
     #expect(try await store.outbox.deliveries(of: first.id).map(\.state) == [.cancelled, .queued])
+  }
+
+  @Test func `a push goes on saying what its version said`() async throws {
+    let store = try scratch.open()
+    var old = new("first")
+    old.members = #"{"title":"t"}"#
+    let id = try await store.notifications.create(old).notification.id
+    _ = try await store.notifications.amend(id, with: new("second"))
+    _ = try await store.notifications.amend(id, with: new("third"))
+    var messages: [StoredMessage?] = []
+    for push in 1...3 { messages.append(try await store.outbox.push(push)?.message) }
+    #expect(
+      messages == [
+        StoredMessage("first", members: #"{"title":"t"}"#), StoredMessage("second"),
+        StoredMessage("third"),
+      ])
+    #expect(try await store.outbox.push(4) == nil)
+  }
+
+  @Test func `a notification takes the place of its sender's earlier one about the same`()
+    async throws
+  {
+    let store = try scratch.open()
+    func create(_ message: String, _ sender: UserID, _ subject: String?) async throws -> Int {
+      var new = new(message)
+      (new.sender, new.replaces) = (sender, subject)
+      return try await store.notifications.create(new).notification.id
+    }
+    let first = try await create("at noon", shop, "parcel")
+    let others = [
+      try await create("of another sender", news, "parcel"),
+      try await create("about something else", shop, "bill"), try await create("any", shop, nil),
+    ]
+    let changes = Mutex<[Int]>([])
+    store.observers.onChange.add { id in changes.withLock { $0.append(id) } }
+    let second = try await create("at one", shop, "parcel")
+    #expect(changes.withLock { $0 } == [first])
+    func inbox() async throws -> [Int] {
+      try await store.notifications.inbox(of: alice, limit: 9).map(\.notification.id)
+    }
+    #expect(try await inbox() == [second] + others.reversed())
+    #expect(try await store.notifications.unreadCount(of: alice) == 4)
+    #expect(try await store.notifications.notification(first)?.replacedBy == second)
+    #expect(try await store.outbox.deliveries(of: first).map(\.state) == [.cancelled])
+    let third = try await create("at two", shop, "parcel")
+    #expect(try await inbox() == [third] + others.reversed())
+    #expect(try await store.notifications.notification(first)?.replacedBy == second)
+    #expect(try await store.notifications.notification(second)?.replacedBy == third)
   }
 
   @Test func `an amendment that comes again, because its answer was lost, pushes once`()

@@ -33,9 +33,7 @@ import Testing
     new.recipients = users
     let devices = users.map { "device \($0.rawValue)" }
     new.pushes = [
-      PushInsert(lane: "apns", target: .devices(RegistrationIDs(devices)), kind: "alert") {
-        "text \($0)"
-      }
+      PushInsert(lane: "apns", target: .devices(RegistrationIDs(devices)), kind: "alert")
     ]
     return new
   }

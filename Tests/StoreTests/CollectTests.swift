@@ -14,7 +14,7 @@ import Testing
     var new = NotificationInsert.any(to: alice)
     new.expires = scratch.now.addingTimeInterval(60)
     new.idempotencyKey = IdempotencyKey("k", request: [])
-    new.pushes = [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert")]
     _ = try await store.notifications.create(new)
     _ = try await store.notifications.create(.any(to: alice))
     scratch.pass(59)
@@ -34,7 +34,7 @@ import Testing
     new.sender = shop
     new.blob = try await store.blobs.add(bytes: [1])
     new.details = "{}"
-    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
     _ = try await store.notifications.create(new)
     #expect(try await store.notifications.withdraw(0))
     scratch.pass(3601)
@@ -137,7 +137,7 @@ import Testing
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
     new.idempotencyKey = IdempotencyKey("k", request: [])
-    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
     _ = try await store.notifications.create(new)
     let jobs = try await store.outbox.lease(lane: "azure", limit: 1, until: scratch.now)
     let job = try #require(jobs.first).id
@@ -172,7 +172,7 @@ import Testing
   @Test func `keeps a push that waits, however long`() async throws {
     let store = try scratch.open()
     var new = NotificationInsert.any(to: alice)
-    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
     _ = try await store.notifications.create(new)
     scratch.pass(2 * retention.historyAge)
     _ = try await store.collect(retention)
@@ -185,8 +185,8 @@ import Testing
     let store = try scratch.open()
     func send(by lane: String, isSettled: Bool) async throws {
       var new = NotificationInsert.any(to: alice)
-      new.pushes = (0..<40).map { _ in
-        PushInsert(lane: lane, target: .audience("a"), kind: "alert") { "\($0)" }
+      new.pushes = (0..<40).map { number in
+        PushInsert(lane: lane, target: .audience("tag\(number)"), kind: "alert")
       }
       _ = try await store.notifications.create(new)
       guard isSettled else { return }
@@ -212,7 +212,7 @@ import Testing
     new.sender = shop
     new.idempotencyKey = IdempotencyKey("k", request: [])
     new.expires = scratch.now.addingTimeInterval(retention.historyAge)
-    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
     let blob = try await store.blobs.add(bytes: [1])
     _ = try await store.notifications.create(new)
     let jobs = try await store.outbox.lease(lane: "azure", until: scratch.now)

@@ -40,7 +40,7 @@ import Testing
             var new = NotificationInsert.any(to: alice)
             let content = (0..<64).map { _ in UInt8.random(in: 0...255) }
             new.blob = try await store.blobs.add(bytes: content)
-            new.pushes = [PushInsert(lane: "l", target: .audience("a"), kind: "k") { "\($0)" }]
+            new.pushes = [PushInsert(lane: "l", target: .audience("a"), kind: "k")]
             let id = try await store.notifications.create(new).notification.id
             _ = "acknowledged \(id)\n".withCString { write(STDOUT_FILENO, $0, strlen($0)) }
           }

@@ -12,8 +12,8 @@ import Testing
     _ = try await store.accounts.putRegistration(
       "phone", user: alice, platform: "apns", handle: "AB", tags: [])
     var new = NotificationInsert.any(to: alice)
-    (new.sender, new.push) = (shop, nil)
-    new.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" }]
+    (new.sender, new.event) = (shop, nil)
+    new.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert")]
     _ = try await store.notifications.create(new)
     let jobs = try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now)
     let job = try #require(jobs.first).id
@@ -46,7 +46,7 @@ import Testing
         tags: [])
     }
     var new = NotificationInsert.any(to: alice)
-    (new.sender, new.push) = (shop, nil)
+    (new.sender, new.event) = (shop, nil)
     for _ in 0..<2 { _ = try await store.notifications.create(new) }
     for device in devices + ["bob's", devices[0]] {
       store.notifications.recordFetched(1, user: alice, device: device)
@@ -68,7 +68,7 @@ import Testing
     let store = try scratch.open()
     for sender in [shop, news] {
       var new = NotificationInsert.any(to: alice)
-      (new.sender, new.push) = (sender, nil)
+      (new.sender, new.event) = (sender, nil)
       let id = try await store.notifications.create(new).notification.id
       _ = try await store.notifications.markRead(id, user: alice)
     }

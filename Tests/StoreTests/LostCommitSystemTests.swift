@@ -49,7 +49,7 @@ struct LostCommitSystemTests {
       "a", user: alice, platform: "apns", handle: "a", tags: [])
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
-      PushInsert(lane: "apns", target: .devices(RegistrationIDs(["a"])), kind: "alert") { "\($0)" }
+      PushInsert(lane: "apns", target: .devices(RegistrationIDs(["a"])), kind: "alert")
     ]
     for round in 1...3 {
       // Three changes that share a transaction, the second time.

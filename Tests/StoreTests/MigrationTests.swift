@@ -19,8 +19,16 @@ import Waiting
     #expect(anna.hash == "h1" && anna.role == .device)
     #expect(try await store.accounts.maxDevices(of: anna.id) == UserQuota.devices)
     #expect(try await store.notifications.inbox(of: anna.id, limit: 9).map(\.isRead) == [true])
+    let media = #"{"size":7,"type":"image/png"}"#
     #expect(
-      try await store.events.pushEvents(for: anna.id, after: 0, limit: 9).map(\.data) == ["old"])
+      try await store.events.pushEvents(for: anna.id, after: 0, limit: 9).map(\.data)
+        == [#"{"aps":{"alert":"hi"}}"#, "{}", media])
+    // What pushes say is the notification's; plain ones keep their text.
+    var pushes: [StoredPush?] = []
+    for id in 1...4 { pushes.append(try await store.outbox.push(id)) }
+    #expect(pushes.map { $0?.message.text } == ["m", "m", #"From press: "hi""#, "From press: hi"])
+    #expect(pushes.map { $0?.media } == [media, nil, nil, nil])
+    #expect(pushes.map { $0?.notification?.id } == [0, 0, nil, nil])
     let registration = try #require(
       try await store.accounts.registrations(ofUser: anna.id).first)
     #expect(registration.tags == ["username:anna"] && registration.ended == nil)
@@ -45,7 +53,7 @@ import Waiting
     // Numbers go on.
     #expect(try await store.notifications.create(.any(to: anna.id)).notification.id == 1)
     #expect(try await store.events.latestPushEvent() == 6)
-    #expect(try await store.check().findings.isEmpty)
+    #expect(try await store.check().findings.map { "\($0)" } == [])
     #expect(try await store.accounts.linkKeys().count == 1)
   }
 

@@ -18,7 +18,7 @@ import Testing
     do {
       let store = try scratch.open()
       var new = NotificationInsert.any(to: alice)
-      new.pushes = [PushInsert(lane: "apns", target: .audience("a"), kind: "alert") { "\($0)" }]
+      new.pushes = [PushInsert(lane: "apns", target: .audience("a"), kind: "alert")]
       _ = try await store.notifications.create(new)
       #expect(try await lease(store).count == 1)
     }

@@ -17,11 +17,8 @@ import Testing
   private func new(to devices: String..., lane: String = "apns") -> NotificationInsert {
     var push = PushInsert(
       lane: lane, target: .devices(RegistrationIDs(devices)), kind: "background"
-    ) {
-      "silent \($0)"
-    }
-    push.fallback = { "alert \($0)" }
-    push.collapseID = { _ in "same" }
+    )
+    (push.media, push.collapseID) = (#"{"size":1,"type":"image/png"}"#, "same")
     var new = NotificationInsert.any(to: alice)
     new.pushes = [push]
     return new
@@ -42,8 +39,10 @@ import Testing
     _ = try await store.notifications.create(new(to: "1", "gone", "2"))
     #expect(told.withLock { $0 } == [["apns"]])
     let jobs = try await lease(store)
-    #expect(jobs.map(\.text) == ["silent 0", "silent 0"])
-    #expect(jobs.map(\.fallback) == ["alert 0", "alert 0"])
+    #expect(jobs[0].push == jobs[1].push && jobs.map(\.kind) == ["background", "background"])
+    let push = try #require(try await store.outbox.push(jobs[0].push))
+    #expect(push.notification?.id == 0 && push.message.text == "Look")
+    #expect(push.media == #"{"size":1,"type":"image/png"}"#)
     #expect(
       jobs.map(\.target) == ["1", "2"].map { .device(handle: "token \($0)", platform: "apns") })
     #expect(Set(jobs.map(\.token)).count == 2)
@@ -141,8 +140,8 @@ import Testing
     for audience in ["a", "a", "b"] {
       var new = NotificationInsert.any(to: alice)
       let target = PushInsert.Target.audience(audience, user: alice)
-      var push = PushInsert(lane: "azure", target: target, kind: "background") { "\($0)" }
-      push.collapseID = { _ in "same" }
+      var push = PushInsert(lane: "azure", target: target, kind: "background")
+      push.collapseID = "same"
       new.pushes = [push]
       _ = try await store.notifications.create(new)
     }
@@ -277,9 +276,7 @@ import Testing
       "phone", user: alice, platform: "apns", handle: "AB", tags: [])
     var new = NotificationInsert.any(to: alice)
     new.pushes = ["azure", "apns"].map { lane in
-      var push = PushInsert(lane: lane, target: .devices(["phone"]), kind: "alert") { "\($0)" }
-      push.collapseID = { "rich-\($0)" }
-      return push
+      PushInsert(lane: lane, target: .devices(["phone"]), kind: "alert")
     }
     let id = try await store.notifications.create(new).notification.id
     let until = scratch.now.addingTimeInterval(60)
@@ -295,7 +292,7 @@ import Testing
     var new = NotificationInsert.any(to: alice)
     new.notBefore = start
     new.pushes = [
-      PushInsert(lane: "azure", target: .audience("a || b"), kind: "alert") { "\($0)" }
+      PushInsert(lane: "azure", target: .audience("a || b"), kind: "alert")
     ]
     _ = try await store.notifications.create(new)
     #expect(try await lease(store).isEmpty)
@@ -311,7 +308,7 @@ import Testing
     for delay in [300.0, 100, 200, 900] {
       var new = NotificationInsert.any(to: alice)
       new.notBefore = scratch.now.addingTimeInterval(delay)
-      new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+      new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
       _ = try await store.notifications.create(new)
     }
     scratch.pass(500)

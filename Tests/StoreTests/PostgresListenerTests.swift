@@ -32,7 +32,7 @@ struct PostgresListenerTests {
     other.observers.onOthersCommit.add { counts.value.withLock { $0.othersCommits += 1 } }
     other.observers.onCommit.add { counts.value.withLock { $0.commits += 1 } }
     var new = NotificationInsert.any(to: alice)
-    new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert")]
     // Listens once it has heard something.
     try await eventually("it listens") {
       _ = try await store.notifications.create(new)

@@ -25,9 +25,7 @@ struct PostgresTests {
   private func push(to registrations: [String]) -> NotificationInsert {
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
-      PushInsert(lane: "apns", target: .devices(RegistrationIDs(registrations)), kind: "alert") {
-        "\($0)"
-      }
+      PushInsert(lane: "apns", target: .devices(RegistrationIDs(registrations)), kind: "alert")
     ]
     return new
   }
@@ -145,8 +143,8 @@ struct PostgresTests {
         """)
       try transaction.run(
         """
-        INSERT INTO push(id, notification, lane, kind, text, collapse)
-        VALUES (1000, 0, 'apns', 'background', 't', 'c')
+        INSERT INTO push(id, notification, lane, kind, collapse)
+        VALUES (1000, 0, 'apns', 'background', 'c')
         """)
       try transaction.run(
         """
@@ -222,7 +220,7 @@ struct PostgresTests {
       return heard.withLock { $0.contains("credentials 2") }
     }
     var new = NotificationInsert.any(to: alice)
-    new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "fcm", target: .audience("a"), kind: "alert")]
     // Without its jobs, which a withdrawal cancels, nobody would look for them.
     _ = try await stores[0].notifications.create(new)
     let id = try await stores[0].notifications.create(.any(to: alice)).notification.id

@@ -171,7 +171,7 @@ import Testing
     _ = try await register("a", of: alice, lane: "webpush:https://one", in: store)
     var new = NotificationInsert.any(to: alice)
     new.pushes = ["webpush:https://one", "apns"].map {
-      PushInsert(lane: $0, target: .devices(["a"]), kind: "alert", text: { _ in "t" })
+      PushInsert(lane: $0, target: .devices(["a"]), kind: "alert")
     }
     _ = try await store.notifications.create(new)
     try await store.outbox.explain(
@@ -193,8 +193,8 @@ import Testing
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
       PushInsert(
-        lane: "webpush:https://one", target: .devices(["a", "b"]), kind: "alert", text: { _ in "t" }
-      ), PushInsert(lane: "apns", target: .devices(["c"]), kind: "alert", text: { _ in "t" }),
+        lane: "webpush:https://one", target: .devices(["a", "b"]), kind: "alert"),
+      PushInsert(lane: "apns", target: .devices(["c"]), kind: "alert"),
     ]
     _ = try await store.notifications.create(new)
     let leased = try await store.outbox.lease(lane: "webpush:https://one", until: scratch.now + 60)

@@ -35,8 +35,7 @@ import Testing
   ) async throws -> Int {
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
-      PushInsert(lane: lane, target: .devices(RegistrationIDs(devices)), kind: "alert") { _ in "{}"
-      }
+      PushInsert(lane: lane, target: .devices(RegistrationIDs(devices)), kind: "alert")
     ]
     let id = try await store.notifications.create(new).notification.id
     try await store.notifications.completeAudience(of: id)

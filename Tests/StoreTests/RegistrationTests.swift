@@ -124,7 +124,7 @@ import Testing
     let fetched = try await store.notifications.create(.any(to: alice)).notification.id
     try await store.events.push(
       "{}", to: [],
-      pushes: [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert") { _ in "late" }])
+      pushes: [PushInsert(lane: "apns", target: .devices(["1"]), kind: "alert")])
     scratch.pass(50 * 86_400)
     store.notifications.recordFetched(fetched, user: alice, device: silent[1])
     #expect(try await store.accounts.addToken(Digest(of: [1]), to: silent[2], user: alice))
@@ -177,8 +177,7 @@ import Testing
     var new = NotificationInsert.any(to: alice)
     new.pushes = [
       PushInsert(
-        lane: "webpush:https://one", target: .devices(["b", "c"]), kind: "alert", text: { _ in "t" }
-      )
+        lane: "webpush:https://one", target: .devices(["b", "c"]), kind: "alert")
     ]
     _ = try await store.notifications.create(new)
     #expect(try await store.outbox.lanes(beginningWith: "webpush:") == ["webpush:https://one"])

@@ -14,10 +14,8 @@ import Testing
       "phone", user: first, platform: "apns", handle: "AA", tags: ["username:alice"])
     var new = NotificationInsert.any(to: first)
     new.pushes = [
-      PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" },
-      PushInsert(lane: "azure", target: .audience("username:alice", user: first), kind: "alert") {
-        "\($0)"
-      },
+      PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert"),
+      PushInsert(lane: "azure", target: .audience("username:alice", user: first), kind: "alert"),
     ]
     _ = try await store.notifications.create(new)
     new.notBefore = scratch.now + 60
@@ -111,8 +109,8 @@ import Testing
     _ = try await store.accounts.putRegistration(
       "phone", user: bob, platform: "apns", handle: "AA", tags: ["username:bob"])
     var new = NotificationInsert.any(to: bob)
-    new.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert") { "\($0)" }]
-    new.push = { "push \($0)" }
+    new.pushes = [PushInsert(lane: "apns", target: .devices(["phone"]), kind: "alert")]
+    new.event = "{}"
     new.sender = press
     _ = try await store.notifications.create(new)
     let due = scratch.now + 60
@@ -134,8 +132,9 @@ import Testing
     let pushes = try await store.events.pushEvents(for: bob, after: 0, limit: 9)
     #expect(pushes.map(\.notificationID) == [0, 2])
     #expect(
-      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).map(\.text)
-        == ["0", "2"])
+      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).map(
+        \.notificationID)
+        == [0, 2])
     let held = try await store.sent.sent(by: nil, before: nil, limit: 9).filter {
       $0.notification.held != nil
     }
@@ -147,8 +146,9 @@ import Testing
     let released = try #require(try await store.notifications.amend(1, with: new))
     #expect(released.held == nil && released.notBefore == nil)
     #expect(
-      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).map(\.text)
-        == ["1"])
+      try await store.outbox.lease(lane: "apns", limit: 9, until: scratch.now + 60).map(
+        \.notificationID)
+        == [1])
     #expect(try await store.notifications.inbox(of: bob, limit: 9).count == 3)
   }
 

@@ -122,7 +122,7 @@ extension NotificationInsert {
     new.to = users.map { user in
       "username:" + (guests.first { $0.value == user }?.key ?? "\(user.rawValue)")
     }
-    new.push = { "{\"richId\":\"\($0)\"}" }
+    new.event = "{}"
     return new
   }
 }

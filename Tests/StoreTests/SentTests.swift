@@ -14,9 +14,7 @@ import Testing
   }
 
   private func push(to registrations: [String]) -> PushInsert {
-    PushInsert(lane: "apns", target: .devices(RegistrationIDs(registrations)), kind: "alert") { _ in
-      "{}"
-    }
+    PushInsert(lane: "apns", target: .devices(RegistrationIDs(registrations)), kind: "alert")
   }
 
   private func counts(_ store: Store, _ id: Int = 0) async throws -> [Int] {
@@ -63,7 +61,7 @@ import Testing
         id, user: user, platform: "apns", handle: id, tags: [])
     }
     var new = insert(alice, bob, carol)
-    new.push = nil
+    new.event = nil
     new.pushes = [push(to: ["a", "b", "c", "d"])]
     _ = try await store.notifications.create(new)
     #expect(try await counts(store) == [3, 4, 0, 0, 0, 0])
@@ -199,7 +197,7 @@ import Testing
           SELECT 'receipt', 4, id, 7, json_object('notification', 7), 0 FROM notification;
         INSERT INTO asset(rich_type, name, state, bytes, stamp, modified, updated)
           SELECT 'img', printf('%06d.png', id), 'ready', 1, '', 0, 0 FROM notification;
-        INSERT INTO push(id, notification, lane, kind, text) VALUES (1, 7, 'a', 'alert', '');
+        INSERT INTO push(id, notification, lane, kind) VALUES (1, 7, 'a', 'alert');
         INSERT INTO job(push, lane, token, state, due, updated)
           SELECT 1, iif(id % 1000 = 0, 'b', 'a'), '',
             iif(id >= 99950, 'expired', iif(id % 3 = 0, 'failed', 'queued')), 0, 0

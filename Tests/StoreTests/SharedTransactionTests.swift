@@ -25,9 +25,7 @@ struct SharedTransactionTests {
       transaction.collected.events.append(
         .init(type: "test", publisher: nil, user: nil, notification: nil, data: data, time: now))
     }
-    let push = PushInsert(lane: "refused", target: .audience("tag", user: alice), kind: "alert") {
-      _ in "text"
-    }
+    let push = PushInsert(lane: "refused", target: .audience("tag", user: alice), kind: "alert")
     let lanes = Mutex<Set<String>>([])
     store.observers.onJobs.add { new in lanes.withLock { $0.formUnion(new) } }
     let gate = DispatchSemaphore(value: 0)

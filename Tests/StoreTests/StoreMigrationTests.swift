@@ -140,7 +140,7 @@ import Testing
       INSERT INTO users(id, name, role, created) VALUES (7, 'g', 'device', 0), (8, 'h', 'device', 0);
       INSERT INTO registration(id, user_id, platform, handle, updated, lane)
         VALUES ('r"7', 7, 'apns', 'H', 0, 'apns');
-      INSERT INTO push(id, lane, kind, text, notification) VALUES (9, 'apns', 'alert', 't', 0);
+      INSERT INTO push(id, lane, kind, notification) VALUES (9, 'apns', 'alert', 0);
       INSERT INTO audience_part(notification, event, first, last, members)
         VALUES (0, '{}', 7, 8, '[7,8]');
       INSERT INTO audience_part(notification, push, due, members) VALUES (0, 9, 0, '["r\u{5C}"7"]');

@@ -75,11 +75,11 @@ extension Store {
 
 extension PushInsert {
   static func toAudience(_ lane: String) -> PushInsert {
-    PushInsert(lane: lane, target: .audience("a"), kind: "alert") { "\($0)" }
+    PushInsert(lane: lane, target: .audience("a"), kind: "alert")
   }
 
   static func to(_ device: String) -> PushInsert {
-    PushInsert(lane: "fcm", target: .devices([device]), kind: "alert") { "\($0)" }
+    PushInsert(lane: "fcm", target: .devices([device]), kind: "alert")
   }
 }
 

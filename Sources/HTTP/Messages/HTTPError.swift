@@ -51,7 +51,10 @@ package struct ProblemError: Sendable, Hashable {
   /// Describes what is wrong with a member of the body.
   package init(_ detail: String, member: String) {
     self.detail = detail
-    pointer = "#/" + member.replacing("~", with: "~0").replacing("/", with: "~1")
+    let escaped = member.replacing("~", with: "~0").replacing("/", with: "~1")
+    // `actions[1].label` is `#/actions/1/label`.
+    pointer =
+      "#/" + escaped.replacing("[", with: "/").replacing("]", with: "").replacing(".", with: "/")
   }
 }
 

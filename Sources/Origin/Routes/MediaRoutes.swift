@@ -1,3 +1,4 @@
+import Delivery
 import FoundationEssentials
 import HTTP
 import Media
@@ -33,15 +34,23 @@ struct MediaRoutes: Sendable {
       }
     guard let isRecorded else { throw ServiceError.noSuchNotification }
     known?.renew(moment)
-    let media = if let known { known } else { try await resolve(id, context) }
     let response =
-      if let content = media.storedContent(at: second) {
-        stored(content, of: media, for: context, at: second)
-      } else { try await rendered(media, for: context, at: second) }
+      if let known { try await response(known, for: context, at: second) } else {
+        try await firstResponse(id, context, at: second)
+      }
     if request.method == "GET", !isRecorded {
       store.notifications.recordFetched(id, user: user, device: context.device)
     }
     return response
+  }
+
+  private func response(
+    _ media: ResolvedMedia, for context: RequestContext, at second: Int
+  ) async throws(ServiceError) -> Response {
+    if let content = media.storedContent(at: second) {
+      return stored(content, of: media, for: context, at: second)
+    }
+    return try await rendered(media, for: context, at: second)
   }
 
   /// `GET /api/notifications/<id>/media`: what its devices get, for its sender and admins; this counts as no fetch.
@@ -50,6 +59,7 @@ struct MediaRoutes: Sendable {
     guard let notification = try await store.notifications.notification(context.notificationID()),
       caller.controls(notification)
     else { throw ServiceError.noSuchNotification }
+    guard notification.hasMedia else { return try text(of: notification, context) }
     let request = try rendition(notification, for: caller) { plugin throws(ServiceError) in
       try RenditionOptions(
         context.request.query.items, declaring: plugin.manifest.query,
@@ -93,12 +103,15 @@ struct MediaRoutes: Sendable {
     return try await renderer.rendition(media.rendition, for: user, isFetch: true)
   }
 
-  /// What a recipient's target resolves to, from the store.
-  private func resolve(_ id: Int, _ context: RequestContext) async throws -> ResolvedMedia {
+  /// The response to a recipient whose target is not known yet.
+  private func firstResponse(
+    _ id: Int, _ context: RequestContext, at second: Int
+  ) async throws -> Response {
     let moment = resolved.changes.moment
     guard let notification = try await store.notifications.notification(id),
       !notification.isHeld(at: Date())
     else { throw ServiceError.noSuchNotification }
+    guard notification.hasMedia else { return try text(of: notification, context) }
     let rendition = try rendition(notification, for: context.caller) {
       plugin throws(ServiceError) in
       try RenditionOptions(
@@ -108,7 +121,19 @@ struct MediaRoutes: Sendable {
     let media = media(of: notification, rendition, nil, readAfter: moment, resolved)
     // Media that is rendered for one user is nobody else's.
     if !rendition.plugin.manifest.perUser { resolved.insert(media, for: context.request.target) }
-    return media
+    return try await response(media, for: context, at: second)
+  }
+
+  /// What a notification without media says.
+  private func text(
+    of notification: StoredNotification, _ context: RequestContext
+  ) throws(ServiceError) -> Response {
+    // An option that means nothing is an error here as everywhere.
+    _ = try RenditionOptions(context.request.query.items, declaring: [], defaults: [:])
+    let text = notification.message.isEmpty ? notification.said.title : notification.message
+    return .bytes(
+      200, Array((text ?? "").utf8), type: "text/plain; charset=utf-8",
+      fields: ["Cache-Control": "private, no-cache"])
   }
 
   /// What a target of the notification resolves to.

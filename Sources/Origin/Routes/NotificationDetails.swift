@@ -47,18 +47,17 @@ struct NotificationDetails: Sendable {
       }
       details.deliveries = try await store.messages(of: jobs, of: id)
     }
+    let profiles = notification.hasMedia ? Profile.all.map(\.name) : []
     details.renditions = Dictionary(
-      uniqueKeysWithValues: Profile.all.map {
-        ($0.name, "/api/notifications/\(id)?profile=\($0.name)")
-      })
-    details.links = mediaLinks(to: notification, and: requested)
+      uniqueKeysWithValues: profiles.map { ($0, "/api/notifications/\(id)?profile=\($0)") })
+    details.links = notification.hasMedia ? mediaLinks(to: notification, and: requested) : [:]
     return .json(200, details)
   }
 
   /// The name of the rendition that a link is wanted to.
-  private func rendition(_ name: String?, of richType: String) throws -> String? {
+  private func rendition(_ name: String?, of richType: String?) throws -> String? {
     try name.map { name in
-      let keys = host.plugin(richType)?.manifest.query ?? []
+      let keys = richType.flatMap(host.plugin)?.manifest.query ?? []
       return try RenditionOptions(name: name, declaring: keys).name
     }
   }
@@ -92,7 +91,8 @@ struct NotificationDetails: Sendable {
 extension RichNotification {
   /// Adds what only its sender and admins see of the whole.
   fileprivate mutating func describe(_ sent: SentNotification, at now: Date) {
-    (form, badge) = sent.notification.pushForm
+    (form, badge) = sent.notification.version.pushForm
+    platforms = PlatformMembers.all(of: message, in: form ?? .silent)
     (state, counts) = (sent.state(at: now), sent.counts(at: now))
     first = FirstTimes(sent.counts)
   }

@@ -115,7 +115,7 @@ struct NotificationRoutes: Sendable {
 
   /// The JSON form, which the caller may send.
   private func draft(_ context: RequestContext) throws -> Draft {
-    var draft = try Draft(context.body, now: Date())
+    var draft = try Draft(context.body, allowing: publisher.linkSchemes, now: Date())
     try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
     let caller = context.caller
     try Self.check(caller, notifiesItself: draft.to == [caller.ownTag])
@@ -125,7 +125,8 @@ struct NotificationRoutes: Sendable {
   /// `PATCH /api/notifications/<id>`: the sender changes a notification that no device has fetched.
   func patch(_ context: RequestContext) async throws -> Response {
     let old = try await sent(context)
-    let draft = try Draft(old, changedBy: context.body, now: Date())
+    let draft = try Draft(
+      old, changedBy: context.body, allowing: publisher.linkSchemes, now: Date())
     let amended = try await publisher.amend(
       old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets,
       confirm: confirm(context))

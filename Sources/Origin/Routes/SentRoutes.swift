@@ -94,7 +94,7 @@ extension Store {
 extension SentNotification {
   /// Where a search looks for its words.
   fileprivate var texts: [String] {
-    [notification.message, notification.payload] + notification.to
+    [notification.message, notification.said.title ?? "", notification.payload] + notification.to
   }
 
   /// What has become of it.
@@ -118,8 +118,10 @@ extension SentPage.Entry {
   fileprivate init(_ sent: SentNotification, at now: Date) {
     let notification = sent.notification
     self.init(
-      id: notification.id, message: notification.message, richType: notification.richType,
-      payload: notification.payload, created: notification.created, audience: notification.to,
+      id: notification.id, message: notification.said,
+      richType: notification.hasMedia ? notification.richType : nil,
+      payload: notification.hasMedia ? notification.payload : nil, created: notification.created,
+      audience: notification.to,
       state: sent.state(at: now), counts: sent.counts(at: now))
     (sender, expires) = (sent.sender, notification.expires)
     notBefore = notification.held ?? notification.notBefore

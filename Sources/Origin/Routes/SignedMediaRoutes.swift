@@ -21,7 +21,7 @@ struct SignedMediaRoutes: Sendable {
   /// The response once the rendition is rendered.
   func get(_ context: RequestContext) async throws -> Response {
     let target = context.request.target
-    let link = PushPayload.splittingJob(target)?.shared ?? target
+    let link = JobSuffix.splitting(target)?.shared ?? target
     let id = try Self.id(context)
     let moment = resolved.changes.moment
     let addressee = try await addressee(of: id, target)
@@ -87,8 +87,9 @@ struct SignedMediaRoutes: Sendable {
 
   /// The user and device of the push that carried the link; nil if it ends with no job of the notification.
   private func addressee(of id: Int, _ target: String) async throws -> Addressee? {
-    guard let (_, job, token) = PushPayload.splittingJob(target) else { return nil }
-    return try await media.store.outbox.addressee(of: job, token: token, notification: id)
+    guard let suffix = JobSuffix.splitting(target)?.suffix else { return nil }
+    return try await media.store.outbox.addressee(
+      of: suffix.job, token: suffix.token, notification: id)
   }
 
   private static func id(_ context: RequestContext) throws(ServiceError) -> Int {

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import RichPushAPI
 
 /// Firebase Cloud Messaging, by its HTTP v1 API.
 package struct FCMProvider: ConfiguredPushService {
@@ -12,7 +13,15 @@ package struct FCMProvider: ConfiguredPushService {
   /// For so many seconds Firebase holds a message at most: four weeks, as it does on its own.
   static let longestLife: TimeInterval = 28 * 24 * 3600
 
-  package static func payload(of message: PushMessage) -> PushPayload { .web(message) }
+  package static func payload(of message: PushMessage) -> PayloadTemplate {
+    .firebase(message, as: .data)
+  }
+
+  package static func members(in form: PushForm) -> MessageMembers { .androidData }
+
+  package func payload(of message: PushMessage) -> PayloadTemplate {
+    .firebase(message, as: kind)
+  }
 
   /// Each carries about a hundred requests at once.
   private static let connections = 8
@@ -104,7 +113,7 @@ package struct FCMProvider: ConfiguredPushService {
 
   private func message(of push: OutgoingPush) -> [UInt8]? {
     guard case .device(let handle, _) = push.target, !handle.isEmpty else { return nil }
-    return FCMMessage(push, to: handle, as: kind, at: now())?.json
+    return FCMRequest(push, to: handle, at: now())?.json
   }
 
   private func send(_ message: [UInt8], _ issue: FCMAccessToken.Issue) async -> PushOutcome {
@@ -140,10 +149,9 @@ extension FCMProvider {
   package func check() async -> [PushFinding] {
     let push = OutgoingPush(
       id: "", target: .device(handle: "richpush-check", platform: Platform.firebase.name),
-      text: PushPayload(.alert, json: #"{"richId":"0"}"#))
+      text: payload(of: PushMessage(0, "", richType: nil, form: .alert)).payload())
     guard
-      let message = FCMMessage(
-        push, to: "richpush-check", as: kind, at: now(), validateOnly: true)
+      let message = FCMRequest(push, to: "richpush-check", at: now(), validateOnly: true)
     else { return [] }
     do throws(FCMAccessToken.Failure) {
       let (isGood, sentence) =

@@ -52,8 +52,7 @@ package final class Lane: Sendable {
     log: Log
   ) {
     (self.provider, self.outbox, self.clock, self.now) = (provider, outbox, clock, now)
-    lane = PushLane(
-      name: provider.name, settings: provider.settings, traits: provider.traits)
+    lane = PushLane(provider)
     (self.pollInterval, self.random, self.log) = (pollInterval, random, log)
   }
 
@@ -195,7 +194,7 @@ extension Lane {
   ) {
     let now = self.now()
     var pushes: [MergedPush] = []
-    var beyondBudget: [(job: PushJob, alert: PushPayload)] = []
+    var beyondBudget: [(job: PushJob, alert: PushMessage)] = []
     for job in jobs where loop.begin(job) {
       if let expires = job.push.expires, expires <= now {
         loop.settle(job, .expired)
@@ -211,7 +210,7 @@ extension Lane {
       case .hold(let until, let reason): loop.settle(job, .released(until: until, reason: reason))
       }
     }
-    pushes += MergedPush.alerts(insteadOf: beyondBudget)
+    pushes += MergedPush.alerts(insteadOf: beyondBudget, payload: lane.payload)
     guard !pushes.isEmpty else { return }
     loop.breaker.begin()
     state.withLock { $0.sending += pushes.count }

@@ -14,6 +14,9 @@ package protocol PushProvider: Sendable {
   /// The service's traits.
   var traits: PushTraits { get }
 
+  /// The payload of the pushes that announce a message.
+  func payload(of message: PushMessage) -> PayloadTemplate
+
   /// Sends a probe that reaches no device, which shows whether key, clock and address are right.
   func check() async -> [PushFinding]
 
@@ -90,7 +93,7 @@ package struct PushFinding: Sendable, Equatable {
 }
 
 /// A push as it is sent.
-package struct OutgoingPush: Sendable, Hashable {
+package struct OutgoingPush: Sendable {
   /// Who gets it from the push service.
   package enum Target: Sendable, Hashable {
     /// One device by its token; the platform is Azure's word (`apns`, `gcm`, …).
@@ -116,6 +119,8 @@ package struct OutgoingPush: Sendable, Hashable {
   package let target: Target
   /// The number of the user whose device it is, or nil.
   package let user: Int?
+  /// What it announces; nil for a probe.
+  package let message: PushMessage?
   package let text: PushPayload
   /// Pushes with the same collapse id (at most 64 bytes) replace each other on the device.
   package let collapseID: String?
@@ -125,10 +130,11 @@ package struct OutgoingPush: Sendable, Hashable {
   package let isCollapsible: Bool
 
   package init(
-    id: String, target: Target, user: Int? = nil, text: PushPayload, collapseID: String? = nil,
-    expires: Date? = nil, isCollapsible: Bool = true
+    id: String, target: Target, user: Int? = nil, message: PushMessage? = nil, text: PushPayload,
+    collapseID: String? = nil, expires: Date? = nil, isCollapsible: Bool = true
   ) {
-    (self.id, self.target, self.user, self.text) = (id, target, user, text)
+    (self.id, self.target, self.user) = (id, target, user)
+    (self.message, self.text) = (message, text)
     (self.collapseID, self.expires, self.isCollapsible) = (collapseID, expires, isCollapsible)
   }
 }

@@ -22,16 +22,27 @@ package protocol PushQueue: Sendable {
 }
 
 /// A lane as its queue knows it.
-package struct PushLane: Sendable, Equatable {
+package struct PushLane: Sendable {
   /// The provider's name.
   package let name: String
   /// The provider's settings.
   package let settings: String
   /// The service's traits.
   package let traits: PushTraits
+  /// Makes the payload of the pushes that announce a message.
+  package let payload: @Sendable (PushMessage) -> PayloadTemplate
 
-  package init(name: String, settings: String, traits: PushTraits) {
-    (self.name, self.settings, self.traits) = (name, settings, traits)
+  package init(
+    name: String, settings: String, traits: PushTraits,
+    payload: @escaping @Sendable (PushMessage) -> PayloadTemplate
+  ) {
+    (self.name, self.settings, self.traits, self.payload) = (name, settings, traits, payload)
+  }
+
+  init(_ provider: any PushProvider) {
+    self.init(
+      name: provider.name, settings: provider.settings, traits: provider.traits,
+      payload: provider.payload)
   }
 }
 
@@ -70,17 +81,17 @@ package struct PushJob: Sendable, Identifiable {
   package let push: OutgoingPush
   /// The number of failed attempts so far.
   package let attempts: Int
-  /// The alert to send instead if the device's budget of silent pushes is used up.
-  package let fallback: PushPayload?
+  /// The unread count of the device's user, if the push has a badge.
+  package let unread: Int
   /// When silent pushes were sent to the same device within the last hour.
   package let recentSilentPushes: [Date]
 
   package init(
-    id: Int, push: OutgoingPush, attempts: Int = 0, fallback: PushPayload? = nil,
+    id: Int, push: OutgoingPush, attempts: Int = 0, unread: Int = 0,
     recentSilentPushes: [Date] = []
   ) {
     (self.id, self.push, self.attempts) = (id, push, attempts)
-    (self.fallback, self.recentSilentPushes) = (fallback, recentSilentPushes)
+    (self.unread, self.recentSilentPushes) = (unread, recentSilentPushes)
   }
 }
 

@@ -18,7 +18,7 @@ struct SilentPushBudget: Sendable {
     /// Send it as it is.
     case send
     /// Send the alert instead, alone or merged with others for the device.
-    case fallBack(to: PushPayload)
+    case fallBack(to: PushMessage)
     /// Keep it until then; a newer push with its collapse id may replace it meanwhile.
     case hold(until: Date, reason: String)
   }
@@ -28,7 +28,7 @@ struct SilentPushBudget: Sendable {
     guard job.push.text.kind == .background else { return .send }
     let recent = job.recentSilentPushes.filter { $0 > now - window }.sorted()
     guard recent.count + underWay >= limit else { return .send }
-    if let fallback = job.fallback { return .fallBack(to: fallback) }
+    if let message = job.push.message, message.id != nil { return .fallBack(to: message.asAlert) }
     return .hold(until: (recent.first ?? now) + window, reason: "Held back: " + reason)
   }
 }
@@ -45,30 +45,36 @@ struct MergedPush: Sendable {
     items = [(job, nil)]
   }
 
+  /// The most notifications in one alert: their IDs take about a third of ``PushPayload/limit``.
+  private static let mostNotifications = 50
+
   /// Merges the alerts of jobs beyond the budget: one push for each device.
   ///
   /// It is sent as the oldest job's push, so that its id is the same at every attempt, even when more
-  /// jobs have been added. The jobs of a device that can't share an alert get one each.
+  /// jobs have been added.
   static func alerts(
-    insteadOf silent: [(job: PushJob, alert: PushPayload)]
+    insteadOf silent: [(job: PushJob, alert: PushMessage)],
+    payload: (PushMessage) -> PayloadTemplate
   ) -> [MergedPush] {
     let oldestFirst = silent.sorted { $0.job.id < $1.job.id }
     return Dictionary(grouping: oldestFirst, by: \.job.push.target).values.flatMap { jobs in
-      stride(from: 0, to: jobs.count, by: PushPayload.mergeLimit).flatMap { start in
-        let some = jobs[start...].prefix(PushPayload.mergeLimit)
-        guard some.count > 1, let text = PushPayload.merged(some.reversed().map(\.alert)) else {
-          return some.map { MergedPush([$0.job], alert: $0.alert) }
-        }
-        return [MergedPush(some.map(\.job), alert: text)]
+      stride(from: 0, to: jobs.count, by: mostNotifications).compactMap { start in
+        let some = jobs[start...].prefix(mostNotifications)
+        guard let newest = some.last?.job,
+          let message = PushMessage.merging(some.reversed().map(\.alert))
+        else { return nil }
+        return MergedPush(
+          some.map(\.job), message: message,
+          text: payload(message).payload(badge: newest.unread, job: newest.suffix))
       }
     }
   }
 
-  private init(_ jobs: [PushJob], alert: PushPayload) {
+  private init(_ jobs: [PushJob], message: PushMessage, text: PushPayload) {
     let oldest = jobs[0].push
     let expiries = jobs.compactMap(\.push.expires)
     push = OutgoingPush(
-      id: oldest.id, target: oldest.target, user: oldest.user, text: alert,
+      id: oldest.id, target: oldest.target, user: oldest.user, message: message, text: text,
       collapseID: oldest.collapseID,
       expires: expiries.count == jobs.count ? expiries.max() : nil)
     items = jobs.enumerated().map { index, job in
@@ -81,46 +87,7 @@ struct MergedPush: Sendable {
   }
 }
 
-extension PushPayload {
-  /// The most notifications in one alert: their ids take about a third of ``limit``.
-  static let mergeLimit = 50
-
-  /// One alert in place of several, newest first: it shows as many of their messages as fit, has the
-  /// newest's media, and lists every notification in `richIds`.
-  ///
-  /// Nil if one of them is not an alert that ``AnnouncementForm/alert`` made.
-  static func merged(_ alerts: [PushPayload]) -> PushPayload? {
-    let parsed = alerts.prefix(mergeLimit).compactMap(ParsedAlert.init)
-    guard let newest = alerts.first, parsed.count == alerts.count, let first = parsed.first else {
-      return nil
-    }
-    let head = #"{"aps":{"alert":{"body":"#
-    let known = head + JSONText.quoted(first.aps.alert.body)
-    let id = #""richId":\#(JSONText.quoted(first.richId))"#
-    guard newest.json.hasPrefix(known) else { return nil }
-    let rest = newest.json.dropFirst(known.count)
-    guard let range = rest.firstRange(of: id) else { return nil }
-    let ids = parsed.map { JSONText.quoted($0.richId) }.joined(separator: ",")
-    let tail = "\(rest[..<range.upperBound]),\"richIds\":[\(ids)]\(rest[range.upperBound...])"
-    return PushPayload(.alert, message: parsed.map(\.aps.alert.body).joined(separator: "\n")) {
-      head + $0 + tail
-    }
-  }
-
-  private struct ParsedAlert: Decodable {
-    struct APS: Decodable {
-      struct Alert: Decodable { let body: String }
-      let alert: Alert
-    }
-
-    let aps: APS
-    let richId: String
-
-    init?(_ text: PushPayload) {
-      guard text.kind == .alert,
-        let parsed = try? JSONDecoder().decode(ParsedAlert.self, from: Data(text.json.utf8))
-      else { return nil }
-      self = parsed
-    }
-  }
+extension PushJob {
+  /// The end of its link to media.
+  package var suffix: JobSuffix { JobSuffix(job: id, token: push.id) }
 }

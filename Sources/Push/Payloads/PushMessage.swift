@@ -1,25 +1,105 @@
-/// What a push tells a device, whatever the push service.
-package enum PushMessage: Sendable {
-  /// That there is a notification.
-  case announcement(AnnouncementContent, as: AnnouncementForm)
-  /// A text that belongs to no notification.
-  case alert(String)
-}
+package import RichPushAPI
 
-extension PushPayload {
-  /// The payload for Apple's devices.
-  static func apple(_ message: PushMessage) -> PushPayload {
-    switch message {
-    case .announcement(let content, let form): form.text(of: content)
-    case .alert(let text): plainAlert(text)
-    }
+/// What a push announces: a version of a notification's message, or a text that belongs to no notification.
+package struct PushMessage: Sendable, Equatable {
+  /// The notification's ID, which the push carries as text in `richId`; nil if it belongs to none.
+  package var id: Int?
+  /// The IDs of all notifications that it announces, newest first, if they are several.
+  package var merged: [Int] = []
+  /// What it says; a payload has less of the text where it would grow too long.
+  package var message: NotificationMessage
+  /// The plugin's name, such as `img`; nil without media.
+  package var richType: String?
+  /// The form of the push.
+  package var form = PushForm.alert
+  /// Whether to set the app icon's badge to the unread count at the time of sending.
+  package var countsUnread = false
+  /// Where a notification service extension fetches the media, without a password.
+  package var media: MediaLink?
+
+  /// A text that belongs to no notification.
+  package init(text: String) { message = NotificationMessage(text) }
+
+  /// A notification; the optional members can be set afterwards.
+  package init(_ id: Int, _ message: NotificationMessage, richType: String?, form: PushForm) {
+    (self.id, self.message, self.richType, self.form) = (id, message, richType, form)
   }
 
-  /// The payload that a browser's service worker or an app's own code reads.
-  static func web(_ message: PushMessage) -> PushPayload {
-    switch message {
-    case .announcement(let content, let form): form.webText(of: content)
-    case .alert(let text): webAlert(text)
+  /// The kind of its pushes.
+  package var kind: PushPayload.Kind { id == nil ? .alert : form.kind }
+
+  /// The importance that decides how urgent the push is; nil if the publisher has said nothing.
+  var importance: NotificationMessage.Importance? { message.importance }
+
+  /// Whether a locked screen may show what it says.
+  var isPrivate: Bool { message.lockScreen.map { $0 != .public } ?? false }
+
+  /// The same as an alert.
+  var asAlert: PushMessage {
+    var alert = self
+    alert.form = .alert
+    return alert
+  }
+
+  /// One alert in place of several, newest first: it has their texts, and all else of the newest.
+  ///
+  /// Nil if one of them announces no notification.
+  static func merging(_ messages: [PushMessage]) -> PushMessage? {
+    let ids = messages.compactMap(\.id)
+    guard var merged = messages.first?.asAlert, ids.count == messages.count else { return nil }
+    if ids.count > 1 { merged.merged = ids }
+    merged.message.text = messages.map(\.message.text).filter { !$0.isEmpty }
+      .joined(separator: "\n")
+    return merged
+  }
+}
+
+extension PushForm {
+  /// How a push service has to treat its pushes.
+  package var kind: PushPayload.Kind {
+    switch self {
+    case .silent, .legacy: .background
+    case .alert, .hybrid: .alert
     }
+  }
+}
+
+/// A signed link to a notification's media, with what an extension needs to decide whether to fetch it.
+package struct MediaLink: Sendable, Equatable {
+  /// Without the job that a push adds to it.
+  package let url: String
+  /// The media type, such as `image/png`.
+  package let type: String
+  /// The size in bytes.
+  package let size: Int
+
+  package init(url: String, type: String, size: Int) {
+    (self.url, self.type, self.size) = (url, type, size)
+  }
+}
+
+/// Names the push to one device in a link to media, so that a fetch shows which device it is from: `&to=12.<UUID>`.
+package struct JobSuffix: Sendable, Hashable {
+  /// The number of the job.
+  package let job: Int
+  /// Its UUID, which nobody can guess.
+  package let token: String
+
+  package init(job: Int, token: String) { (self.job, self.token) = (job, token) }
+
+  /// The longest that there is, in bytes.
+  static let longest = JobSuffix(job: .max, token: String(repeating: "0", count: 36)).text.utf8
+    .count
+
+  var text: String { "&to=\(job).\(token)" }
+
+  /// Splits a link into the part that all devices share and the job; nil if it does not end with a job.
+  package static func splitting(_ link: String) -> (shared: String, suffix: JobSuffix)? {
+    guard let start = link.ranges(of: "&to=").last else { return nil }
+    let words = link[start.upperBound...].split(separator: ".", omittingEmptySubsequences: false)
+    guard words.count == 2, let job = Int(words[0]), String(job) == words[0],
+      !words[1].contains("&")
+    else { return nil }
+    return (String(link[..<start.lowerBound]), JobSuffix(job: job, token: String(words[1])))
   }
 }

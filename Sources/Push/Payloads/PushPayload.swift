@@ -1,6 +1,7 @@
 import Primitives
+import RichPushAPI
 
-/// The payload of a push, and how the push service has to treat it.
+/// The payload of a push to one device, and how the push service has to treat it.
 package struct PushPayload: Sendable, Hashable {
   /// The most bytes: 4 KB, the limit of APNs and of Azure alike.
   package static let limit = 4096
@@ -11,9 +12,6 @@ package struct PushPayload: Sendable, Hashable {
   package enum Kind: String, Sendable, Codable, CaseIterable {
     case background
     case alert
-
-    /// The value of `apns-priority`: APNs rejects 10 for a background push.
-    package var priority: Int { self == .background ? 5 : 10 }
   }
 
   /// How a push service has to treat it.
@@ -21,47 +19,119 @@ package struct PushPayload: Sendable, Hashable {
   /// The exact JSON text.
   package let json: String
 
-  /// A payload with a given text, such as one read from the outbox.
-  package init(_ kind: Kind, json: String) {
-    self.kind = kind
-    self.json = json
+  init(_ kind: Kind, json: String) { (self.kind, self.json) = (kind, json) }
+}
+
+/// The payload of the pushes that announce a message, with gaps for what differs between devices.
+package struct PayloadTemplate: Sendable, Hashable {
+  /// The highest badge that is sent.
+  static let highestBadge = 999_999
+
+  /// How a push service has to treat it.
+  package let kind: PushPayload.Kind
+  /// Whether the message was shortened.
+  package let isCut: Bool
+  /// The size with the longest values in the gaps, in bytes.
+  package let largestSize: Int
+  /// The text, divided at its gaps.
+  private let texts: [String]
+  /// What comes after each text but the last.
+  private let gaps: [PayloadGap]
+
+  /// Whether it has a badge, for which the unread count has to be read.
+  package var hasBadge: Bool { gaps.contains(.badge) }
+
+  /// The payload for one device.
+  package func payload(badge: Int = 0, job: JobSuffix? = nil) -> PushPayload {
+    var json = texts[0]
+    for (gap, text) in zip(gaps, texts.dropFirst()) {
+      switch gap {
+      case .badge: json += String(min(badge, Self.highestBadge))
+      case .job: json += job?.text ?? ""
+      }
+      json += text
+    }
+    return PushPayload(kind, json: json)
   }
 
-  /// Fills `template` with the message as a JSON string, shortened until the text fits.
+  /// Fills `template` with a message whose text, and then its subtitle, are shortened until the payload has at most
+  /// `limit` bytes.
+  ///
+  /// ``largestSize`` is above the limit if that is not enough.
   init(
-    _ kind: Kind, message: String, limit: Int = limit, template: (_ literal: String) -> String
+    _ kind: PushPayload.Kind, _ message: PushMessage, limit: Int = PushPayload.limit,
+    template: (PushMessage) -> String
   ) {
-    let empty = template("\"\"").utf8.count
-    // A template may contain the message more than once.
-    let one = template("\"x\"").utf8.count
-    let space = max(0, limit - empty) / max(1, one - empty)
-    self.init(kind, json: template(JSONText.quoted(Self.shorten(message, to: space))))
+    var (fitted, isCut) = (message, false)
+    func size() -> Int { Self.size(template(fitted)) }
+    for part in [\NotificationMessage.text.optional, \.subtitle] {
+      guard size() > limit, let text = fitted.message[keyPath: part] else { continue }
+      fitted.message[keyPath: part] = ""
+      let empty = size()
+      fitted.message[keyPath: part] = "x"
+      // A template may contain it more than once.
+      let space = max(0, limit - empty) / max(1, size() - empty)
+      fitted.message[keyPath: part] = Self.shorten(text, to: space)
+      isCut = true
+    }
+    let text = template(fitted)
+    (self.kind, self.isCut, largestSize) = (kind, isCut, Self.size(text))
+    var (texts, gaps) = ([""], [PayloadGap]())
+    for scalar in text.unicodeScalars {
+      if let gap = PayloadGap(rawValue: scalar) {
+        gaps.append(gap)
+        texts.append("")
+      } else {
+        texts[texts.count - 1].unicodeScalars.append(scalar)
+      }
+    }
+    (self.texts, self.gaps) = (texts, gaps)
   }
 
-  /// A plain alert without media: `{"aps":{"alert":"From alice: hi"}}`.
-  static func plainAlert(_ text: String) -> PushPayload {
-    PushPayload(.alert, message: text) { #"{"aps":{"alert":\#($0)}}"# }
+  private static func size(_ text: String) -> Int {
+    text.utf8.reduce(0) { size, byte in
+      size + (PayloadGap(rawValue: Unicode.Scalar(byte))?.longest ?? 1)
+    }
   }
 
-  /// The same for Web Push and Firebase: `{"richMessage":"From alice: hi"}`.
-  static func webAlert(_ text: String) -> PushPayload {
-    PushPayload(.alert, message: text, limit: webLimit) { #"{"richMessage":\#($0)}"# }
-  }
-
-  /// The message, or its longest beginning that fits into `limit` bytes with an ellipsis.
+  /// The text, or its longest beginning that fits into `limit` bytes with an ellipsis.
   ///
   /// Counts the bytes of a JSON string literal without its quotes, and cuts between characters as a reader
   /// sees them (grapheme clusters).
-  static func shorten(_ message: String, to limit: Int) -> String {
+  static func shorten(_ text: String, to limit: Int) -> String {
     func length(_ text: String) -> Int { JSONText.quoted(text).utf8.count - 2 }
-    guard length(message) > limit else { return message }
+    guard length(text) > limit else { return text }
     let ellipsis = "…"
     var left = limit - ellipsis.utf8.count
     guard left >= 0 else { return "" }
-    let kept = message.prefix { character in
+    let kept = text.prefix { character in
       left -= length(String(character))
       return left >= 0
     }
     return kept + ellipsis
+  }
+}
+
+/// What a template leaves open, written as a control character: JSON text has none.
+enum PayloadGap: Unicode.Scalar, Sendable {
+  /// The unread count.
+  case badge = "\u{1}"
+  /// The job at the end of a link to media.
+  case job = "\u{2}"
+
+  /// The longest value, in bytes.
+  var longest: Int {
+    switch self {
+    case .badge: String(PayloadTemplate.highestBadge).utf8.count
+    case .job: JobSuffix.longest
+    }
+  }
+}
+
+extension String {
+  /// The same as an optional, to be one of several members of which some may be missing.
+  fileprivate var optional: String? {
+    get { self }
+    set { self = newValue ?? "" }
   }
 }

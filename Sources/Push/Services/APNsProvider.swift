@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import RichPushAPI
 
 /// Apple Push Notification service, over HTTP/2.
 package struct APNsProvider: ConfiguredPushService {
@@ -7,7 +8,7 @@ package struct APNsProvider: ConfiguredPushService {
     platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
     limitsSilentPushes: true)
 
-  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
 
   let endpoints: [String]
   /// Environment, topic, key and team.
@@ -158,7 +159,9 @@ package struct APNsProvider: ConfiguredPushService {
   private func request(
     _ push: OutgoingPush, to url: String, shared: HeaderList?
   ) -> ServiceRequest {
-    var fields = [(name: "apns-id", value: push.id)]
+    var fields = [
+      (name: "apns-id", value: push.id), (name: "apns-priority", value: push.applePriority),
+    ]
     if let expires = push.expires {
       fields.append(("apns-expiration", String(Int(expires.timeIntervalSince1970))))
     }
@@ -173,7 +176,7 @@ package struct APNsProvider: ConfiguredPushService {
         kind,
         HeaderList([
           ("authorization", "bearer " + token.text), ("apns-topic", topic),
-          ("apns-push-type", kind.rawValue), ("apns-priority", String(kind.priority)),
+          ("apns-push-type", kind.rawValue),
           ("content-type", "application/json"),
         ])
       )
@@ -285,6 +288,16 @@ struct APNsResult {
             reason: text + " That is not Apple's: check RICHPUSH_APNS_ENDPOINT, or the proxy."))
       default: .final(.rejected(reason: text))
       }
+    }
+  }
+}
+
+extension OutgoingPush {
+  /// The value of `apns-priority`: APNs rejects 10 for a background push.
+  var applePriority: String {
+    switch message?.importance {
+    case .min, .low: "5"
+    default: text.kind == .background ? "5" : "10"
     }
   }
 }

@@ -9,7 +9,7 @@ package final class AzureProvider: ConfiguredPushService {
     platforms: [.apple], largestPayload: PushPayload.limit, profile: "ios",
     limitsSilentPushes: true, resolvesTags: true)
 
-  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
 
   /// How long a signature is valid; a new one is made at half of it.
   private static let signatureLife: TimeInterval = 20 * 60
@@ -71,7 +71,7 @@ package final class AzureProvider: ConfiguredPushService {
       (name: "ServiceBusNotification-Format", value: "apple"),
       (name: "apns-id", value: push.id),
       (name: "apns-push-type", value: push.text.kind.rawValue),
-      (name: "apns-priority", value: String(push.text.kind.priority)),
+      (name: "apns-priority", value: push.applePriority),
     ]
     if let expires = push.expires {
       fields.append(("ServiceBusNotification-Apns-Expiry", expires.formatted(.iso8601)))

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import RichPushAPI
 
 /// A push service that `--push` can name; `PushServices.all` lists them.
 package protocol PushService: Sendable {
@@ -7,8 +8,23 @@ package protocol PushService: Sendable {
 
   static var traits: PushTraits { get }
 
-  /// The payload of a push to one of its devices, at most `traits.largestPayload` bytes long.
-  static func payload(of message: PushMessage) -> PushPayload
+  /// The payload of the pushes to its devices, at most `traits.largestPayload` bytes long if the message can be
+  /// shortened so far.
+  static func payload(of message: PushMessage) -> PayloadTemplate
+
+  /// What it makes of the members of a message in a form.
+  static func members(in form: PushForm) -> MessageMembers
+}
+
+extension PushService {
+  /// What Apple's systems make of them.
+  package static func members(in form: PushForm) -> MessageMembers {
+    switch form {
+    case .silent: .appleSilent
+    case .alert, .hybrid: .appleAlert
+    case .legacy: .legacy
+    }
+  }
 }
 
 /// A push service whose settings are environment variables.
@@ -33,6 +49,7 @@ package protocol PushServiceSettings: Sendable {
 extension ConfiguredPushService {
   package var name: String { Self.name }
   package var traits: PushTraits { Self.traits }
+  package func payload(of message: PushMessage) -> PayloadTemplate { Self.payload(of: message) }
 
   /// Reads the settings, and returns what makes a provider with them.
   static func configured(
@@ -60,5 +77,5 @@ package enum EmbeddedGateway: PushService {
     platforms: [.apple], lanes: .none, largestPayload: PushPayload.limit, profile: "ios",
     limitsSilentPushes: false)
 
-  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
 }

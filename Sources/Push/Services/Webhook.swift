@@ -90,7 +90,7 @@ package struct WebhookProvider: ConfiguredPushService {
     platforms: [.apple, .googleCloudMessaging, .windows, .windowsPhone, .firebase],
     largestPayload: PushPayload.limit, profile: "ios", limitsSilentPushes: false)
 
-  package static func payload(of message: PushMessage) -> PushPayload { .apple(message) }
+  package static func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
 
   private let webhook: Webhook
 
@@ -111,7 +111,8 @@ package struct WebhookProvider: ConfiguredPushService {
     await webhook.post(Self.body(of: push), id: push.id)
   }
 
-  /// `{"id","target":{…},"kind","collapseId","expires","push":{the push itself}}`.
+  /// `{"id","target":{…},"kind","collapseId","expires","message":{what it says},"push":{the payload for Apple's
+  /// devices}}`.
   private static func body(of push: OutgoingPush) -> String {
     let quoted = JSONText.quoted
     let target =
@@ -123,9 +124,10 @@ package struct WebhookProvider: ConfiguredPushService {
       case .audience(let expression): #"{"tags":\#(quoted(expression.description))}"#
       }
     let expires = push.expires.map { quoted($0.formatted(.iso8601)) } ?? "null"
+    let message = push.message.map { #""message":\#(JSONText.of($0.message)),"# } ?? ""
     return #"{"id":\#(quoted(push.id)),"target":\#(target),"kind":"\#(push.text.kind.rawValue)","#
       + #""collapseId":\#(push.collapseID.map(quoted) ?? "null"),"expires":\#(expires),"#
-      + #""push":\#(push.text.json)}"#
+      + message + #""push":\#(push.text.json)}"#
   }
 }
 

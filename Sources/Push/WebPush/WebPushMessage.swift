@@ -8,7 +8,9 @@ enum WebPushMessage {
   /// section 7.2).
   static let limit = PushPayload.webLimit
   /// The lengths to which plaintexts are padded, so that a push service learns little from their length.
-  private static let paddedLengths = [512, 1024, 2048, limit]
+  ///
+  /// Mozilla passes at most 2,641 bytes on to Firefox on Android.
+  private static let paddedLengths = [512, 1024, 2048, 2640, limit]
   private static let recordSize: UInt32 = 4096
   /// Salt, record size, length of the key, key.
   private static let headerLength = 16 + 4 + 1 + 65

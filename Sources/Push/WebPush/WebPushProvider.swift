@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Primitives
+package import RichPushAPI
 import Synchronization
 
 /// One Web Push service, such as `https://updates.push.services.mozilla.com` or somebody's ntfy.
@@ -11,7 +12,8 @@ package final class WebPushProvider: PushProvider, PushService {
     platforms: [.webPush], lanes: .onePerOrigin, largestPayload: PushPayload.webLimit,
     profile: "ios", limitsSilentPushes: false)
 
-  package static func payload(of message: PushMessage) -> PushPayload { .web(message) }
+  package static func payload(of message: PushMessage) -> PayloadTemplate { .web(message) }
+  package static func members(in form: PushForm) -> MessageMembers { .browser }
 
   /// A message is kept for four weeks at most, as services do on their own.
   private static let longestLife = 28 * 24 * 3600
@@ -36,6 +38,7 @@ package final class WebPushProvider: PushProvider, PushService {
   package let settings: String
   package var capacity: Int { state.withLock { $0.window.size } }
   package var traits: PushTraits { Self.traits }
+  package func payload(of message: PushMessage) -> PayloadTemplate { Self.payload(of: message) }
 
   package func send(_ push: OutgoingPush) async -> PushOutcome {
     guard case .subscription(let url, let keysText) = push.target else {
@@ -69,7 +72,7 @@ package final class WebPushProvider: PushProvider, PushService {
       switch await send(push, text, hasTopic: hasTopic, to: endpoint, at: addresses, keys) {
       case .final(let outcome): return outcome
       case .tooLarge:
-        let short = Self.short(push.text.json)
+        let short = push.message?.id.map { #"{"richId":"\#($0)"}"# } ?? "{}"
         if text == short {
           return .rejected(reason: "\(origin) answered 413, even to the ID alone.")
         }
@@ -123,7 +126,7 @@ package final class WebPushProvider: PushProvider, PushService {
       (name: "Content-Type", value: "application/octet-stream"),
       (name: "Content-Encoding", value: "aes128gcm"),
       (name: "TTL", value: String(min(max(left, 0), Self.longestLife))),
-      (name: "Urgency", value: push.text.kind == .alert ? "high" : "normal"),
+      (name: "Urgency", value: push.urgency),
     ]
     if hasTopic, let collapseID = push.collapseID {
       fields.append(("Topic", Self.topic(collapseID)))
@@ -147,12 +150,18 @@ package final class WebPushProvider: PushProvider, PushService {
       return new.text
     }
   }
+}
 
-  /// The text with nothing but the notification's ID, with which a receiver finds the rest.
-  private static func short(_ text: String) -> String {
-    struct Announced: Decodable { let richId: String? }
-    let id = (try? JSONDecoder().decode(Announced.self, from: Data(text.utf8)))?.richId
-    return id.flatMap { Int($0) }.map { #"{"richId":"\#($0)"}"# } ?? "{}"
+extension OutgoingPush {
+  /// How soon a device has to be woken for it (RFC 8030, section 5.3).
+  fileprivate var urgency: String {
+    switch message?.importance {
+    case nil: text.kind == .alert ? "high" : "normal"
+    case .min: "very-low"
+    case .low: "low"
+    case .normal: "normal"
+    case .high, .urgent: "high"
+    }
   }
 }
 

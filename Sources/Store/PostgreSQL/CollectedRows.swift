@@ -119,10 +119,10 @@ extension PostgresTransaction {
         SELECT nextval('push_id_seq') AS id, given.*
         FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
           $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
-          AS given(notification, lane, kind, text, fallback, collapse, expires, due, updated, number)
+          AS given(notification, lane, kind, message, media, collapse, expires, due, updated, number)
       ), added AS (
-        INSERT INTO push(id, notification, lane, kind, text, fallback, collapse, expires)
-        SELECT id, notification, lane, kind, text, fallback, collapse, expires FROM new
+        INSERT INTO push(id, notification, lane, kind, message, media, collapse, expires)
+        SELECT id, notification, lane, kind, message, media, collapse, expires FROM new
       ), added_job AS (
         INSERT INTO job(
           push, lane, token, user_id, registration, audience, collapse, state, due, updated)
@@ -142,9 +142,8 @@ extension PostgresTransaction {
       """,
       [
         new.map(\.notification), new.map(\.insert.lane), new.map(\.insert.kind),
-        new.map { $0.insert.text($0.notification ?? 0) },
-        new.map { $0.insert.fallback?($0.notification ?? 0) },
-        new.map { $0.insert.collapseID?($0.notification ?? 0) }, new.map(\.expires),
+        new.map(\.insert.message), new.map(\.insert.media),
+        new.map { $0.insert.collapseID(of: $0.notification) }, new.map(\.expires),
         new.map(\.due), new.map(\.time), numbers, devices, audiences, users,
       ]
     ) { [self] result in

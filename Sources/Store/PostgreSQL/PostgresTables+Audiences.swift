@@ -61,7 +61,7 @@ extension PostgresTransaction {
   ) throws {
     let id = notification.id
     let due = max(new.notBefore ?? now, now)
-    let event = new.push?(id)
+    let event = new.event
     if let event, due > now {
       try send(
         "INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)

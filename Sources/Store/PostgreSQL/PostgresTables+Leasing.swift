@@ -68,8 +68,8 @@ extension PostgresTransaction {
       FROM ready WHERE job.id = ready.id
       RETURNING job.*, ready.due AS was_due
     )
-    SELECT leased.id, line, token, notification, leased.user_id, handle, platform, keys, audience,
-      kind, text, fallback, push.collapse, expires, attempts
+    SELECT leased.id, line, token, push.id, notification, leased.user_id, handle, platform, keys,
+      audience, kind, push.collapse, expires, attempts
     FROM leased JOIN push ON push.id = leased.push
       LEFT JOIN registration ON registration.id = leased.registration
         AND registration.user_id = leased.user_id AND registration.ended IS NULL
@@ -115,23 +115,22 @@ private struct LeasedRow {
   let id: Int
   let line: String
   let token: String
+  let push: Int
   let notification: Int?
   let user: UserID?
   /// Nil if the registration is gone.
   let target: LeasedJob.Target?
   let kind: String
-  let text: String
-  let fallback: String?
   let collapseID: String?
   let expires: Date?
   let attempts: Int
 
   init(_ row: inout PostgresRow) throws {
     (id, line, token) = (try row.next(), try row.next(), try row.next())
-    (notification, user) = (try row.next(), try row.next())
+    (push, notification, user) = (try row.next(), try row.next(), try row.next())
     let (handle, platform): (String?, String?) = (try row.next(), try row.next())
     let (keys, audience): (String?, String?) = (try row.next(), try row.next())
-    (kind, text, fallback) = (try row.next(), try row.next(), try row.next())
+    kind = try row.next()
     (collapseID, expires, attempts) = (try row.next(), try row.next(), try row.next())
     target =
       if let audience {
@@ -148,9 +147,8 @@ private struct LeasedRow {
   func job(recentSilentPushes: [Date]) -> LeasedJob? {
     target.map { target in
       LeasedJob(
-        id: id, token: token, notificationID: notification, user: user, target: target, kind: kind,
-        text: text, fallback: fallback, collapseID: collapseID, expires: expires,
-        attempts: attempts,
+        id: id, token: token, push: push, notificationID: notification, user: user, target: target,
+        kind: kind, collapseID: collapseID, expires: expires, attempts: attempts,
         recentSilentPushes: kind == "background" ? recentSilentPushes : [])
     }
   }

@@ -17,6 +17,7 @@ extension PostgresTables {
       if let user = new.device { try transaction.countOwnNotification(of: user, at: now) }
       let notification = StoredNotification(new, id: id, created: now)
       transaction.insert(notification, recipients: recipients.count)
+      try transaction.replaceEarlier(new, by: id, at: now)
       try transaction.announce(new, to: recipients, as: notification, at: now)
       try transaction.record(new, as: id, at: now)
       return (notification, true)

@@ -79,6 +79,11 @@ final class PostgresTransaction: PostgresQueryable, Changing {
 
   func lock(_ clause: String) -> String { clause }
 
+  func waitForOthers(_ name: String) throws {
+    try send(
+      "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || $1, 0))", [name])
+  }
+
   func takesUpkeep() throws -> Bool {
     try value(
       """

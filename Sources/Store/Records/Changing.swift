@@ -12,6 +12,10 @@ protocol Changing: Queryable {
   /// other transaction changes rows.
   func lock(_ clause: String) -> String
 
+  /// Waits until no other transaction that changes what has this name is under way, and keeps others waiting until its
+  /// own end.
+  func waitForOthers(_ name: String) throws
+
   /// Whether this node does the clean-up until the end of the transaction; only one node at a time does.
   func takesUpkeep() throws -> Bool
 

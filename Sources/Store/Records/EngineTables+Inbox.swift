@@ -102,7 +102,7 @@ extension EngineTables {
         SELECT \(StoredNotification.columns), read IS NOT NULL
         FROM recipient JOIN notification ON notification.id = recipient.notification
         WHERE user_id = $1 AND recipient.notification < $2
-          AND \(StoredNotification.isVisible("$3"))\(unreadOnly ? " AND read IS NULL" : "")
+          AND \(StoredNotification.isListed("$3"))\(unreadOnly ? " AND read IS NULL" : "")
         ORDER BY recipient.notification DESC LIMIT $4
         """, user, before ?? .max, now, max(0, limit)
       ) { row in
@@ -119,7 +119,7 @@ extension EngineTables {
         """
         SELECT count(*)
         FROM recipient JOIN notification ON notification.id = recipient.notification
-        WHERE user_id = $1 AND read IS NULL AND \(StoredNotification.isVisible("$2"))
+        WHERE user_id = $1 AND read IS NULL AND \(StoredNotification.isListed("$2"))
         """, user, now) ?? 0
     }
   }
@@ -131,7 +131,7 @@ extension EngineTables {
         """
         SELECT user_id, count(*)
         FROM recipient JOIN notification ON notification.id = recipient.notification
-        WHERE user_id \(connection.isIn("$1")) AND read IS NULL AND \(StoredNotification.isVisible("$2"))
+        WHERE user_id \(connection.isIn("$1")) AND read IS NULL AND \(StoredNotification.isListed("$2"))
         GROUP BY user_id
         """, users, now)
     }

@@ -82,17 +82,29 @@ extension Changing {
   fileprivate func update(
     _ id: Int, with new: NotificationInsert, replacing content: Digest?, at now: Date
   ) throws -> StoredNotification? {
-    try first(
+    // Earlier pushes go on saying what they said. The lock: another change may be adding pushes.
+    guard
+      try value(
+        "SELECT id FROM notification WHERE id = $1 \(lock("FOR UPDATE"))", id, as: Int.self) != nil
+    else { return nil }
+    try run(
+      """
+      UPDATE push SET (message, members, form) = (
+        SELECT message, members, form FROM notification WHERE id = $1)
+      WHERE notification = $1 AND message IS NULL
+      """, id)
+    return try first(
       """
       UPDATE notification SET message = $1, rich_type = $2, payload = $3, details = $4, blob = $5,
         blob_size = $6, blob_type = $7,
         held = CASE WHEN not_before = $8 THEN held END, not_before = $8, expires = $9, form = $10,
+        members = $14,
         replaced = CASE WHEN \(Self.isFetched) THEN $12 ELSE replaced END
       WHERE id = $11 AND (expires IS NULL OR expires > $12)
         AND (blob = $13 OR CAST($13 AS text) IS NULL AND NOT \(Self.isFetched))
       RETURNING \(StoredNotification.columns)
       """, new.message, new.richType, new.payload, new.details, new.blob?.digest, new.blob?.size,
-      new.blobType, new.notBefore, new.expires, new.form, id, now, content,
+      new.blobType, new.notBefore, new.expires, new.form, id, now, content, new.members,
       read: StoredNotification.init)
   }
 
@@ -113,6 +125,24 @@ extension Changing {
   }
 }
 
+extension Changing {
+  /// Lets a new notification take the place of its sender's earlier ones that are about the same.
+  func replaceEarlier(_ new: NotificationInsert, by id: Int, at now: Date) throws {
+    guard let subject = new.replaces, let sender = new.sender else { return }
+    try waitForOthers("replaces \(sender.rawValue) \(subject)")
+    let earlier: [Int] = try column(
+      """
+      SELECT id FROM notification
+      WHERE sender = $1 AND replaces = $2 AND replaced_by IS NULL AND id <> $3
+      """, sender, subject, id)
+    for earlier in earlier {
+      try cancelUnsent(earlier, at: now)
+      try send("UPDATE notification SET replaced_by = $1 WHERE id = $2", id, earlier)
+      effects.add(.change(earlier))
+    }
+  }
+}
+
 extension Queryable {
   /// The recipients who have not been removed.
   func recipients(of id: Int) throws -> [UserID] {
@@ -127,7 +157,8 @@ extension Queryable {
 extension StoredNotification {
   /// Whether an amendment changes nothing.
   fileprivate func isSame(as new: NotificationInsert) -> Bool {
-    message == new.message && richType == new.richType && payload == new.payload
+    message == new.message && members == new.members && richType == new.richType
+      && payload == new.payload
       && blob == new.blob && blobType == new.blobType && form == new.form
       && notBefore == new.notBefore && expires == new.expires
   }
@@ -136,6 +167,9 @@ extension StoredNotification {
   static func isVisible(_ time: String) -> String {
     "(expires IS NULL OR expires > \(time)) AND (not_before IS NULL OR not_before <= \(time))"
   }
+
+  /// The condition that an inbox has it at the time in the parameter `time`.
+  static func isListed(_ time: String) -> String { isVisible(time) + " AND replaced_by IS NULL" }
 
   /// The columns of a new row, their types in PostgreSQL, and their values.
   static let written:
@@ -147,6 +181,7 @@ extension StoredNotification {
       ("blob_type", "text", { $0.blobType }), ("created", "bigint", { $0.created }),
       ("not_before", "bigint", { $0.notBefore }), ("expires", "bigint", { $0.expires }),
       ("form", "text", { $0.form }), ("audience", "text", { $0.audience }),
+      ("members", "text", { $0.members }), ("replaces", "text", { $0.replaces }),
     ]
 
   /// What a new row has.
@@ -155,12 +190,14 @@ extension StoredNotification {
     (sender, details, blob, blobType) = (new.sender, new.details, new.blob, new.blobType)
     (self.created, notBefore, held) = (created.stored, new.notBefore?.stored, nil)
     (expires, form, audience) = (new.expires?.stored, new.form, StringList(new.to))
+    (members, replaces, replacedBy) = (new.members, new.replaces, nil)
   }
 
   /// The columns that `init(_:)` reads, in its order.
   static let columns = """
     notification.id, message, rich_type, payload, sender, details, blob, blob_size, blob_type,
-    notification.created, not_before, held, expires, form, audience
+    notification.created, not_before, held, expires, form, audience, members,
+    replaces, replaced_by
     """
 
   init(_ row: inout some Row) throws {
@@ -170,6 +207,7 @@ extension StoredNotification {
     blob = digest.map { Blob(digest: $0, size: size ?? 0) }
     (blobType, created, notBefore) = (try row.next(), try row.next(), try row.next())
     (held, expires) = (try row.next(), try row.next())
-    (form, audience) = (try row.next(), try row.next())
+    (form, audience, members) = (try row.next(), try row.next(), try row.next())
+    (replaces, replacedBy) = (try row.next(), try row.next())
   }
 }

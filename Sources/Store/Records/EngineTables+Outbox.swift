@@ -11,6 +11,29 @@ extension EngineTables {
     }
   }
 
+  func push(_ push: Int) async throws -> StoredPush? {
+    try await database.read { connection in
+      let found = try connection.first(
+        "SELECT notification, message, members, form, media FROM push WHERE id = $1", push
+      ) { row in
+        (
+          notification: try row.next(Int?.self), text: try row.next(String?.self),
+          members: try row.next(String?.self), form: try row.next(String?.self),
+          media: try row.next(String?.self)
+        )
+      }
+      guard let found else { return nil }
+      let notification = try found.notification.flatMap { id in
+        try connection.first(
+          "SELECT \(StoredNotification.columns) FROM notification WHERE id = $1", id,
+          read: StoredNotification.init)
+      }
+      let own = found.text.map { StoredMessage($0, members: found.members, form: found.form ?? "") }
+      guard let message = own ?? notification?.version else { return nil }
+      return StoredPush(message: message, media: found.media, notification: notification)
+    }
+  }
+
   func nextDue(lane: String) async throws -> Date? {
     try await database.read { connection in
       try connection.value(
@@ -83,13 +106,12 @@ extension EngineTables {
 extension Changing {
   /// Inserts a push without jobs, and returns its number.
   func insert(_ new: PushInsert, notification: Int?, expires: Date?) throws -> Int {
-    let id = notification ?? 0
     let push: Int? = try value(
       """
-      INSERT INTO push(notification, lane, kind, text, fallback, collapse, expires)
+      INSERT INTO push(notification, lane, kind, message, media, collapse, expires)
       VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id
-      """, notification, new.lane, new.kind, new.text(id), new.fallback?(id), new.collapseID?(id),
-      expires)
+      """, notification, new.lane, new.kind, new.message, new.media,
+      new.collapseID(of: notification), expires)
     guard let push else { throw StoreError(.failed, "the push was not stored") }
     return push
   }

@@ -6,7 +6,7 @@ package struct StoredPushEvent: Sendable, Equatable {
   package let sequence: Int
   /// The notification it announces, or nil for a plain text.
   package let notificationID: Int?
-  /// The push itself, as the devices get it.
+  /// The push itself; of one that announces a notification, what ``NotificationInsert/event`` was.
   package let data: String
 }
 

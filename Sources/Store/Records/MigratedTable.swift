@@ -41,7 +41,7 @@ struct MigratedTable: Sendable {
     MigratedTable(
       "notification", key: "id",
       columns: "id message rich_type payload sender audience details blob blob_size blob_type "
-        + "created not_before expires form withdrawn held replaced"),
+        + "created not_before expires form withdrawn held replaced members replaces replaced_by"),
     MigratedTable(
       "idempotency", key: "sender", "key", columns: "sender key request notification"),
     MigratedTable(
@@ -64,7 +64,8 @@ struct MigratedTable: Sendable {
       "event", key: "sequence",
       columns: "sequence token type publisher user_id notification data created"),
     MigratedTable(
-      "push", key: "id", columns: "id notification lane kind text fallback collapse expires"),
+      "push", key: "id",
+      columns: "id notification lane kind message members form media collapse expires"),
     MigratedTable(
       "job", key: "id",
       columns: "id push lane token user_id registration audience collapse state attempts due owner "

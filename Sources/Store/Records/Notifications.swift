@@ -4,7 +4,11 @@ package import FoundationEssentials
 package struct NotificationInsert: Sendable {
   /// The text people see.
   package var message: String
-  /// The name of the plugin that renders it.
+  /// What else its message says, as JSON text; nil if nothing.
+  package var members: String?
+  /// What it is about, if it takes the place of its sender's earlier ones that are about the same.
+  package var replaces: String?
+  /// The name of the plugin that renders it; empty without media.
   package var richType: String
   /// What the publisher named: an asset or literal content.
   package var payload: String
@@ -32,8 +36,9 @@ package struct NotificationInsert: Sendable {
   package var idempotencyKey: IdempotencyKey?
   /// The file of the drop folder that it is made of, or nil.
   package var file: PublishedFile?
-  /// Makes the push event's data from the new id; nil if the embedded gateway announces nothing.
-  package var push: (@Sendable (_ id: Int) -> String)?
+  /// What a device needs to know of the media that a push event has a link to, as JSON text, which the store only
+  /// keeps; nil if the embedded gateway announces nothing.
+  package var event: String?
   /// The pushes that go to devices through the outbox.
   package var pushes: [PushInsert] = []
 
@@ -68,7 +73,9 @@ package struct StoredNotification: Sendable, Equatable {
   package let id: Int
   /// The text people see.
   package let message: String
-  /// The name of the plugin that renders it.
+  /// What else its message says, as JSON text that the store only keeps; nil if nothing.
+  package let members: String?
+  /// The name of the plugin that renders it; empty without media.
   package let richType: String
   /// What the publisher named: an asset or literal content.
   package let payload: String
@@ -92,12 +99,22 @@ package struct StoredNotification: Sendable, Equatable {
   /// The form of its pushes, as the publisher wrote it.
   package let form: String
   let audience: StringList
+  /// What it is about, if it takes the place of its sender's earlier ones that are about the same.
+  package let replaces: String?
+  /// The one that has taken its place, or nil.
+  package let replacedBy: Int?
 
   /// The audience as the publisher wrote it.
   package var to: [String] { audience.items }
 
   /// The `notBefore` of one that waits until an admin names another time: 1 January 9999.
   static let untilReleased = Date(timeIntervalSince1970: 253_370_764_800)
+
+  /// What its pushes say from now on.
+  package var version: StoredMessage { StoredMessage(message, members: members, form: form) }
+
+  /// Whether it has media, and not text alone.
+  package var hasMedia: Bool { !richType.isEmpty }
 
   /// Whether its recipients may not know of it yet.
   package func isHeld(at time: Date) -> Bool { notBefore.map { $0 > time } ?? false }
@@ -116,6 +133,8 @@ package protocol Notifications: Sendable {
   // MARK: Changes
 
   /// Creates a notification with its recipients, push events and jobs, all of it or nothing.
+  ///
+  /// The sender's earlier ones with the same `replaces` leave the inboxes, and what was not sent of them is cancelled.
   ///
   /// Those of a large audience are written by ``writeNextParts(within:)``. Until then its users count as recipients
   /// when they fetch the notification or mark it read.

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A push to insert together with a notification: one text over one lane, with a job for each device.
+/// A push to insert: a message over one lane, with a job for each device.
 package struct PushInsert: Sendable {
   /// Who gets it.
   package enum Target: Sendable {
@@ -15,20 +15,55 @@ package struct PushInsert: Sendable {
   package var lane: String
   /// Who gets it.
   package var target: Target
-  /// The kind of push the text is (`background` or `alert`).
+  /// The kind of push that it is (`background` or `alert`).
   package var kind: String
-  /// Makes the text from the notification's id.
-  package var text: @Sendable (_ id: Int) -> String
-  /// Makes the alert that may be sent instead, or nil.
-  package var fallback: (@Sendable (_ id: Int) -> String)?
-  /// Pushes to one device with the same collapse id are sent in order and replace each other.
-  package var collapseID: (@Sendable (_ id: Int) -> String)?
+  /// The message, if the push belongs to no notification.
+  package var message: String?
+  /// What a device needs to know of the media that the push has a link to, as JSON text, or nil; the store only keeps
+  /// it.
+  package var media: String?
+  /// Pushes to one device with the same collapse ID are sent in order and replace each other; nil for one of the
+  /// notification's own.
+  package var collapseID: String?
 
   /// Describes a push; the optional members can be set afterwards.
-  package init(
-    lane: String, target: Target, kind: String, text: @escaping @Sendable (_ id: Int) -> String
-  ) {
-    (self.lane, self.target, self.kind, self.text) = (lane, target, kind, text)
+  package init(lane: String, target: Target, kind: String) {
+    (self.lane, self.target, self.kind) = (lane, target, kind)
+  }
+
+  /// The collapse ID of a push of a notification, or of one that belongs to none.
+  func collapseID(of notification: Int?) -> String? {
+    collapseID ?? notification.map { "rich-\($0)" }
+  }
+}
+
+/// What a push announces.
+package struct StoredPush: Sendable, Equatable {
+  /// A version of a notification's message, or one that belongs to no notification.
+  package let message: StoredMessage
+  /// ``PushInsert/media``.
+  package let media: String?
+  /// The notification as it is now; nil if the push belongs to none.
+  package let notification: StoredNotification?
+
+  /// Describes a push.
+  package init(message: StoredMessage, media: String?, notification: StoredNotification?) {
+    (self.message, self.media, self.notification) = (message, media, notification)
+  }
+}
+
+/// A version of a message.
+package struct StoredMessage: Sendable, Equatable {
+  /// The text people see.
+  package var text: String
+  /// What else it says, as JSON text that the store only keeps; nil if nothing.
+  package var members: String?
+  /// The form of its pushes, as the publisher wrote it; the store only keeps it.
+  package var form: String
+
+  /// Describes a version.
+  package init(_ text: String, members: String? = nil, form: String = "") {
+    (self.text, self.members, self.form) = (text, members, form)
   }
 }
 
@@ -62,18 +97,16 @@ package struct LeasedJob: Sendable, Equatable {
   package let id: Int
   /// A lower-case UUID, the same at every attempt.
   package let token: String
+  /// The number of what it announces, a ``StoredPush`` that never changes but for the notification's own state.
+  package let push: Int
   /// The notification it announces, or nil.
   package let notificationID: Int?
   /// The user whose device it is, or nil for an audience.
   package let user: UserID?
   /// Who gets the push.
   package let target: Target
-  /// The kind of push the text is.
+  /// The kind of push that it is.
   package let kind: String
-  /// The text to send.
-  package let text: String
-  /// The alert that may be sent instead, or nil.
-  package let fallback: String?
   /// Later pushes with this id replace it, or nil.
   package let collapseID: String?
   /// When it expires, or nil.
@@ -162,6 +195,8 @@ package protocol Outbox: Sendable {
   func settleAndLease(
     _ outcomes: [(job: Int, outcome: JobOutcome)], lane: SendingLane, limit: Int, until: Date
   ) async throws -> Lease
+  /// What a push announces; nil if there is no such push any more.
+  func push(_ push: Int) async throws -> StoredPush?
   /// Tells that a lane starts: what its service refused under other settings is sent again, and a pause under these
   /// is over for a probe.
   func begin(_ lane: SendingLane) async throws

@@ -138,6 +138,8 @@ final class SQLiteConnection: Changing {
   // The writer is alone.
   func lock(_ clause: String) -> String { "" }
 
+  func waitForOthers(_ name: String) {}
+
   func takesUpkeep() -> Bool { true }
 }
 

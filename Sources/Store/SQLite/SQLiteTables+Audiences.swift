@@ -96,7 +96,7 @@ extension SQLiteConnection {
     _ new: NotificationInsert, to audience: AudienceParts, as id: Int, at now: Date
   ) throws {
     let due = max(new.notBefore ?? now, now)
-    let event = new.push?(id)
+    let event = new.event
     if let event, due > now {
       try run("INSERT INTO held_event(notification, due, data) VALUES ($1, $2, $3)", id, due, event)
     }

@@ -35,8 +35,8 @@ extension SQLiteConnection {
 
   /// What is leased of a job, and with which registration.
   private static let leasedColumns = """
-    SELECT job.id, token, notification, job.user_id, handle, platform, keys, audience, kind, text,
-      fallback, push.collapse, expires, attempts, job.registration
+    SELECT job.id, token, push.id, notification, job.user_id, handle, platform, keys, audience, kind,
+      push.collapse, expires, attempts, job.registration
     FROM job JOIN push ON push.id = job.push
       LEFT JOIN registration ON registration.id = job.registration AND registration.user_id = job.user_id
         AND registration.ended IS NULL
@@ -83,13 +83,13 @@ extension SQLiteConnection {
   }
 
   private func leasedJob(_ id: Int, _ row: inout SQLiteRow, at now: Date) throws -> LeasedJob? {
-    let (token, notification): (String, Int?) = (try row.next(), try row.next())
+    let (token, push): (String, Int) = (try row.next(), try row.next())
+    let notification: Int? = try row.next()
     let user: UserID? = try row.next()
     let (handle, platform): (String?, String?) = (try row.next(), try row.next())
     let keys: String? = try row.next()
     let audience: String? = try row.next()
-    let (kind, text): (String, String) = (try row.next(), try row.next())
-    let (fallback, collapseID): (String?, String?) = (try row.next(), try row.next())
+    let (kind, collapseID): (String, String?) = (try row.next(), try row.next())
     let (expires, attempts): (Date?, Int) = (try row.next(), try row.next())
     let registration: String? = try row.next()
     let target: LeasedJob.Target
@@ -103,9 +103,8 @@ extension SQLiteConnection {
       return nil
     }
     return LeasedJob(
-      id: id, token: token, notificationID: notification, user: user, target: target, kind: kind,
-      text: text, fallback: fallback, collapseID: collapseID, expires: expires,
-      attempts: attempts,
+      id: id, token: token, push: push, notificationID: notification, user: user, target: target,
+      kind: kind, collapseID: collapseID, expires: expires, attempts: attempts,
       recentSilentPushes: kind == "background"
         ? try silentPushes(to: registration, audience, since: now - 3600) : [])
   }

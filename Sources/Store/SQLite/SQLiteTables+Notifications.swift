@@ -21,6 +21,7 @@ extension SQLiteTables {
       try connection.run(
         "INSERT INTO notification_count(notification, recipients) VALUES ($1, $2)", notification.id,
         recipients.count)
+      try connection.replaceEarlier(new, by: notification.id, at: now)
       try connection.announce(new, to: audience, as: notification.id, at: now)
       try connection.record(new, as: notification.id, at: now)
       return (notification, true)

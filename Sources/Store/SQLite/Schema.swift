@@ -112,6 +112,48 @@ enum Schema {
     DROP INDEX job_collapsed;
     CREATE INDEX job_sent ON job(registration, audience, updated) WHERE state = 'sent';
     """,
+    """
+    -- What a message says beside its text.
+    ALTER TABLE notification ADD COLUMN members TEXT;
+    -- What a notification is about, and which one has taken its place.
+    ALTER TABLE notification ADD COLUMN replaces TEXT;
+    ALTER TABLE notification ADD COLUMN replaced_by INTEGER;
+    CREATE INDEX notification_by_subject ON notification(sender, replaces)
+      WHERE replaces IS NOT NULL AND replaced_by IS NULL;
+    -- Payloads are made when they are sent: a push has the media it links to, and a message only if it is not the
+    -- notification's.
+    ALTER TABLE push ADD COLUMN message TEXT;
+    ALTER TABLE push ADD COLUMN members TEXT;
+    ALTER TABLE push ADD COLUMN form TEXT;
+    ALTER TABLE push ADD COLUMN media TEXT;
+    UPDATE push SET media = (
+      SELECT json_object('size', made.text ->> '$.att.size', 'type', made.text ->> '$.att.type')
+      FROM (SELECT coalesce(fallback, push.text) AS text) AS made
+      WHERE json_type(made.text, '$.att') = 'object')
+    WHERE text LIKE '{%';
+    UPDATE push SET form = '', message = coalesce(text ->> '$.aps.alert', text ->> '$.richMessage', '')
+    WHERE notification IS NULL AND text LIKE '{%';
+    UPDATE push_event SET data = CASE
+      WHEN data NOT LIKE '{%' THEN '{}'
+      WHEN json_type(data, '$.att') = 'object'
+        THEN json_object('size', data ->> '$.att.size', 'type', data ->> '$.att.type')
+      ELSE '{}' END
+    WHERE notification IS NOT NULL;
+    UPDATE held_event SET data = CASE
+      WHEN data NOT LIKE '{%' THEN '{}'
+      WHEN json_type(data, '$.att') = 'object'
+        THEN json_object('size', data ->> '$.att.size', 'type', data ->> '$.att.type')
+      ELSE '{}' END
+    WHERE true;
+    UPDATE audience_part SET event = CASE
+      WHEN event NOT LIKE '{%' THEN '{}'
+      WHEN json_type(event, '$.att') = 'object'
+        THEN json_object('size', event ->> '$.att.size', 'type', event ->> '$.att.type')
+      ELSE '{}' END
+    WHERE push IS NULL AND event IS NOT NULL;
+    ALTER TABLE push DROP COLUMN text;
+    ALTER TABLE push DROP COLUMN fallback;
+    """,
   ]
 
   /// The tables of ``version``.
@@ -156,16 +198,19 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX device_token_of_registration ON device_token(registration);
 
-    -- replaced: when the content was replaced that some had fetched.
+    -- replaced: when the content was replaced that some had fetched. members: what the message says beside its text.
+    -- replaces: what it is about. replaced_by: which one has taken its place.
     CREATE TABLE notification(
       id INTEGER PRIMARY KEY, message TEXT NOT NULL, rich_type TEXT NOT NULL, payload TEXT NOT NULL,
       sender INTEGER, audience TEXT NOT NULL, details TEXT, blob TEXT, blob_size INTEGER, blob_type TEXT,
       created INTEGER NOT NULL, not_before INTEGER, expires INTEGER, form TEXT NOT NULL DEFAULT '',
-      withdrawn INTEGER, held INTEGER, replaced INTEGER
+      withdrawn INTEGER, held INTEGER, replaced INTEGER, members TEXT, replaces TEXT, replaced_by INTEGER
     ) STRICT;
     CREATE INDEX notification_of_blob ON notification(blob) WHERE blob IS NOT NULL;
     CREATE INDEX notification_by_expiry ON notification(expires) WHERE expires IS NOT NULL;
     CREATE INDEX notification_by_sender ON notification(sender, id);
+    CREATE INDEX notification_by_subject ON notification(sender, replaces)
+      WHERE replaces IS NOT NULL AND replaced_by IS NULL;
     CREATE TABLE idempotency(
       sender INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL,
       notification INTEGER NOT NULL REFERENCES notification ON DELETE CASCADE,
@@ -225,9 +270,11 @@ enum Schema {
     ) STRICT;
     CREATE INDEX event_of_publisher ON event(publisher, sequence);
 
+    -- message, members, form: what it says, if that is not what the notification says now. media: what it links to.
     CREATE TABLE push(
       id INTEGER PRIMARY KEY, notification INTEGER REFERENCES notification ON DELETE CASCADE,
-      lane TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, fallback TEXT, collapse TEXT, expires INTEGER
+      lane TEXT NOT NULL, kind TEXT NOT NULL, collapse TEXT, expires INTEGER, message TEXT, members TEXT,
+      form TEXT, media TEXT
     ) STRICT;
     CREATE INDEX push_of_notification ON push(notification);
     -- refused: the settings under which a queued job was refused. refused_since: the time of renewal after which its

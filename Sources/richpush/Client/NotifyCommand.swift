@@ -34,7 +34,7 @@ enum NotifyCommand: Command {
 
   static func run(_ arguments: Arguments) async throws {
     var notification = NewNotification(
-      arguments.operands[0], richType: try arguments.required("type"),
+      NotificationMessage(arguments.operands[0]), richType: try arguments.required("type"),
       payload: try arguments.required("payload"), to: try arguments.audience(),
       expires: try arguments.time("expires"), idempotencyKey: arguments.string("key"))
     notification.notBefore = try arguments.futureTime("not-before")
@@ -130,7 +130,8 @@ enum AmendCommand: Command {
     let id = try arguments.notificationID(arguments.operands[0])
     let amended = try await Account(arguments).client.amend(id, amendment)
     Terminal.print(
-      "#\(amended.id) is now \"\(amended.message)\": \(amended.richType) \(amended.payload)")
+      "#\(amended.id) is now \"\(amended.message.summary)\": \(amended.richType ?? "text") \(amended.payload ?? "")"
+    )
   }
 }
 

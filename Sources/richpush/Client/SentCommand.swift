@@ -71,7 +71,7 @@ extension SentPage.Entry: Reported {
     let numbers = [
       counts.recipients, counts.queued, counts.sent, counts.failed, counts.fetched, counts.read,
     ]
-    return ["\(id)", state.rawValue] + numbers.map(String.init) + [message]
+    return ["\(id)", state.rawValue] + numbers.map(String.init) + [message.summary]
   }
 }
 

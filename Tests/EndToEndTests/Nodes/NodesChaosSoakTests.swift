@@ -80,7 +80,7 @@ struct NodesChaosSoakTests {
               to: .users(Array(users.keys)))
             (new.form, new.idempotencyKey) = (.alert, "\(number)")
             let id = try await Cluster.patiently { [new] in try await shop.create(new).id }
-            sent[id] = Sent(message: new.message, medium: medium)
+            sent[id] = Sent(message: new.message.text, medium: medium)
             progress.add("acknowledged")
             if number.isMultiple(of: 10) {
               let change = Amendment(message: "\(number) changed")

@@ -48,7 +48,8 @@ struct CutOffNodeSystemTests {
 
   private static func link(_ message: String) -> NewNotification {
     NewNotification(
-      message, richType: "url", payload: "https://example.org/\(message)", to: .users(["alice"]))
+      NotificationMessage(message), richType: "url",
+      payload: "https://example.org/\(message)", to: .users(["alice"]))
   }
 
   /// Lends a node that can be cut off, and another.

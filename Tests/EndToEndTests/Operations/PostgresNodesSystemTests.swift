@@ -14,7 +14,8 @@ struct PostgresNodesSystemTests {
   /// A link, which any node renders without the files of another.
   private static func link(_ message: String) -> NewNotification {
     NewNotification(
-      message, richType: "url", payload: "https://example.org/\(message)", to: .users(["alice"]))
+      NotificationMessage(message), richType: "url",
+      payload: "https://example.org/\(message)", to: .users(["alice"]))
   }
 
   private func ready(_ server: RunningServer) throws -> Int {

@@ -83,7 +83,7 @@ import Testing
               to: .users(["alice", "bob", "carol", "dora"]))
             (new.form, new.idempotencyKey) = (.alert, "\(number)")
             let id = try await patiently { try await server.client("shop").create(new).id }
-            acknowledged[id] = new.message
+            acknowledged[id] = new.message.text
             if number.isMultiple(of: 10) {
               acknowledged[id] = "\(number) changed"
               _ = try await patiently {

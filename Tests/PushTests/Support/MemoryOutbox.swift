@@ -9,7 +9,6 @@ final class MemoryOutbox: PushQueue {
 
   private struct Entry {
     let push: OutgoingPush
-    let fallback: PushPayload?
     var attempts = 0
     var due: Date
     var lease: Date?
@@ -32,9 +31,9 @@ final class MemoryOutbox: PushQueue {
 
   init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
-  @discardableResult func add(_ push: OutgoingPush, fallback: PushPayload? = nil) -> Int {
+  @discardableResult func add(_ push: OutgoingPush) -> Int {
     state.withLock {
-      $0.entries.append(Entry(push: push, fallback: fallback, due: now()))
+      $0.entries.append(Entry(push: push, due: now()))
       return $0.entries.count - 1
     }
   }
@@ -112,7 +111,7 @@ final class MemoryOutbox: PushQueue {
         state.entries[index].lease = until
         jobs.append(
           PushJob(
-            id: index, push: entry.push, attempts: entry.attempts, fallback: entry.fallback,
+            id: index, push: entry.push, attempts: entry.attempts,
             recentSilentPushes: state.silentPushes[entry.push.target] ?? []))
       }
       return jobs

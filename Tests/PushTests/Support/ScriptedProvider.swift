@@ -24,6 +24,8 @@ final class ScriptedProvider: PushProvider {
     self.script = script
   }
 
+  func payload(of message: PushMessage) -> PayloadTemplate { .apple(message) }
+
   var sent: [OutgoingPush] { calls.withLock { $0 } }
 
   func send(_ push: OutgoingPush) async -> PushOutcome {
@@ -39,11 +41,11 @@ extension OutgoingPush {
   /// A push to one phone.
   static func sample(
     _ number: Int = 1, to handle: String = "AB12", kind: PushPayload.Kind = .background,
-    collapseID: String? = nil, expires: Date? = nil
+    message: PushMessage? = nil, collapseID: String? = nil, expires: Date? = nil
   ) -> OutgoingPush {
     OutgoingPush(
       id: "00000000-0000-4000-8000-" + String(format: "%012d", number),
-      target: .device(handle: handle, platform: "apns"),
+      target: .device(handle: handle, platform: "apns"), message: message,
       text: PushPayload(kind, json: #"{"aps":{"content-available":1},"richId":"\#(number)"}"#),
       collapseID: collapseID, expires: expires)
   }

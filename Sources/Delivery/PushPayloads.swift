@@ -1,0 +1,180 @@
+package import FoundationEssentials
+package import Media
+package import Push
+package import RichPushAPI
+package import Store
+import Synchronization
+
+/// The payloads of stored pushes, which are made when the first of them is sent and remembered for a minute.
+package final class PushPayloads: Sendable {
+  /// A message with what a service makes of it.
+  package struct Prepared: Sendable {
+    package let message: PushMessage
+    package let template: PayloadTemplate
+  }
+
+  /// What a payload is of.
+  private enum Source: Hashable {
+    /// A push of the outbox, by its number.
+    case push(Int)
+    /// An event of the embedded gateway.
+    case event(notification: Int, media: String)
+  }
+
+  /// For so many seconds a payload is remembered: the link in it may be signed with a key that is removed.
+  private static let life: TimeInterval = 60
+  /// The most payloads that are remembered: those of the notifications that are being sent.
+  private static let most = 256
+
+  private let store: Store
+  private let links: MediaLinks
+  private let state = Mutex(State())
+
+  private struct State {
+    var known: [Source: (payload: Prepared, made: Date)] = [:]
+    /// Counts the changes of notifications: what was read before one is not remembered.
+    var changes = 0
+  }
+
+  package init(store: Store, links: MediaLinks) {
+    (self.store, self.links) = (store, links)
+    store.observers.onChange.add { [weak self] id in
+      self?.forget { if case .event(id, _) = $0 { true } else { false } }
+    }
+    store.observers.onEverything.add { [weak self] in self?.forget { _ in true } }
+  }
+
+  /// The payload of a push over a lane; nil if there is no such push any more.
+  package func payload(of push: Int, over lane: PushLane, at now: Date) async throws -> Prepared? {
+    let (known, changes) = known(.push(push), at: now)
+    if let known { return known }
+    guard let stored = try await store.outbox.push(push) else { return nil }
+    let message = message(stored, for: lane.traits.profile, at: now)
+    return remember(
+      Prepared(message: message, template: lane.payload(message)), .push(push), now, changes)
+  }
+
+  /// The payload of an event of the embedded gateway; nil if its notification has gone.
+  func payload(ofEvent media: String, of notification: Int, at now: Date) async throws -> Prepared?
+  {
+    let source = Source.event(notification: notification, media: media)
+    let (known, changes) = known(source, at: now)
+    if let known { return known }
+    guard let stored = try await store.notifications.notification(notification) else { return nil }
+    let push = StoredPush(message: stored.version, media: media, notification: stored)
+    let message = message(push, for: EmbeddedGateway.traits.profile, at: now)
+    return remember(
+      Prepared(message: message, template: EmbeddedGateway.payload(of: message)), source, now,
+      changes)
+  }
+
+  private func message(_ push: StoredPush, for profile: String, at now: Date) -> PushMessage {
+    guard let notification = push.notification else { return PushMessage(text: push.message.text) }
+    let (form, countsUnread) = push.message.pushForm
+    var message = PushMessage(
+      notification.id, push.message.said,
+      richType: notification.hasMedia ? notification.richType : nil, form: form ?? .silent)
+    message.countsUnread = countsUnread
+    message.media = push.media.flatMap(PushedMedia.Description.init).flatMap { media in
+      links.link(to: notification, media, for: profile, in: store, at: now)
+    }
+    return message
+  }
+
+  private func known(_ source: Source, at now: Date) -> (payload: Prepared?, changes: Int) {
+    state.withLock { state in
+      let found = state.known[source]
+      let isFresh = found.map { abs(now.timeIntervalSince($0.made)) < Self.life } ?? false
+      return (isFresh ? found?.payload : nil, state.changes)
+    }
+  }
+
+  private func remember(
+    _ payload: Prepared, _ source: Source, _ now: Date, _ changes: Int
+  ) -> Prepared {
+    state.withLock { state in
+      guard state.changes == changes else { return }
+      if state.known.count >= Self.most { state.known = [:] }
+      state.known[source] = (payload, now)
+    }
+    return payload
+  }
+
+  private func forget(_ isForgotten: (Source) -> Bool) {
+    state.withLock { state in
+      state.changes += 1
+      state.known = state.known.filter { !isForgotten($0.key) }
+    }
+  }
+}
+
+/// The media that pushes have a link to, so that a notification service extension needs no password.
+struct PushedMedia: Sendable {
+  /// The profiles whose renditions pushes have links to.
+  static let profiles = PushServices.profiles
+
+  /// By profile; one that the plugin rejected is missing.
+  let renditions: [String: StoredMedia]
+
+  /// What a push stores of the rendition for its service.
+  struct Description: Codable {
+    /// In bytes.
+    let size: Int
+    /// The media type.
+    let type: String
+
+    /// Reads what was stored; nil for `{}`.
+    init?(_ text: String) {
+      guard let stored: Self = try? JSONCoding.decode(from: text.utf8) else { return nil }
+      self = stored
+    }
+
+    fileprivate init(_ media: StoredMedia) { (size, type) = (media.size, media.mediaType) }
+  }
+
+  /// The JSON text of the rendition's description for a service; nil if there is none.
+  func description(for service: any PushService.Type) -> String? {
+    renditions[service.traits.profile].map { JSONCoding.text(Description($0)) }
+  }
+
+  /// The signed link to the rendition for a service, of a notification that is to be created; nil if there is none.
+  func link(
+    of id: Int, _ content: String, expires: Date?, by links: MediaLinks,
+    through service: any PushService.Type
+  ) -> MediaLink? {
+    let profile = service.traits.profile
+    guard let rendition = renditions[profile] else { return nil }
+    return links.link(
+      of: id, profile, content: content, Description(rendition), expires: expires, at: Date())
+  }
+}
+
+extension MediaLinks {
+  /// The link to a notification's rendition; nil if the server's public URL is not configured.
+  fileprivate func link(
+    to notification: StoredNotification, _ media: PushedMedia.Description, for profile: String,
+    in store: Store, at now: Date
+  ) -> MediaLink? {
+    link(
+      of: notification.id, profile, content: RenditionSource(notification, in: store).content,
+      media, expires: notification.expires, at: now)
+  }
+
+  fileprivate func link(
+    of id: Int, _ profile: String, content: String, _ media: PushedMedia.Description,
+    expires: Date?, at now: Date
+  ) -> MediaLink? {
+    let target = Target(
+      id: id, rendition: profile, content: content,
+      expires: Self.expiry(of: expires, now: now))
+    return url(to: target).map { MediaLink(url: $0, type: media.type, size: media.size) }
+  }
+}
+
+extension StoredMessage {
+  /// The form of its pushes and whether they set a badge, as ``Draft/storedForm`` has them.
+  package var pushForm: (form: PushForm?, badge: Bool) {
+    let words = form.split(separator: " ")
+    return (words.first.flatMap { PushForm(rawValue: String($0)) }, words.contains("badge"))
+  }
+}

@@ -1,0 +1,56 @@
+package import RichPushAPI
+
+/// A member of a message.
+package typealias MessageMember = NotificationMessage.CodingKeys
+
+/// What a push service makes of the members of a message; those that are in no set are dropped.
+package struct MessageMembers: Sendable, Equatable {
+  /// What the platform shows or follows by itself.
+  package var shown: Set<MessageMember>
+  /// What only the app's own code can use.
+  package var carried: Set<MessageMember>
+
+  /// What Apple's systems make of an alert.
+  static let appleAlert = MessageMembers(
+    shown: [
+      .text, .title, .subtitle, .sound, .category, .thread, .importance, .relevance, .replaces,
+      .lockScreen,
+    ], carried: [.alt, .link, .actions, .data])
+  /// What is left of a push that only wakes an app.
+  static let appleSilent = MessageMembers(
+    shown: [],
+    carried: [.text, .title, .subtitle, .link, .actions, .replaces, .lockScreen, .data])
+  /// The tutorial's text.
+  static let legacy = MessageMembers(shown: [], carried: [.text])
+  /// What a browser shows with this server's service worker.
+  static let browser = MessageMembers(
+    shown: [.text, .title, .subtitle, .link, .actions, .sound, .icon, .importance, .lockScreen],
+    carried: [.alt, .thread, .replaces, .colour, .data])
+  /// What an Android app gets, which shows it by its own code.
+  static let androidData = MessageMembers(
+    shown: [.importance],
+    carried: [
+      .text, .title, .subtitle, .alt, .link, .actions, .category, .sound, .thread, .replaces,
+      .lockScreen, .icon, .colour, .channel, .data, .label,
+    ])
+  /// What Android shows for an app without code.
+  static let androidNotification = MessageMembers(
+    shown: [
+      .text, .title, .subtitle, .sound, .importance, .replaces, .lockScreen, .colour, .channel,
+    ], carried: [.link, .actions, .category, .thread, .icon, .data, .label])
+}
+
+extension NotificationMessage {
+  /// The members that it has, in the order of the documentation.
+  package var present: [MessageMember] {
+    let isPresent: [MessageMember: Bool] = [
+      .text: !text.isEmpty, .title: title != nil, .subtitle: subtitle != nil, .alt: alt != nil,
+      .link: link != nil, .actions: actions != nil, .category: category != nil,
+      .sound: sound != nil, .importance: importance != nil, .relevance: relevance != nil,
+      .thread: thread != nil, .replaces: replaces != nil, .lockScreen: lockScreen != nil,
+      .icon: icon != nil, .colour: colour != nil, .channel: channel != nil, .data: data != nil,
+      .label: label != nil,
+    ]
+    return MessageMember.allCases.filter { isPresent[$0] ?? false }
+  }
+}
