@@ -68,3 +68,8 @@ enum ByteRanges: Equatable {
     }
   }
 }
+
+extension Range<Int> {
+  /// The value of Content-Range (RFC 9110, section 14.4).
+  func contentRange(of size: Int) -> String { "bytes \(lowerBound)-\(upperBound - 1)/\(size)" }
+}

@@ -1,69 +1,54 @@
 import Glibc
 import Primitives
 
-// Sending: from responses to bytes.
+// From responses to bytes.
 extension Connection {
   /// Begins to send a response.
   func send(_ response: Response) {
-    if let cached = response.cached, let cacheKey {
-      context.cachedResponses.insert(cached, for: cacheKey)
+    if let cached = response.cached, let key = exchange.cacheKey {
+      context.cachedResponses.insert(cached, for: key)
     }
-    let response = completed(response)
+    let response = exchange.completed(response, context.cors)
     switch response.body {
     case .empty: send(response.status, response.fields, [], size: 0)
     case .bytes(let bytes): send(response.status, response.fields, bytes: bytes)
     case .problem(let code, let detail, let errors):
       let json = ProblemDetails.json(
-        response.status, code: code, detail, errors: errors, requestID: requestID)
+        response.status, code: code, detail, errors: errors, requestID: exchange.requestID)
       send(response.status, response.fields, bytes: json)
     case .content(let content): send(content, with: response)
     case .events(let source): send(source, with: response)
     }
   }
 
-  /// The response with the fields that depend on the request: X-Request-Id and CORS.
-  func completed(_ response: Response) -> Response {
-    var response = response
-    if case .content = response.body {
-      // Nearly all files are sent with a prepared head, which needs a response without fields.
-      if let id = request?.clientRequestID { response.fields["X-Request-Id"] = id }
-    } else {
-      response.fields["X-Request-Id"] = requestID
-    }
-    context.cors?.addFields(to: &response.fields, for: request)
-    return response
-  }
-
-  private var requestID: String { request?.id ?? Request.id(serial) }
-
   private func send(_ status: Int, _ fields: Fields, bytes: [UInt8]) {
     send(status, fields, [.bytes(bytes)], size: bytes.count)
   }
 
   /// Begins to send a head, and the body unless the request is a HEAD.
-  private func send(_ status: Int, _ fields: Fields, _ body: [OutputQueue.Piece], size: Int) {
+  private func send(
+    _ status: Int, _ fields: Fields, _ body: [ResponseWriter.Piece], size: Int
+  ) {
     let head = ResponseHead.bytes(status, fields, status == 204 ? .none : .length(size))
-    begin(status, head, isHeadRequest ? [] : body)
+    begin(status, head, exchange.isHeadRequest ? [] : body)
   }
 
-  private func begin(_ status: Int, _ head: [UInt8], _ body: [OutputQueue.Piece] = []) {
-    let size = body.reduce(0) { $0 + $1.count }
-    response = (status, size)
-    let head = head + headEnd()
-    output = OutputQueue(head, body)
+  private func begin(_ status: Int, _ head: [UInt8], _ body: [ResponseWriter.Piece] = []) {
+    exchange.response = (status, body.reduce(0) { $0 + $1.count })
+    monitorTransfer(from: writer.total)
+    writer.queue(head + headEnd(), body)
     phase = .sending
-    monitorTransfer(queued: head.count + size)
   }
 
   /// The end of a head that is sent now.
   private func headEnd() -> [UInt8] {
-    if context.limiter.isDraining { persistence = .closed }
-    return context.headEnd(persistence)
+    if context.limiter.isDraining { exchange.persistence = .closed }
+    return context.headEnd(exchange.persistence)
   }
 
   /// Sends more of the response; false if the socket is full.
-  func sendOutput() -> Bool {
-    switch output.send(over: transport) {
+  func sendMore() -> Bool {
+    switch writer.send(over: transport) {
     case .blocked: return false
     case .failed: close()
     case .done: responseSent()
@@ -86,11 +71,11 @@ extension Connection {
     var fields = response.fields
     fields["Content-Type"] = "text/event-stream"
     fields["Cache-Control"] = "no-store"
-    let isChunked = persistence == .keptOpen  // HTTP/1.0 has no chunks
-    if !isChunked { persistence = .closed }
+    let isChunked = exchange.persistence == .keptOpen  // HTTP/1.0 has no chunks
+    if !isChunked { exchange.persistence = .closed }
     begin(
       response.status, ResponseHead.bytes(response.status, fields, isChunked ? .chunked : .none))
-    if isHeadRequest { return }
+    if exchange.isHeadRequest { return }
     let sink = EventSink(
       limit: context.limits.waitingEvents, heartbeat: context.timeouts.heartbeat,
       isChunked: isChunked
@@ -103,78 +88,36 @@ extension Connection {
   /// Sends what the stream has; false if it has nothing, or the socket is full.
   func sendEvents(from sink: EventSink) -> Bool {
     // A client that reads a stream sends nothing, so EOF means that it has disconnected.
-    if hasPeerFinished {
+    if reader.hasPeerFinished {
       close()
       return true
     }
-    switch output.send(over: transport) {
+    switch writer.send(over: transport) {
     case .blocked: return false
     case .failed: close()
     case .done:
       guard let piece = sink.next() else {
-        enqueue(sink.isChunked ? ChunkedCoding.lastChunk : [])
+        queue(sink.isChunked ? ChunkedCoding.lastChunk : [])
         sink.finish()
         phase = .sending
         return true
       }
       guard !piece.isEmpty else { return false }
-      enqueue(sink.isChunked ? ChunkedCoding.chunk(piece) : piece)
+      queue(sink.isChunked ? ChunkedCoding.chunk(piece) : piece)
     }
     return true
   }
 
-  private func enqueue(_ bytes: [UInt8]) {
-    if monitor == nil { monitorTransfer() }
-    output = OutputQueue(bytes)
-    transferred += bytes.count
+  private func queue(_ bytes: [UInt8]) {
+    if case .none = deadline { monitorTransfer(from: writer.total) }
+    writer.queue(bytes)
   }
 
   // MARK: - Files
 
-  /// Sends a file with its prepared head (200 or 304), without an output queue if the socket takes it
-  /// all.
-  func send(_ file: PreparedFile, _ status: Int) {
-    let isWhole = status == 200
-    let size = isWhole ? file.content.size : 0
-    let head = isWhole ? file.okHead : file.notModifiedHead
-    var end = headEnd()
-    if let id = request?.clientRequestID {
-      end = Array("X-Request-Id: \(id)\r\n".utf8) + end
-    }
-    response = (status, size)
-    let progress = trySending(
-      head, end, isWhole ? file.bytes : nil, isWhole ? file.file : nil, size)
-    guard let sent = progress else { return close() }
-    monitorTransfer(queued: head.count + end.count + size)
-    guard sent < transferred else { return responseSent() }
-    let body = isWhole ? file.part(0..<size) : .bytes([])
-    output = OutputQueue(Array(head) + end, [body], sent: sent)
-    phase = .sending
-  }
-
-  /// Sends what the socket takes now of a head and of a body in memory or a file; nil if the connection failed.
-  private func trySending(
-    _ head: UnsafeRawBufferPointer, _ end: [UInt8], _ bytes: UnsafeRawBufferPointer?,
-    _ file: OutgoingFile?, _ size: Int
-  ) -> Int? {
-    // Head and body share records, which the queue makes.
-    if file != nil, transport.tls != nil { return 0 }
-    let bytes = bytes ?? .empty
-    let first = end.withUnsafeBytes { end in
-      if let all = context.joined(head, end, bytes) {
-        transport.send(all, hasMore: file != nil)
-      } else {
-        transport.send(head, end, bytes, hasMore: file != nil)
-      }
-    }
-    guard let sent = first.count else { return nil }
-    guard let file, sent == head.count + end.count else { return sent }
-    return transport.send(file: file.descriptor.number, 0..<size).count.map { sent + $0 }
-  }
-
-  /// Sends a content: first preconditions, then ranges (RFC 9110, section 13.2.2).
+  /// Sends a content; before its head, since afterwards nothing can tell the client that its file is missing, the
+  /// file must be open.
   private func send(_ content: Content, with response: Response) {
-    // Before the head is sent: afterwards nothing can tell the client that the file is missing.
     if let file = context.files[content], file.isWhole { return send(file, with: response) }
     prepare(content, .preparing(content, response))
   }
@@ -189,73 +132,42 @@ extension Connection {
     }
   }
 
-  /// Continues with a response whose file was opened.
-  func resume(_ handle: RequestHandle, with file: PreparedFile?) {
-    guard case .preparing(let content, let response, let cached) = phase,
-      handle.serial == serial
-    else { return }
+  /// Continues with a response whose file was opened; nil if it could not be.
+  func resume(with file: PreparedFile?) {
     if let file { context.files.insert(file) }
-    if let cached { return sendAgain(cached, file) }
-    guard let file, let response else { return sendUnavailable(content) }
-    send(file, with: response)
+    switch phase {
+    case .preparing(let content, let response):
+      guard let file else { return sendUnavailable(content) }
+      send(file, with: response)
+    case .preparingAgain(let cached): sendAgain(cached, file)
+    default: return
+    }
   }
 
   func send(_ file: PreparedFile, with response: Response) {
-    let content = file.content
-    guard let request else { return close() }
-    guard response.status == 200 else { return sendWhole(file, with: response) }
-    switch Preconditions.evaluate(request, etag: content.etag, lastModified: content.lastModified) {
-    case .proceed: break
-    case .failed:
-      return send(
-        .problem(
-          412, "The content does not meet the preconditions (If-Match or similar).",
-          fields: response.fields)
-      )
-    case .notModified:
-      // Its Content-Length is that of the 200, though its body is not sent.
-      let fields = content.validatorFields + response.fields
-      return send(304, fields, [], size: content.size)
-    }
-    send(ranges(request, of: content), of: file, with: response)
-  }
-
-  private func ranges(_ request: Request, of content: Content) -> ByteRanges {
-    guard request.method == "GET", let range = request.fields["Range"],
-      Preconditions.allowRange(request, etag: content.etag, lastModified: content.lastModified)
-    else { return .whole }
-    return ByteRanges(range, size: content.size)
-  }
-
-  private func send(_ ranges: ByteRanges, of file: PreparedFile, with response: Response) {
-    let content = file.content
-    switch ranges {
-    case .whole: sendWhole(file, with: response)
-    case .unsatisfiable:
-      var fields = response.fields
-      fields["Content-Range"] = "bytes */\(content.size)"
-      send(.problem(416, "The content has only \(content.size) bytes.", fields: fields))
-    case .parts(let parts) where parts.count == 1:
-      var fields = content.representationFields + response.fields
-      fields["Content-Type"] = content.mediaType
-      fields["Content-Range"] = parts[0].contentRange(of: content.size)
-      send(206, fields, [file.part(parts[0])], size: parts[0].count)
-    case .parts(let parts):
-      let multipart = MultipartByteRanges(file, parts)
-      var fields = content.representationFields + response.fields
-      fields["Content-Type"] = "multipart/byteranges; boundary=\(multipart.boundary)"
-      send(206, fields, multipart.pieces, size: multipart.size)
+    guard let request = exchange.request else { return close() }
+    switch file.response(to: request, response) {
+    case .prepared: send(file, 200)
+    case .parts(let status, let fields, let body, let size):
+      send(status, fields, body, size: size)
+    case .problem(let problem): send(problem)
     }
   }
 
-  private func sendWhole(_ file: PreparedFile, with response: Response) {
-    if response.status == 200, response.fields.isEmpty, request?.method == "GET" {
-      return send(file, 200)
+  /// Sends a file with its prepared head (200 or 304), without a queue if the socket takes it all.
+  func send(_ file: PreparedFile, _ status: Int) {
+    let isWhole = status == 200
+    exchange.response = (status, isWhole ? file.content.size : 0)
+    var end = headEnd()
+    if let id = exchange.request?.clientRequestID {
+      end = Array("X-Request-Id: \(id)\r\n".utf8) + end
     }
-    let content = file.content
-    var fields = content.representationFields + response.fields
-    fields["Content-Type"] = content.mediaType
-    send(response.status, fields, [file.part(0..<content.size)], size: content.size)
+    monitorTransfer(from: writer.total)
+    let isSent = writer.send(
+      isWhole ? file.okHead : file.notModifiedHead, end, isWhole ? file : nil, over: transport,
+      joinedIn: context.shortResponse)
+    guard isSent else { return close() }
+    if writer.isEmpty { responseSent() } else { phase = .sending }
   }
 
   /// Says why a content's file cannot be sent: to the log, and to the client that it cannot.
@@ -276,12 +188,5 @@ extension Connection {
     send(
       .problem(
         503, "The content is temporarily unavailable.", fields: ["Retry-After": "1"]))
-  }
-}
-
-extension Fields {
-  /// The left fields, with the right ones in place of those of the same name.
-  fileprivate static func + (left: Fields, right: Fields) -> Fields {
-    right.items.reduce(into: left) { $0[$1.name] = $1.value }
   }
 }

@@ -1,56 +1,23 @@
-import CLinux
-
-/// A connection and its current request; used only by the thread of its event loop.
+/// A connection, used only by the thread of its event loop.
 ///
 /// A state machine: ``advance()`` is called when the socket or the application may let it continue,
-/// and returns as soon as it would block. The extensions parse requests and send responses.
+/// and returns as soon as it would block. The reader receives requests and the writer sends responses,
+/// one exchange after another.
 final class Connection {
   let transport: Transport
   let context: EventLoopContext
+  /// The address of the other end.
   let peer: String
   /// Whether it was accepted beyond the limit of connections: its first request gets a 503, unless it
   /// is one that is always answered, and the connection is then closed.
   let isOverflow: Bool
 
   var phase: Phase
-  /// When the phase times out or its transfer is checked, in milliseconds of the context's clock;
-  /// 0 is never.
-  private var deadline = 0
-  /// Measures the phase's transfer; nil if the deadline is a timeout.
-  var monitor: TransferMonitor?
-  /// The bytes of the body that were received, or of the response that were queued.
-  var transferred = 0
-
-  // Receiving.
-  /// Whether there may be something to receive: edge-triggered epoll reports it only once.
-  var isReadable = false
-  /// Whether the peer has closed its side; bytes sent before may still have to be received.
-  var hasPeerFinished = false
-  /// Bytes that were received but not parsed yet.
-  var unparsed: [UInt8] = []
-  /// Whether `unparsed` is the beginning of a head, so that more must be received.
-  var needsMoreBytes = false
-
-  // The request.
-  /// Unique per request; `X-Request-Id` is derived from it.
-  var serial: UInt64 = 0
-  var request: Request?
-  /// Where its response may be cached; nil if the response depends on more than target and credentials.
-  var cacheKey: CachedResponses.Key?
-  /// The response that is sent again, if it was cached.
-  var cached: (any CachedResponse)?
-  /// When the turn began in which the head was complete, in nanoseconds.
-  var startTime = 0
-  /// Whether the response must have no body, but the fields as if it had one.
-  var isHeadRequest = false
-
-  // The response.
-  /// Its status and body size; nil before it starts and after it was reported.
-  var response: (status: Int, bytes: Int)?
-  var output = OutputQueue()
-  var persistence = ResponseHead.Persistence.keptOpen
-  /// Whether unread bytes may arrive: closing must then not reset the connection.
-  var leavesBytesUnread = false
+  private(set) var deadline = Deadline.none
+  var reader = RequestReader()
+  /// The current request and its response, or the previous ones.
+  var exchange: Exchange
+  var writer = ResponseWriter()
 
   enum Phase {
     case tlsHandshake
@@ -62,8 +29,10 @@ final class Connection {
     case body(IncomingBody)
     /// The application is producing the response.
     case responding(Task<Void, Never>)
-    /// Another thread is opening the file of the response, or of a cached one.
-    case preparing(Content, Response?, cached: (any CachedResponse)? = nil)
+    /// Another thread is opening the file of the response.
+    case preparing(Content, Response)
+    /// Another thread is opening the file of a cached response, which is sent again.
+    case preparingAgain(any CachedResponse)
     case sending
     case streaming(EventSink)
     /// The response was sent; further input is discarded until the peer closes.
@@ -96,22 +65,13 @@ final class Connection {
     (self.transport, self.context) = (transport, context)
     (self.peer, self.isOverflow) = (peer, isOverflow)
     phase = transport.tls == nil ? .head : .tlsHandshake
+    exchange = Exchange(serial: 0, startTime: context.turnStart)
     setTimeout(headTimeout)
-    startTime = context.turnStart
   }
 
   /// Identifies the current request for other threads.
-  var handle: RequestHandle { RequestHandle(descriptor: transport.descriptor, serial: serial) }
-
-  var headTimeout: Int {
-    isOverflow ? min(context.timeouts.head, Self.overflowHeadTimeout) : context.timeouts.head
-  }
-
-  /// Records the readiness that epoll reported.
-  func note(events: UInt32) {
-    let ended = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
-    if events & ended != 0 { hasPeerFinished = true }
-    if events & (ended | EPOLLIN.rawValue) != 0 { isReadable = true }
+  var handle: RequestHandle {
+    RequestHandle(descriptor: transport.descriptor, serial: exchange.serial)
   }
 
   /// Advances until it would block or has used its steps for this turn.
@@ -121,8 +81,8 @@ final class Connection {
         switch phase {
         case .tlsHandshake: handshake()
         case .head, .body, .lingering: receive()
-        case .planning, .responding, .preparing: false
-        case .sending: sendOutput()
+        case .planning, .responding, .preparing, .preparingAgain: false
+        case .sending: sendMore()
         case .streaming(let sink): sendEvents(from: sink)
         case .closed: false
         }
@@ -143,29 +103,46 @@ final class Connection {
 
   // MARK: - Deadlines
 
-  /// Sets the timeout of the current phase, in milliseconds.
-  func setTimeout(_ milliseconds: Int) {
-    setDeadline(milliseconds)
-    monitor = nil
+  var headTimeout: Int {
+    isOverflow ? min(context.timeouts.head, Self.overflowHeadTimeout) : context.timeouts.head
   }
 
-  /// Removes the deadline of the current phase.
-  func clearDeadline() { (deadline, monitor) = (0, nil) }
+  private var lingerTimeout: Int { isOverflow ? Self.overflowLingerTimeout : Self.lingerTimeout }
 
-  /// Moves the deadline; the monitor, if any, stays.
-  func setDeadline(_ milliseconds: Int) { deadline = context.now + milliseconds }
+  /// Limits the time of the current phase, in milliseconds.
+  func setTimeout(_ milliseconds: Int) { deadline = .timeout(at: context.now + milliseconds) }
+
+  /// Monitors the transfer that begins now, instead of limiting its total time.
+  ///
+  /// - Parameter start: the bytes that were transferred before.
+  func monitorTransfer(from start: Int) {
+    check(TransferMonitor(now: context.now, from: start), within: context.timeouts.checkInterval)
+  }
+
+  private func check(_ monitor: TransferMonitor, within milliseconds: Int) {
+    deadline = .check(monitor, at: context.now + milliseconds)
+  }
+
+  /// Has the transfer checked soon, if it is monitored.
+  private func checkTransfer(within milliseconds: Int) {
+    guard case .check(let monitor, _) = deadline else { return }
+    check(monitor, within: min(context.timeouts.checkInterval, milliseconds))
+  }
 
   /// Checks the deadline; returns whether it has passed, so that the connection must advance.
   func checkDeadline() -> Bool {
     if case .streaming(let sink) = phase { sink.sendHeartbeat(now: context.now) }
-    guard deadline != 0, deadline < context.now else { return false }
-    let isMonitored = monitor != nil
-    if isMonitored, checkTransfer() { return false }
+    guard deadline.hasPassed(at: context.now) else { return false }
+    var isTooSlow = false
+    if case .check(let monitor, _) = deadline {
+      if isFastEnough(monitor) { return false }
+      isTooSlow = true
+    }
     if isReceivingRequest {
       rejectLateRequest()
     } else {
       // Otherwise the kernel would keep the unread output for minutes.
-      if isMonitored { transport.abort() }
+      if isTooSlow { transport.abort() }
       abort()
     }
     return true
@@ -174,10 +151,45 @@ final class Connection {
   /// Whether a part of a request has arrived, and the rest has not.
   private var isReceivingRequest: Bool {
     switch phase {
-    case .head: needsMoreBytes && !unparsed.isEmpty
+    case .head: reader.isInsideHead
     case .body: true
     default: false
     }
+  }
+
+  /// Whether the monitored transfer may go on; sets the next deadline.
+  private func isFastEnough(_ monitor: TransferMonitor) -> Bool {
+    var minimum = context.limits.transferBytes
+    let transferred: Int
+    switch phase {
+    case .body(let body):
+      transferred = body.received
+      if !body.wantsBytes {  // the client waits for the disk
+        monitorTransfer(from: transferred)
+        return true
+      }
+    case .streaming(let sink):
+      guard !writer.isEmpty || sink.unsentBytes > 0 || transport.unsent > 0 else {
+        deadline = .none
+        return true
+      }
+      // A closed stream is a response like any other; an open one may be read slowly.
+      if !sink.isClosed { minimum = 1 }
+      transferred = writer.acknowledged(over: transport)
+    case .head where transport.unacknowledged == 0:
+      setTimeout(max(0, context.timeouts.idle - context.timeouts.checkInterval))
+      return true
+    case .lingering where transport.unacknowledged == 0:
+      setTimeout(exchange.leavesBytesUnread ? lingerTimeout : 0)
+      return true
+    // The kernel buffers the end of a response until the peer has received it.
+    default: transferred = writer.acknowledged(over: transport)
+    }
+    var monitor = monitor
+    let isFastEnough = monitor.isFastEnough(
+      transferred, minimum: minimum, now: context.now, timeouts: context.timeouts)
+    check(monitor, within: context.timeouts.checkInterval)
+    return isFastEnough
   }
 
   /// Closes now; a request that the application is working on gets a 503.
@@ -189,7 +201,7 @@ final class Connection {
     case .responding(let task):
       task.cancel()
       send(Self.timedOut)
-    case .preparing: send(Self.timedOut)
+    case .preparing, .preparingAgain: send(Self.timedOut)
     default: close()
     }
   }
@@ -204,14 +216,14 @@ final class Connection {
     if case .streaming(let sink) = phase { sink.closeForShutdown() }
     if case .head = phase {
       // A request may have arrived that epoll has not reported yet.
-      isReadable = true
+      reader.isReadable = true
       _ = advance()
     }
     switch phase {
     case .tlsHandshake: close()
-    case .head where unparsed.isEmpty:
+    case .head where reader.isEmpty:
       // A proxy that has just used it may be sending a request: it could not repeat a POST that is lost.
-      if context.turnStart - startTime < Self.drainTime * 1_000_000 {
+      if context.turnStart - exchange.startTime < Self.drainTime * 1_000_000 {
         setTimeout(Self.drainTime)
       } else {
         close()
@@ -222,20 +234,19 @@ final class Connection {
 
   /// Ends the connection; its event loop closes the descriptor.
   func close() {
-    report(isComplete: false)
+    exchange.end(isComplete: false, peer: peer, in: context)
     if case .streaming(let sink) = phase { sink.finish() }
     phase = .closed
   }
 
   /// Waits for the next request, or closes, after the response was passed to the kernel.
   func responseSent() {
-    report(isComplete: true)
-    request = nil
-    if persistence == .closed || context.limiter.isDraining {
+    exchange.end(isComplete: true, peer: peer, in: context)
+    if exchange.persistence == .closed || context.limiter.isDraining {
       closeGracefully()
     } else {
       phase = .head
-      setDeadline(min(context.timeouts.checkInterval, context.timeouts.idle))
+      checkTransfer(within: context.timeouts.idle)
     }
   }
 
@@ -245,44 +256,30 @@ final class Connection {
   /// peer (RFC 9112, section 9.6).
   private func closeGracefully() {
     let hasUnacknowledged = transport.unacknowledged > 0
-    guard leavesBytesUnread || isReadable || !unparsed.isEmpty || hasUnacknowledged else {
+    guard
+      exchange.leavesBytesUnread || reader.isReadable || !reader.isEmpty || hasUnacknowledged
+    else {
       transport.tls?.finish()
       return close()
     }
     // What a peer that has gone did not acknowledge stays in the kernel's queue for ever.
     guard transport.finish() else { return close() }
-    (phase, unparsed) = (.lingering, [])
+    phase = .lingering
+    reader.discard()
     if hasUnacknowledged {
-      setDeadline(min(context.timeouts.checkInterval, Self.firstLingerCheck))
+      checkTransfer(within: Self.firstLingerCheck)
     } else {
       setTimeout(lingerTimeout)
     }
   }
 
-  var lingerTimeout: Int { isOverflow ? Self.overflowLingerTimeout : Self.lingerTimeout }
-
   /// Handles the end of what the peer sends; it may still be reading a response.
   func peerFinished() {
-    isReadable = false
-    switch phase {
-    case .head where monitor != nil && transport.unacknowledged > 0: closeGracefully()
-    case .lingering where transport.unacknowledged > 1: break  // our FIN counts as one byte
+    reader.isReadable = false
+    switch (phase, deadline) {
+    case (.head, .check) where transport.unacknowledged > 0: closeGracefully()
+    case (.lingering, _) where transport.unacknowledged > 1: break  // our FIN counts as one byte
     default: close()
     }
-  }
-
-  private func report(isComplete: Bool) {
-    guard let (status, bytes) = response else { return }
-    let nanoseconds = context.time() - startTime
-    defer { (response, cached) = (nil, nil) }
-    if let cached {
-      cached.recordEnd(status: status, bytes: bytes, nanoseconds: nanoseconds)
-      guard context.recordsCached else { return }
-    }
-    context.observer?.record(
-      AccessRecord(
-        request: request, method: cached == nil ? request?.method ?? "" : "GET", serial: serial,
-        route: cached?.route ?? context.responder.route(of: request), peer: peer, status: status,
-        bytes: bytes, nanoseconds: nanoseconds, isComplete: isComplete, isCached: cached != nil))
   }
 }

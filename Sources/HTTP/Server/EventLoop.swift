@@ -78,7 +78,7 @@ final class EventLoop {
       for message in context.queue.takeAll() { handle(message) }
     case let descriptor:
       guard let connection = connection(descriptor) else { return }
-      connection.note(events: event.events)
+      connection.reader.note(events: event.events)
       advance(connection)
     }
   }
@@ -188,14 +188,12 @@ final class EventLoop {
 
   private func handle(_ message: LoopMessage) {
     switch message {
-    case .plan(let handle, let plan): resume(handle) { $0.resume(handle, with: plan) }
-    case .response(let handle, let response):
-      resume(handle) { $0.resume(handle, with: response) }
+    case .plan(let handle, let plan): resume(handle) { $0.resume(with: plan) }
+    case .response(let handle, let response): resume(handle) { $0.resume(with: response) }
     case .interruption(let handle, let response):
-      resume(handle) { $0.interruptBody(handle, with: response) }
-    case .saved(let handle, let error):
-      resume(handle) { $0.resume(handle, afterSaving: error) }
-    case .prepared(let handle, let file): resume(handle) { $0.resume(handle, with: file) }
+      resume(handle) { $0.interruptBody(with: response) }
+    case .saved(let handle, let error): resume(handle) { $0.resume(afterSaving: error) }
+    case .prepared(let handle, let file): resume(handle) { $0.resume(with: file) }
     case .events(let handle): resume(handle) { _ in }
     case .stopAccepting(let group):
       // The backlog's connections would be reset: accept them now, and answer while draining. If the
@@ -211,7 +209,9 @@ final class EventLoop {
   }
 
   private func resume(_ handle: RequestHandle, _ body: (Connection) -> Void) {
-    guard let connection = connection(handle.descriptor) else { return }
+    guard let connection = connection(handle.descriptor), connection.handle == handle else {
+      return
+    }
     body(connection)
     advance(connection)
   }

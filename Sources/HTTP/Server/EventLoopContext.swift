@@ -27,8 +27,8 @@ final class EventLoopContext {
   let queue: EventLoopQueue
   /// The receive buffer of all connections; a connection copies what it keeps.
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-  private let shortResponse = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: 4 << 10, alignment: 16)
+  /// Where the parts of a short response are joined.
+  let shortResponse = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 << 10, alignment: 16)
   /// The open connections of the loop.
   var openConnections = 0
   /// Reads ``ServerConfiguration/time``.
@@ -90,19 +90,6 @@ final class EventLoopContext {
     headEnds[persistence.rawValue]
   }
 
-  /// A copy of the pieces in one, valid until the next call; nil if they are too long for a copy to be
-  /// cheaper than a system call with several pieces.
-  func joined(
-    _ head: UnsafeRawBufferPointer, _ end: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer
-  ) -> UnsafeRawBufferPointer? {
-    let count = head.count + end.count + body.count
-    guard count <= shortResponse.count, let base = shortResponse.baseAddress else { return nil }
-    base.copy(head)
-    (base + head.count).copy(end)
-    (base + head.count + end.count).copy(body)
-    return UnsafeRawBufferPointer(start: base, count: count)
-  }
-
   // 2^64 divided by the golden ratio: its multiples (a Weyl sequence) visit all numbers in no obvious
   // order, so that request IDs do not reveal the number of requests.
   private static let serialStep: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -114,14 +101,8 @@ final class EventLoopContext {
   }
 }
 
-extension UnsafeMutableRawPointer {
-  fileprivate func copy(_ bytes: UnsafeRawBufferPointer) {
-    if let base = bytes.baseAddress { copyMemory(from: base, byteCount: bytes.count) }
-  }
-}
-
 /// Identifies a request of an event loop for other threads, even when its connection is closed.
-struct RequestHandle: Sendable {
+struct RequestHandle: Sendable, Equatable {
   let descriptor: Int32
   /// Distinguishes it from others on the same descriptor.
   let serial: UInt64

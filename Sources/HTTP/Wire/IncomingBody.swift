@@ -26,6 +26,8 @@ final class IncomingBody {
   private let file: BodyFile?
   private var framing: Framing
   private var size = 0
+  /// The bytes that were received of it, which are more than its size if it is chunked.
+  private(set) var received = 0
 
   /// How far the file is.
   private enum FileState { case new, open, closed, handedOver }
@@ -81,17 +83,23 @@ final class IncomingBody {
   /// Consumes the body's part of the received bytes.
   ///
   /// - Returns: how many bytes that is.
-  func consume(_ received: UnsafeRawBufferPointer) throws(HTTPError) -> Int {
+  func consume(_ bytes: UnsafeRawBufferPointer) throws(HTTPError) -> Int {
+    let count = try decode(bytes)
+    received += count
+    return count
+  }
+
+  private func decode(_ bytes: UnsafeRawBufferPointer) throws(HTTPError) -> Int {
     switch framing {
     case .sized(let remaining):
-      let count = min(remaining, received.count)
+      let count = min(remaining, bytes.count)
       framing = .sized(remaining: remaining - count)
-      try append(UnsafeRawBufferPointer(rebasing: received[..<count]))
+      try append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
       return count
     case .chunked(var decoder):
       var position = 0
-      while position < received.count, !decoder.isComplete {
-        let rest = UnsafeRawBufferPointer(rebasing: received[position...])
+      while position < bytes.count, !decoder.isComplete {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
         let (used, content) = try decoder.next(rest)
         try append(UnsafeRawBufferPointer(rebasing: rest[content]))
         position += used

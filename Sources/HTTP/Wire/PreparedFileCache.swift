@@ -115,7 +115,7 @@ final class PreparedFile: @unchecked Sendable {  // its memory is not changed
   var isWhole: Bool { file.map { content.isSize(of: $0.descriptor) } ?? true }
 
   /// A part of the file.
-  func part(_ range: Range<Int>) -> OutputQueue.Piece {
+  func part(_ range: Range<Int>) -> ResponseWriter.Piece {
     if let bytes { return .bytes(Array(bytes[range])) }
     return file.map { .file($0, range) } ?? .bytes([])
   }
