@@ -39,7 +39,8 @@ package final class KeyedSemaphore<Key: Hashable & Sendable>: Sendable {
   /// The permits of a key that have not ended.
   package func running(_ key: Key) -> Int { state.withLock { $0.entries[key]?.running ?? 0 } }
 
-  /// What was admitted; it ends with ``end()``, or with the last reference to it.
+  /// What was admitted; it ends with ``end()``, or with the last reference to it, which may be before the end of a scope
+  /// in which it is not used any more.
   package final class Permit: Sendable {
     private let semaphore: KeyedSemaphore
     private let key: Key

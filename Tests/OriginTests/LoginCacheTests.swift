@@ -41,7 +41,7 @@ import Testing
     #expect((1...3).allSatisfy { !isValid("\($0)", logins) })
   }
 
-  @Test func `what was verified before a change is not remembered after it`() {
+  @Test func `what was verified before a change must be verified again`() {
     let logins = LoginCache()
     let (before, other) = (logins.changes.moment, logins.changes.moment)
     logins.changes.record(1)

@@ -189,8 +189,8 @@ final class Authenticator: Sendable {
     } catch { return .failed(ServiceError(any: error)) }
   }
 
-  /// Verifies credentials, and remembers whose they are, unless that user is changed meanwhile: then what was read may
-  /// be from before the change.
+  /// Verifies credentials, and remembers whose they are; as changed if that user is changed meanwhile, since what was
+  /// read may be from before.
   func remembering(
     _ key: LoginCache.Key, _ verify: () async throws -> Verification
   ) async rethrows -> Verification {

@@ -55,7 +55,6 @@ final class LoginCache: Sendable {
 
   /// Remembers a caller whose credentials were verified; `moment` was asked for before.
   func add(_ caller: Caller, as key: Key, verified moment: ChangeClock.Moment) {
-    guard !changes.hasChanged(caller.id.rawValue, since: moment) else { return }
     let login = Known(caller: caller, expires: seconds + lifetime, verified: moment)
     logins.withLock { $0.insert(login, for: key) }
   }

@@ -53,9 +53,12 @@ package final class WebPushProvider: PushProvider, PushService {
     guard endpoint.origin == origin else {
       return .retry(after: .seconds(1), reason: "The subscription has moved to another service.")
     }
-    let permit = push.user.map(sender.permit)
-    if case .some(nil) = permit { return Self.held }
-    defer { permit??.end() }
+    var permit: KeyedSemaphore<Int>.Permit?
+    if let user = push.user {
+      permit = sender.permit(for: user)
+      if permit == nil { return Self.held }
+    }
+    defer { permit?.end() }
     var addresses: [String]?
     switch await sender.addresses(of: endpoint, for: push.user) {
     case nil: break
