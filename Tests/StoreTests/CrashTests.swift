@@ -1,5 +1,5 @@
-import FoundationEssentials
-import Glibc
+import Foundation
+import StandIns
 import Testing
 
 @testable import Store
@@ -52,16 +52,13 @@ import Testing
 
   /// Kills the writing process once it has acknowledged `enough`, and returns all it acknowledged.
   private func killWriter(after enough: Int) throws -> [Int] {
-    var pipes: [Int32] = [0, 0]
-    guard pipe(&pipes) == 0 else { throw StoreError("make", "a pipe") }
-    for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let output = try #require(fdopen(pipes[0], "r"))
+    let pipe = Pipe()
+    let output = try #require(fdopen(dup(pipe.fileHandleForReading.fileDescriptor), "r"))
     defer { fclose(output) }
-
-    let child = try ChildProcess.start(
-      ChildProcess.ownProgram, ChildProcess.arguments(filter: "writes until it is killed"),
-      environment: ["\(Self.variable)=\(scratch.folder)"], output: pipes[1])
-    close(pipes[1])
+    let writer = try StartedProgram.tests(
+      named: "writes until it is killed", environment: [Self.variable: scratch.folder],
+      output: pipe.fileHandleForWriting)
+    try pipe.fileHandleForWriting.close()
     var acknowledged: [Int] = []
     var line: UnsafeMutablePointer<CChar>?
     var capacity = 0
@@ -70,10 +67,9 @@ import Testing
       let words = text.split(whereSeparator: \.isWhitespace)
       guard words.count == 2, words[0] == "acknowledged", let id = Int(words[1]) else { continue }
       acknowledged.append(id)
-      if acknowledged.count == enough { kill(child, SIGKILL) }
+      if acknowledged.count == enough { writer.send(SIGKILL) }
     }
-    var status: Int32 = 0
-    #expect(waitpid(child, &status, 0) == child)
+    #expect(writer.waitForEnd() == -SIGKILL)
     return acknowledged
   }
 }

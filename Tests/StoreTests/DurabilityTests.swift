@@ -1,6 +1,6 @@
 import Dispatch
-import FoundationEssentials
-import Glibc
+import Foundation
+import StandIns
 import Testing
 
 @testable import Store
@@ -11,21 +11,22 @@ import Testing
   private let scratch = Scratch()
 
   /// Whether strace is installed and may trace.
-  private static func canTrace() async -> Bool {
-    (try? await ChildProcess.run("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"])) == 0
+  private static func canTrace() -> Bool {
+    (try? StartedProgram.run("/usr/bin/strace", ["-o", "/dev/null", "/bin/true"]))?.exitCode == 0
   }
 
-  @Test(.enabled("needs strace, and the right to trace processes") { await canTrace() })
+  @Test(.enabled("needs strace, and the right to trace processes") { canTrace() })
   func `content, transactions and backups are synchronized before they count`() async throws {
     let output = scratch.folder + "/trace"
-    let status = try await ChildProcess.run(
-      "/usr/bin/strace",
-      [
+    let traced = try StartedProgram.tests(
+      named: "works while it is traced", environment: [Self.variable: "\(scratch.folder)/data"],
+      by: [
+        "/usr/bin/strace",
         "-f", "-y", "--seccomp-bpf", "-e", "trace=/^(f(data)?sync|syncfs|rename.*|mkdir.*)$", "-o",
-        output, ChildProcess.ownProgram,
-      ] + ChildProcess.arguments(filter: "works while it is traced"),
-      environment: ["\(Self.variable)=\(scratch.folder)/data"])
-    try #require(status == 0)
+        output,
+      ])
+    let exitCode = await traced.exitCode()
+    try #require(exitCode == 0)
     let text = try #require(
       FileManager.default.contents(atPath: output).map { String(decoding: $0, as: UTF8.self) })
     let calls = text.split(separator: "\n").map(String.init)
@@ -102,52 +103,5 @@ import Testing
     }
     try await store.accounts.addUser("alice", hash: "", role: .device)
     try await store.backup(to: folder + "/copy")
-  }
-}
-
-/// Other processes, which these tests start and wait for.
-enum ChildProcess {
-  /// What runs only the tests with this name in another process of the same program.
-  static func arguments(filter: String) -> [String] {
-    ["--testing-library", "swift-testing", "--filter", filter]
-  }
-
-  /// The program that runs these tests.
-  static var ownProgram: String {
-    realpath("/proc/self/exe", nil).map { path in
-      defer { free(path) }
-      return String(cString: path)
-    } ?? CommandLine.arguments[0]
-  }
-
-  /// Starts a program; its standard output is `output`, or discarded.
-  static func start(
-    _ program: String, _ arguments: [String], environment: [String] = [], output: Int32? = nil
-  ) throws -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output ?? STDERR_FILENO, STDOUT_FILENO)
-    let argv = ([program] + arguments).map { strdup($0) } + [nil]
-    let envp = (environment + ["PATH=/usr/bin:/bin"]).map { strdup($0) } + [nil]
-    defer { for string in argv + envp { free(string) } }
-    var child: pid_t = 0
-    let status = posix_spawn(&child, program, &actions, nil, argv, envp)
-    guard status == 0 else { throw StoreError(errno: status, "start", program) }
-    return child
-  }
-
-  /// Runs a program to its end, and returns its exit status as wait(2) does.
-  static func run(
-    _ program: String, _ arguments: [String], environment: [String] = []
-  ) async throws -> Int32 {
-    // Not on a thread of Swift's pool, which the other tests need.
-    try await BlockingQueue("child").run {
-      let child = try start(program, arguments, environment: environment)
-      var status: Int32 = 0
-      while waitpid(child, &status, 0) < 0, errno == EINTR {}
-      return status
-    }
   }
 }
