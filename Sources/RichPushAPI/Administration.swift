@@ -95,7 +95,7 @@ public struct LaneReport: Sendable, Equatable, Codable {
     @Nullable public var until: Date?
     /// The pushes that wait.
     public let queued: Int
-    /// When the oldest of them became due.
+    /// When the oldest of them became due; nil if all are scheduled for later.
     @Nullable public var oldestWaiting: Date?
     /// Pushes sent, failed and to be repeated since the server started.
     public let sent, failed, retried: Int

@@ -303,6 +303,29 @@ import Testing
     #expect(try await store.outbox.jobs(limit: 9).count == 1)
   }
 
+  @Test func `what is scheduled does not hide since when other pushes wait`() async throws {
+    let store = try scratch.open()
+    func oldest() async throws -> [Date?] {
+      try await store.administration.laneQueues().map(\.oldest)
+    }
+    let start = scratch.now
+    var new = NotificationInsert.any(to: alice)
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.notBefore = start + 100
+    _ = try await store.notifications.create(new)
+    #expect(try await oldest() == [nil])
+    new.notBefore = nil
+    _ = try await store.notifications.create(new)
+    #expect(try await oldest() == [start])
+    scratch.pass(50)
+    // Its next attempt is later than the scheduled one, but it waits since the start.
+    let jobs = try await lease(store, lane: "azure")
+    let retry = JobOutcome.retry(at: start + 1000, reason: "503")
+    try await store.outbox.settle(jobs.map { ($0.id, retry) })
+    #expect(jobs.count == 1)
+    #expect(try await oldest() == [start])
+  }
+
   @Test func `leases what has been due longest, up to the limit`() async throws {
     let store = try scratch.open()
     for delay in [300.0, 100, 200, 900] {

@@ -26,7 +26,7 @@ package struct LaneQueue: Sendable, Equatable {
   package let lane: String
   /// The number of queued jobs.
   package let queued: Int
-  /// When the notification of the oldest one became due; nil if it belongs to none.
+  /// When the notification of the oldest one became due; nil if none is: the jobs are scheduled, or belong to none.
   package let oldest: Date?
   /// Why the next one was not sent before, or nil.
   package let reason: String?

@@ -143,19 +143,22 @@ extension EngineTables {
   func replay(lane: String?) async throws -> Int { try await replay(job: nil, lane: lane) }
 
   func laneQueues() async throws -> [LaneQueue] {
-    try await database.read { connection in
+    let now = now()
+    return try await database.read { connection in
+      // `due` is not asked for: a push that is to be sent again is due later than at first.
       try connection.all(
         """
         SELECT waiting.lane, waiting.number,
           (SELECT CASE WHEN not_before > created THEN not_before ELSE created END
-            FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification WHERE job.id = oldest),
+            FROM job JOIN push ON push.id = job.push JOIN notification ON notification.id = push.notification
+            WHERE state = 'queued' AND job.lane = waiting.lane AND (not_before IS NULL OR not_before <= $1)
+            ORDER BY job.id LIMIT 1),
           (SELECT reason FROM job WHERE state = 'queued' AND job.lane = waiting.lane
             ORDER BY due LIMIT 1)
         FROM (
-          SELECT lane, count(*) AS number, min(id) AS oldest FROM job
-          WHERE state = 'queued' GROUP BY lane
+          SELECT lane, count(*) AS number FROM job WHERE state = 'queued' GROUP BY lane
         ) AS waiting ORDER BY waiting.lane
-        """, as: LaneQueue.init)
+        """, now, as: LaneQueue.init)
     }
   }
 }
