@@ -11,7 +11,7 @@ import Glibc
 /// 1. `Blobs.add` writes the content to `tmp/`, makes it durable (fsync, or syncfs for many files at once),
 ///    renames it, and makes the name durable (`GroupCommit`).
 /// 2. `create` inserts the notification, its recipients, push events and jobs in one transaction. COMMIT
-///    syncs SQLite's log (`Writer`, `synchronous = FULL`). Only then does it return.
+///    syncs SQLite's log (`SQLiteWriter`, `synchronous = FULL`). Only then does it return.
 ///
 /// A crash before 2 leaves content that nothing refers to, which `collect` removes.
 package final class Store: Sendable {

@@ -243,7 +243,7 @@ import Testing
     async throws
   {
     try await fill("one")
-    let version = Schema.version
+    let version = SQLiteSchema.version
     try source("PRAGMA user_version = \(version + 1)")
     try await expectRefusal(.newer, "newer richpush")
     try source("PRAGMA user_version = \(version)")

@@ -1,7 +1,7 @@
 /// The tables in PostgreSQL, in the version that the table `schema_version` has.
 ///
 /// To change a table, change ``creation``, and append to ``steps`` what brings a database of the version before to
-/// it, beside that of SQLite's ``Schema``. Never change a step that was released. While nodes are upgraded one after
+/// it, beside that of ``SQLiteSchema``. Never change a step that was released. While nodes are upgraded one after
 /// the other, those of the earlier version use the new tables, or stop.
 enum PostgresSchema {
   /// The version before the first step: that of commit c1a7ad3.

@@ -11,9 +11,9 @@ struct SQLiteMigrationSource {
   /// Throws `newer` or `damaged` if it cannot be read, or rows in it refer to nothing.
   static func open(_ path: String) throws -> SQLiteMigrationSource {
     let connection = try SQLiteConnection.open(path, for: .writing)
-    if try connection.value("PRAGMA user_version", as: Int.self) != Schema.version {
-      try Schema.copyBeforeMigration(connection, at: path)
-      try Schema.migrate(connection) { try $0.addFirstKeys() }
+    if try connection.value("PRAGMA user_version", as: Int.self) != SQLiteSchema.version {
+      try SQLiteSchema.copyBeforeMigration(connection, at: path)
+      try SQLiteSchema.migrate(connection) { try $0.addFirstKeys() }
     }
     // Without it, a command could change what has been copied.
     try connection.script("BEGIN IMMEDIATE")

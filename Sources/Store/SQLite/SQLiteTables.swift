@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The tables in a SQLite database.
 ///
 /// Reads take microseconds and never wait for a write, so they are synchronous and run on the caller's thread.
-/// Writes that wait at the same time share one transaction and its fsync (``Writer``).
+/// Writes that wait at the same time share one transaction and its fsync (``SQLiteWriter``).
 final class SQLiteTables: EngineTables {
   let database: SQLiteDatabase
   let blobs: Blobs

@@ -8,7 +8,7 @@ import Waiting
 
 @testable import Store
 
-@Suite(.sqlite, .timeLimit(.minutes(1))) struct WriterTests {
+@Suite(.sqlite, .timeLimit(.minutes(1))) struct SQLiteWriterTests {
   private let scratch = Scratch()
 
   @Test func `fails one change of a commit without the others`() async throws {
@@ -102,7 +102,7 @@ import Waiting
     try connection.script("CREATE TABLE guest(name)")
     let checkpointer = try Checkpointer(path)
     // Without the third, it would wait until the test's time is over.
-    let writer = Writer(
+    let writer = SQLiteWriter(
       connection, checkpointer: checkpointer, observers: CommitObservers(),
       batchTimeout: .seconds(3600))
     try await withThrowingTaskGroup(of: Int.self) { group in
@@ -126,7 +126,7 @@ import Waiting
     let commits = Mutex(0)
     let observers = CommitObservers()
     observers.onCommit.add { commits.withLock { $0 += 1 } }
-    let writer = Writer(
+    let writer = SQLiteWriter(
       connection, checkpointer: checkpointer, observers: observers, batchTimeout: .seconds(3600))
     writer.writeSoon(within: .seconds(3600)) { connection in
       try connection.run("INSERT INTO guest VALUES ('patient')")
@@ -143,7 +143,7 @@ import Waiting
     let path = "\(scratch.folder)/patient.db"
     let connection = try SQLiteConnection.open(path, for: .writing)
     try connection.script("CREATE TABLE guest(name)")
-    let writer = Writer(
+    let writer = SQLiteWriter(
       connection, checkpointer: try Checkpointer(path), observers: CommitObservers())
     writer.writeSoon(within: .seconds(3600)) { connection in
       try connection.run("INSERT INTO guest VALUES ('patient')")

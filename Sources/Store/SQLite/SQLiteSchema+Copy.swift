@@ -1,7 +1,7 @@
 import Glibc
 import Primitives
 
-extension Schema {
+extension SQLiteSchema {
   /// Copies a database that is about to be migrated to `<path>.before-<version>`, so that the program that
   /// wrote it can be used again; only the last such copy is kept.
   ///

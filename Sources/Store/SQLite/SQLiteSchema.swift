@@ -6,7 +6,7 @@ import CSQLite
 /// it, beside that of ``PostgresSchema``. Never change a step that was released.
 ///
 /// docs/CONTRIBUTING.md lists what else a new column of notifications needs.
-enum Schema {
+enum SQLiteSchema {
   /// The version before the first step: that of commit c1a7ad3.
   private static let firstVersion = 19
   /// The version of ``creation``.
