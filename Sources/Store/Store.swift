@@ -86,7 +86,7 @@ package final class Store: Sendable {
     let start = access == .owner ? NodeStart(in: folder) : nil
     node = start?.node
     if access == .owner {
-      folder.removeTemporaryFiles()
+      StorePart.removeTemporaryFiles(in: folder.temporary)
       try folder.setObjectStore(objects?.url)
     }
     self.objects = objects.map(ObjectStore.init)
@@ -110,11 +110,14 @@ package final class Store: Sendable {
   }
 
   /// Whether there is a store in a folder; false also if this user cannot read the folder.
-  package static func exists(in folder: String) -> Bool { DataFolder.isStore(folder) }
+  package static func exists(in folder: String) -> Bool {
+    if case .store = try? FolderContent(of: folder) { true } else { false }
+  }
 
   /// Throws `conflict` unless a store is in a folder or could be made there; changes nothing.
   package static func requireRoom(in folder: String) throws(StoreError) {
-    try DataFolder.requireRoom(in: folder)
+    guard stat(ofLink: folder) != nil else { return }
+    try FolderContent(of: folder).requireStoreOrNothing(in: folder)
   }
 
   /// Connects to the PostgreSQL database at a URL and changes nothing; throws a `StoreError` if a server could not use

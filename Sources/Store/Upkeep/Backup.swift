@@ -60,8 +60,10 @@ extension Store {
   package static func restore(from backup: String, to path: String) throws -> String? {
     let source = DataFolder(existing: backup)
     let isDump = stat(ofFile: source.dump) != nil
-    guard try DataFolder.isComplete(backup, isDump: isDump) else {
-      throw StoreError(.missing, "there is no complete backup of richpush in \(backup)")
+    switch try FolderContent(of: backup) {
+    case .store: break
+    case .somethingElse where isDump: break
+    default: throw StoreError(.missing, "there is no complete backup of richpush in \(backup)")
     }
     try Backup.build(path) { target in
       var blobs: [Digest] = []
@@ -95,16 +97,16 @@ private enum Backup {
       throw StoreError(.inUse, "another richpush makes a backup or a store in \(path)")
     }
     try DataFolder(existing: path).requireOwner(of: folder)
-    if case .unfinishedCopy = try DataFolder.content(of: folder),
-      try folder.names().allSatisfy({ DataFolder.isPart($0, of: folder) })
+    if case .unfinishedCopy = try FolderContent(of: folder),
+      try folder.names().allSatisfy({ FolderContent.isOwn($0, in: folder) })
     {
       removeCopy(in: path)
     }
-    guard case .nothing = try DataFolder.content(of: folder) else {
+    guard case .nothing = try FolderContent(of: folder) else {
       throw StoreError(.conflict, "\(path) is not empty; name a folder that is, or does not exist")
     }
     do {
-      let unfinished = "\(path)/\(DataFolder.unfinishedCopy)"
+      let unfinished = "\(path)/\(StorePart.unfinishedCopy)"
       guard mkdir(unfinished, 0o700) == 0 else { throw StoreError("create the folder", unfinished) }
       try fill(DataFolder(unfinished, creates: true))
       try StoreFile(unfinished, O_RDONLY | O_DIRECTORY).synchronizeFileSystem()
@@ -122,9 +124,9 @@ private enum Backup {
   private static func moveCopy(_ copy: String, to folder: StoreFile) throws(StoreError) {
     let source = try StoreFile(copy, O_RDONLY | O_DIRECTORY)
     // What makes a folder a store comes last.
-    let names = try source.names().filter { !DataFolder.marks.contains($0) }
-    for name in names + DataFolder.marks where stat(ofLink: "\(copy)/\(name)") != nil {
-      if name == DataFolder.mark { try folder.synchronize() }
+    let names = try source.names().filter { !StorePart.marks.contains($0) }
+    for name in names + StorePart.marks where stat(ofLink: "\(copy)/\(name)") != nil {
+      if name == StorePart.mark { try folder.synchronize() }
       guard renameat(source.number, name, folder.number, name) == 0 else {
         throw StoreError("move from \(copy) to", folder.path)
       }
@@ -135,8 +137,10 @@ private enum Backup {
 
   /// Removes what an interrupted copy has left in a folder.
   private static func removeCopy(in path: String) {
-    DataFolder.remove("\(path)/\(DataFolder.unfinishedCopy)")
-    DataFolder.removeParts(in: path)
+    let copy = "\(path)/\(StorePart.unfinishedCopy)"
+    StorePart.removeAll(in: copy)
+    rmdir(copy)
+    StorePart.removeAll(in: path)
   }
 
   /// Copies blobs, except the ones in the object store; returns how many these are.

@@ -1,18 +1,17 @@
 import Glibc
 import Primitives
 
-// The rule: richpush changes the mode or the owner of nothing, and removes nothing, that it has not made. What it
-// makes in a data folder or a backup, it knows by these names.
-extension DataFolder {
-  /// What a name in a data folder or a backup stands for.
-  enum Part {
-    /// A file of the store, 0600.
-    case file
-    /// A folder of the store, 0700.
-    case folder
-    /// Made by the server with a mode of its own: the folder of the plugins' processes, and the socket.
-    case other
-  }
+/// What a name in a data folder or a backup stands for.
+///
+/// The rule: richpush changes the mode or the owner of nothing, and removes nothing, that it has not made. What it
+/// makes in a data folder or a backup, it knows by these names.
+enum StorePart {
+  /// A file of the store, 0600.
+  case file
+  /// A folder of the store, 0700.
+  case folder
+  /// Made by the server with a mode of its own: the folder of the plugins' processes, and the socket.
+  case other
 
   /// The file that makes a folder a store: it is made before everything else in a new one.
   static let mark = "richpush.db"
@@ -28,15 +27,21 @@ extension DataFolder {
   private static let folders: Set = ["blobs", "renditions", "tmp", "damaged"]
 
   /// What richpush makes under a name; nil for a name that it never uses.
-  static func part(_ name: String) -> Part? {
-    if files.contains(name) || name.hasPrefix("\(mark).before") { return .file }
-    if folders.contains(name) { return .folder }
-    return ["scratch", "control"].contains(name) ? .other : nil
+  init?(_ name: String) {
+    if Self.files.contains(name) || name.hasPrefix("\(Self.mark).before") {
+      self = .file
+    } else if Self.folders.contains(name) {
+      self = .folder
+    } else if ["scratch", "control"].contains(name) {
+      self = .other
+    } else {
+      return nil
+    }
   }
 
   /// Whether a name in `tmp/` is one that this program or an earlier version made: `store-…` here, `upload-…` for
   /// a request's body, `answer-…` for a plugin's response; earlier only the digits and letters.
-  private static func isForeign(_ name: String) -> Bool {
+  private static func isTemporary(_ name: String) -> Bool {
     for prefix in ["store-", "upload-", "answer-"] where name.hasPrefix(prefix) {
       return isBase36(name.dropFirst(prefix.count))
     }
@@ -51,12 +56,10 @@ extension DataFolder {
 
 // MARK: - Removing
 
-extension DataFolder {
-  /// Removes the unfinished files of earlier processes.
-  func removeTemporaryFiles() { Self.removeTemporaryFiles(in: temporary) }
-
-  private static func removeTemporaryFiles(in folder: String) {
-    for name in FolderListing.texts(in: folder) where isForeign(name) {
+extension StorePart {
+  /// Removes the unfinished files of earlier processes from `tmp/`.
+  static func removeTemporaryFiles(in folder: String) {
+    for name in FolderListing.texts(in: folder) where isTemporary(name) {
       let path = "\(folder)/\(name)"
       guard let status = stat(ofLink: path), status.fileType == S_IFREG, status.st_uid == geteuid()
       else { continue }
@@ -64,26 +67,20 @@ extension DataFolder {
     }
   }
 
-  /// Removes what a store consists of from a folder, and the folder if nothing else is in it.
-  static func remove(_ path: String) {
-    removeParts(in: path)
-    rmdir(path)
-  }
-
   /// Removes what a store consists of from a folder, and nothing else.
-  static func removeParts(in path: String) {
+  static func removeAll(in path: String) {
     for name in FolderListing.texts(in: path) {
       let entry = "\(path)/\(name)"
       guard let status = stat(ofLink: entry) else { continue }
-      switch part(name) {
+      switch StorePart(name) {
       case .file where status.fileType == S_IFREG: unlink(entry)
-      case .folder where status.fileType == S_IFDIR: removeFiles(in: entry)
+      case .folder where status.fileType == S_IFDIR: removeFolder(entry)
       default: break
       }
     }
   }
 
-  private static func removeFiles(in folder: String) {
+  private static func removeFolder(_ folder: String) {
     removeTemporaryFiles(in: folder)
     for subfolder in DigestFolder(path: folder, mode: nil).ownSubfolders {
       for name in FolderListing.texts(in: subfolder) where DigestFolder.isFile(name) {
