@@ -38,11 +38,12 @@ SOURCES := Sources Tests plugins Package.swift
 RELEASE := .build/release
 # The one configuration of what is used, measured and packaged: it holds the Swift runtime and searches
 # no folder of its own for libraries. Debug builds are for the tests only. (RELR saves 6% of a plugin.)
-# Two builds are equal: no path of this machine is in it, and no name of a precompiled C module, whose checksum
-# depends on when its headers were written.
+# Two builds are equal: no path of this machine is in it, no name of a precompiled C module, whose checksum depends on
+# when its headers were written, and no checksum of the compiler's options, by which it would skip code that is unchanged.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs \
+  -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --build-id=sha1
 PLUGINS := img sound video url
 # The files that ship in assets/: what a developer drops beside them does not.
