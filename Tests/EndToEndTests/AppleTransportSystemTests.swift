@@ -13,18 +13,18 @@ import Testing
       let scratch = try Scratch()
       try scratch.drop(Array(Self.manifest.utf8), as: "Package.swift")
       try scratch.drop(Array(Self.program.utf8), as: "App/main.swift")
-      let beach = Package.root.appending(path: "docs/beach.jpg")
+      let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
       let result = try await Child.run(
         "/bin/bash",
         ["-ec", Self.script, "bash", Package.root.path, scratch.folder.path]
-          + ["http://127.0.0.1:\(server.port)", beach.path],
+          + ["http://127.0.0.1:\(server.port)", shore.path],
         environment: ProcessInfo.processInfo.environment
           .filter { ["PATH", "HOME", "LANG"].contains($0.key) },
         limit: .seconds(800))
       #expect(
         result.exitCode == 0,
         "\((result.output + [result.errors]).suffix(40).joined(separator: "\n"))")
-      let size = try Data(contentsOf: beach).count
+      let size = try Data(contentsOf: shore).count
       #expect(
         result.output.suffix(4) == [
           "media of \(size) bytes, image/jpeg", "a file of \(size) bytes", "told of it",

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Draws and synthesises the sample assets: logo.png, beach.jpg, chime.wav, welcome.url.
+"""Draws and synthesises the sample assets: logo.png, beach.jpg, chime.wav, welcome.url; and for tests shore.jpg,
+a photograph that no server has from the samples.
 
 Everything is computed here, with Python's standard library alone, so the samples are this
-project's own. Run it from anywhere; it writes into assets/ and always writes the same.
+project's own. Run it from anywhere; it writes into assets/ and this folder, and always writes the same.
 """
 import math
 import pathlib
@@ -13,7 +14,8 @@ import zlib
 
 from jpeg import jpeg
 
-ASSETS = pathlib.Path(__file__).resolve().parents[2] / "assets"
+FOLDER = pathlib.Path(__file__).resolve().parent
+ASSETS = FOLDER.parents[1] / "assets"
 
 
 # --- drawing: shapes are signed distances, colours are (r, g, b, alpha) in 0...1 ---------------
@@ -161,11 +163,11 @@ def chime(t):
 
 def main():
     (ASSETS / "img/logo.png").write_bytes(png(512, 512, logo_pixel))
-    width, height = 1200, 800
     dice = random.Random(7)
     noise = [dice.uniform(-1, 1) for _ in range(65_521)]
-    (ASSETS / "img/beach.jpg").write_bytes(jpeg(
-        width, height, lambda x, y: beach_pixel(x, y, width, height, noise), quality=82))
+    for path, width, height in [(ASSETS / "img/beach.jpg", 1200, 800), (FOLDER / "shore.jpg", 640, 427)]:
+        path.write_bytes(jpeg(
+            width, height, lambda x, y: beach_pixel(x, y, width, height, noise), quality=82))
     wav(1.6, 44_100, chime, ASSETS / "sound/chime.wav")
     (ASSETS / "url/welcome.url").write_text(
         "[InternetShortcut]\nURL=https://www.swift.org/getting-started/\n")

@@ -15,10 +15,10 @@ struct BalancerSystemTests {
     try await Cluster.lend(balancer: program) { cluster in
       let (shop, alice) = (cluster.client("shop"), cluster.client("alice"))
       // The nodes share the drop folder, and one prepares what the other has taken.
-      let beach = Package.root.appending(path: "docs/beach.jpg")
+      let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
       let upload = try await Child.run(
         "/usr/bin/curl",
-        ["-s", "-i", "-u", "shop:shop", "-T", beach.path]
+        ["-s", "-i", "-u", "shop:shop", "-T", shore.path]
           + ["\(cluster.balancer.endpoint)/api/assets/img/shore.jpg"])
       #expect(upload.output.contains { $0.hasPrefix("HTTP/1.1 201") }, "\(upload.output)")
       var events = alice.events(after: "0").makeAsyncIterator()
@@ -28,7 +28,7 @@ struct BalancerSystemTests {
             "\(number)", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
         ).id
         #expect(try await events.next()?.push.id == id)
-        #expect(try await alice.media(id).bytes == Data(contentsOf: beach))
+        #expect(try await alice.media(id).bytes == Data(contentsOf: shore))
       }
       let metrics = try cluster.balancer.get("/metrics")
       #expect(metrics.status == 403)

@@ -9,7 +9,7 @@ import Waiting
   .enabled(if: PostgresServer.isInstalled, "needs the package postgresql-15"),
   .timeLimit(.minutes(5)))
 struct DropFoldersSystemTests {
-  private static let beach = Package.root.appending(path: "docs/beach.jpg")
+  private static let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
   private static let logo = Package.root.appending(path: "assets/img/logo.png")
 
   private static func exists(_ file: String, at node: RunningServer) -> Bool {
@@ -21,7 +21,7 @@ struct DropFoldersSystemTests {
   private static func rescan(_ node: RunningServer) async throws {
     try await node.restart(by: SIGTERM)
     let name = "scan-\(UInt32.random(in: .min ... .max)).jpg"
-    try node.scratch.drop(Array(Data(contentsOf: beach)), as: "assets/img/\(name)")
+    try node.scratch.drop(Array(Data(contentsOf: shore)), as: "assets/img/\(name)")
     try await eventually("the folder is read") {
       try await node.client("alice").assets(richType: "img", state: .ready)
         .contains { $0.name == name }
@@ -37,7 +37,7 @@ struct DropFoldersSystemTests {
       for client in [one, two] {
         let number = client.endpoint == one.endpoint ? 1 : 2
         for name in ["shore", "sea"] {
-          try await client.upload(Self.beach, as: "\(number)-\(name).jpg")
+          try await client.upload(Self.shore, as: "\(number)-\(name).jpg")
         }
       }
       let all = ["1-shore.jpg", "1-sea.jpg", "2-shore.jpg", "2-sea.jpg"]

@@ -61,8 +61,8 @@ import Waiting
   @Test func `media survive the loss of the data folder's files, bit by bit`() async throws {
     try await Self.lend { server, _ in
       let alice = server.client("alice")
-      let beach = Package.root.appending(path: "docs/beach.jpg")
-      let asset = try await alice.upload(beach, as: "shore.jpg")
+      let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
+      let asset = try await alice.upload(shore, as: "shore.jpg")
       #expect(asset.sha256 != nil)
       let id = try await alice.create(
         NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
@@ -102,9 +102,9 @@ import Waiting
   {
     try await Self.lend { server, objects in
       let alice = server.client("alice")
-      let beach = Package.root.appending(path: "docs/beach.jpg")
+      let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
       let known = try await alice.create(.logo(to: "alice")).id
-      try await alice.upload(beach, as: "shore.jpg")
+      try await alice.upload(shore, as: "shore.jpg")
       let lost = try await alice.create(
         NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
       ).id
@@ -133,14 +133,14 @@ import Waiting
         #expect(try server.get("/healthz").status == 200)
         #expect(try server.measured("richpush_objects_away") == 1)
         let error = await #expect(throws: RichPushError.self) {
-          try await alice.upload(beach, name: "\(end).jpg", richType: "img")
+          try await alice.upload(shore, name: "\(end).jpg", richType: "img")
         }
         #expect(error?.status == 503 && error?.retryAfter != nil)
 
         try objects.tell(["do": begin])
         try await eventually("it heals") { try server.get("/readyz").status == 200 }
         #expect(try Self.media(lost, "?width=\(width)", of: server).status == 200)
-        try await alice.upload(beach, as: "\(begin).jpg")
+        try await alice.upload(shore, as: "\(begin).jpg")
         #expect(try server.measured("richpush_objects_away") == 0)
         #expect(server.log.contains("objects: the object store is back"))
       }
@@ -179,9 +179,9 @@ import Waiting
     let flags = Self.flags(objects, "--database", database.url)
     try await RunningServer.lend(flags: flags, environment: Self.key) { first in
       try await RunningServer.lend(flags: flags, environment: Self.key) { second in
-        let beach = Package.root.appending(path: "docs/beach.jpg")
+        let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
         let alice = first.client("alice")
-        try await alice.upload(beach, as: "shore.jpg")
+        try await alice.upload(shore, as: "shore.jpg")
         let id = try await alice.create(
           NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
         ).id

@@ -17,8 +17,8 @@ struct SharedRenderingSystemTests {
     try await TwoNodes.lend { cluster in
       let nodes = [cluster.first, cluster.second]
       let alice = cluster.first.client("alice")
-      let beach = Package.root.appending(path: "docs/beach.jpg")
-      try await alice.upload(beach, as: "shore.jpg")
+      let shore = Package.root.appending(path: "Tests/Samples/shore.jpg")
+      try await alice.upload(shore, as: "shore.jpg")
       let id = try await alice.create(
         NewNotification("Look", richType: "img", payload: "shore.jpg", to: .users(["alice"]))
       ).id
