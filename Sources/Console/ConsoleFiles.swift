@@ -28,11 +28,15 @@ package enum ConsoleFiles {
     "uploads.js": PackageResources.uploads_js,
     "conflict-dialog.js": PackageResources.conflict_dialog_js,
     "compose.js": PackageResources.compose_js,
+    "fields.js": PackageResources.fields_js,
+    "message-fields.js": PackageResources.message_fields_js,
+    "action-fields.js": PackageResources.action_fields_js,
     "kept-draft.js": PackageResources.kept_draft_js,
     "send-dialog.js": PackageResources.send_dialog_js,
     "audience.js": PackageResources.audience_js,
     "previews.js": PackageResources.previews_js,
     "sent.js": PackageResources.sent_js,
+    "said.js": PackageResources.said_js,
     "counts-bar.js": PackageResources.counts_bar_js,
     "notification.js": PackageResources.notification_js,
     "services.js": PackageResources.services_js,
@@ -47,6 +51,7 @@ package enum ConsoleFiles {
     "away.js": PackageResources.away_js,
     "agent.js": PackageResources.agent_js,
     "amend.js": PackageResources.amend_js,
+    "merge-patch.js": PackageResources.merge_patch_js,
     "password.js": PackageResources.password_js,
   ]
 }

@@ -1,12 +1,14 @@
 // What was sent before, to be sent again.
 import { get } from "./api.js";
 import { everybody } from "./audience-names.js";
+import { enteredMessage } from "./message-fields.js";
 
 /** A notification that was sent, as the values that the screen “Compose” keeps; nothing is sent. */
 export async function sentBefore(id) {
-  const { message, richType, payload, to, form, badge } = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
+  const details = await get(`/api/notifications/${encodeURIComponent(id)}/details`);
+  const { message, richType, payload, to, form, badge } = details;
   const isLink = richType === "url" && /^https?:/.test(payload);
-  return { message, form, badge, to: entered(to), ...(isLink ? { link: payload } : { content: { richType, name: payload } }) };
+  return { message, said: enteredMessage(details), form, badge, to: entered(to), ...(isLink ? { url: payload } : richType && { content: { richType, name: payload } }) };
 }
 
 /** The audience as it is entered. */

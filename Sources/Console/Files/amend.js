@@ -1,61 +1,94 @@
 // A dialog in which a notification is changed that no device has fetched.
 import { patch } from "./api.js";
-import { h } from "./dom.js";
 import { chooseAsset } from "./asset-picker.js";
+import { h } from "./dom.js";
+import { faultsOf, field, focusOn, showFaults } from "./fields.js";
+import { mergePatch, setsNull } from "./merge-patch.js";
+import { enteredMessage, messageFields } from "./message-fields.js";
 import { texts } from "./texts.js";
 
 const t = texts.notification;
-const { faults } = texts.compose;
+const { faults: words } = texts.compose;
 
 /** Shows the dialog; calls `done` once the notification was changed. */
 export function amend(path, details, done) {
   const isScheduled = details.state === "scheduled";
   const message = h("textarea", { rows: 4, value: details.message });
-  const content = h("output", {}, details.payload);
-  let chosen = { richType: details.richType, payload: details.payload };
+  const said = messageFields(() => {});
+  said.kept = enteredMessage(details);
+  const content = h("output");
+  const media = ({ richType, payload }) => ({ richType, payload });
+  let chosen = media(details);
+  const use = (asset) => {
+    chosen = asset;
+    content.textContent = asset.payload ?? t.noContent;
+    removeContent.hidden = !asset.payload;
+  };
   const choose = h("button", { type: "button", on: { click: async () => {
     const asset = await chooseAsset();
-    if (!asset?.name) return;
-    chosen = { richType: asset.richType, payload: asset.name };
-    content.textContent = asset.name;
+    if (asset?.name) use({ richType: asset.richType, payload: asset.name });
   } } }, texts.compose.choose);
+  const removeContent = h("button", { type: "button", on: { click: () => {
+    use({});
+    choose.focus();
+  } } }, texts.compose.removeContent);
+  use(chosen);
   const due = h("input", { type: "datetime-local", value: local(details.notBefore), required: true });
   const expires = h("input", { type: "datetime-local", value: local(details.expires) });
+  const own = { payload: field(choose), message: field(message), notBefore: field(due), expires: field(expires) };
+  const fields = () => {
+    const [above, below] = said.fields;
+    const { payload, message, ...more } = own;
+    return { payload, ...above, message, ...below, ...more };
+  };
+  /** What the notification is, as the API takes it. */
+  const entered = () => ({ ...said.value, message: message.value, ...chosen,
+    notBefore: isScheduled ? moment(due.value) : undefined, expires: moment(expires.value) });
+  const before = entered();
   const problem = h("p", { class: "problem", role: "alert" });
+  const show = (faults) => {
+    const wrong = showFaults(fields(), faults);
+    if (wrong.length) focusOn(fields()[wrong[0]]);
+    return wrong.length;
+  };
   const submit = async (event) => {
     event.preventDefault();
-    const changes = {};
-    if (message.value !== details.message) changes.message = message.value;
-    if (chosen.payload !== details.payload || chosen.richType !== details.richType) Object.assign(changes, chosen);
-    if (isScheduled && due.value !== local(details.notBefore)) changes.notBefore = moment(due.value);
-    if (expires.value !== local(details.expires)) changes.expires = moment(expires.value);
-    const [now, sent, end] = [Date.now(), isScheduled ? new Date(due.value) : null, expires.value ? new Date(expires.value) : null];
-    const fault = details.form !== "silent" && !message.value.trim() ? faults.message
-      : changes.notBefore && sent <= now ? t.pastTime
-      : changes.expires && end <= now ? faults.expires
-      : end && sent && end <= sent ? faults.order
-      : "";
-    problem.textContent = fault;
-    if (fault) return;
+    const now = entered();
+    const changes = mergePatch(before, now) ?? {};
+    const faults = said.faults(true);
+    const [time, sent, end] = [Date.now(), isScheduled ? new Date(due.value) : null, expires.value ? new Date(expires.value) : null];
+    const isShown = now.message.trim() || now.title;
+    if (!isShown && (!now.payload || ["alert", "hybrid"].includes(details.form))) faults.message = now.payload ? words.message : words.nothing;
+    if (setsNull(before.data, now.data)) faults.data = t.noNull;
+    for (const [name, control] of Object.entries({ notBefore: due, expires })) if (control.validity.badInput) faults[name] = words.incomplete;
+    if (isScheduled && !due.value) faults.notBefore = words.incomplete;
+    else if (changes.notBefore && sent <= time) faults.notBefore = t.pastTime;
+    if (changes.expires && end <= time) faults.expires = words.expires;
+    else if (end && sent && end <= sent) faults.expires = words.order;
+    problem.textContent = "";
+    if (show(faults)) return;
     save.disabled = true;
     try {
       if (Object.keys(changes).length) await patch(path, changes);
       dialog.close();
       await done();
     } catch (error) {
-      problem.textContent = error.code === "already-fetched" ? t.fetchedMeanwhile : error.message;
       save.disabled = false;
+      const refused = error.errors?.length ? faultsOf(error, fields(), "") : {};
+      show(refused);
+      problem.textContent = error.code === "already-fetched" ? t.fetchedMeanwhile : error.errors?.length ? refused[""] ?? "" : error.message;
     }
   };
   const save = h("button", { class: "main" }, texts.people.save);
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const labelled = (label, control, { words }) => h("div", { class: "field" }, h("label", {}, label, control), words);
   const dialog = h("dialog", { class: "small", "aria-labelledby": "amend-title", on: { close: () => dialog.remove() } },
-    h("form", { on: { submit } },
+    h("form", { noValidate: true, on: { submit } },
       h("h2", { id: "amend-title" }, t.amend), h("p", { class: "quiet" }, t.amendHint),
-      h("label", {}, texts.compose.message, message),
-      h("div", { role: "group", "aria-label": texts.compose.content }, h("strong", {}, texts.compose.content), h("p", { class: "line" }, content, choose)),
-      isScheduled && h("label", {}, `${texts.compose.notBefore} (${zone})`, due),
-      h("label", {}, `${texts.compose.expires} (${zone})`, expires), problem,
+      said.above, labelled(texts.compose.message, message, own.message), said.below,
+      h("div", { class: "field", role: "group", "aria-label": texts.compose.content }, h("strong", {}, texts.compose.content), h("p", { class: "line" }, content, choose, removeContent), own.payload.words),
+      isScheduled && labelled(`${texts.compose.notBefore} (${zone})`, due, own.notBefore),
+      labelled(`${texts.compose.expires} (${zone})`, expires, own.expires), problem,
       h("div", { class: "actions" }, h("button", { type: "button", on: { click: () => dialog.close() } }, texts.cancel), save)));
   document.body.append(dialog);
   dialog.showModal();
@@ -68,5 +101,5 @@ function local(text) {
   return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** A field's time as the API takes it; null if it is empty. */
-const moment = (value) => (value ? new Date(value).toISOString().replace(/\.\d+Z/, "Z") : null);
+/** A field's time as the API takes it; undefined if it is empty. */
+const moment = (value) => (value ? new Date(value).toISOString().replace(/\.\d+Z/, "Z") : undefined);

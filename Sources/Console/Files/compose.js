@@ -6,8 +6,10 @@ import { facts } from "./asset-card.js";
 import { audienceField } from "./audience.js";
 import { fill, h, icon } from "./dom.js";
 import { acceptDrops, chooseFiles } from "./drop.js";
+import { faultsOf, field, focusOn, showFaults } from "./fields.js";
 import { zone } from "./format.js";
 import { keepDraft, keptDraft } from "./kept-draft.js";
+import { isEntered, messageFields, usualForm } from "./message-fields.js";
 import { mediaView } from "./media-view.js";
 import { showPreviews } from "./previews.js";
 import { confirmed, Screen } from "./screen.js";
@@ -21,7 +23,7 @@ const longestMessage = 16_384;
 const tolerance = 60_000;
 
 class Compose extends Screen {
-  /** The asset that is sent; without one, a link that was typed. */
+  /** The asset that is sent; without one, a link that was typed, or none. */
   content = null;
   /** Whether everything that is missing is shown: once sending was tried. */
   isTried = false;
@@ -31,8 +33,14 @@ class Compose extends Screen {
   async load() {
     const changed = () => this.changed();
     this.chosen = h("button", { type: "button", class: "chosen", on: { click: () => this.choose() } });
-    this.link = h("input", { type: "url", placeholder: "https://", on: { input: changed } });
-    this.linkDetails = h("details", {}, h("summary", {}, t.orLink), h("label", {}, t.link, this.link));
+    this.removeContent = h("button", { type: "button", on: { click: () => {
+      this.content = null;
+      this.changed();
+      this.chosen.focus();
+    } } }, t.removeContent);
+    this.url = h("input", { type: "url", placeholder: "https://", on: { input: changed } });
+    this.urlDetails = h("details", {}, h("summary", {}, t.orLink), h("label", {}, t.url, this.url));
+    this.said = messageFields(changed);
     this.message = h("textarea", { rows: 4, on: { input: changed } });
     this.length = h("span", { class: "hint" });
     this.audience = audienceField(this.session, (isOther) => this.changed(isOther));
@@ -44,28 +52,29 @@ class Compose extends Screen {
     this.problem = h("p", { class: "problem", role: "alert" });
     this.test = h("button", { type: "button", on: { click: () => this.attempt(this.test, () => this.sendTest()) } }, t.test);
     this.send = h("button", { class: "main" }, icon("sent"), h("span", {}, t.send));
-    this.previews = h("section", { class: "previews", "aria-label": t.previews });
+    this.previews = h("section", { class: "previews", tabIndex: 0, "aria-label": t.previews });
     this.uploads = new Uploads();
-    this.fields = {
-      content: field("content", this.chosen), message: field("message", this.message), to: field("to", this.audience.input),
-      notBefore: field("notBefore", this.notBefore), expires: field("expires", this.expires),
-    };
+    this.own = Object.fromEntries(
+      Object.entries({ content: this.chosen, message: this.message, to: this.audience.input, notBefore: this.notBefore, expires: this.expires, form: this.form })
+        .map(([name, control]) => [name, field(control, name)]));
     const submit = (event) => {
       event.preventDefault();
       this.attempt(this.send, () => this.publish());
     };
-    const { content, message, to, notBefore, expires } = this.fields;
+    const { content, message, to, notBefore, expires, form } = this.own;
     this.frame(texts.screens.compose, [h("button", { on: { click: () => this.startOver() } }, t.startOver)],
       h("div", { class: "compose" },
         h("form", { class: "panel", noValidate: true, on: { submit } },
-          h("fieldset", {}, h("legend", {}, t.content), this.chosen, content.words),
+          h("fieldset", { class: "field" }, h("legend", {}, t.optional), this.chosen, this.removeContent, content.words),
           this.uploads,
-          this.linkDetails,
+          this.urlDetails,
+          this.said.above,
           h("div", { class: "field" }, h("label", {}, t.message, this.message, this.length), message.words),
+          this.said.below,
           h("div", { class: "field" }, this.audience.element, to.words),
           h("div", { class: "field" }, h("label", {}, t.notBefore, this.notBefore), notBefore.words),
           h("div", { class: "field" }, h("label", {}, t.expires, this.expires), expires.words, h("span", { class: "hint" }, t.zone(zone()))),
-          h("label", {}, t.form, this.form, this.formHint),
+          h("div", { class: "field" }, h("label", {}, t.form, this.form), form.words, this.formHint),
           h("label", { class: "check" }, this.badge, t.badge),
           this.problem,
           h("div", { class: "actions" }, this.send, this.test)),
@@ -73,7 +82,7 @@ class Compose extends Screen {
     acceptDrops(this, t.drop, (files) => this.take(files));
     const [richType, name] = this.parameters;
     const draft = keptDraft(this.session.username);
-    const isWritten = Boolean(draft?.message || draft?.link || draft?.content);
+    const isWritten = Boolean(draft?.message || draft?.url || draft?.content || isEntered(draft?.said));
     const wasSent = richType === "again";
     const isAgain = wasSent && (!isWritten || (await confirmed(t.replaceDraft, t.replaceDraftVerb)));
     const kept = isAgain ? await sentBefore(name) : draft;
@@ -109,15 +118,15 @@ class Compose extends Screen {
 
   use(asset) {
     this.content = asset;
-    this.link.value = "";
+    this.url.value = "";
     this.changed();
   }
 
   /** The values of the form, to be kept. */
   get values() {
     return {
-      content: this.content && { richType: this.content.richType, name: this.content.name }, link: this.link.value,
-      message: this.message.value, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
+      content: this.content && { richType: this.content.richType, name: this.content.name }, url: this.url.value,
+      message: this.message.value, said: this.said.kept, to: this.audience.kept, form: this.form.value, badge: this.badge.checked,
       notBefore: this.notBefore.value, expires: this.expires.value, key: this.key,
     };
   }
@@ -125,10 +134,11 @@ class Compose extends Screen {
   /** Shows kept values; without any, an empty form. */
   fillIn(kept = {}) {
     this.content = null;
-    this.link.value = kept.link ?? "";
-    this.linkDetails.open = Boolean(kept.link);
+    this.url.value = kept.url ?? "";
+    this.urlDetails.open = Boolean(kept.url);
     this.message.value = kept.message ?? "";
-    this.form.value = kept.form ?? "alert";
+    this.said.kept = kept.said;
+    this.form.value = kept.form ?? "";
     this.badge.checked = kept.badge ?? false;
     this.notBefore.value = kept.notBefore ?? "";
     this.expires.value = kept.expires ?? "";
@@ -154,29 +164,39 @@ class Compose extends Screen {
 
   /** The notification as the API takes it; `to` replaces the recipients. */
   draft(to = this.audience.value) {
-    const link = this.link.value.trim();
+    const url = this.url.value.trim();
     const draft = {
+      ...this.said.value,
       message: this.message.value,
-      richType: link ? "url" : this.content?.richType,
-      payload: link || this.content?.name,
+      richType: url ? "url" : this.content?.richType,
+      payload: url || this.content?.name,
       to: to.length ? to : [`username:${this.session.username}`],
-      form: this.form.value,
+      form: this.form.value || undefined,
       notBefore: time(this.notBefore)?.toISOString().replace(/\.\d+Z/, "Z"),
       expires: time(this.expires)?.toISOString().replace(/\.\d+Z/, "Z"),
     };
-    if (this.badge.checked && this.form.value !== "silent") draft.badge = true;
+    if (this.badge.checked && formOf(draft) !== "silent") draft.badge = true;
     return draft;
+  }
+
+  /** All fields by the names of the API's members, in the order of the form. */
+  get fields() {
+    const { content, message, ...more } = this.own;
+    const [above, below] = this.said.fields;
+    return { content, ...above, message, ...below, ...more };
   }
 
   /** All that is wrong or missing, by field; what is only missing is no fault before sending was tried. */
   faults() {
     const faults = {};
     const say = (field, isWrong, words) => { if (isWrong) faults[field] ??= words; };
-    const link = this.link.value.trim();
+    const { richType, message, title } = this.draft();
+    const url = this.url.value.trim();
+    const hasText = Boolean(message.trim() || title);
     const [now, notBefore, expires] = [Date.now(), time(this.notBefore), time(this.expires)];
-    say("content", this.isTried && !link && !this.content, t.faults.content);
-    say("content", link && !/^https?:\/\/[^\s/]+/i.test(link), t.faults.link);
-    say("message", this.isTried && this.form.value !== "silent" && !this.message.value.trim(), t.faults.message);
+    say("content", url && !/^https?:\/\/[^\s/]+/i.test(url), t.faults.url);
+    say("message", this.isTried && !hasText && !richType, t.faults.nothing);
+    say("message", this.isTried && !hasText && ["alert", "hybrid"].includes(formOf(this.draft())), t.faults.message);
     say("message", this.excess > 0, t.faults.length(this.excess));
     say("to", this.isTried && !this.audience.value.length, t.faults.to);
     say("to", this.audience.problem, this.audience.problem);
@@ -185,7 +205,7 @@ class Compose extends Screen {
       say(name, value && value < now - tolerance, t.faults[name]);
     }
     say("expires", expires && expires <= (notBefore ?? now), t.faults.order);
-    return { ...this.refused, ...faults };
+    return { ...this.refused, ...this.said.faults(this.isTried), ...faults };
   }
 
   /** How many characters the message has too many, about: the limit is in bytes. */
@@ -196,13 +216,7 @@ class Compose extends Screen {
 
   /** Shows what is wrong; returns the fields with faults, in the order of the form. */
   showFaults() {
-    const faults = this.faults();
-    for (const [name, { control, words }] of Object.entries(this.fields)) {
-      words.textContent = faults[name] ?? "";
-      words.hidden = !faults[name];
-      control.setAttribute("aria-invalid", Boolean(faults[name]));
-    }
-    const wrong = Object.keys(this.fields).filter((name) => faults[name]);
+    const wrong = showFaults(this.fields, this.faults());
     this.problem.textContent = this.isTried && wrong.length ? t.notSent(wrong.length) : "";
     return wrong;
   }
@@ -215,9 +229,11 @@ class Compose extends Screen {
       ? [h("span", { class: "picture" }, mediaView(content)), h("span", {}, h("strong", {}, content.name), h("small", {}, facts(content)))]
       : [h("span", { class: "picture" }, icon("catalogue")), h("span", {}, h("strong", {}, t.choose),
         h("small", {}, matchMedia("(any-pointer: fine)").matches ? t.chooseHint : t.touchHint))]);
+    this.removeContent.hidden = !content;
     this.length.textContent = t.length([...this.message.value].length);
-    this.formHint.textContent = t.formHints[this.form.value];
-    this.badge.disabled = this.form.value === "silent";
+    const form = formOf(this.draft());
+    this.formHint.textContent = this.form.value ? t.formHints[form] : t.usual(t.forms[form], t.formHints[form]);
+    this.badge.disabled = form === "silent";
     this.send.lastChild.textContent = this.notBefore.value ? t.schedule : t.send;
     // Another notification than the one that may have been sent already.
     this.keep(undefined);
@@ -232,13 +248,15 @@ class Compose extends Screen {
     if (this.checking) return (this.again = true);
     // For oneself, so that other recipients need not be right yet.
     const draft = { ...this.draft([]), notBefore: undefined, expires: undefined };
-    if (!draft.payload || this.faults().content) return showPreviews(this.previews, null);
+    const hasText = Boolean(draft.message.trim() || draft.title);
+    if (!draft.payload && !hasText || this.faults().content) return showPreviews(this.previews, null);
     this.checking = true;
     // Pictures can be seen before there are words.
-    if (!draft.message.trim()) draft.message = t.sample;
+    if (!hasText) draft.message = t.sample;
+    const content = !draft.payload ? null : draft.richType === "url" && !this.content ? { richType: "url", url: draft.payload } : this.content;
     try {
       const result = await post("/api/notifications?dry-run", draft);
-      showPreviews(this.previews, result, this.content?.name === draft.payload ? this.content : { richType: "url", url: draft.payload });
+      showPreviews(this.previews, result, content, draft);
     } catch (problem) {
       // What may pass by itself is nobody's fault.
       if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) this.refuse(problem);
@@ -254,17 +272,16 @@ class Compose extends Screen {
 
   /** Shows what the server refuses: at the fields that it names, else at the content. */
   refuse(problem) {
-    const errors = problem.errors?.length ? problem.errors : [{ member: "payload", detail: problem.message }];
-    for (const { member, detail } of errors) this.refused[this.fields[member] ? member : "content"] = detail;
+    this.refused = faultsOf(problem, this.fields, "content");
     this.showFaults();
   }
 
   /** Whether it can be sent; else all that is wrong is shown, and the first of it has the focus. */
   isRight(isTest) {
     this.isTried = true;
-    const [first] = this.showFaults().filter((name) => !isTest || ["content", "message"].includes(name));
+    const [first] = this.showFaults().filter((name) => !isTest || !["to", "notBefore", "expires"].includes(name));
     if (!first) return true;
-    this.fields[first].control.focus();
+    focusOn(this.fields[first]);
     return false;
   }
 
@@ -282,7 +299,7 @@ class Compose extends Screen {
     if (!counted) throw new Error(t.changedMeanwhile);
     const draft = this.draft();
     const isSure = await confirmSending({
-      content: this.link.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft.message,
+      content: this.url.value.trim() ? { richType: "url", url: draft.payload } : this.content, message: draft,
       recipients: this.audience.entered, counted, notBefore: time(this.notBefore), expires: time(this.expires),
       verb: this.send.textContent,
     });
@@ -305,12 +322,8 @@ class Compose extends Screen {
   }
 }
 
-/** A control with the place of the sentence that says what is wrong with it. */
-function field(name, control) {
-  const words = h("p", { class: "fault", id: `fault-${name}`, hidden: true });
-  control.setAttribute("aria-describedby", words.id);
-  return { control, words };
-}
+/** The form of a push as it will be. */
+const formOf = (draft) => draft.form ?? usualForm(draft, Boolean(draft.richType));
 
 /** The time in a field; undefined if there is none. */
 const time = (input) => (input.value ? new Date(input.value) : undefined);

@@ -7,6 +7,7 @@ import { number, time } from "./format.js";
 import { listen } from "./live.js";
 import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
+import { factsList, saidRows } from "./said.js";
 import { confirmed, Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -44,7 +45,7 @@ class Notification extends Screen {
     const withdraw = h("button", { class: "danger", on: { click: () => this.withdraw(withdraw) } }, t.withdraw);
     const release = details.held && this.session.role === "admin" && h("button", { class: "main", on: { click: () => this.release(release) } }, t.release);
     const again = h("a", { class: "button", href: `#compose/again/${details.id}` }, texts.sent.again);
-    this.frame(details.message || texts.sent.noMessage, [release, again, this.amendButton, !this.hasEnded && withdraw],
+    this.frame(details.title ?? (details.message || texts.sent.noMessage), [release, again, this.amendButton, !this.hasEnded && withdraw],
       details.held && h("p", { class: "problem" }, t.held),
       this.hasEnded && h("p", { class: "ended" }, state(details.state), " ", t.ended[details.state]),
       h("div", { class: "panel" }, this.bar, this.tiles, this.amendHint),
@@ -53,7 +54,7 @@ class Notification extends Screen {
         h("section", { class: "panel" }, h("h2", {}, t.timeline), this.timeline)),
       h("section", { class: "line-up" },
         h("div", { class: "head" }, h("h2", {}, t.people), h("div", { class: "actions" }, this.person, this.personState)), this.recipients),
-      !this.hasEnded && h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details)),
+      !this.hasEnded && details.richType && h("section", { class: "panel" }, h("h2", {}, t.renditions), renditions(details)),
       h("section", { class: "line-up" },
         h("div", { class: "head" }, h("h2", {}, t.deliveries), h("div", { class: "actions" }, this.pushState)), this.deliveries));
     this.progress(counts);
@@ -157,12 +158,12 @@ function filter(label, states, list) {
 }
 
 function facts(details) {
-  const rows = [
-    [t.content, `${texts.richTypes[details.richType] ?? details.richType}: ${details.payload}`], [t.to, recipients(details.to)],
+  return factsList([
+    // Without a title, the text is the heading.
+    ...saidRows({ ...details, message: details.title && details.message }),
+    [t.content, details.richType && `${texts.richTypes[details.richType] ?? details.richType}: ${details.payload}`], [t.to, recipients(details.to)],
     [t.form, texts.compose.forms[details.form] ?? details.form], [t.number, details.id],
-  ];
-  return h("dl", { class: "facts-list" }, rows.filter(([, value]) => value !== undefined && value !== "")
-    .map(([name, value]) => [h("dt", {}, name), h("dd", {}, `${value}`)]));
+  ]);
 }
 
 /** What devices get, which counts as no fetch. */

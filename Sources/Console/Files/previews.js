@@ -7,31 +7,60 @@ import { language, texts } from "./texts.js";
 
 const t = texts.previews;
 
-/** Each drawn device: the profile of its rendition, the platforms whose text it shows, and how it is drawn. */
+/**
+ * Each drawn device: the profile of its rendition, the platforms whose text it shows, and how it is drawn.
+ *
+ * `buttons` is how many it shows, `long` after about how many characters its screens cut the text.
+ */
 const devices = [
-  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], draw: (view) => phone("iphone", bubble(view, true)) },
-  { name: "iosExpanded", profile: "ios", platforms: ["apns"], draw: (view) => phone("iphone", bubble(view, false)) },
-  { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], draw: (view) => phone("android", bubble(view, true)) },
-  { name: "androidBig", profile: "android", platforms: ["fcm", "gcm"], draw: (view) => phone("android", bubble(view, false)) },
-  { name: "watch", profile: "watch", platforms: ["apns"], draw: (view) => h("div", { class: "watch" }, app(view), picture(view), words(view)) },
-  { name: "browser", profile: "web", platforms: ["webpush"], draw: (view) => h("div", { class: "desktop" }, isPicture(view) ? bubble(view, false) : h("div", { class: "bubble" }, app(view), words(view))) },
+  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], long: { centre: 100, lockScreen: 160 }, draw: (view) => phone("iphone", bubble(view, true)) },
+  { name: "iosExpanded", profile: "ios", platforms: ["apns"], buttons: 4, draw: (view) => phone("iphone", bubble(view, false)) },
+  { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], long: { collapsed: 49 }, draw: (view) => phone("android", bubble(view, true)) },
+  { name: "androidBig", profile: "android", platforms: ["fcm", "gcm"], buttons: 3, draw: (view) => phone("android", bubble(view, false)) },
+  { name: "watch", profile: "watch", platforms: ["apns"], buttons: 4, draw: (view) => h("div", { class: "watch" }, app(view), picture(view), words(view), presses(view)) },
+  { name: "browser", profile: "web", platforms: ["webpush"], buttons: 2, draw: (view) => h("div", { class: "desktop" }, isPicture(view) ? bubble(view, false) : h("div", { class: "bubble" }, app(view), words(view), presses(view))) },
 ];
 
-/** Shows the previews of a dry run; without one, what has to be done first. */
-export function showPreviews(element, result, content) {
+/** Shows the previews of a draft by its dry run; without one, what has to be done first. `content` is null for text alone. */
+export function showPreviews(element, result, content, draft) {
   if (!result) return fill(element, h("p", { class: "quiet empty" }, t.empty));
-  fill(element, h("div", { class: "devices" }, devices.map(({ name, profile, platforms, draw }) => {
+  fill(element, h("div", { class: "devices" }, devices.map(({ name, profile, platforms, buttons = 0, long = {}, draw }) => {
+    const text = result.texts.find(({ platform }) => platforms.includes(platform)) ?? result.texts[0];
+    const isLocked = ["private", "secret"].includes(draft.lockScreen);
     const view = {
+      text, content, isLocked, said: isLocked ? { body: t.locked } : said(text),
       rendition: result.renditions.find((rendition) => rendition.profile === profile),
-      text: result.texts.find(({ platform }) => platforms.includes(platform)) ?? result.texts[0],
-      content,
+      buttons: isLocked ? [] : (draft.actions ?? []).slice(0, buttons),
     };
-    return h("figure", { data: { device: name } }, draw(view), h("figcaption", {}, h("strong", {}, t.devices[name]), limits(view), note(name, view) && h("small", {}, note(name, view))));
+    return h("figure", { data: { device: name } }, draw(view), h("figcaption", {},
+      h("strong", {}, name === "androidBig" && !content ? t.devices.androidText : t.devices[name]), limits(view), warnings(view, long), outcome(text), note(name, view) && h("small", {}, note(name, view))));
   })));
 }
 
+/** The texts of a push as they are shown, by the system or by the app. */
+function said({ platform, payload, body }) {
+  const alert = { apns: payload.aps?.alert, fcm: payload.notification }[platform];
+  if (alert) return typeof alert === "string" ? { body: alert } : alert;
+  const { richTitle, richSubtitle, richMessage = body } = (platform === "fcm" ? payload.data : payload) ?? {};
+  return { title: richTitle, subtitle: richSubtitle, body: richMessage };
+}
+
+/** Where screens cut the text. */
+function warnings({ said: { body } }, long) {
+  const length = [...(body ?? "")].length;
+  return Object.entries(long).filter(([, most]) => length > most).map(([screen, most]) => h("span", { class: "advice" }, t.long[screen](most, length)));
+}
+
+/** What the platform does not show of what was entered. */
+const outcome = ({ carried = [], dropped = [] }) => [
+  dropped.length > 0 && h("span", { class: "advice" }, t.dropped(dropped)), carried.length > 0 && h("span", {}, t.carried(carried))];
+
 /** What is to be known of a device with such media. */
-const note = (name, view) => (name === "browser" && !isPicture(view) ? t.notes.browserText : t.notes[name]);
+function note(name, { content, rendition, isLocked }) {
+  if (isLocked) return name === "browser" ? t.alwaysLocked : t.unlocked;
+  if (!content) return undefined;
+  return name === "browser" && !isPicture({ rendition }) ? t.notes.browserText : t.notes[name];
+}
 
 const isPicture = ({ rendition }) => rendition?.contentType?.startsWith("image/");
 
@@ -45,16 +74,20 @@ function phone(platform, notification) {
 
 /** A notification, with a small picture beside the text or a large one below. */
 function bubble(view, isCollapsed) {
-  return h("div", { class: `bubble ${isCollapsed ? "collapsed" : "expanded"}` }, app(view), words(view), picture(view, isCollapsed));
+  return h("div", { class: `bubble ${isCollapsed ? "collapsed" : "expanded"}` }, app(view), words(view), picture(view, isCollapsed), presses(view));
 }
 
 const app = () => h("span", { class: "app" }, h("img", { src: "icon.svg", alt: "" }), h("span", {}, t.app), h("span", {}, t.now));
 
-const words = ({ text }) =>
-  h("p", {}, text?.title && h("b", {}, text.title), text?.body ?? "");
+const words = ({ said: { title, subtitle, body } }) =>
+  h("p", {}, title && h("b", {}, title), subtitle && h("span", {}, subtitle), body ?? "");
+
+/** The buttons, which are only drawn. */
+const presses = ({ buttons }) => buttons.length > 0 && h("span", { class: "presses" }, buttons.map(({ label }) => h("span", {}, label)));
 
 /** The rendition itself; a sound as its waveform, a link as its card, a film as its poster where it is small. */
-function picture({ rendition, content }, isCollapsed = false) {
+function picture({ rendition, content, isLocked }, isCollapsed = false) {
+  if (!content || isLocked) return null;
   if (!rendition || rendition.status === "refused") return h("span", { class: "shot symbol bad" }, icon("refused"));
   if (content?.richType === "url") return h("span", { class: "shot" }, linkCard(content));
   if (rendition.contentType?.startsWith("video/") && content) {

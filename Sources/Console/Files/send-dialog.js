@@ -2,15 +2,20 @@
 import { h, icon } from "./dom.js";
 import { exactTime } from "./format.js";
 import { mediaView } from "./media-view.js";
-import { texts } from "./texts.js";
+import { factsList, saidRows } from "./said.js";
+import { memberLabel, texts } from "./texts.js";
 
 const t = texts.sendDialog;
 
-/** Resolves to whether it may be sent. `content` is an asset or a link, `counted` the numbers of users and devices. */
+/**
+ * Resolves to whether it may be sent.
+ *
+ * `content` is an asset, a link or null, `message` what it says as the API takes it, `counted` the numbers of users and devices.
+ */
 export function confirmSending({ content, message, recipients, counted, notBefore, expires, verb }) {
   return new Promise((resolve) => {
     const rows = [
-      [t.message, message.trim() || t.noMessage],
+      [memberLabel("title"), message.title], ...saidRows({ ...message, message: message.message.trim() }),
       [t.recipients, recipients],
       [t.time, notBefore ? exactTime(notBefore) : t.now],
       [t.expires, expires && exactTime(expires)],
@@ -18,8 +23,8 @@ export function confirmSending({ content, message, recipients, counted, notBefor
     const dialog = h("dialog", { class: "small", "aria-labelledby": "send-title", on: { close } },
       h("form", { method: "dialog" },
         h("h2", { id: "send-title" }, (notBefore ? t.schedule : t.send)(counted.users, counted.devices)),
-        h("div", { class: "sending" }, h("span", { class: "picture" }, mediaView(content)), h("strong", {}, content.name ?? content.url)),
-        h("dl", { class: "facts-list" }, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
+        content && h("div", { class: "sending" }, h("span", { class: "picture" }, mediaView(content)), h("strong", {}, content.name ?? content.url)),
+        factsList(rows),
         h("div", { class: "actions" },
           h("button", { value: "" }, texts.cancel),
           h("button", { class: "main", value: "yes" }, icon("sent"), verb))));

@@ -5,6 +5,7 @@ import { everybody } from "./audience-names.js";
 import { fill, h, icon } from "./dom.js";
 import { csv, save } from "./export.js";
 import { time } from "./format.js";
+import { summary } from "./said.js";
 import { Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -81,13 +82,14 @@ class Sent extends Screen {
 
   entry(one) {
     return h("li", { data: { state: one.state } },
-      h("span", { class: "picture" }, thumbnail(one)),
+      one.richType && h("span", { class: "picture" }, thumbnail(one)),
       h("div", {},
-        h("a", { href: `#sent/${one.id}` }, one.message || t.noMessage),
-        h("p", { class: "line quiet" }, state(one.state), texts.richTypes[one.richType] ?? one.richType, time(one.notBefore ?? one.created),
+        h("a", { href: `#sent/${one.id}` }, one.title ?? (one.message || t.noMessage)),
+        one.title && one.message && h("p", {}, one.message),
+        h("p", { class: "line quiet" }, state(one.state), one.richType ? (texts.richTypes[one.richType] ?? one.richType) : texts.textAlone, time(one.notBefore ?? one.created),
           t.to(recipients(one.audience)), this.all.checked && t.by(one.sender ?? t.removedUser))),
       countsBar(one),
-      h("a", { class: "button", href: `#compose/again/${one.id}`, "aria-label": `${t.again}: ${one.message || t.noMessage}` }, t.again));
+      h("a", { class: "button", href: `#compose/again/${one.id}`, "aria-label": `${t.again}: ${summary(one)}` }, t.again));
   }
 
   /** The list with its filters as a file. */
@@ -97,7 +99,7 @@ class Sent extends Screen {
     do {
       const { found, next } = await this.fetch(before, 500);
       rows.push(...found.map((one) => [one.id, texts.states[one.state] ?? one.state, one.created, one.notBefore, one.expires, one.sender, recipients(one.audience), one.message,
-        one.richType, one.payload, one.counts.recipients, one.counts.fetched, one.counts.read, one.counts.queued, one.counts.sent, one.counts.failed]));
+        one.richType, one.payload, one.counts.recipients, one.counts.fetched, one.counts.read, one.counts.queued, one.counts.sent, one.counts.failed, one.title, one.subtitle]));
       before = next;
       this.summary.textContent = t.exporting(rows.length - 1);
     } while (before !== undefined && rows.length <= mostExported && this.isConnected);

@@ -8,6 +8,18 @@ const devices = (value) => count(value, "device");
 const list = new Intl.ListFormat(language);
 const names = (all) => list.format(all.map((name) => `“${name}”`));
 
+/** The members of a notification, as they are called within a sentence. */
+const members = {
+  title: "title", subtitle: "subtitle", message: "message", alt: "description of the media", link: "link", actions: "buttons",
+  sound: "sound", importance: "importance", relevance: "rank", thread: "conversation", replaces: "what it replaces",
+  lockScreen: "locked screen", icon: "icon", colour: "colour", channel: "Android channel", category: "category", data: "data",
+  label: "statistics label",
+};
+const memberNames = (all) => list.format(all.map((name) => members[name] ?? name));
+
+/** A member's name at the beginning of a line. */
+export const memberLabel = (name) => (members[name] ?? name).replace(/^./, (letter) => letter.toLocaleUpperCase(language));
+
 export const texts = {
   navigation: "Console",
   skip: "Skip to the content",
@@ -24,6 +36,7 @@ export const texts = {
     account: "Your account",
   },
   roles: { device: "Device", publisher: "Publisher", admin: "Administrator" },
+  textAlone: "Text",
   richTypes: { img: "Pictures", sound: "Sounds", video: "Videos", url: "Links" },
   profiles: { ios: "iPhone and iPad", android: "Android", watch: "Watch", web: "Browser", thumb: "Thumbnail" },
   platforms: {
@@ -77,10 +90,11 @@ export const texts = {
   },
   picker: { title: "Choose a file", none: "No file has this name." },
   compose: {
-    content: "Content", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", orLink: "Send a link instead", link: "Link",
+    content: "Content", optional: "Content, if any", choose: "Choose a file", chooseHint: "or drop one anywhere on this page", touchHint: "from the catalogue or this device", removeContent: "Send it without", orLink: "Send a link as content", url: "Link to send",
     message: "Message", length: (all) => count(all, "character"), sample: "Your message",
     notBefore: "Send at", expires: "Expires at", form: "Form", badge: "Show the number of unread notifications on the app’s icon",
-    forms: { alert: "Alert", silent: "Silent", hybrid: "Alert and silent", legacy: "For older apps" },
+    forms: { "": "As usual", alert: "Alert", silent: "Silent", hybrid: "Alert and silent", legacy: "For older apps" },
+    usual: (form, hint) => `For this one “${form}”. ${hint}`,
     formHints: {
       alert: "Shows the message at once; the app’s extension adds the media.",
       silent: "Wakes the app, which decides what to show.",
@@ -94,15 +108,39 @@ export const texts = {
     notSent: (faults) => `Not sent: ${faults === 1 ? "one thing is" : `${number(faults)} things are`} missing or wrong above.`,
     changedMeanwhile: "The recipients could not be counted. Try again.",
     faults: {
-      content: "Choose a file or enter a link: a notification with text alone cannot be sent yet.",
-      link: "A link begins with https:// or http://.",
-      message: "Write a message.", length: (all) => `The message is about ${count(all, "character")} too long.`,
+      nothing: "Write a message or a title, or choose a file.",
+      url: "A link begins with https:// or http://.",
+      message: "Write a message or a title: this form shows it.", length: (all) => `The message is about ${count(all, "character")} too long.`,
       to: "Enter at least one recipient.", incomplete: "Complete the date and the time.",
       notBefore: "This time has passed. Choose a later one, or none to send it now.",
       expires: "This time has passed. Choose a later one, or none.", order: "It would expire before it is sent.",
     },
     previews: "What devices will show", drop: "Drop a file to send it",
     replaceDraft: "Replace what you were writing?", replaceDraftVerb: "Replace it",
+  },
+  message: {
+    more: "More", soundName: "Name of the sound", missingSound: "Enter the name of a sound of your app.",
+    noNumber: "Enter a number from 0 to 1.", noObject: "Enter a JSON object, such as {\"order\": \"4711\"}.",
+    sounds: { "": "Up to the platform", none: "None", default: "The default sound", named: "One of your app" }, criticalSound: "Although the device is muted",
+    importances: { "": "As usual", min: "Lowest: only in the list", low: "Low: without a sound", normal: "Normal", high: "High: interrupts", urgent: "Urgent: cannot wait" },
+    lockScreens: { "": "As usual", public: "Shows all", private: "Shows that there is one", secret: "Shows nothing" },
+    placeholders: { link: "https://", icon: "https://", colour: "#00aa77", sound: "chime.caf", data: "{\"order\": \"4711\"}" },
+    hints: {
+      link: "Opens when the notification is tapped.", alt: "For those who do not see the picture or hear the sound.",
+      thread: "Notifications of the same conversation are grouped.", channel: "One that your Android app has created.",
+      category: "One that your iPhone app has registered.", relevance: "From 0 to 1: the higher, the further up.", label: "Notifications with the same one are counted together.",
+      data: "For your app, at most 1,024 bytes.",
+    },
+  },
+  actions: {
+    title: "Buttons", add: "Add a button", button: (number) => `Button ${number}`, label: "Label", kind: "When it is pressed",
+    kinds: { link: "Opens a link", input: "Asks for a text", dismiss: "Closes the notification", event: "Tells you" },
+    prompts: { link: "Link", input: "Question" }, destructive: "Shown as one that destroys something",
+    missing: { label: "Write what is on the button.", link: "Enter a link.", input: "Enter a question." },
+    words: {
+      link: (label, link) => `${label} (opens ${link})`, input: (label, question) => `${label} (asks “${question}”)`,
+      dismiss: (label) => `${label} (closes it)`, event: (label) => label,
+    },
   },
   audience: {
     title: "Recipients", kind: "Kind of recipients", people: "People", tags: "Tags",
@@ -115,16 +153,23 @@ export const texts = {
   sendDialog: {
     send: (users, all) => `Send now to ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
     schedule: (users, all) => `Schedule for ${people(users)}${all ? ` on ${devices(all)}` : " without a registered device"}?`,
-    message: "Message", noMessage: "None", recipients: "Recipients", time: "When", now: "Now", expires: "Expires",
+    recipients: "Recipients", time: "When", now: "Now", expires: "Expires",
   },
   previews: {
-    empty: "Choose a file, and this shows what every kind of device will make of it.", app: "YOUR APP", now: "now",
+    empty: "Write a message or choose a file, and this shows what every kind of device will make of it.", app: "YOUR APP", now: "now",
     devices: {
       iosCollapsed: "iPhone, collapsed", iosExpanded: "iPhone, expanded", androidCollapsed: "Android, collapsed",
-      androidBig: "Android, big picture", watch: "Watch", browser: "Browser",
+      androidBig: "Android, big picture", androidText: "Android, expanded", watch: "Watch", browser: "Browser",
     },
     notes: { androidBig: "Android crops the picture to 2:1.", browser: "Chromium shows the picture; Firefox and Safari show the text only.",
       browserText: "Browsers show the text; a click on it leads to the rest." },
+    locked: "New notification", unlocked: "Texts and picture are shown once the device is unlocked.", alwaysLocked: "Browsers show no more than this.",
+    long: {
+      collapsed: (shown, all) => `Android shows about ${shown} of ${count(all, "character")} until it is expanded.`,
+      centre: (shown, all) => `The notification centre shows about ${shown} of ${count(all, "character")}.`,
+      lockScreen: (shown, all) => `A locked screen shows about ${shown} of ${count(all, "character")}.`,
+    },
+    dropped: (all) => `Not shown on this platform: ${memberNames(all)}.`, carried: (all) => `Only handed to your app: ${memberNames(all)}.`,
     mediaLimit: "Size of the media", textLimit: "Length of the push", text: (used, most) => `Push: ${used} of ${most} bytes.`,
     cut: "The message is cut here.",
   },
@@ -136,7 +181,7 @@ export const texts = {
     export: "Export", exporting: (all) => `${count(all, "notification")}…`,
     exported: (all, more) => `${all === 1 ? "1 notification was" : `${number(all)} notifications were`} saved${more ? "; older ones are left out" : ""}.`,
     columns: ["Number", "State", "Created", "Due", "Expires", "Sender", "Recipients", "Message", "Type", "Content", "People", "Fetched", "Read",
-      "Waiting", "Pushes sent", "Failed"],
+      "Waiting", "Pushes sent", "Failed", "Title", "Subtitle"],
     to: (names) => `to ${names}`, by: (name) => `by ${name}`, removedUser: "a removed user",
   },
   counts: {
@@ -145,6 +190,7 @@ export const texts = {
   },
   notification: {
     amend: "Change", amendHint: "Possible until the first device has fetched it.", amended: "The notification was changed.",
+    noContent: "None", noNull: "A change cannot set a member to null, which removes it.",
     wasFetched: "It cannot be changed any more: a device has fetched it. It can be withdrawn, and sent again with another text.",
     fetchedMeanwhile: "A device has fetched it meanwhile, so it cannot be changed any more.",
     pastTime: "This time is past. Choose a later one.",

@@ -261,15 +261,16 @@ def check_all_that_is_missing_or_wrong_is_said_at_once(console):
         show(page, "compose")
         page.get_by_role("button", name="Send", exact=True).click()
         faults = page.locator(".fault:visible")
-        expect(faults).to_have_count(3)
-        expect(page.get_by_role("alert")).to_contain_text("3 things")
-        expect(page.locator(".chosen")).to_be_focused()
+        expect(faults).to_have_count(2)
+        expect(page.get_by_role("alert")).to_contain_text("2 things")
+        expect(page.get_by_role("textbox", name="Message")).to_be_focused()
         show(page, "compose/img/beach.jpg")
         page.get_by_label("Send at").fill(local(-2))
         expect(faults.first).to_contain_text("This time has passed")
         page.get_by_label("Expires at").fill(local(-3))
         page.get_by_role("combobox", name="Kind of recipients").select_option("Tags")
         page.get_by_role("combobox", name="Recipients", exact=True).fill("news &&")
+        page.get_by_label("Form").select_option("Alert")
         page.get_by_role("button", name="Schedule", exact=True).click()
         expect(faults).to_have_count(4)
         expect(page.locator("#fault-to")).to_contain_text("The recipients are not valid")
@@ -365,6 +366,211 @@ def check_what_was_typed_is_there_after_leaving_reloading_and_the_end_of_the_ses
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert page.evaluate("sessionStorage.length + localStorage.length") == 0
+
+
+EVERYTHING = {
+    "title": "Parcel", "subtitle": "Order 4711", "message": "Your parcel is at the door.", "link": "https://shop.example/4711",
+    "actions": [
+        {"id": "track-it", "label": "Track it", "link": "https://shop.example/t/4711"},
+        {"id": "reply", "label": "Reply", "input": "Your answer"},
+        {"id": "spater", "label": "Später", "dismiss": True},
+        {"id": "cancel-order", "label": "Cancel order", "destructive": True}],
+    "sound": "chime.caf", "importance": "high", "alt": "A parcel on a doormat", "lockScreen": "public", "thread": "orders",
+    "icon": "https://shop.example/icon.png", "colour": "#00aa77", "channel": "orders", "category": "ORDER", "relevance": 0.8,
+    "label": "orders", "data": {"order": "4711", "lines": {"count": 2}}}
+
+
+def button(page, number):
+    return page.get_by_role("group", name=f"Button {number}")
+
+
+def add_button(page, number, label, kind, value=None, destructive=False):
+    page.get_by_role("button", name="Add a button").click()
+    row = button(page, number)
+    expect(row.get_by_label("Label")).to_be_focused()
+    row.get_by_label("Label").fill(label)
+    row.get_by_label("When it is pressed").select_option(kind)
+    if value:
+        row.get_by_role("textbox", name="Link" if kind == "Opens a link" else "Question").fill(value)
+    row.get_by_role("checkbox").set_checked(destructive)
+
+
+def open_more(page):
+    page.locator("summary").filter(has_text="More").click()
+
+
+def said(notification):
+    return {name: notification.get(name) for name in EVERYTHING}
+
+
+def check_a_text_with_title_buttons_and_all_else_is_written_previewed_kept_and_sent(console):
+    with console.page("otto") as page:
+        show(page, "compose")
+        for name in ["Title", "Subtitle", "Message"]:
+            page.get_by_role("textbox", name=re.compile(f"^{name}")).fill(EVERYTHING[name.lower()])
+        page.locator("form > .field").filter(has_text="Opens when").get_by_label("Link").fill(EVERYTHING["link"])
+        for number in [1, 2]:
+            add_button(page, number, "To be removed", "Tells you")
+        page.get_by_role("button", name="Remove: Button 1").click()
+        page.get_by_role("button", name="Remove: Button 1").click()
+        expect(page.get_by_role("button", name="Add a button")).to_be_focused()
+        add_button(page, 1, "Track it", "Opens a link", "https://shop.example/t/4711")
+        add_button(page, 2, "Reply", "Asks for a text", "Your answer")
+        add_button(page, 3, "Später", "Closes the notification")
+        add_button(page, 4, "Cancel order", "Tells you", destructive=True)
+        expect(page.get_by_role("button", name="Add a button")).to_be_disabled()
+        page.get_by_role("combobox", name="Sound").select_option("One of your app")
+        page.get_by_label("Name of the sound").fill("chime.caf")
+        page.get_by_label("Importance").select_option("High: interrupts")
+        open_more(page)
+        for name, value in [
+                ("Description of the media", EVERYTHING["alt"]), ("Conversation", "orders"), ("Icon", EVERYTHING["icon"]), ("Colour", "#00aa77"),
+                ("Android channel", "orders"), ("Category", "ORDER"), ("Rank", "0.8"), ("Statistics label", "orders"), ("Data", json.dumps(EVERYTHING["data"]))]:
+            page.get_by_label(name, exact=True).fill(value)
+        page.get_by_label("Locked screen").select_option("Shows all")
+        expect(page.get_by_text("For this one “Alert”")).to_be_visible()
+
+        figure = lambda name: page.locator(f".devices figure[data-device={name}]")
+        for name, buttons in [
+                ("iosCollapsed", []), ("iosExpanded", ["Track it", "Reply", "Später", "Cancel order"]), ("androidCollapsed", []),
+                ("androidBig", ["Track it", "Reply", "Später"]), ("browser", ["Track it", "Reply"])]:
+            expect(figure(name).locator("p b")).to_have_text("Parcel")
+            expect(figure(name).locator("p")).to_contain_text("Order 4711Your parcel is at the door.")
+            expect(figure(name).locator(".presses span")).to_have_text(buttons)
+        expect(page.locator(".devices .shot")).to_have_count(0)
+        page.reload()
+        expect(page.get_by_role("textbox", name="Title", exact=True)).to_have_value("Parcel")
+        expect(button(page, 2).get_by_label("Question")).to_have_value("Your answer")
+        expect(page.get_by_label("Data", exact=True)).to_be_visible()
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("alice")
+        expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
+        page.get_by_role("button", name="Send", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        for text in ["Parcel", "Order 4711", "Track it (opens https://shop.example/t/4711)", "Reply (asks “Your answer”)", "chime.caf"]:
+            expect(dialog).to_contain_text(text)
+        expect(dialog.locator(".picture")).to_have_count(0)
+        dialog.get_by_role("button", name="Send").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Parcel")
+        expect(page.locator(".facts-list")).to_contain_text("Your parcel is at the door.")
+        expect(page.get_by_role("heading", name="What devices get")).to_have_count(0)
+        number = page.url.split("/")[-1]
+        details = page.request.get(f"{SERVER}/api/notifications/{number}/details", headers=basic("otto")).json()
+        assert said(details) == EVERYTHING and details["form"] == "alert" and "richType" not in details, details
+        show(page, "sent")
+        row = entry(page, "Parcel").first
+        expect(row).to_contain_text("Your parcel is at the door.")
+        expect(row.locator(".picture")).to_have_count(0)
+        page.get_by_role("link", name="Send again…: Parcel: Your parcel is at the door.").click()
+        expect(page.get_by_label("Form")).to_have_value("alert")
+        expect(button(page, 4).get_by_role("checkbox")).to_be_checked()
+        page.get_by_role("button", name="Send", exact=True).click()
+        dialog.get_by_role("button", name="Send").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Parcel")
+        again = page.url.split("/")[-1]
+        assert again != number
+        assert said(page.request.get(f"{SERVER}/api/notifications/{again}/details", headers=basic("otto")).json()) == EVERYTHING
+
+
+def check_every_fault_that_the_server_finds_is_said_beside_its_field(console):
+    with console.page("otto") as page:
+        show(page, "compose")
+        page.get_by_role("textbox", name="Title", exact=True).fill("t" * 1025)
+        add_button(page, 1, "Track", "Opens a link", "http://shop.example")
+        add_button(page, 2, "l" * 65, "Asks for a text", "q" * 65)
+        open_more(page)
+        page.get_by_label("Colour").fill("red")
+        page.get_by_label("Rank").fill("3")
+        page.get_by_label("Icon", exact=True).fill("icon.png")
+        faults = page.locator(".fault:visible")
+        expect(faults).to_have_count(7)
+        for fault in faults.all():
+            expect(fault).not_to_contain_text("actions[")
+        fault = lambda field: page.locator(f"#{field.get_attribute('aria-describedby')}")
+        expect(fault(page.get_by_role("textbox", name="Title", exact=True))).to_have_text("Title has more than 1024 bytes.")
+        expect(fault(button(page, 1).get_by_role("textbox", name="Link"))).to_have_text("Link is not a URL that begins with https:.")
+        expect(fault(button(page, 2).get_by_label("Label"))).to_have_text("Label has more than 64 bytes.")
+        expect(fault(button(page, 2).get_by_label("Question"))).to_contain_text("more than 64 bytes")
+        # What is folded away is opened where it is wrong.
+        page.get_by_role("textbox", name="Title", exact=True).fill("")
+        page.get_by_role("button", name="Remove: Button 2").click()
+        page.get_by_role("button", name="Remove: Button 1").click()
+        page.get_by_role("textbox", name="Message").fill("Only text")
+        page.get_by_role("combobox", name="Recipients", exact=True).fill("alice")
+        expect(faults).to_have_count(3)
+        open_more(page)
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.get_by_label("Icon", exact=True)).to_be_focused()
+        page.get_by_label("Data").fill("not JSON")
+        page.get_by_role("combobox", name="Sound").select_option("One of your app")
+        add_button(page, 1, "", "Asks for a text")
+        page.get_by_role("button", name="Send", exact=True).click()
+        for words in ["Write what is on the button.", "Enter a question.", "Enter the name of a sound", "Enter a JSON object"]:
+            expect(faults.filter(has_text=words)).to_have_count(1)
+
+
+def check_previews_say_where_screens_cut_and_what_a_platform_leaves_out(console):
+    with console.page("otto") as page:
+        def answer(route):
+            result = route.fetch().json()
+            for text in result["texts"]:
+                text |= {"apns": {"dropped": ["colour", "icon"], "carried": ["link"], "shown": ["message"]},
+                         "webpush": {"dropped": [], "carried": [], "shown": ["message"]}}.get(text["platform"], {})
+            route.fulfill(json=result)
+
+        page.route("**/api/notifications?dry-run", answer)
+        show(page, "compose")
+        message = page.get_by_role("textbox", name="Message")
+        figure = lambda name: page.locator(f".devices figure[data-device={name}]")
+        collapsed, centre, locked = "about 49 of", "notification centre shows about 100 of", "locked screen shows about 160 of"
+        for length, warnings in [(49, []), (50, [collapsed]), (100, [collapsed]), (101, [collapsed, centre]), (161, [collapsed, centre, locked])]:
+            message.fill("🦊" * length)
+            expect(figure("androidCollapsed").locator("p")).to_have_text("🦊" * length)
+            for words, device in [(collapsed, "androidCollapsed"), (centre, "iosCollapsed"), (locked, "iosCollapsed")]:
+                expect(figure(device).get_by_text(f"{words} {length} characters")).to_have_count(1 if words in warnings else 0)
+        expect(figure("iosExpanded")).to_contain_text("Not shown on this platform: colour and icon.")
+        expect(figure("iosExpanded")).to_contain_text("Only handed to your app: link.")
+        for name in ["browser", "androidBig"]:
+            expect(figure(name)).not_to_contain_text("Not shown")
+        open_more(page)
+        page.get_by_label("Locked screen").select_option("Shows that there is one")
+        for name in ["iosCollapsed", "androidBig", "browser", "watch"]:
+            expect(figure(name).locator("p").first).to_have_text("New notification")
+
+
+def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console):
+    with console.page("olga") as page:
+        late = send(page, "olga", "Later", notBefore="2099-01-01T12:00:00Z", **{name: value for name, value in EVERYTHING.items() if name != "message"})
+        show(page, f"sent/{late}")
+        page.get_by_role("button", name="Change").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.get_by_label("Data", exact=True)).to_be_visible()
+        dialog.get_by_label("Subtitle").fill("")
+        dialog.get_by_role("combobox", name="Sound").select_option("None")
+        dialog.get_by_label("Rank").fill("3")
+        dialog.get_by_label("Data", exact=True).fill('{"order": "4712"}')
+        button(dialog, 1).get_by_label("Label").fill("Follow")
+        dialog.get_by_role("button", name="Send it without").click()
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.locator(".fault:visible")).to_have_text("Rank is a number from 0 to 1.")
+        expect(dialog.get_by_label("Rank")).to_be_focused()
+        dialog.get_by_label("Rank").fill("")
+        with page.expect_request(lambda request: request.method == "PATCH") as change:
+            dialog.get_by_role("button", name="Save").click()
+        assert change.value.post_data_json == {
+            "subtitle": None, "sound": "none", "relevance": None, "richType": None, "payload": None,
+            "data": {"order": "4712", "lines": None},
+            "actions": [{"id": "follow", "label": "Follow", "link": "https://shop.example/t/4711"}] + EVERYTHING["actions"][1:],
+        }, change.value.post_data
+        expect(page.locator(".toast")).to_have_text("The notification was changed.")
+        details = page.request.get(f"{SERVER}/api/notifications/{late}/details", headers=basic("olga")).json()
+        assert details["data"] == {"order": "4712"} and "subtitle" not in details and "richType" not in details, details
+        # Nothing is sent if nothing is other.
+        page.get_by_role("button", name="Change").click()
+        patches = []
+        page.on("request", lambda request: patches.append(request.post_data) if request.method == "PATCH" else None)
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog).to_have_count(0)
+        assert not patches, patches
 
 
 def check_nobody_is_told_to_drop_a_file_on_a_touch_screen(console):
@@ -544,7 +750,8 @@ def check_a_scheduled_notification_is_changed_and_a_fetched_one_not_offered(cons
         dialog.get_by_label("Message").fill("Sooner")
         dialog.get_by_label("Send at").fill("2001-01-01T10:00")
         dialog.get_by_role("button", name="Save").click()
-        expect(dialog.get_by_role("alert")).to_contain_text("past")
+        expect(dialog.locator(".fault:visible")).to_contain_text("past")
+        expect(dialog.get_by_label("Send at")).to_be_focused()
         dialog.get_by_label("Send at").fill("2098-06-01T10:30")
         dialog.get_by_label("Expires at").fill("2098-06-02T10:30")
         dialog.get_by_role("button", name="Choose a file").click()
@@ -1034,6 +1241,12 @@ def check_axe_finds_nothing_in_both_schemes(console):
                 show(page, address)
                 expect(page.locator(element).first).to_be_visible()
                 findings += violations(page, f"{name}, {scheme}")
+            show(page, "compose")
+            page.get_by_role("textbox", name="Title", exact=True).fill("t" * 1025)
+            add_button(page, 1, "Track", "Opens a link", "http://shop.example")
+            open_more(page)
+            expect(page.locator(".fault:visible")).to_have_count(2)
+            findings += violations(page, f"every field, {scheme}")
             show(page, "catalogue")
             card(page, "beach.jpg").get_by_role("button").click()
             expect(page.locator(".profiles")).to_contain_text("160 × ")
@@ -1055,6 +1268,9 @@ def check_nothing_is_cut_off_on_narrow_screens_and_at_200_percent(console):
             for name, (address, element) in (SCREENS | {"notification": (f"sent/{sent['id']}", "table")}).items():
                 show(page, address)
                 expect(page.locator(element).first).to_be_visible()
+                if name == "compose":
+                    add_button(page, 1, "Track", "Opens a link", "https://shop.example")
+                    open_more(page)
                 rows = {round(link["y"]) for link in page.locator("nav a").evaluate_all("links => links.map(link => link.getBoundingClientRect())")}
                 assert len(rows) == 1, f"the navigation takes {len(rows)} rows"
                 # Each action of a table can be reached, and no text is taller than some lines.
