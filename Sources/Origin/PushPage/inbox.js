@@ -40,8 +40,8 @@ function goOn(device, next) {
 
 /// The element of a notification: the one that is shown, if nothing of it has changed.
 function current(device, notification) {
-  const { id, message, payload, read } = notification;
-  const content = JSON.stringify([message, payload]);
+  const { id, read } = notification;
+  const content = JSON.stringify({ ...notification, read: null });
   const known = items.get(id);
   if (known?.content === content) {
     if (read) known.element.showRead();
@@ -60,8 +60,12 @@ function make(name, properties = {}, ...children) {
 
 function item(device, notification) {
   const time = new Date(notification.notBefore ?? notification.created);
-  const item = make("li", {}, make("p", { textContent: notification.message }), make("small", {},
-    make("time", { dateTime: time.toISOString(), textContent: time.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) })));
+  const { title, subtitle, message, link, actions = [] } = notification;
+  const texts = [title, subtitle, message].filter(Boolean).map(textContent => make("p", { textContent, className: "said" }));
+  const links = [link && { url: link }, ...actions.filter(({ link }) => link).map(({ link, label }) => ({ url: link, title: label }))];
+  const item = make("li", {}, ...texts, make("small", {},
+    make("time", { dateTime: time.toISOString(), textContent: time.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) })),
+    ...links.filter(Boolean).map(card).filter(Boolean));
   item.showRead = () => {
     item.classList.remove("unread");
     item.querySelector(".mark")?.remove();
@@ -75,48 +79,53 @@ function item(device, notification) {
     item.querySelector("small").append(make("button", { type: "button", className: "mark", textContent: "Mark as read", onclick: mark }));
     item.addEventListener("click", event => event.target.className === "mark" || mark(), { once: true });
   }
-  show(device, notification).then(shown => shown && item.append(shown)).catch(() => {});
+  if (notification.richType) show().then(shown => shown && item.append(shown)).catch(() => {});
   return item;
 
   async function show() {
     const type = notification.details?.contentType ?? "";
     // A film is large: its poster, until somebody wants to see it.
     if (type.startsWith("video/")) return film(device, notification);
-    return view(await media(device, notification.id), notification.message);
+    return view(await media(device, notification.id), described(notification));
   }
 }
 
+/// What media shows, in words.
+const described = ({ alt, message, title }) => alt ?? (message || title || "");
+
 /// A film's poster with a button, which brings the film.
-async function film(device, { id, message }) {
+async function film(device, notification) {
+  const { id } = notification;
+  const words = described(notification);
   const button = make("button", { type: "button", textContent: "Play the film" });
   const place = make("div", {}, button);
   button.onclick = () => attempt(async () => {
     button.disabled = true;
     try {
-      const player = await view(await media(device, id), message);
+      const player = await view(await media(device, id), words);
       place.replaceChildren(player);
       player.play?.().catch(() => {});
     } finally {
       button.disabled = false;
     }
   });
-  const poster = await media(device, id, "view=poster&width=640").then(blob => view(blob, message)).catch(() => null);
+  const poster = await media(device, id, "view=poster&width=640").then(blob => view(blob, words)).catch(() => null);
   if (poster && !place.querySelector("video")) place.prepend(poster);
   return place;
 }
 
 /// What shows some media: a picture, a player, a link or a text; null for anything else.
-async function view(blob, message) {
+async function view(blob, words) {
   const [family, kind] = blob.type.split(";")[0].split("/");
   if (kind === "json") return card(JSON.parse(await blob.text()));
   if (family === "text" && kind === "plain") return make("p", { className: "text", textContent: (await blob.text()).slice(0, 4000) });
   if (family === "image" && kind !== "svg+xml") {
-    const picture = make("img", { alt: message, src: URL.createObjectURL(blob) });
+    const picture = make("img", { alt: words, src: URL.createObjectURL(blob) });
     picture.onload = picture.onerror = () => URL.revokeObjectURL(picture.src);
     return picture;
   }
   if (family !== "audio" && family !== "video") return null;
-  return make(family, { controls: true, playsInline: true, ariaLabel: message, src: URL.createObjectURL(blob) });
+  return make(family, { controls: true, playsInline: true, ariaLabel: words, src: URL.createObjectURL(blob) });
 }
 
 /// A link with its title; only to the web.

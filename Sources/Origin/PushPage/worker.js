@@ -1,4 +1,4 @@
-// Shows each push, as browsers demand, and fetches its media, which is the device's receipt.
+// Shows each push, as browsers demand, and fetches its media, if it has any, which is the device's receipt.
 
 importScripts("device.js");
 
@@ -10,7 +10,7 @@ self.addEventListener("fetch", event => {
 });
 self.addEventListener("activate", event => event.waitUntil(self.clients.claim()));
 self.addEventListener("push", event => event.waitUntil(show(event.data)));
-self.addEventListener("notificationclick", event => event.waitUntil(open(event.notification)));
+self.addEventListener("notificationclick", event => event.waitUntil(open(event.notification, event.action)));
 self.addEventListener("pushsubscriptionchange", event => event.waitUntil(renew()));
 
 /// Keeps the page's own files for when the server is out of reach; notifications are not kept.
@@ -20,30 +20,55 @@ const keep = () => caches.open("page").then(cache => cache.addAll(files)).catch(
 const page = request => fetch(request)
   .catch(async error => { return await caches.match(request) ?? Promise.reject(error); });
 
+/// As many buttons as browsers show.
+const mostActions = 2;
+
 async function show(data) {
   let push = {};
   try { push = data?.json() ?? {}; } catch {}
-  const options = { tag: push.richId, renotify: push.richId !== undefined, data: push };
-  // Chromium shows the picture; Firefox and Safari show the text only.
-  if (push.att?.type.startsWith("image/")) options.image = push.att.url;
-  const shown = self.registration.showNotification(push.richMessage ?? "New notification", options);
+  const { richId, richType, richMessage, replaces, sound } = push;
+  const tag = replaces ?? richId;
+  const options = { tag, renotify: tag !== undefined, data: push, ...(sound === "none" && { silent: true }) };
+  // A browser cannot tell whether the screen is locked.
+  const isPrivate = ["private", "secret"].includes(push.lockScreen);
+  const lines = isPrivate ? [] : [push.richTitle, push.richSubtitle, richMessage].filter(Boolean);
+  if (!isPrivate) {
+    options.body = lines.slice(1).join("\n");
+    options.icon = push.icon;
+    options.actions = (push.actions ?? []).slice(0, mostActions).map(({ id, label }) => ({ action: id, title: label }));
+    // Chromium shows the picture; Firefox and Safari show the text only.
+    if (push.att?.type.startsWith("image/")) options.image = push.att.url;
+  }
+  const shown = self.registration.showNotification(lines[0] ?? "New notification", options);
   const device = await load();
-  if (device && push.richId !== undefined) await media(device, push.richId).catch(() => {});
+  // A push that was too long for its service has the ID alone, whatever there is to fetch.
+  const hasMedia = richId !== undefined && (richType !== undefined || richMessage === undefined);
+  if (device && hasMedia) await media(device, richId).catch(() => {});
   await shown;
   for (const client of await self.clients.matchAll({ includeUncontrolled: true })) {
     client.postMessage("push");
   }
 }
 
-async function open(notification) {
+/// Does what a notification, or one of its buttons, is there for.
+async function open(notification, button) {
   notification.close();
-  const id = notification.data?.richId;
+  const { richId, actions = [] } = notification.data ?? {};
+  const action = actions.find(({ id }) => id === button);
   const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
-  const opened = pages.length > 0 ? pages[0].focus() : self.clients.openWindow(self.registration.scope);
+  // Only a page could take a text; the other buttons without a link just close the notification.
+  const leadsOn = !action || action.link !== undefined || action.input !== undefined;
+  const opened = leadsOn ? visit((action ?? notification.data)?.link, pages) : null;
   const device = await load();
-  if (device && id !== undefined) await markRead(device, id).catch(() => {});
+  if (device && richId !== undefined && !action?.dismiss) await markRead(device, richId).catch(() => {});
   await Promise.resolve(opened).catch(() => {});
   for (const page of pages) page.postMessage("read");
+}
+
+/// Opens a link to the web, or this page.
+function visit(link, pages) {
+  if (/^https?:/i.test(link ?? "")) return self.clients.openWindow(link);
+  return pages.length > 0 ? pages[0].focus() : self.clients.openWindow(self.registration.scope);
 }
 
 async function renew() {

@@ -71,6 +71,65 @@ import Waiting
     }
   }
 
+  @Test func `a whole message is shown, and one without media fetches none`()
+    async throws
+  {
+    try await BrowserPage.lend { server, page in
+      try page.signIn("alice", "alice")
+      try await eventually("the browser is registered") {
+        try page.status() == "This browser gets the pushes of alice."
+      }
+      var parcel = NewNotification("Your parcel is at the door.", to: .users(["alice"]))
+      (parcel.message.title, parcel.message.subtitle) = ("Parcel", "Order 4711")
+      (parcel.message.link, parcel.message.sound) = ("https://shop.example/4711", .silent)
+      parcel.message.actions = [
+        MessageAction("track", label: "Track"), MessageAction("later", label: "Later"),
+        MessageAction("cancel", label: "Cancel order"),
+      ]
+      parcel.message.data = .object(["order": .string("4711")])
+      let id = try await server.client("shop").create(parcel).id
+      func shown() throws -> String {
+        try page.value(
+          """
+          navigator.serviceWorker.ready.then(worker => worker.getNotifications())
+            .then(all => all.map(one => [
+              one.title, one.body, one.tag, one.silent, one.data.link, one.data.data?.order,
+              ...one.actions.map(({ action, title }) => action + " " + title)].join("|"))
+              .sort().join("; "))
+          """
+        ).text ?? ""
+      }
+      let parcelShown =
+        "Parcel|Order 4711\nYour parcel is at the door.|\(id)|true|https://shop.example/4711|4711"
+        + "|track Track|later Later"
+      try await eventually("its worker shows it") { try shown() == parcelShown }
+      try await eventually("the page shows its texts, its link and no picture") {
+        try page.value(
+          """
+          [...document.querySelectorAll("#inbox li")].map(item =>
+            [...item.querySelectorAll(".said, a, img")].map(one => one.textContent || "picture")
+              .join("|")).join("; ")
+          """
+        ).text == "Parcel|Order 4711|Your parcel is at the door.|https://shop.example/4711"
+      }
+      // A picture that comes later was fetched after the text was dealt with.
+      let picture = try await server.client("shop").create(.logo(to: "alice")).id
+      let lane = "webpush:http://127.0.0.1:\(page.firefox.port)"
+      try await eventually("the receipt of the picture names the browser") {
+        try server.deliveries(of: picture) == [lane + " fetched"]
+      }
+      try await eventually("that of the text was only sent") {
+        try server.deliveries(of: id) == [lane + " sent"]
+      }
+      var secret = parcel
+      secret.message.lockScreen = .secret
+      let hidden = try await server.client("shop").create(secret).id
+      try await eventually("what is secret is shown without its texts") {
+        try shown().contains("New notification||\(hidden)|true|https://shop.example/4711|4711;")
+      }
+    }
+  }
+
   @Test func `a film is a poster until it is played`() async throws {
     try await BrowserPage.lend { server, page in
       let film = server.scratch.folder.appending(path: "film.mp4")
