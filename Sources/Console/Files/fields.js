@@ -33,10 +33,10 @@ export function faultsOf(problem, fields, other) {
   for (const { member, detail } of errors) {
     // Of “actions[1].link”, the field is that of the link, or of the button, or of all buttons.
     const path = member.split(/[./[\]]+/).filter(Boolean);
+    // The sentence begins with the member; here, with what its field is called.
+    const label = fields[path.join(".")]?.control.labels?.[0]?.firstChild.textContent;
     while (path.length && !fields[path.join(".")]) path.pop();
     const name = path.join(".") || other;
-    // The sentence begins with the member; here, with what the field is called.
-    const label = fields[name]?.control.labels?.[0]?.firstChild.textContent;
     const words = label && detail.startsWith(`${member} `) ? label + detail.slice(member.length) : detail;
     faults[name] = faults[name] ? `${faults[name]} ${words}` : words;
   }

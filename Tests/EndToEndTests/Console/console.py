@@ -460,7 +460,7 @@ def check_a_text_with_title_buttons_and_all_else_is_written_previewed_kept_and_s
         row = entry(page, "Parcel").first
         expect(row).to_contain_text("Your parcel is at the door.")
         expect(row.locator(".picture")).to_have_count(0)
-        page.get_by_role("link", name="Send again…: Parcel: Your parcel is at the door.").click()
+        row.get_by_role("link", name="Send again…: Parcel: Your parcel is at the door.").click()
         expect(page.get_by_label("Form")).to_have_value("alert")
         expect(button(page, 4).get_by_role("checkbox")).to_be_checked()
         page.get_by_role("button", name="Send", exact=True).click()
@@ -506,6 +506,16 @@ def check_every_fault_that_the_server_finds_is_said_beside_its_field(console):
         page.get_by_role("button", name="Send", exact=True).click()
         for words in ["Write what is on the button.", "Enter a question.", "Enter the name of a sound", "Enter a JSON object"]:
             expect(faults.filter(has_text=words)).to_have_count(1)
+        # What is entered in no field of its own is said at that of which it is a part, or at the content.
+        errors = [("actions[0].id", "actions[0].id is odd."), ("actions[0].id", "It is long."), ("sound.critical", "sound.critical is loud."), ("richType", "richType is new.")]
+        page.route("**/api/notifications?dry-run", lambda route: route.fulfill(status=422, json={
+            "detail": "All is wrong.", "errors": [{"pointer": f"#/{member}", "detail": words} for member, words in errors]}))
+        page.get_by_role("button", name="Start over").click()
+        page.get_by_role("textbox", name="Message").fill("m")
+        add_button(page, 1, "Yes", "Tells you")
+        expect(fault(button(page, 1).get_by_label("When it is pressed"))).to_have_text("actions[0].id is odd. It is long.")
+        expect(fault(page.get_by_role("combobox", name="Sound"))).to_have_text("sound.critical is loud.")
+        expect(page.locator("#fault-content")).to_have_text("richType is new.")
 
 
 def check_previews_say_where_screens_cut_and_what_a_platform_leaves_out(console):
@@ -539,7 +549,9 @@ def check_previews_say_where_screens_cut_and_what_a_platform_leaves_out(console)
 
 def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console):
     with console.page("olga") as page:
-        late = send(page, "olga", "Later", notBefore="2099-01-01T12:00:00Z", **{name: value for name, value in EVERYTHING.items() if name != "message"})
+        buttons = [action | {"id": f"own-{number}"} for number, action in enumerate(EVERYTHING["actions"])]
+        said = {name: value for name, value in EVERYTHING.items() if name != "message"} | {"actions": buttons}
+        late = send(page, "olga", "Later", notBefore="2099-01-01T12:00:00Z", **said)
         show(page, f"sent/{late}")
         page.get_by_role("button", name="Change").click()
         dialog = page.get_by_role("dialog")
@@ -559,7 +571,7 @@ def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console
         assert change.value.post_data_json == {
             "subtitle": None, "sound": "none", "relevance": None, "richType": None, "payload": None,
             "data": {"order": "4712", "lines": None},
-            "actions": [{"id": "follow", "label": "Follow", "link": "https://shop.example/t/4711"}] + EVERYTHING["actions"][1:],
+            "actions": [{"id": "follow", "label": "Follow", "link": "https://shop.example/t/4711"}] + buttons[1:],
         }, change.value.post_data
         expect(page.locator(".toast")).to_have_text("The notification was changed.")
         details = page.request.get(f"{SERVER}/api/notifications/{late}/details", headers=basic("olga")).json()
