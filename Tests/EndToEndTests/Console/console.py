@@ -270,7 +270,7 @@ def check_all_that_is_missing_or_wrong_is_said_at_once(console):
         page.get_by_label("Expires at").fill(local(-3))
         page.get_by_role("combobox", name="Kind of recipients").select_option("Tags")
         page.get_by_role("combobox", name="Recipients", exact=True).fill("news &&")
-        page.get_by_label("Form").select_option("Alert")
+        page.get_by_role("combobox", name="Form").select_option("Alert")
         page.get_by_role("button", name="Schedule", exact=True).click()
         expect(faults).to_have_count(4)
         expect(page.locator("#fault-to")).to_contain_text("The recipients are not valid")
@@ -461,7 +461,7 @@ def check_a_text_with_title_buttons_and_all_else_is_written_previewed_kept_and_s
         expect(row).to_contain_text("Your parcel is at the door.")
         expect(row.locator(".picture")).to_have_count(0)
         row.get_by_role("link", name="Send again…: Parcel: Your parcel is at the door.").click()
-        expect(page.get_by_label("Form")).to_have_value("alert")
+        expect(page.get_by_role("combobox", name="Form")).to_have_value("alert")
         expect(button(page, 4).get_by_role("checkbox")).to_be_checked()
         page.get_by_role("button", name="Send", exact=True).click()
         dialog.get_by_role("button", name="Send").click()
@@ -749,7 +749,7 @@ def check_what_was_sent_is_searched_exported_and_sent_again(console):
         expect(page.get_by_role("textbox", name="Message")).to_have_value("Frühlingsfest im Park")
         expect(page.get_by_role("combobox", name="Recipients", exact=True)).to_have_value("alice, bob")
         expect(page.locator(".chosen")).to_contain_text("beach.jpg")
-        expect(page.get_by_label("Form")).to_have_value("hybrid")
+        expect(page.get_by_role("combobox", name="Form")).to_have_value("hybrid")
         expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
 
 
@@ -1064,7 +1064,9 @@ def check_stored_scripts_are_text_everywhere(console):
     with console.page("admin") as page:
         sent = page.request.post(
             f"{SERVER}/api/notifications", headers=basic("shop"), data=json.dumps(
-                {"message": HOSTILE, "richType": "img", "payload": "beach.jpg", "to": ["username:bob", HOSTILE]}))
+                {"message": HOSTILE, "title": HOSTILE, "subtitle": HOSTILE, "actions": [{"id": "a", "label": HOSTILE}], "data": {HOSTILE: HOSTILE},
+                 "richType": "img", "payload": "beach.jpg", "to": ["username:bob"]}))
+        assert sent.status == 201, sent.text()
         page.request.put(
             f"{SERVER}/api/register/x%3Cimg%20src%3Dx%20onerror%3Dhit%3D1%3E", headers=basic("bob"),
             data=json.dumps({"Platform": "apns", "Handle": "C0FFEE", "Tags": [HOSTILE]}))
@@ -1074,9 +1076,10 @@ def check_stored_scripts_are_text_everywhere(console):
             show(page, screen)
             page.wait_for_load_state("networkidle") if False else page.wait_for_timeout(200)
             assert page.locator("main img[src='x']").count() == 0, screen
-        if sent.status == 201:
-            show(page, f"sent/{sent.json()['id']}")
-            expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+        for screen in ["sent", "compose/again"]:
+            show(page, f"{screen}/{sent.json()['id']}")
+            expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE if screen == "sent" else "Compose")
+            expect(page.locator(".facts-list" if screen == "sent" else ".devices figure").first).to_contain_text(HOSTILE)
 
 
 def foreign_site(text):
