@@ -121,7 +121,7 @@ export const texts = {
   message: {
     more: "More", soundName: "Name of the sound", missingSound: "Enter the name of a sound of your app.",
     noNumber: "Enter a number from 0 to 1.", noObject: "Enter a JSON object, such as {\"order\": \"4711\"}.",
-    sounds: { "": "Up to the platform", none: "None", default: "The default sound", named: "One of your app" }, criticalSound: "Although the device is muted",
+    sounds: { "": "Platform’s own", none: "None", default: "The default sound", named: "One of your app" }, criticalSound: "Although the device is muted",
     importances: { "": "As usual", min: "Lowest: only in the list", low: "Low: without a sound", normal: "Normal", high: "High: interrupts", urgent: "Urgent: cannot wait" },
     lockScreens: { "": "As usual", public: "Shows all", private: "Shows that there is one", secret: "Shows nothing" },
     placeholders: { link: "https://", icon: "https://", colour: "#00aa77", sound: "chime.caf", data: "{\"order\": \"4711\"}" },
