@@ -316,7 +316,12 @@ def photograph(camera):
     """The console: light, dark and on a phone."""
     def compose(page):
         camera.show(page, "compose/img/beach.jpg", ".devices figure")
+        page.get_by_role("textbox", name="Title", exact=True).fill("Open again")
         page.get_by_role("textbox", name="Message").fill("Our beach house is open again. Come in and see it first.")
+        page.get_by_role("button", name="Add a button").click()
+        button = page.get_by_role("group", name="Button 1")
+        button.get_by_role("textbox", name="Label").fill("See it")
+        button.get_by_role("textbox", name="Link").fill("https://beach.example")
         page.get_by_role("combobox", name="Recipients", exact=True).fill("alice, ben, chloe")
         expect(page.get_by_text("3 people")).to_be_visible()
         page.locator("h1").click()

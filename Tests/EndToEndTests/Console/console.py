@@ -270,6 +270,7 @@ def check_all_that_is_missing_or_wrong_is_said_at_once(console):
         page.get_by_label("Expires at").fill(local(-3))
         page.get_by_role("combobox", name="Kind of recipients").select_option("Tags")
         page.get_by_role("combobox", name="Recipients", exact=True).fill("news &&")
+        expect(page.get_by_text("For this one “Silent”")).to_be_visible()
         page.get_by_role("combobox", name="Form").select_option("Alert")
         page.get_by_role("button", name="Schedule", exact=True).click()
         expect(faults).to_have_count(4)
@@ -565,6 +566,10 @@ def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console
         dialog.get_by_role("button", name="Save").click()
         expect(dialog.locator(".fault:visible")).to_have_text("Rank is a number from 0 to 1.")
         expect(dialog.get_by_label("Rank")).to_be_focused()
+        dialog.get_by_label("Data", exact=True).fill('{"order": null}')
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.locator(".fault:visible").filter(has_text="null")).to_have_count(1)
+        dialog.get_by_label("Data", exact=True).fill('{"order": "4712"}')
         dialog.get_by_label("Rank").fill("")
         with page.expect_request(lambda request: request.method == "PATCH") as change:
             dialog.get_by_role("button", name="Save").click()
