@@ -31,13 +31,14 @@ export function faultsOf(problem, fields, other) {
   const faults = {};
   const errors = problem.errors?.length ? problem.errors : [{ member: "", detail: problem.message }];
   for (const { member, detail } of errors) {
-    // Of “actions[1].link”, the field is that of the link, or of the button, or of all buttons.
+    // Of “actions/1/link”, the field is that of the link, or of the button, or of all buttons.
     const path = member.split(/[./[\]]+/).filter(Boolean);
-    // The sentence begins with the member; here, with what its field is called.
+    // The sentence begins with the member, as in “actions[1].link is …”; here, with what its field is called.
+    const called = path.join(".").replace(/\.(\d+)/g, "[$1]");
     const label = fields[path.join(".")]?.control.labels?.[0]?.firstChild.textContent;
     while (path.length && !fields[path.join(".")]) path.pop();
     const name = path.join(".") || other;
-    const words = label && detail.startsWith(`${member} `) ? label + detail.slice(member.length) : detail;
+    const words = label && detail.startsWith(`${called} `) ? label + detail.slice(called.length) : detail;
     faults[name] = faults[name] ? `${faults[name]} ${words}` : words;
   }
   return faults;

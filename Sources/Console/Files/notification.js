@@ -7,7 +7,7 @@ import { number, time } from "./format.js";
 import { listen } from "./live.js";
 import { recipients } from "./sent.js";
 import { pagedTable } from "./paged-table.js";
-import { factsList, saidRows } from "./said.js";
+import { factsList, saidRows, unshown } from "./said.js";
 import { confirmed, Screen, state } from "./screen.js";
 import { texts } from "./texts.js";
 
@@ -158,11 +158,13 @@ function filter(label, states, list) {
 }
 
 function facts(details) {
+  const platforms = (details.platforms ?? []).map((platform) => [texts.platforms[platform.platform] ?? platform.platform, unshown(platform).join(" ")]);
   return factsList([
     // Without a title, the text is the heading.
     ...saidRows({ ...details, message: details.title && details.message }),
     [t.content, details.richType && `${texts.richTypes[details.richType] ?? details.richType}: ${details.payload}`], [t.to, recipients(details.to)],
     [t.form, texts.compose.forms[details.form] ?? details.form], [t.number, details.id],
+    ...platforms,
   ]);
 }
 

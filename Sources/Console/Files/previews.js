@@ -3,6 +3,7 @@ import { address, assetMedia } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { bytes, kind, number, size } from "./format.js";
 import { linkCard, poster } from "./media-view.js";
+import { unshown } from "./said.js";
 import { language, texts } from "./texts.js";
 
 const t = texts.previews;
@@ -13,7 +14,7 @@ const t = texts.previews;
  * `buttons` is how many it shows, `long` after about how many characters its screens cut the text.
  */
 const devices = [
-  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], long: { centre: 100, lockScreen: 160 }, draw: (view) => phone("iphone", bubble(view, true)) },
+  { name: "iosCollapsed", profile: "ios", platforms: ["apns"], long: { title: 40, centre: 100, lockScreen: 160 }, draw: (view) => phone("iphone", bubble(view, true)) },
   { name: "iosExpanded", profile: "ios", platforms: ["apns"], buttons: 4, draw: (view) => phone("iphone", bubble(view, false)) },
   { name: "androidCollapsed", profile: "android", platforms: ["fcm", "gcm"], long: { collapsed: 49 }, draw: (view) => phone("android", bubble(view, true)) },
   { name: "androidBig", profile: "android", platforms: ["fcm", "gcm"], buttons: 3, draw: (view) => phone("android", bubble(view, false)) },
@@ -45,15 +46,15 @@ function said({ platform, payload, body }) {
   return { title: richTitle, subtitle: richSubtitle, body: richMessage };
 }
 
-/** Where screens cut the text. */
-function warnings({ said: { body } }, long) {
-  const length = [...(body ?? "")].length;
-  return Object.entries(long).filter(([, most]) => length > most).map(([screen, most]) => h("span", { class: "advice" }, t.long[screen](most, length)));
+/** Where screens cut title and text. */
+function warnings({ said: { title, body } }, long) {
+  const length = (screen) => [...((screen === "title" ? title : body) ?? "")].length;
+  return Object.entries(long).filter(([screen, most]) => length(screen) > most)
+    .map(([screen, most]) => h("span", { class: "advice" }, t.long[screen](most, length(screen))));
 }
 
 /** What the platform does not show of what was entered. */
-const outcome = ({ carried = [], dropped = [] }) => [
-  dropped.length > 0 && h("span", { class: "advice" }, t.dropped(dropped)), carried.length > 0 && h("span", {}, t.carried(carried))];
+const outcome = (text) => unshown(text).map((words) => h("span", {}, words));
 
 /** What is to be known of a device with such media. */
 function note(name, { content, rendition, isLocked }) {

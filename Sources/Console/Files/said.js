@@ -17,6 +17,10 @@ export function saidRows(details) {
   return Object.entries(rows).map(([name, value]) => [memberLabel(name), value]);
 }
 
+/** What a platform does not show by itself, in sentences; none where the server does not tell. */
+export const unshown = ({ dropped = [], carried = [] }) =>
+  [dropped.length > 0 && texts.previews.dropped(dropped), carried.length > 0 && texts.previews.carried(carried)].filter(Boolean);
+
 /** A list of names with their values; those without one are left out. */
 export const factsList = (rows) =>
   h("dl", { class: "facts-list" }, rows.filter(([, value]) => value !== undefined && value !== null && value !== "")

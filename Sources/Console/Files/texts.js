@@ -165,11 +165,12 @@ export const texts = {
       browserText: "Browsers show the text; a click on it leads to the rest." },
     locked: "New notification", unlocked: "Texts and picture are shown once the device is unlocked.", alwaysLocked: "Browsers show no more than this.",
     long: {
+      title: (shown, all) => `An iPhone shows about ${shown} of ${count(all, "character")} of the title.`,
       collapsed: (shown, all) => `Android shows about ${shown} of ${count(all, "character")} until it is expanded.`,
       centre: (shown, all) => `The notification centre shows about ${shown} of ${count(all, "character")}.`,
       lockScreen: (shown, all) => `A locked screen shows about ${shown} of ${count(all, "character")}.`,
     },
-    dropped: (all) => `Not shown on this platform: ${memberNames(all)}.`, carried: (all) => `Only handed to your app: ${memberNames(all)}.`,
+    dropped: (all) => `Not shown on this platform: ${memberNames(all)}.`, carried: (all) => `Only passed to your app: ${memberNames(all)}.`,
     mediaLimit: "Size of the media", textLimit: "Length of the push", text: (used, most) => `Push: ${used} of ${most} bytes.`,
     cut: "The message is cut here.",
   },

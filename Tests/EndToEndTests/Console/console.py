@@ -508,13 +508,16 @@ def check_every_fault_that_the_server_finds_is_said_beside_its_field(console):
         for words in ["Write what is on the button.", "Enter a question.", "Enter the name of a sound", "Enter a JSON object"]:
             expect(faults.filter(has_text=words)).to_have_count(1)
         # What is entered in no field of its own is said at that of which it is a part, or at the content.
-        errors = [("actions[0].id", "actions[0].id is odd."), ("actions[0].id", "It is long."), ("sound.critical", "sound.critical is loud."), ("richType", "richType is new.")]
+        errors = [
+            ("actions/0/id", "actions[0].id is odd."), ("actions/0/id", "It is long."), ("actions/0/label", "actions[0].label is short."),
+            ("sound/critical", "sound.critical is loud."), ("richType", "richType is new.")]
         page.route("**/api/notifications?dry-run", lambda route: route.fulfill(status=422, json={
-            "detail": "All is wrong.", "errors": [{"pointer": f"#/{member}", "detail": words} for member, words in errors]}))
+            "detail": "All is wrong.", "errors": [{"pointer": f"#/{pointer}", "detail": words} for pointer, words in errors]}))
         page.get_by_role("button", name="Start over").click()
         page.get_by_role("textbox", name="Message").fill("m")
         add_button(page, 1, "Yes", "Tells you")
         expect(fault(button(page, 1).get_by_label("When it is pressed"))).to_have_text("actions[0].id is odd. It is long.")
+        expect(fault(button(page, 1).get_by_label("Label"))).to_have_text("Label is short.")
         expect(fault(page.get_by_role("combobox", name="Sound"))).to_have_text("sound.critical is loud.")
         expect(page.locator("#fault-content")).to_have_text("richType is new.")
 
@@ -539,13 +542,30 @@ def check_previews_say_where_screens_cut_and_what_a_platform_leaves_out(console)
             for words, device in [(collapsed, "androidCollapsed"), (centre, "iosCollapsed"), (locked, "iosCollapsed")]:
                 expect(figure(device).get_by_text(f"{words} {length} characters")).to_have_count(1 if words in warnings else 0)
         expect(figure("iosExpanded")).to_contain_text("Not shown on this platform: colour and icon.")
-        expect(figure("iosExpanded")).to_contain_text("Only handed to your app: link.")
+        expect(figure("iosExpanded")).to_contain_text("Only passed to your app: link.")
         for name in ["browser", "androidBig"]:
             expect(figure(name)).not_to_contain_text("Not shown")
+        title = page.get_by_role("textbox", name="Title", exact=True)
+        for length in [40, 41]:
+            title.fill("t" * length)
+            expect(figure("iosCollapsed").locator("b")).to_have_text(["9:41", "t" * length])
+            expect(figure("iosCollapsed").get_by_text("about 40 of 41 characters of the title")).to_have_count(length - 40)
         open_more(page)
         page.get_by_label("Locked screen").select_option("Shows that there is one")
         for name in ["iosCollapsed", "androidBig", "browser", "watch"]:
             expect(figure(name).locator("p").first).to_have_text("New notification")
+
+
+def check_the_details_of_a_notification_say_what_a_platform_leaves_out(console):
+    with console.page("otto") as page:
+        number = send(page, "otto", "Look", colour="#00aa77")
+        platforms = [{"platform": "apns", "shown": ["message"], "carried": [], "dropped": ["colour"]},
+                     {"platform": "fcm", "shown": [], "carried": ["message", "colour"], "dropped": []}]
+        page.route(f"**/api/notifications/{number}/details", lambda route: route.fulfill(json=route.fetch().json() | {"platforms": platforms}))
+        show(page, f"sent/{number}")
+        facts = page.locator(".facts-list")
+        expect(facts).to_contain_text("iOSNot shown on this platform: colour.")
+        expect(facts).to_contain_text("AndroidOnly passed to your app: message and colour.")
 
 
 def check_a_change_sends_only_what_is_other_and_removes_what_was_emptied(console):
