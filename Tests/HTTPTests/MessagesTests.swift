@@ -72,6 +72,15 @@ import Testing
     #expect(text.contains(##","errors":[{"detail":"It is past.","pointer":"#/a~1b~0c"}],"##))
   }
 
+  @Test(arguments: [
+    ("title", "#/title"), ("actions[2]", "#/actions/2"),
+    ("actions[1].label", "#/actions/1/label"), ("sound.critical", "#/sound/critical"),
+    ("a[b", "#/a[b"), ("a.b.c", "#/a.b.c"), ("", "#/"),
+  ])
+  func `a pointer leads into arrays`(member: String, pointer: String) {
+    #expect(ProblemError("It is wrong.", member: member).pointer == pointer)
+  }
+
   @Test func `writes an event so that no part of it can become another`() {
     let event = ServerSentEvent(id: "1\nid: 2", name: "x", data: "a\r\nb\n\ndata: c")
     #expect(

@@ -48,13 +48,15 @@ package struct ProblemError: Sendable, Hashable {
   /// Where, as a JSON pointer in a URI fragment (RFC 6901, section 6): `#/expires`.
   package let pointer: String
 
-  /// Describes what is wrong with a member of the body.
+  /// Describes what is wrong with a member of the body, or with a part of one, such as `actions[1].label`.
   package init(_ detail: String, member: String) {
     self.detail = detail
-    let escaped = member.replacing("~", with: "~0").replacing("/", with: "~1")
-    // `actions[1].label` is `#/actions/1/label`.
+    // A name that is none of the API's may have any characters, and is one step of the path.
+    let isPath = member.wholeMatch(of: /[A-Za-z]+(\[[0-9]+\])?(\.[A-Za-z]+)?/) != nil
+    let path = isPath ? member.split(whereSeparator: "[].".contains).map(String.init) : [member]
     pointer =
-      "#/" + escaped.replacing("[", with: "/").replacing("]", with: "").replacing(".", with: "/")
+      "#"
+      + path.map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
   }
 }
 
