@@ -246,7 +246,7 @@ package struct SidecarPublisher: SidecarPublishing {
 extension NotifySidecar {
   /// The body of the `POST /api/notifications` that is equivalent to a sidecar.
   ///
-  /// Without a message, the file's name without its extension is the message.
+  /// With neither message nor title, the file's name without its extension is the message.
   fileprivate static func request(
     _ sidecar: [UInt8], richType: String, file: String
   ) throws(ServiceError) -> [UInt8] {
@@ -258,8 +258,10 @@ extension NotifySidecar {
       throw ServiceError(
         .invalidRequest, "\(name) must not be in a .notify.json: it is determined by the file.")
     }
-    let stem = file.split(separator: ".").dropLast().joined(separator: ".")
-    members["message"] = members["message"] ?? .string(stem.isEmpty ? file : stem)
+    if [members["message"], members["title"]].allSatisfy({ $0 == nil || $0 == .null }) {
+      let stem = file.split(separator: ".").dropLast().joined(separator: ".")
+      members["message"] = .string(stem.isEmpty ? file : stem)
+    }
     members["richType"] = .string(richType)
     members["payload"] = .string(file)
     return JSONCoding.encode(members)

@@ -57,6 +57,24 @@ import Waiting
     #expect(result(delivery, "sent.json")?.contains(#""id":0"#) == true)
   }
 
+  @Test(arguments: [
+    (#""title":"T","link":"https://a.example","sound":"none""#, "", "T"),
+    (#""title":null,"message":null"#, "big logo.v2", nil), (#""message":"m""#, "m", nil),
+    (#""message":"","form":"silent""#, "", nil),
+  ])
+  func `a sidecar says all that a notification can say`(
+    members: String, text: String, title: String?
+  ) async throws {
+    let delivery = try await DeliveryFixture()
+    try drop(delivery, #"{"to":["username:alice"],\#(members)}"#)
+    let publisher = publisher(delivery)
+    #expect(await publisher.publish("file", "big logo.v2.bin", .none, ofSidecar: false) == nil)
+    #expect(result(delivery, "error.txt") == nil)
+    let said = try #require(try await delivery.store.notifications.notification(0)).said
+    #expect(said.text == text && said.title == title)
+    #expect((said.link == "https://a.example" && said.sound == .silent) == (title != nil))
+  }
+
   @Test func `a time is refused only if it was past when the sidecar was written`() async throws {
     let delivery = try await DeliveryFixture()
     let publisher = publisher(delivery)
