@@ -30,11 +30,17 @@ package enum JSONCoding {
   package static func decode<Message: Decodable>(
     _ type: Message.Type = Message.self, from text: some Sequence<UInt8>
   ) throws(ServiceError) -> Message {
-    let text = Data(text)
+    try decode(from: Data(text), asRequest: false)
+  }
+
+  private static func decode<Message: Decodable>(
+    from text: Data, asRequest: Bool
+  ) throws(ServiceError) -> Message {
     guard isText(text) else { throw notJSON }
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom(time)
     if let key = CodingUserInfoKey.text { decoder.userInfo[key] = text }
+    if let key = CodingUserInfoKey.isRequest { decoder.userInfo[key] = asRequest }
     do {
       return try decoder.decode(Message.self, from: text)
     } catch let error as DecodingError {
@@ -50,7 +56,8 @@ package enum JSONCoding {
   package static func request<Message: RequestMessage>(
     _ type: Message.Type = Message.self, from body: [UInt8]
   ) throws(ServiceError) -> Message {
-    try decode(Closed<Message>.self, from: body).message
+    let closed: Closed<Message> = try decode(from: Data(body), asRequest: true)
+    return closed.message
   }
 
   fileprivate static let notJSON = ServiceError(.invalidRequest, "The body is not JSON in UTF-8.")
@@ -159,6 +166,8 @@ extension KeyedDecodingContainer {
 extension CodingUserInfoKey {
   /// The whole text that is being decoded, as `Data`.
   static let text = CodingUserInfoKey(rawValue: "text")
+  /// Whether members that a message does not have are errors, as `Bool`.
+  static let isRequest = CodingUserInfoKey(rawValue: "isRequest")
 }
 
 extension ServiceError {

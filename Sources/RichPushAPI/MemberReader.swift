@@ -57,8 +57,10 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     return value == .null ? nil : value
   }
 
-  /// Adds a fault for each member that the object does not have.
+  /// Adds a fault for each member that the object does not have, if it is part of a request.
   mutating func requireKnown(_ decoder: any Decoder) throws {
+    let isRequest = CodingUserInfoKey.isRequest.flatMap { decoder.userInfo[$0] as? Bool } ?? false
+    guard isRequest else { return }
     let names = try decoder.container(keyedBy: MemberName.self).allKeys.map(\.stringValue)
     let known = Key.allCases.map(\.stringValue)
     let object = ServiceError.name(of: decoder.codingPath)

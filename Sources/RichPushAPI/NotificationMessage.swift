@@ -184,7 +184,8 @@ extension MessageAction: Codable {
 
   /// Decodes a button.
   ///
-  /// - Throws: a `ServiceError` with a fault for each member that is unknown, is missing or has the wrong type.
+  /// - Throws: a `ServiceError` with a fault for each member that is missing or has the wrong type, and in a request
+  ///   for each that is unknown.
   public init(from decoder: any Decoder) throws {
     var reader = try MemberReader<CodingKeys>(decoder)
     try reader.requireKnown(decoder)
@@ -196,11 +197,13 @@ extension MessageAction: Codable {
 }
 
 extension MessageSound: Codable {
-  private struct Critical: Codable {
-    let critical: Double
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case critical
   }
 
   /// Decodes `"none"`, `"default"`, a file's name or `{"critical": 0.5}`.
+  ///
+  /// - Throws: a `ServiceError` if it is none of these.
   public init(from decoder: any Decoder) throws {
     if let name = try? decoder.singleValueContainer().decode(String.self) {
       self =
@@ -209,8 +212,11 @@ extension MessageSound: Codable {
         case "default": .default
         default: .named(name)
         }
-    } else if let sound = try? decoder.singleValueContainer().decode(Critical.self) {
-      self = .critical(volume: sound.critical)
+    } else if var reader = try? MemberReader<CodingKeys>(decoder) {
+      try reader.requireKnown(decoder)
+      let volume: Double? = reader.require(.critical)
+      try reader.throwFaults()
+      self = .critical(volume: volume ?? 0)
     } else {
       throw ServiceError(
         .invalidRequest,
@@ -225,7 +231,7 @@ extension MessageSound: Codable {
     case .silent: try value.encode("none")
     case .default: try value.encode("default")
     case .named(let name): try value.encode(name)
-    case .critical(let volume): try value.encode(Critical(critical: volume))
+    case .critical(let volume): try value.encode([CodingKeys.critical.stringValue: volume])
     }
   }
 }
