@@ -42,7 +42,7 @@ import Waiting
       _ = try await alice.create(.logo(to: "alice", "after"))
       var messages: [String?] = []
       for try await event in alice.events(after: seen.id) {
-        messages.append(event.push.message)
+        messages.append(event.push.message.text)
         if messages.count == 4 { break }
       }
       #expect(messages == ["missed 1", "missed 2", "missed 3", "after"])
@@ -118,7 +118,7 @@ import Waiting
     let ids = events.compactMap(\.push.id)
     #expect(ids == ids.sorted())
     #expect(Set(ids) == Set(acknowledged.keys))
-    let misnamed = events.filter { $0.push.message != $0.push.id.flatMap { acknowledged[$0] } }
+    let misnamed = events.filter { $0.push.message.text != $0.push.id.flatMap { acknowledged[$0] } }
     #expect(misnamed.isEmpty)
     let positions = events.compactMap { Int($0.id) }
     #expect(positions == positions.sorted() && Set(positions).count == total)

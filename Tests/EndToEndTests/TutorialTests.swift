@@ -44,7 +44,7 @@ import Testing
       let phone = try TutorialClient(port: server.port, user: "alice")
       let answer = try phone.notify("bob", text: "Hello, \\\"Bob\\\" ☃")
       #expect(answer.status == 200)
-      #expect(try await pushes.next()?.push.alert == "From alice: Hello, \"Bob\" ☃")
+      #expect(try await pushes.next()?.push.message.text == "From alice: Hello, \"Bob\" ☃")
       let other = try phone.send(
         "POST", "/api/notifications?pns=pigeon&to_tag=bob", body: Array("\"x\"".utf8),
         type: "application/json")

@@ -137,7 +137,7 @@ import Testing
     let push = PushEvent(id: "1", text: text).push
     #expect(push.id == id)
     #expect(push.richType == richType)
-    #expect(push.alert == (text.contains("bob") ? "From bob: hi" : nil))
+    #expect(push.message.text == (text.contains("bob") ? "From bob: hi" : id == 0 ? "m" : ""))
   }
 
   @Test func `reads every notification that a merged push speaks for`() {

@@ -18,9 +18,12 @@ struct SavedDevice: Codable {
     return SavedDevice(server: server, user: user, id: id, token: try await client.deviceToken())
   }
 
+  var client: RichPushClient {
+    RichPushClient(endpoint: server, user: user, device: id, token: token)
+  }
+
   /// The media as a file that iOS can attach; the fetch is the device's receipt.
   func attachment(of notification: Int) async throws -> URL {
-    let client = RichPushClient(endpoint: server, user: user, device: id, token: token)
     let file = try await client.download(notification, options: MediaOptions(profile: "ios"))
     let endings = [
       "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "audio/mpeg": "mp3",

@@ -71,13 +71,13 @@ struct Device {
   }
 
   private func handle(_ push: PushEvent.Push, by client: RichPushClient) async {
-    guard let id = push.id else {
-      return Terminal.print("alert \"\(push.alert ?? push.message ?? "")\"")
-    }
-    let title: TerminalText =
-      "#\(id) \(push.richType ?? "?") \"\(push.message ?? push.alert ?? "")\""
+    guard let id = push.id else { return Terminal.print("alert \"\(push.message.summary)\"") }
     let clock = ContinuousClock()
     let start = clock.now
+    let type = push.richType.map { "\($0) " } ?? ""
+    // A service extension does the same for a private notification.
+    let message = push.hasTexts ? nil : try? await client.details(id).message
+    let title: TerminalText = "#\(id) \(type)\"\((message ?? push.message).summary)\""
     do {
       let received = ReceivedMedia(try await fetch(id, by: client))
       let file = folder.appending(path: received.fileName(id: id))
@@ -86,10 +86,11 @@ struct Device {
       Terminal.print(
         "\(title): \(received.summary), \(time) ms from push to \(received.noun), \(file.relativePath)"
       )
-      viewer?.show(file)
+      if push.richType != nil { viewer?.show(file) }
     } catch {
       Terminal.print("\(title): failed: \(error.logDescription)")
     }
+    for line in (message ?? push.message).furtherLines { Terminal.print("  \(line)") }
   }
 
   /// Fetches the media, with three retries after temporary errors.
@@ -181,7 +182,7 @@ struct ReceivedMedia {
     switch type.family {
     case "image": "picture"
     case "audio": "sound"
-    default: isCard ? "card" : "content"
+    default: isCard ? "card" : type.value == "text/plain" ? "text" : "content"
     }
   }
 
@@ -196,5 +197,23 @@ struct ReceivedMedia {
       return [card.title.text, card.url.text].compactMap { $0 }
     }
     return []
+  }
+}
+
+extension NotificationMessage {
+  /// What ``summary`` has not: the subtitle, the link, and each button with what it does.
+  fileprivate var furtherLines: [String] {
+    [subtitle.map { "\"\($0)\"" }, link.map { "opens \($0)" }].compactMap(\.self)
+      + (actions ?? []).map { action in
+        let does =
+          if let link = action.link {
+            ": opens \(link)"
+          } else if let input = action.input {
+            ": asks \"\(input)\""
+          } else {
+            action.dismiss == true ? ": closes it" : ""
+          }
+        return "[\(action.label)]\(does)"
+      }
   }
 }

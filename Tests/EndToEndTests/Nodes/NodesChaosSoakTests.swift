@@ -159,7 +159,7 @@ extension NodesChaosSoakTests {
       for try await event in cluster.client("alice").events(after: "0") {
         #expect(events.insert(event.id).inserted, "the event \(event.id) came again")
         progress.add("events")
-        let message = event.push.alert ?? event.push.message
+        let message = event.push.message.text
         for id in event.push.ids { seen[id] = message }
         if message == "the end" { break }
       }

@@ -92,7 +92,7 @@ struct PostgresNodesSystemTests {
         }
         for number in 1...5 {
           let event = try #require(try await events.next())
-          #expect(event.push.message == "\(number)")
+          #expect(event.push.message.text == "\(number)")
         }
         for id in ids {
           #expect(try await alice.media(id).bytes.count > 0)
@@ -113,7 +113,7 @@ struct PostgresNodesSystemTests {
         let last = try #require(try await lastEvent(alice))
         _ = try await second.client("shop").create(Self.link("6"))
         var moved = first.client("alice").events(after: last).makeAsyncIterator()
-        #expect(try await moved.next()?.push.message == "6")
+        #expect(try await moved.next()?.push.message.text == "6")
       }
     }
   }
@@ -123,7 +123,7 @@ struct PostgresNodesSystemTests {
     var last: String?
     for try await event in client.events(after: "0") {
       last = event.id
-      if event.push.message == "5" { break }
+      if event.push.message.text == "5" { break }
     }
     return last
   }
