@@ -107,7 +107,8 @@ struct DeliveryServices: Sendable {
     publisher = Publisher(
       assets: assets, renderer: media.renderer,
       announcement: Announcement(
-        store: store, lanes: push.lanes, links: media.links, admitsGuests: configuration.isDemo))
+        store: store, lanes: push.lanes, links: media.links, admitsGuests: configuration.isDemo),
+      linkSchemes: configuration.linkSchemes)
     lanes = PushLanes(
       try push.providers(),
       webPush: try push.webPushSender(key: VAPIDKey(hexadecimal: secret)),

@@ -41,6 +41,8 @@ package struct OriginConfiguration: Sendable {
   package var accessLog: String?
   /// Origins whose pages may read responses (CORS); `*` means all.
   package var origins: Set<String> = []
+  /// The schemes that links in notifications may have beside `https`, in lower case.
+  package var linkSchemes: Set<String> = []
   /// The proxies whose X-Forwarded fields are believed: numeric addresses.
   package var proxies: [String] = []
   /// The most open connections of one address.
@@ -221,6 +223,7 @@ extension OriginConfiguration {
       throw OperatorError(
         "--cors-origin must be * or an origin such as https://app.example, not \(origin)")
     }
+    for scheme in linkSchemes.sorted() { try Self.check(linkScheme: scheme) }
     for type in network where !Plugin.isValidName(type) {
       throw OperatorError("--network must be a rich type such as url, not \(type)")
     }
@@ -230,6 +233,28 @@ extension OriginConfiguration {
     }
     guard (certificate == nil) == (key == nil) else {
       throw OperatorError("--tls-certificate and --tls-key must be used together")
+    }
+  }
+
+  /// Schemes whose URLs run a program or read files where somebody opens them.
+  private static let unsafeSchemes: Set<String> = [
+    "about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source",
+  ]
+
+  /// - Throws: `OperatorError` if it is no scheme (RFC 3986, section 3.1), or links must not have it.
+  private static func check(linkScheme scheme: String) throws(OperatorError) {
+    let isScheme =
+      scheme.first.map { $0.isASCII && $0.isLetter } ?? false
+      && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    guard isScheme else {
+      throw OperatorError(
+        "--link-scheme must be the scheme of an app's links, such as myapp for myapp://orders, not "
+          + scheme)
+    }
+    guard !unsafeSchemes.contains(scheme) else {
+      throw OperatorError(
+        "--link-scheme must not be \(scheme): such a link can run scripts or read files of whoever "
+          + "opens it")
     }
   }
 

@@ -44,6 +44,7 @@ enum ServeCommand: Command {
     .list("push-allow", "HOST:PORT", "webpush: a push service whose address need not be public"),
     .flag("push-page", "webpush: serve the page /push/, with which browsers turn on their pushes"),
     .value("public-url", "URL", "this server's address for phones, used in the links of pushes"),
+    .list("link-scheme", "SCHEME", "what links in notifications may begin with beside https"),
     .value("access-log", "FILE", "a line of JSON for each response; - is standard output"),
     .list("cors-origin", "ORIGIN", "an origin whose pages may read responses; * means any"),
     .list(
@@ -154,6 +155,7 @@ enum ServeCommand: Command {
     configuration.version = RichPush.version
     configuration.accessLog = arguments.string("access-log")
     configuration.origins = Set(arguments.list("cors-origin"))
+    configuration.linkSchemes = Set(arguments.list("link-scheme").map { $0.lowercased() })
     configuration.proxies = arguments.list("trusted-proxy")
     configuration.connectionsPerAddress =
       try arguments.integer("connections-per-address", in: 1...1_000_000) ?? 2000
