@@ -56,7 +56,7 @@ import Testing
 
   private static let system: Set = [
     "Foundation", "FoundationEssentials", "Glibc", "Dispatch",
-    "Synchronization",
+    "Synchronization", "UserNotifications",
   ]
   /// The parts of the target `CLibraries`, each a module of its own in its module map.
   private static let cLibraries: Set = [
