@@ -26,7 +26,8 @@ struct RichPush {
 
   /// All environment variables that a command reads.
   static var variables: [String] {
-    commands.flatMap { $0.options }.map(\.variable) + OriginConfiguration.pushVariables.map(\.name)
+    commands.flatMap { $0.options }.filter(\.hasVariable).map(\.variable)
+      + OriginConfiguration.pushVariables.map(\.name)
       + ObjectStoreSettings.variables.map(\.name)
   }
 
@@ -65,7 +66,7 @@ struct RichPush {
     }
     try Arguments.checkVariables(environment, known: variables)
     var arguments = try Arguments(rest, environment: environment, for: command)
-    if command.options.contains(where: { $0.name == Option.data.name }) {
+    if command.options.contains(where: { $0.name == Option.data.name && $0.hasVariable }) {
       // Commands that open the store create files that others must not read.
       _ = initialUmask
       if arguments.string(Option.data.name) == nil {

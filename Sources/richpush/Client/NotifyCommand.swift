@@ -1,15 +1,22 @@
+import RichPushAPI
 import RichPushClient
 
 /// `richpush notify`: creates a notification.
 enum NotifyCommand: Command {
   static let name = "notify"
-  static let summary = "sends a notification with a picture, a sound, a film or a link"
+  static let summary = "sends a notification: a text, a picture, a sound, a film or a link"
   static let help = """
     Creates a notification and prints its ID. When it returns, the notification is stored durably
-    and its pushes are queued.
+    and its pushes are queued. It needs a MESSAGE, a --title or a --payload, which is a picture
+    unless --type says what it is.
 
-    Example, for a file in the server's assets/img:
-      richpush notify --to alice --type img --payload beach.jpg "Look at this"
+    Examples, the second with a file in the server's assets/img:
+      richpush notify --to alice --title Parcel "Your parcel is at the door."
+      richpush notify --to alice --payload beach.jpg --link https://shop.example "Look at this"
+      richpush notify --to alice --json message.json
+
+    Buttons, the first ones first; most devices show two or three of at most four:
+    \(MessageFlags.actionHelp)
 
     With --dry-run nothing is stored or sent. It prints how many would get it, the rendition of each
     profile and the push of each platform, with their limits; the exit code is 65 if the content is
@@ -20,27 +27,18 @@ enum NotifyCommand: Command {
     [
       .list("to", "USER", "a recipient"),
       .value("tags", "EXPRESSION", "instead of --to: users whose tags match, as 'news && !muted'"),
-      .value("type", "NAME", "the rich type: img, sound, video, url, or another", default: "img"),
-      .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
-      .value(
-        "not-before", "WHEN", "checked now, pushed then: 90s, 30m, 12h or 7d from now, or a time"),
-      .value("expires", "WHEN", "when the media is removed, in the same format"),
-      .value("form", "FORM", "what the push looks like: silent, alert, hybrid or legacy"),
+    ] + MessageFlags.options + [
       .value("key", "WORD", "an idempotency key: a second use creates nothing"),
+      MessageFlags.file,
       .flag("dry-run", "check and render it, but send nothing"),
-      .flag("json", "print the server's response, one JSON object, for programs"),
+      MessageFlags.output,
     ] + Account.options(user: "publisher")
-  static let operands = ["MESSAGE"]
+  static let operands = ["[MESSAGE]"]
 
   static func run(_ arguments: Arguments) async throws {
-    var notification = NewNotification(
-      NotificationMessage(arguments.operands[0]), richType: try arguments.required("type"),
-      payload: try arguments.required("payload"), to: try arguments.audience(),
-      expires: try arguments.time("expires"), idempotencyKey: arguments.string("key"))
-    notification.notBefore = try arguments.futureTime("not-before")
-    notification.form = try arguments.choice("form")
+    let report = try arguments.report()
+    let notification = try notification(arguments)
     let client = try Account(arguments).client
-    let report = Report(isJSON: arguments.flag("json"))
     if arguments.flag("dry-run") {
       return try await dryRun(notification, client, report)
     }
@@ -50,6 +48,24 @@ enum NotifyCommand: Command {
     for name in created.reach?.unknown ?? [] {
       Terminal.printError("the server knows no user \(name) so far: is the name right?")
     }
+  }
+
+  /// The notification that file, flags and operand describe.
+  private static func notification(_ arguments: Arguments) throws -> NewNotification {
+    var members = try arguments.messageMembers()
+    if let text = arguments.operands.first { members["message"] = .string(text) }
+    if let key = arguments.string("key") { members["idempotencyKey"] = .string(key) }
+    let isAddressed = !arguments.list("to").isEmpty || arguments.string("tags") != nil
+    if isAddressed || members["to"]?.isValue != true {
+      members["to"] = JSONValue(JSONCoding.encode(try arguments.audience()))
+    }
+    if members["payload"]?.isValue == true, members["richType"]?.isValue != true {
+      members["richType"] = .string("img")
+    }
+    guard
+      ["message", "title", "payload", "richType"].contains(where: { members[$0]?.isValue == true })
+    else { throw CommandLineError.usage("nothing to send: give a MESSAGE, --title or --payload") }
+    return try JSONCoding.fromCommandLine(members)
   }
 
   /// The numbers of recipients: ` (2 users, no device yet)`.
@@ -80,7 +96,7 @@ enum NotifyCommand: Command {
       ]
     }
     let texts = result.texts.map { one in
-      [one.platform, one.cut ? "cut" : "whole", "\(one.bytes) of \(one.limit) bytes", one.body]
+      [one.platform, one.cut ? "cut" : "whole", "\(one.bytes) of \(one.limit) bytes", one.words]
     }
     let table = Table.text(renditions + texts)
     report.show(result, "would reach \(result.audience.words)\n\(table)")
@@ -105,33 +121,52 @@ enum AmendCommand: Command {
     pushes not sent yet are cancelled, and those already sent are replaced on the device.
     A notification that a device has fetched cannot be changed.
 
-    Example:
+    Examples:
       richpush amend 7 --message "Look at that" --not-before 2h
+      richpush amend 7 --title Parcel --remove link --remove action
+
+    --remove takes the name of a flag: payload removes the media. --action replaces all buttons; its
+    forms are those of notify. The file of --json is a JSON merge patch, in which null removes.
     """
   static let options: [Option] =
-    [
-      .value("message", "TEXT", "the text beside the media"),
-      .value("type", "NAME", "the rich type"),
-      .value("payload", "WHAT", "an asset's name, or literal content such as a link"),
-      .value(
-        "not-before", "WHEN", "new push time, if not pushed yet: 90s, 30m, 12h, 7d, or a time"),
-      .value("expires", "WHEN", "when the media is removed"),
+    [.value("message", "TEXT", "the text")] + MessageFlags.options + [
+      .list("remove", "FLAG", "what the notification shall not have any more").withoutVariable,
+      MessageFlags.file, MessageFlags.output,
     ] + Account.options(user: "publisher")
   static let operands = ["ID"]
 
   static func run(_ arguments: Arguments) async throws {
-    let amendment = Amendment(
-      message: arguments.string("message"), richType: arguments.string("type"),
-      payload: arguments.string("payload"), notBefore: try arguments.futureTime("not-before"),
-      expires: try arguments.time("expires"))
-    guard amendment != Amendment() else {
+    let report = try arguments.report()
+    let id = try arguments.notificationID(arguments.operands[0])
+    var members = try arguments.messageMembers()
+    if let text = arguments.string("message") { members["message"] = .string(text) }
+    for name in try arguments.list("remove").map(removed) {
+      guard members[name]?.isValue != true else {
+        throw CommandLineError.usage("--remove \(name) and a value for it exclude each other")
+      }
+      members[name] = .null
+    }
+    if members["payload"] == .null, members["richType"] == nil { members["richType"] = .null }
+    guard !members.isEmpty else {
       throw CommandLineError.usage("nothing to change: give --message, --payload or another flag")
     }
-    let id = try arguments.notificationID(arguments.operands[0])
+    let amendment: Amendment = try JSONCoding.fromCommandLine(members)
     let amended = try await Account(arguments).client.amend(id, amendment)
-    Terminal.print(
-      "#\(amended.id) is now \"\(amended.message.summary)\": \(amended.richType ?? "text") \(amended.payload ?? "")"
-    )
+    let media = [amended.richType, amended.payload].compactMap(\.self).joined(separator: " ")
+    report.show(
+      amended,
+      "#\(amended.id) is now \"\(amended.message.summary)\"\(media.isEmpty ? "" : ": " + media)")
+  }
+
+  /// The member that a value of `--remove` names.
+  private static func removed(_ name: String) throws(CommandLineError) -> String {
+    let flags = ["message"] + MessageFlags.options.map(\.name)
+    if let flag = flags.first(where: { [$0, MessageFlags.member(of: $0)].contains(name) }) {
+      return MessageFlags.member(of: flag)
+    }
+    throw .usage(
+      "--remove takes the name of a flag such as link, not '\(name)'"
+        + Suggestion.hint(to: name, among: flags))
   }
 }
 
@@ -153,6 +188,35 @@ enum WithdrawCommand: Command {
     let id = try arguments.notificationID(arguments.operands[0])
     try await Account(arguments).client.withdraw(id)
     Terminal.print("#\(id) is withdrawn")
+  }
+}
+
+extension DryRun.Text {
+  /// What the push says: title and text, and what is beside them.
+  fileprivate var words: String {
+    let message = PushEvent.Push(payload).message
+    let (texts, data) = (payload.notification, payload.data)
+    let title = message.title ?? texts.title.text ?? data.richTitle.text
+    let actions = message.actions ?? (try? JSONCoding.decode(from: (data.actions.text ?? "").utf8))
+    let others: [(String, String?)] = [
+      ("subtitle", message.subtitle ?? data.richSubtitle.text),
+      ("link", message.link ?? data.link.text),
+      ("buttons", actions?.map(\.label).joined(separator: ", ")),
+    ]
+    let said = [title, body].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
+    return ([said] + others.compactMap { name, text in text.map { "\(name) \($0)" } })
+      .joined(separator: "; ")
+  }
+}
+
+extension JSONCoding {
+  /// A message of members that flags and files set.
+  fileprivate static func fromCommandLine<Message: RequestMessage>(
+    _ members: [String: JSONValue]
+  ) throws(CommandLineError) -> Message {
+    do throws(ServiceError) { return try request(from: encode(members)) } catch {
+      throw .failed(error.reason, exitCode: ExitCode.refused)
+    }
   }
 }
 

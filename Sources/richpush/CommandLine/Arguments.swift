@@ -155,7 +155,7 @@ struct Arguments: Sendable {
     of options: [Option], _ environment: [String: String]
   ) throws(CommandLineError) {
     for option in options where values[option.name] == nil {
-      guard let text = environment[option.variable], !text.isEmpty else {
+      guard option.hasVariable, let text = environment[option.variable], !text.isEmpty else {
         values[option.name] = option.defaultValue.map { [$0] }
         continue
       }

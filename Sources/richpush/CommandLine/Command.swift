@@ -36,6 +36,8 @@ struct Option: Sendable {
   var placeholder = ""
   let explanation: String
   var defaultValue: String?
+  /// Whether a variable completes it: not if it says what to send.
+  var hasVariable = true
 
   /// The variable that is read if the flag is not given: `RICHPUSH_MAX_AGE` for `--max-age`.
   var variable: String { Self.variable(of: name) }
@@ -62,6 +64,13 @@ struct Option: Sendable {
   /// A flag that may be repeated; its variable separates the values by `;`.
   static func list(_ name: String, _ placeholder: String, _ explanation: String) -> Option {
     Option(name: name, kind: .list, placeholder: placeholder, explanation: explanation)
+  }
+
+  /// The same, read from the command line only.
+  var withoutVariable: Option {
+    var option = self
+    option.hasVariable = false
+    return option
   }
 
   /// The flag of all commands that read or write content.

@@ -17,8 +17,9 @@ enum HelpPage {
     and in a third:
       richpush notify --to alice --type img --payload logo.png "Look at this"
 
-    'richpush COMMAND --help' explains a command. Every flag has an environment variable:
-    RICHPUSH_SERVER for --server. Exit code 64 means that the command line is wrong.
+    'richpush COMMAND --help' explains a command. Every flag has an environment variable, such as
+    RICHPUSH_SERVER for --server, but those of a notification's message have none. Exit code 64 means
+    that the command line is wrong.
     """
   }
 

@@ -98,6 +98,7 @@ private enum ManualPage {
     .Ev RICHPUSH_PUBLIC_URL
     for
     .Fl -public-url .
+    The flags of a notification's message have none.
     The values of a flag that may be repeated are separated by semicolons.
     """
 
