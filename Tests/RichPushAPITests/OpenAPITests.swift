@@ -106,9 +106,27 @@ import Testing
 
   private static let date = Date(timeIntervalSince1970: 1_800_000_000)
 
+  /// With every member but `replaces`, which no request may have yet.
+  private static let message: NotificationMessage = {
+    var message: NotificationMessage = "m"
+    (message.title, message.subtitle, message.alt) = ("t", "s", "a")
+    (message.link, message.icon, message.colour) = (
+      "https://a.example", "https://a.example", "#00aa77"
+    )
+    var action = MessageAction("a", label: "A")
+    (action.link, action.input, action.dismiss, action.destructive) = ("l", "i", true, true)
+    message.actions = [action]
+    (message.category, message.thread, message.channel, message.label) = ("c", "t", "c", "l")
+    (message.sound, message.importance, message.relevance) = (.default, .high, 0.5)
+    (message.lockScreen, message.data) = (.private, .object(["a": .number(1)]))
+    return message
+  }()
+
   private static func notification(_ isFull: Bool) -> RichNotification {
+    let (richType, payload) = isFull ? ("img", "p") : (nil, nil)
     var notification = RichNotification(
-      id: 0, message: "m", richType: "img", payload: "p", to: ["a"], isRead: false, created: date,
+      id: 0, message: isFull ? message : "m", richType: richType, payload: payload, to: ["a"],
+      isRead: false, created: date,
       notBefore: isFull ? date : nil, expires: isFull ? date : nil, media: "/",
       details: .object([:]))
     if isFull {
@@ -159,9 +177,10 @@ import Testing
     recipients: 1, queued: 2, sent: 3, failed: 4, fetched: 5, read: 6)
 
   private static func sentPage(_ isFull: Bool) -> SentPage {
+    let (richType, payload) = isFull ? ("img", "p") : (nil, nil)
     var entry = SentPage.Entry(
-      id: 0, message: "m", richType: "img", payload: "p", created: date, audience: ["a"],
-      state: .scheduled, counts: counts)
+      id: 0, message: isFull ? message : "m", richType: richType, payload: payload, created: date,
+      audience: ["a"], state: .scheduled, counts: counts)
     (entry.sender, entry.notBefore) = (isFull ? "alice" : nil, isFull ? date : nil)
     entry.expires = isFull ? date : nil
     return SentPage(notifications: [entry], next: isFull ? 0 : nil)
@@ -192,8 +211,9 @@ import Testing
   }
 
   private static func newNotification(_ isFull: Bool) -> NewNotification {
-    var new = NewNotification("m", richType: "img", payload: "p", to: .users(["alice"]))
+    var new = NewNotification("m", to: .users(["alice"]))
     if isFull {
+      (new.message, new.richType, new.payload) = (message, "img", "p")
       (new.notBefore, new.expires, new.idempotencyKey) = (date, date, "k")
       (new.form, new.badge) = (.alert, true)
     }
@@ -204,6 +224,13 @@ import Testing
     var amendment = Amendment(
       message: "m", richType: "img", payload: "p", notBefore: date, expires: date)
     (amendment.form, amendment.badge) = (.value(.alert), .value(true))
+    (amendment.title, amendment.subtitle, amendment.alt) = (.value("t"), .value("s"), .removal)
+    (amendment.link, amendment.icon, amendment.colour) = (.removal, .removal, .value("#00aa77"))
+    amendment.actions = .value(message.actions ?? [])
+    (amendment.category, amendment.thread, amendment.channel) = (.removal, .removal, .removal)
+    (amendment.sound, amendment.importance) = (.value(.critical(volume: 0.5)), .value(.low))
+    (amendment.relevance, amendment.lockScreen) = (.value(1), .value(.secret))
+    (amendment.data, amendment.label) = (.value(.object([:])), .value("l"))
     return amendment
   }
 

@@ -310,7 +310,7 @@ import Testing
     }
     let start = scratch.now
     var new = NotificationInsert.any(to: alice)
-    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert") { "\($0)" }]
+    new.pushes = [PushInsert(lane: "azure", target: .audience("a"), kind: "alert")]
     new.notBefore = start + 100
     _ = try await store.notifications.create(new)
     #expect(try await oldest() == [nil])
