@@ -23,8 +23,12 @@ export function messageFields(changed) {
   const soundName = h("input", { type: "text", placeholder: t.placeholders.sound, "aria-label": t.soundName, on: { input: changed } });
   const actions = actionFields(changed);
   const own = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, field(control)]));
-  const element = (name, ...more) => h("div", { class: "field" },
-    h("label", {}, memberLabel(name), controls[name]), more, own[name].words, t.hints[name] && h("span", { class: "hint" }, t.hints[name]));
+  const element = (name, ...more) => {
+    const { control, words } = own[name];
+    const hint = t.hints[name] && h("span", { class: "hint", id: `${words.id}-hint` }, t.hints[name]);
+    if (hint) control.setAttribute("aria-describedby", `${words.id} ${hint.id}`);
+    return h("div", { class: "field" }, h("label", {}, memberLabel(name), control), more, words, hint);
+  };
 
   const moreNames = ["alt", "lockScreen", "thread", "icon", "colour", "channel", "category", "relevance", "label", "data"];
   const more = h("details", {}, h("summary", {}, t.more), h("div", { class: "more" }, moreNames.map((name) => element(name))));
