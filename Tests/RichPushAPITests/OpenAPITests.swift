@@ -106,7 +106,7 @@ import Testing
 
   private static let date = Date(timeIntervalSince1970: 1_800_000_000)
 
-  /// With every member but `replaces`, which no request may have yet.
+  /// With every member.
   private static let message: NotificationMessage = {
     var message: NotificationMessage = "m"
     (message.title, message.subtitle, message.alt) = ("t", "s", "a")
@@ -117,6 +117,7 @@ import Testing
     (action.link, action.input, action.dismiss, action.destructive) = ("l", "i", true, true)
     message.actions = [action]
     (message.category, message.thread, message.channel, message.label) = ("c", "t", "c", "l")
+    message.replaces = "r"
     (message.sound, message.importance, message.relevance) = (.default, .high, 0.5)
     (message.lockScreen, message.data) = (.private, .object(["a": .number(1)]))
     return message
@@ -132,7 +133,7 @@ import Testing
     if isFull {
       notification.reach = RichNotification.Reach(
         users: 1, devices: 2, unknown: ["b"], devicesWithoutLane: 1)
-      notification.held = true
+      (notification.held, notification.replacedBy) = (true, 1)
     }
     return notification
   }
@@ -144,6 +145,7 @@ import Testing
       details.deliveries = [delivery(true)]
       details.counts = counts
       (details.form, details.badge, details.state) = (.alert, true, .sent)
+      details.platforms = [members]
       details.first = RichNotification.FirstTimes(sent: date, fetched: nil, read: nil)
       details.replaced = RichNotification.Replacement(time: date, count: 1, users: ["t"])
     }

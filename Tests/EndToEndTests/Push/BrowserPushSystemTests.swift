@@ -1,5 +1,6 @@
 import Foundation
 import RichPushClient
+import StandIns
 import Testing
 import Waiting
 
