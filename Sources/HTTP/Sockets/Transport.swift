@@ -63,10 +63,18 @@ struct Transport {
   }
 
   /// Has the kernel send a part of an open file (sendfile); not possible over TLS.
+  ///
+  /// - Returns: Failed if the file ends before the part does.
   func send(file: Int32, _ range: Range<Int>) -> Progress {
     var position = range.lowerBound
     let sent = progress { sendfile(descriptor, file, &position, range.count) }
-    if case .done(0) = sent { return .failed }  // the file was truncated
+    // The socket is full, of which epoll reports the end, or the file was truncated, of which it reports nothing.
+    if case .done(let count) = sent, count < range.count {
+      var status = stat()
+      guard count > 0, fstat(file, &status) == 0, status.st_size >= range.upperBound else {
+        return .failed
+      }
+    }
     return sent
   }
 
