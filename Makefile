@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help deps swift serve build tools tests test test-system check lint warnings docs pictures bench soak fuzz install copy deb image clean
+.PHONY: help deps swift serve build tools tests test test-system test-all check lint warnings docs pictures bench soak fuzz install copy deb image clean
 
 # What the build needs; what the tests run; what the benchmarks compare with.
 BUILD_PACKAGES := libsqlite3-dev libpng-dev libjpeg-dev liblcms2-dev \
@@ -25,26 +25,30 @@ IMAGE_PACKAGES := umoci ca-certificates python3-yaml
 of = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 PACKAGES = $(BUILD_PACKAGES) \
   $(call of,serve,$(SERVE_PACKAGES)) \
-  $(call of,tools tests test test-system bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
-  $(call of,test-system soak,$(SYSTEM_PACKAGES)) \
+  $(call of,tools tests test test-system test-all bench soak fuzz check docs warnings,$(TEST_PACKAGES)) \
+  $(call of,test-system test-all soak,$(SYSTEM_PACKAGES)) \
   $(call of,pictures,$(PICTURE_PACKAGES)) \
   $(call of,bench,$(BENCH_PACKAGES)) \
-  $(call of,test-system soak deb image,$(DEB_PACKAGES)) \
-  $(call of,test-system soak image,$(IMAGE_PACKAGES)) \
+  $(call of,test-system test-all soak deb image,$(DEB_PACKAGES)) \
+  $(call of,test-system test-all soak image,$(IMAGE_PACKAGES)) \
   $(call of,soak,$(SOAK_PACKAGES))
 
 PREFIX ?= /usr/local
 SOURCES := Sources Tests plugins Package.swift
+# It has a build folder of its own, since SwiftPM builds one thing at a time in a folder.
+RELEASE_BUILD := .build/optimized
 RELEASE := .build/release
 # The one configuration of what is used, measured and packaged: it holds the Swift runtime and searches
 # no folder of its own for libraries. Debug builds are for the tests only. (RELR saves 6% of a plugin.)
 # Two builds are equal: no path of this machine is in it, no name of a precompiled C module, whose checksum depends on
 # when its headers were written, and no checksum of the compiler's options, by which it would skip code that is unchanged.
-RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath \
+RELEASE_FLAGS := -c release --scratch-path $(RELEASE_BUILD) --static-swift-stdlib --disable-local-rpath \
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs \
   -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --build-id=sha1
+# Of the build of the tests; .ci/run, which builds once, has some.
+DEBUG_FLAGS ?=
 PLUGINS := img sound video url
 # The files that ship in assets/: what a developer drops beside them does not.
 SAMPLES := assets/img/logo.png assets/img/beach.jpg assets/sound/chime.wav assets/url/welcome.url
@@ -100,18 +104,22 @@ $(BENCH_TOOLS)/ready: Tests/Bench/requirements.txt | deps
 build: deps swift ## build the program and its plugins for use
 	RICHPUSH_COMMIT=$$(git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo unknown) \
 	  swift build $(RELEASE_FLAGS)
+	ln -sfn $(notdir $(RELEASE_BUILD))/release $(RELEASE)
 
 serve: build ## build, and run the server of the demonstration on 127.0.0.1:8080
 	$(RELEASE)/richpush serve --demo
 
 tests: deps swift tools
-	swift build --build-tests
+	swift build --build-tests $(DEBUG_FLAGS)
 
 test: tests ## build and run the tests that need one machine and one user (4 minutes on two cores)
 	Tests/run.py --skip 'SystemTests|SoakTests'
 
 test-system: deps tests image ## the tests with browsers, other programs, other local users, hostile plugins (10 minutes)
 	Tests/run.py --filter 'SystemTests|SoakTests'
+
+test-all: deps tests image ## both at once, which takes less time than one after the other
+	Tests/run.py
 
 check: lint warnings test docs ## all that must hold before a change goes in
 
@@ -124,7 +132,7 @@ docs: deps swift ## the public documentation is complete and has no broken link
 	@rm -rf .build/docs
 	for library in RichPushClient PluginKit; do
 	  mkdir -p .build/docs/$$library.symbols
-	  swift build --target $$library
+	  swift build --target $$library $(DEBUG_FLAGS)
 	  swift symbolgraph-extract -module-name $$library -I .build/debug/Modules -I Sources/CCurl \
 	    -target $$(uname -m)-unknown-linux-gnu -minimum-access-level public \
 	    -output-dir .build/docs/$$library.symbols

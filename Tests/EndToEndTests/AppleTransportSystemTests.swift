@@ -42,7 +42,7 @@ import Testing
     rm others
     sed -i 's/^#if canImport(Darwin)$/import FoundationNetworking\\n#if true/' HTTPTransport+Darwin.swift
     cd "$2"
-    swift build --quiet
+    swift build --quiet --disable-index-store
     .build/debug/App "$3" "$4"
     """
 

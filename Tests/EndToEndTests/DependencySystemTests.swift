@@ -47,7 +47,7 @@ import Testing
       commit --quiet --allow-empty --message release
     git -C richpush tag 0.2.0
     cd app
-    swift build --quiet
+    swift build --quiet --disable-index-store
     ldd .build/debug/App
     RICH_VERB=validate RICH_PAYLOAD=a .build/debug/Card </dev/null
     .build/debug/App
