@@ -37,6 +37,10 @@ enum MessageFlags {
     .flag("badge", "show the number of unread notifications on the app's icon"),
   ].map(\.withoutVariable)
 
+  /// The flag of what only a new notification can do.
+  static let replaces = Option.value(
+    "replaces", "NAME", "what it is about: it takes the place of your earlier one about the same"
+  ).withoutVariable
   /// The flag of a file with members.
   static let file = Option.value(
     "json", "FILE", "the JSON of docs/API.md; - reads standard input; flags replace its members"

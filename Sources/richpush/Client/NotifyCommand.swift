@@ -28,6 +28,7 @@ enum NotifyCommand: Command {
       .list("to", "USER", "a recipient"),
       .value("tags", "EXPRESSION", "instead of --to: users whose tags match, as 'news && !muted'"),
     ] + MessageFlags.options + [
+      MessageFlags.replaces,
       .value("key", "WORD", "an idempotency key: a second use creates nothing"),
       MessageFlags.file,
       .flag("dry-run", "check and render it, but send nothing"),
@@ -55,6 +56,7 @@ enum NotifyCommand: Command {
     var members = try arguments.messageMembers()
     if let text = arguments.operands.first { members["message"] = .string(text) }
     if let key = arguments.string("key") { members["idempotencyKey"] = .string(key) }
+    if let subject = arguments.string("replaces") { members["replaces"] = .string(subject) }
     let isAddressed = !arguments.list("to").isEmpty || arguments.string("tags") != nil
     if isAddressed || members["to"]?.isValue != true {
       members["to"] = JSONValue(JSONCoding.encode(try arguments.audience()))
