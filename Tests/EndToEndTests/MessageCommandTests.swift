@@ -26,7 +26,8 @@ import Testing
           "--action", "cancel=Cancel=destructive", "--sound", "critical:0.5",
           "--importance", "high", "--relevance", "0.5", "--thread", "orders", "--category", "ORDER",
           "--icon", "https://shop.example/i.png", "--colour", "#00aa77", "--channel", "orders",
-          "--lock-screen", "public", "--label", "orders", "--data", #"{"order":4711}"#,
+          "--replaces", "o", "--lock-screen", "public", "--label", "orders", "--data",
+          #"{"order":4711}"#,
           "--payload", "logo.png", "--alt", "A logo", "--output", "json", "At the door.",
           on: server))
       let wanted = #"""
@@ -35,7 +36,7 @@ import Testing
         {"destructive":true,"id":"cancel","label":"Cancel"}],"alt":"A logo","category":"ORDER",
         "channel":"orders","colour":"#00aa77","data":{"order":4711},"icon":"https://shop.example/i.png",
         "importance":"high","label":"orders","link":"myapp://orders/4711","lockScreen":"public",
-        "message":"At the door.","relevance":0.5,"sound":{"critical":0.5},"subtitle":"Order 4711",
+        "message":"At the door.","relevance":0.5,"replaces":"o","sound":{"critical":0.5},"subtitle":"Order 4711",
         "thread":"orders","title":"Parcel","richType":"img","payload":"logo.png"}
         """#
       let members = try JSONDecoder().decode(JSONValue.self, from: Data(wanted.utf8)).members
@@ -104,7 +105,8 @@ import Testing
       }
       try await send()
       let text = await lines.next() ?? ""
-      #expect(text.hasPrefix(#"#0 "Parcel: At the door.": text/plain, 12 B, "#), "\(text)")
+      #expect(
+        text.hasPrefix(#"#0 "Parcel: At the door.": text/plain; charset=utf-8, 12 B, "#), "\(text)")
       #expect(text.contains(" ms from push to text, ") && text.hasSuffix("/0.txt"), "\(text)")
       let saved = folder.appending(path: "0.txt")
       #expect(try String(contentsOf: saved, encoding: .utf8) == "At the door.")
@@ -164,15 +166,17 @@ import Testing
       let dry = try await Self.run(
         "notify", "--dry-run", "--to", "alice", "--title", "Parcel", "--subtitle", "Order 4711",
         "--link", "https://shop.example", "--action", "track=Track", "--action", "no=No",
-        "At the door.", on: server)
+        "--colour", "#00aa77", "At the door.", on: server)
       #expect(dry.exitCode == 0, "\(dry.errors)")
       let said =
         "Parcel: At the door.; subtitle Order 4711; link https://shop.example; buttons Track, No"
       for platform in ["apns", "webpush", "fcm"] {
         #expect(
-          dry.output.contains { $0.hasPrefix(platform) && $0.hasSuffix(said) },
+          dry.output.contains { $0.hasPrefix(platform) && $0.contains(said) },
           "\(platform): \(dry.output)")
       }
+      let apple = dry.output.first { $0.hasPrefix("apns") } ?? ""
+      #expect(apple.hasSuffix("; for code only: link, actions; dropped: colour"), "\(apple)")
     }
   }
 }

@@ -65,11 +65,11 @@ enum MessageFlags {
 
   /// How `--action` names a button, for the help pages.
   static let actionHelp = """
-      --action track=Track                          only the publisher learns of it
-      --action "shop=Open shop=https://shop.example"   opens a link
-      --action "reply=Reply=input:Your answer"      asks for a text
-      --action "cancel=Cancel=destructive"          is shown as one that destroys something
-      --action later=Later=dismiss                  only closes the notification
+      --action track=Track                         only the publisher learns of it
+      --action "shop=To shop=https://shop.example" opens a link
+      --action "reply=Reply=input:Your answer"     asks for a text
+      --action cancel=Cancel=destructive           is shown as one that destroys something
+      --action later=Later=dismiss                 only closes the notification
     """
 }
 

@@ -105,6 +105,7 @@ enum NotifyCommand: Command {
     for name in result.audience.unknown {
       Terminal.printError("the server knows no user \(name) so far: is the name right?")
     }
+    for warning in result.warnings { Terminal.printError("\(warning)") }
     let refused = result.renditions.count { $0.status == .refused }
     if refused > 0 {
       throw CommandLineError.failed(
@@ -194,7 +195,7 @@ enum WithdrawCommand: Command {
 }
 
 extension DryRun.Text {
-  /// What the push says: title and text, and what is beside them.
+  /// What the push says: title and text, what is beside them, and what the platform does not show.
   fileprivate var words: String {
     let message = PushEvent.Push(payload).message
     let (texts, data) = (payload.notification, payload.data)
@@ -204,6 +205,8 @@ extension DryRun.Text {
       ("subtitle", message.subtitle ?? data.richSubtitle.text),
       ("link", message.link ?? data.link.text),
       ("buttons", actions?.map(\.label).joined(separator: ", ")),
+      ("for code only:", carried.isEmpty ? nil : carried.joined(separator: ", ")),
+      ("dropped:", dropped.isEmpty ? nil : dropped.joined(separator: ", ")),
     ]
     let said = [title, body].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ": ")
     return ([said] + others.compactMap { name, text in text.map { "\(name) \($0)" } })
