@@ -33,7 +33,7 @@ import Testing
     (["notify", "--to", "a", "--importance", "loud", "m"], "min, low, normal, high or urgent"),
     (["notify", "--to", "a", "--lock-screen", "no", "m"], "public, private or secret"),
     (["notify", "--to", "a", "--data", "[]", "m"], "a JSON object"),
-    (["notify", "--json", "--to", "a", "m"], "followed by a file"),
+    (["notify", "--to", "a", "--json", "--dry-run"], "followed by a file"),
     (["notify", "--to", "a", "--output", "xml", "m"], "text or json"),
     (["notify", "--to", "a", "--color", "#00aa77", "m"], "did you mean '--colour'"),
     (["amend", "7"], "nothing to change"),

@@ -29,7 +29,7 @@ import Waiting
       )
       #expect(dry.exitCode == 0 && dry.output.first == "would reach 1 user, no device yet")
       #expect(dry.output.contains { $0.hasPrefix("ios") && $0.contains("image/png") })
-      #expect(dry.output.contains { $0.hasPrefix("apns") && $0.hasSuffix("Look") })
+      #expect(dry.output.contains { $0.hasPrefix("apns") && $0.contains("  Look") })
       let none = try await Self.run("sent", "list", "--user", "shop", on: server)
       #expect(none.output.count == 1, "a dry run sends nothing")
 
