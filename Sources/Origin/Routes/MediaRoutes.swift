@@ -133,7 +133,11 @@ struct MediaRoutes: Sendable {
     let text = notification.message.isEmpty ? notification.said.title : notification.message
     return .bytes(
       200, Array((text ?? "").utf8), type: "text/plain; charset=utf-8",
-      fields: ["Cache-Control": "private, no-cache"])
+      fields: [
+        "Cache-Control": "private, no-cache",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+      ])
   }
 
   /// What a target of the notification resolves to.
