@@ -101,6 +101,13 @@ package struct Draft: Sendable {
       : .init("idempotencyKey", .invalidRequest, "An idempotency key has from 1 to 256 bytes.")
   }
 
+  /// - Throws: `forbidden` if only an admin may send it.
+  package func requireAllowed(for role: Role) throws(ServiceError) {
+    guard case .critical = new.message.sound, role != .admin else { return }
+    let reason = "Only an admin may send a sound that is heard although the device is muted."
+    throw ServiceError([.init("sound", .forbidden, reason)]) ?? ServiceError(.forbidden, reason)
+  }
+
   /// All that is wrong with a notification, but for its recipients.
   private static func faults(
     in new: NewNotification, allowing linkSchemes: Set<String>, now: Date
@@ -125,10 +132,10 @@ package struct Draft: Sendable {
         Plugin.isValidName(richType), "richType",
         "\(richType.quoted) cannot be a rich type: [a-z][a-z0-9-]{0,31}.")
     } else if new.payload != nil {
-      require(false, "richType", "richType is missing: it says what payload is.", .invalidRequest)
+      require(false, "richType", "richType is missing: it says what payload is.")
     } else if let richType = new.richType {
       require(
-        false, "payload", "payload is missing: it is the \(richType) to show.", .invalidRequest)
+        false, "payload", "payload is missing: it is the \(richType) to show.")
     } else {
       require(
         new.message.isShown, "message",

@@ -162,6 +162,7 @@ package struct SidecarPublisher: SidecarPublishing {
       var draft = try Draft(
         NotifySidecar.request(sidecar, richType: richType, file: name.value),
         allowing: publisher.linkSchemes, now: Date())
+      try draft.requireAllowed(for: .publisher)
       draft.idempotencyKey = key
       return draft
     }

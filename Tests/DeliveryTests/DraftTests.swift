@@ -217,7 +217,7 @@ import Testing
     arguments: [
       (#"{"to":["username:bob"]}"#, .invalidRequest), (#"{"to":null}"#, .invalidRequest),
       (#"{"idempotencyKey":"k"}"#, .invalidRequest), (#"{"message":null}"#, .rejected),
-      (#"{"payload":null}"#, .invalidRequest), (#"{"shade":1}"#, .unknownField),
+      (#"{"payload":null}"#, .rejected), (#"{"shade":1}"#, .unknownField),
       (#"{"expires":"2001-01-01T00:00:00Z"}"#, .rejected),
     ] as [(String, ServiceError.Code)])
   func `rejects a change of members that cannot change`(json: String, code: ServiceError.Code)

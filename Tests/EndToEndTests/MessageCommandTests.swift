@@ -23,7 +23,7 @@ import Testing
           "notify", "--to", "alice", "--title", "Parcel", "--subtitle", "Order 4711",
           "--link", "myapp://orders/4711", "--action", "track=Track=https://shop.example/t",
           "--action", "reply=Reply=input:Your answer", "--action", "later=Later=dismiss",
-          "--action", "cancel=Cancel=destructive", "--sound", "critical:0.5",
+          "--action", "cancel=Cancel=destructive", "--sound", "chime.caf",
           "--importance", "high", "--relevance", "0.5", "--thread", "orders", "--category", "ORDER",
           "--icon", "https://shop.example/i.png", "--colour", "#00aa77", "--channel", "orders",
           "--replaces", "o", "--lock-screen", "public", "--label", "orders", "--data",
@@ -36,7 +36,7 @@ import Testing
         {"destructive":true,"id":"cancel","label":"Cancel"}],"alt":"A logo","category":"ORDER",
         "channel":"orders","colour":"#00aa77","data":{"order":4711},"icon":"https://shop.example/i.png",
         "importance":"high","label":"orders","link":"myapp://orders/4711","lockScreen":"public",
-        "message":"At the door.","relevance":0.5,"replaces":"o","sound":{"critical":0.5},"subtitle":"Order 4711",
+        "message":"At the door.","relevance":0.5,"replaces":"o","sound":"chime.caf","subtitle":"Order 4711",
         "thread":"orders","title":"Parcel","richType":"img","payload":"logo.png"}
         """#
       let members = try JSONDecoder().decode(JSONValue.self, from: Data(wanted.utf8)).members

@@ -44,7 +44,7 @@ import Testing
       let body = """
         {"audience":{"users":1,"devices":{"apns":1},"unknown":[]},
         "renditions":[{"profile":"ios","status":"\(status)","reason":null,"contentType":null,
-        "bytes":null,"limit":9,"url":null}],"texts":[]}
+        "bytes":null,"limit":9,"url":null}],"texts":[],"warnings":[]}
         """
       let site = try LocalSite { Self.answer($0, 200, body) }
       let result = try await Self.run(

@@ -84,8 +84,8 @@ import Waiting
       (#"{"to":"username:device"}"#, 422, ["message"]),
       (#"{"message":" ","to":"username:device"}"#, 422, ["message"]),
       (#"{"message":"m","form":"legacy","to":"username:device"}"#, 422, ["form"]),
-      (#"{"message":"m","payload":"p","to":"username:device"}"#, 400, ["richType"]),
-      (#"{"message":"m","richType":"note","to":"username:device"}"#, 400, ["payload"]),
+      (#"{"message":"m","payload":"p","to":"username:device"}"#, 422, ["richType"]),
+      (#"{"message":"m","richType":"note","to":"username:device"}"#, 422, ["payload"]),
       (
         #"{"title":5,"actions":[{"id":"a"},7],"link":true,"to":"username:device"}"#, 400,
         ["title", "link", "actions/0/label", "actions/1"]
@@ -109,6 +109,20 @@ import Waiting
       #expect(answer.status == status, "\(answer.detail ?? answer.text)")
       #expect(
         answer.errors.map(\.pointer) == members.map { "#/" + $0 }, "\(answer.detail ?? "")")
+    }
+  }
+
+  @Test func `only an admin may sound on a device that is muted`() async throws {
+    try await TestServer.test { server in
+      let body = #"{"message":"m","sound":{"critical":1},"to":"username:device"}"#
+      for (user, status) in [("publisher", 403), ("admin", 201)] {
+        let found = try await server.status("POST", Self.post, as: user, body: body)
+        #expect(found == status)
+      }
+      let change = #"{"sound":{"critical":0.5}}"#
+      let changed = try await server.status(
+        "PATCH", Self.post + "/0", as: "admin", body: change)
+      #expect(changed == 200)
     }
   }
 

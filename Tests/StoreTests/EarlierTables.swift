@@ -15,12 +15,12 @@ enum EarlierTables {
     INSERT INTO recipient(user_id, notification, read) VALUES (2, 0, 5), (3, 0, NULL);
     INSERT INTO device_receipt(notification, user_id, registration, read) VALUES (0, 2, 'r1', 5);
     INSERT INTO session(hash, user_id, created, used, user_agent) VALUES ('s', 2, 0, 0, '');
-    INSERT INTO push(id, notification, lane, kind, text, fallback) VALUES
-      (1, 0, 'apns', 'background', '{"aps":{"content-available":1},"richId":"0","richMessage":"m","richType":"img"}',
+    INSERT INTO push(notification, lane, kind, text, fallback) VALUES
+      (0, 'apns', 'background', '{"aps":{"content-available":1},"richId":"0","richMessage":"m","richType":"img"}',
         '{"aps":{"alert":{"body":"m"},"mutable-content":1,"badge":999999},"richId":"0","richType":"img","att":{"url":"https://a/media/0/ios?expires=9&key=1&signature=s&to=9223372036854775807.00000000-0000-0000-0000-000000000000","type":"image/png","size":7}}'),
-      (2, 0, 'fcm', 'alert', '{"richId":"0","richMessage":"m","richType":"img"}', NULL),
-      (3, NULL, 'apns', 'alert', '{"aps":{"alert":"From press: \\"hi\\""}}', NULL),
-      (4, NULL, 'fcm', 'alert', '{"richMessage":"From press: hi"}', NULL);
+      (0, 'fcm', 'alert', '{"richId":"0","richMessage":"m","richType":"img"}', NULL),
+      (NULL, 'apns', 'alert', '{"aps":{"alert":"From press: \\"hi\\""}}', NULL),
+      (NULL, 'fcm', 'alert', '{"richMessage":"From press: hi"}', NULL);
     INSERT INTO job(push, lane, token, user_id, registration, state, due, updated)
       VALUES (1, 'apns', 't', 2, 'r1', 'queued', 0, 0);
     INSERT INTO push_event(sequence, user_id, notification, data, created) VALUES

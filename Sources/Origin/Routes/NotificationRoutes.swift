@@ -119,6 +119,7 @@ struct NotificationRoutes: Sendable {
     try draft.setIdempotencyKey(context.request.fields["Idempotency-Key"])
     let caller = context.caller
     try Self.check(caller, notifiesItself: draft.to == [caller.ownTag])
+    try draft.requireAllowed(for: caller.role)
     return draft
   }
 
@@ -127,6 +128,7 @@ struct NotificationRoutes: Sendable {
     let old = try await sent(context)
     let draft = try Draft(
       old, changedBy: context.body, allowing: publisher.linkSchemes, now: Date())
+    try draft.requireAllowed(for: context.caller.role)
     let amended = try await publisher.amend(
       old, as: draft, isFromDevice: !context.caller.mayPublish, using: context.caller.usableAssets,
       confirm: confirm(context))
