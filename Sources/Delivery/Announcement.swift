@@ -107,7 +107,7 @@ package struct Announcement: Sendable {
     _ draft: Draft, with media: PushedMedia?, to addressees: Addressees,
     in new: inout NotificationInsert
   ) {
-    if lanes.isEmbedded { new.event = media?.description(for: EmbeddedGateway.self) ?? "{}" }
+    if lanes.isEmbedded { new.event = PushedMedia.event(of: new, media) }
     new.pushes = pushes(draft.form.kind, to: addressees)
     let collapseID = draft.message.replaces.map { subject in
       let about = Digest(of: "\(new.sender?.rawValue ?? 0) \(subject)")

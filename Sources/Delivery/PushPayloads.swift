@@ -17,8 +17,8 @@ package final class PushPayloads: Sendable {
   private enum Source: Hashable {
     /// A push of the outbox, by its number.
     case push(Int)
-    /// An event of the embedded gateway.
-    case event(notification: Int, media: String)
+    /// An event of the embedded gateway, with its text, which names the version of the message.
+    case event(notification: Int, text: String)
   }
 
   /// For so many seconds a payload is remembered: the link in it may be signed with a key that is removed.
@@ -28,44 +28,31 @@ package final class PushPayloads: Sendable {
 
   private let store: Store
   private let links: MediaLinks
-  private let state = Mutex(State())
-
-  private struct State {
-    var known: [Source: (payload: Prepared, made: Date)] = [:]
-    /// Counts the changes of notifications: what was read before one is not remembered.
-    var changes = 0
-  }
+  private let known = Mutex<[Source: (payload: Prepared, made: Date)]>([:])
 
   package init(store: Store, links: MediaLinks) {
     (self.store, self.links) = (store, links)
-    store.observers.onChange.add { [weak self] id in
-      self?.forget { if case .event(id, _) = $0 { true } else { false } }
-    }
-    store.observers.onEverything.add { [weak self] in self?.forget { _ in true } }
   }
 
   /// The payload of a push over a lane; nil if there is no such push any more.
   package func payload(of push: Int, over lane: PushLane, at now: Date) async throws -> Prepared? {
-    let (known, changes) = known(.push(push), at: now)
-    if let known { return known }
+    if let known = known(.push(push), at: now) { return known }
     guard let stored = try await store.outbox.push(push) else { return nil }
     let message = message(stored, for: lane.traits.profile, at: now)
     return remember(
-      Prepared(message: message, template: lane.payload(message)), .push(push), now, changes)
+      Prepared(message: message, template: lane.payload(message)), .push(push), now)
   }
 
   /// The payload of an event of the embedded gateway; nil if its notification has gone.
-  func payload(ofEvent media: String, of notification: Int, at now: Date) async throws -> Prepared?
+  func payload(ofEvent event: String, of notification: Int, at now: Date) async throws -> Prepared?
   {
-    let source = Source.event(notification: notification, media: media)
-    let (known, changes) = known(source, at: now)
-    if let known { return known }
+    let source = Source.event(notification: notification, text: event)
+    if let known = known(source, at: now) { return known }
     guard let stored = try await store.notifications.notification(notification) else { return nil }
-    let push = StoredPush(message: stored.version, media: media, notification: stored)
+    let push = StoredPush(message: stored.version, media: event, notification: stored)
     let message = message(push, for: EmbeddedGateway.traits.profile, at: now)
     return remember(
-      Prepared(message: message, template: EmbeddedGateway.payload(of: message)), source, now,
-      changes)
+      Prepared(message: message, template: EmbeddedGateway.payload(of: message)), source, now)
   }
 
   private func message(_ push: StoredPush, for profile: String, at now: Date) -> PushMessage {
@@ -81,30 +68,20 @@ package final class PushPayloads: Sendable {
     return message
   }
 
-  private func known(_ source: Source, at now: Date) -> (payload: Prepared?, changes: Int) {
-    state.withLock { state in
-      let found = state.known[source]
+  private func known(_ source: Source, at now: Date) -> Prepared? {
+    known.withLock { known in
+      let found = known[source]
       let isFresh = found.map { abs(now.timeIntervalSince($0.made)) < Self.life } ?? false
-      return (isFresh ? found?.payload : nil, state.changes)
+      return isFresh ? found?.payload : nil
     }
   }
 
-  private func remember(
-    _ payload: Prepared, _ source: Source, _ now: Date, _ changes: Int
-  ) -> Prepared {
-    state.withLock { state in
-      guard state.changes == changes else { return }
-      if state.known.count >= Self.most { state.known = [:] }
-      state.known[source] = (payload, now)
+  private func remember(_ payload: Prepared, _ source: Source, _ now: Date) -> Prepared {
+    known.withLock { known in
+      if known.count >= Self.most { known = [:] }
+      known[source] = (payload, now)
     }
     return payload
-  }
-
-  private func forget(_ isForgotten: (Source) -> Bool) {
-    state.withLock { state in
-      state.changes += 1
-      state.known = state.known.filter { !isForgotten($0.key) }
-    }
   }
 }
 
@@ -123,13 +100,33 @@ struct PushedMedia: Sendable {
     /// The media type.
     let type: String
 
-    /// Reads what was stored; nil for `{}`.
+    /// Reads what was stored; nil if that describes no media.
     init?(_ text: String) {
       guard let stored: Self = try? JSONCoding.decode(from: text.utf8) else { return nil }
       self = stored
     }
 
     fileprivate init(_ media: StoredMedia) { (size, type) = (media.size, media.mediaType) }
+  }
+
+  /// The text of an event of the embedded gateway: a version of the notification, and what its media is.
+  ///
+  /// The version keeps a node from sending a message that it remembers after another has changed it.
+  static func event(of new: NotificationInsert, _ media: PushedMedia?) -> String {
+    struct Event: Encodable {
+      let version: String
+      let size: Int?
+      let type: String?
+    }
+    let parts = [
+      new.message, new.members ?? "", new.form, new.richType, new.payload,
+      new.blob?.digest.hex ?? "",
+    ]
+    let rendition = media?.renditions[EmbeddedGateway.traits.profile]
+    return JSONCoding.text(
+      Event(
+        version: String(Digest(of: parts.joined(separator: "\0")).hex.prefix(16)),
+        size: rendition?.size, type: rendition?.mediaType))
   }
 
   /// The JSON text of the rendition's description for a service; nil if there is none.

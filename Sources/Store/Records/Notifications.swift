@@ -36,7 +36,7 @@ package struct NotificationInsert: Sendable {
   package var idempotencyKey: IdempotencyKey?
   /// The file of the drop folder that it is made of, or nil.
   package var file: PublishedFile?
-  /// What a device needs to know of the media that a push event has a link to, as JSON text, which the store only
+  /// The version of the message and the media that a push event has a link to, as JSON text, which the store only
   /// keeps; nil if the embedded gateway announces nothing.
   package var event: String?
   /// The pushes that go to devices through the outbox.
