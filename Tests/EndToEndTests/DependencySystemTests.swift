@@ -114,7 +114,8 @@ import Testing
     for module in ["RichPushAPI", "RichPushClient", "PluginKit"] {
       let folder = Package.root.appending(path: "Sources/\(module)")
       let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-      for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
+      for case let file as URL in files ?? .init()
+      where file.pathExtension == "swift" && !file.path.contains("+Darwin") {
         var comment: [Substring] = []
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
           let text = line.drop { $0 == " " }

@@ -180,8 +180,8 @@ def check_media_is_fetched_and_nothing_is_where_there_is_none(browser):
     browser.deliver(push)
     until(lambda: browser.receipt(media) == "fetched")
     assert browser.receipt(text) != "fetched"
-    assert not [url for url in fetches if f"/{text}" in url], fetches
-    assert [url for url in fetches if f"/{media}" in url], "the requests of the worker are not seen"
+    assert not [url for url in fetches if f"/notifications/{text}?" in url], fetches
+    assert [url for url in fetches if f"/notifications/{media}?" in url], "the requests of the worker are not seen"
 
 
 def check_a_click_opens_the_link_a_button_its_own_and_else_the_page(browser):
