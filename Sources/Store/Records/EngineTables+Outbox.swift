@@ -13,21 +13,21 @@ extension EngineTables {
 
   func push(_ push: Int) async throws -> StoredPush? {
     try await database.read { connection in
+      // Before the push: a change between the two statements gives the push the message that is read here.
+      let notification = try connection.first(
+        """
+        SELECT \(StoredNotification.columns) FROM notification
+        WHERE id = (SELECT notification FROM push WHERE id = $1)
+        """, push, read: StoredNotification.init)
       let found = try connection.first(
-        "SELECT notification, message, members, form, media FROM push WHERE id = $1", push
+        "SELECT message, members, form, media FROM push WHERE id = $1", push
       ) { row in
         (
-          notification: try row.next(Int?.self), text: try row.next(String?.self),
-          members: try row.next(String?.self), form: try row.next(String?.self),
-          media: try row.next(String?.self)
+          text: try row.next(String?.self), members: try row.next(String?.self),
+          form: try row.next(String?.self), media: try row.next(String?.self)
         )
       }
       guard let found else { return nil }
-      let notification = try found.notification.flatMap { id in
-        try connection.first(
-          "SELECT \(StoredNotification.columns) FROM notification WHERE id = $1", id,
-          read: StoredNotification.init)
-      }
       let own = found.text.map { StoredMessage($0, members: found.members, form: found.form ?? "") }
       guard let message = own ?? notification?.version else { return nil }
       return StoredPush(message: message, media: found.media, notification: notification)
