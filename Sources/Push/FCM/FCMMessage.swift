@@ -33,7 +33,7 @@ extension PushMessage {
 
   /// The members of `android`; the first is `priority`, before which ``FCMRequest`` adds others.
   fileprivate func android(shownBy kind: FCMMessageKind) -> String {
-    let isHigh = importance.map { $0 != .min && $0 != .low } ?? true
+    let isHigh = message.importance.map { $0 != .min && $0 != .low } ?? true
     return JSONText.object([
       "priority": JSONText.quoted(isHigh ? "HIGH" : "NORMAL"),
       "notification": kind == .data ? nil : androidNotification,

@@ -3,7 +3,7 @@ package import RichPushAPI
 /// A member of a message.
 package typealias MessageMember = NotificationMessage.CodingKeys
 
-/// What a push service makes of the members of a message; those that are in no set are dropped.
+/// What a push service makes of the members of a message; a member that is in no set is dropped.
 package struct MessageMembers: Sendable, Equatable {
   /// What the platform shows or follows by itself.
   package var shown: Set<MessageMember>
@@ -43,14 +43,7 @@ package struct MessageMembers: Sendable, Equatable {
 extension NotificationMessage {
   /// The members that it has, in the order of the documentation.
   package var present: [MessageMember] {
-    let isPresent: [MessageMember: Bool] = [
-      .text: !text.isEmpty, .title: title != nil, .subtitle: subtitle != nil, .alt: alt != nil,
-      .link: link != nil, .actions: actions != nil, .category: category != nil,
-      .sound: sound != nil, .importance: importance != nil, .relevance: relevance != nil,
-      .thread: thread != nil, .replaces: replaces != nil, .lockScreen: lockScreen != nil,
-      .icon: icon != nil, .colour: colour != nil, .channel: channel != nil, .data: data != nil,
-      .label: label != nil,
-    ]
-    return MessageMember.allCases.filter { isPresent[$0] ?? false }
+    let names = JSONValue(JSONCoding.encode(self))?.members ?? [:]
+    return MessageMember.allCases.filter { names[$0.stringValue] != nil }
   }
 }

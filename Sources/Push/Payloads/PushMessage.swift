@@ -28,9 +28,6 @@ package struct PushMessage: Sendable, Equatable {
   /// The kind of its pushes.
   package var kind: PushPayload.Kind { id == nil ? .alert : form.kind }
 
-  /// The importance that decides how urgent the push is; nil if the publisher has said nothing.
-  var importance: NotificationMessage.Importance? { message.importance }
-
   /// Whether a locked screen may show what it says.
   var isPrivate: Bool { message.lockScreen.map { $0 != .public } ?? false }
 

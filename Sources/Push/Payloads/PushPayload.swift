@@ -64,17 +64,18 @@ package struct PayloadTemplate: Sendable, Hashable {
   ) {
     var (fitted, isCut) = (message, false)
     func size() -> Int { Self.size(template(fitted)) }
-    for part in [\NotificationMessage.text.optional, \.subtitle] {
-      guard size() > limit, let text = fitted.message[keyPath: part] else { continue }
+    var text = template(fitted)
+    for part in [\NotificationMessage.text.optional, \.subtitle] where Self.size(text) > limit {
+      guard let whole = fitted.message[keyPath: part] else { continue }
       fitted.message[keyPath: part] = ""
       let empty = size()
       fitted.message[keyPath: part] = "x"
       // A template may contain it more than once.
       let space = max(0, limit - empty) / max(1, size() - empty)
-      fitted.message[keyPath: part] = Self.shorten(text, to: space)
+      fitted.message[keyPath: part] = Self.shorten(whole, to: space)
+      text = template(fitted)
       isCut = true
     }
-    let text = template(fitted)
     (self.kind, self.isCut, largestSize) = (kind, isCut, Self.size(text))
     var (texts, gaps) = ([""], [PayloadGap]())
     for scalar in text.unicodeScalars {

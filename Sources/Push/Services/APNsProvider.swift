@@ -295,7 +295,7 @@ struct APNsResult {
 extension OutgoingPush {
   /// The value of `apns-priority`: APNs rejects 10 for a background push.
   var applePriority: String {
-    switch message?.importance {
+    switch message?.message.importance {
     case .min, .low: "5"
     default: text.kind == .background ? "5" : "10"
     }
