@@ -98,7 +98,7 @@ package struct Announcement: Sendable {
       let reason =
         "The push to \(service.name) would have \(size) bytes, of which \(service.traits.largestPayload) are possible, "
         + "even without the message and the subtitle. Shorten the title, links, buttons or data."
-      throw ServiceError([.init("message", .rejected, reason)]) ?? ServiceError(.rejected, reason)
+      throw ServiceError(.init("message", .rejected, reason))
     }
   }
 

@@ -51,7 +51,7 @@ package struct Draft: Sendable {
     } catch {
       fault = ServiceError.Fault("to", .rejected, "The recipients are not valid: \(error)")
     }
-    throw ServiceError([fault]) ?? ServiceError(fault.code, fault.reason)
+    throw ServiceError(fault)
   }
 
   /// Reads the JSON form of `POST /api/notifications`.
@@ -92,7 +92,7 @@ package struct Draft: Sendable {
       throw ServiceError(.rejected, "Idempotency-Key and idempotencyKey differ.")
     }
     new.idempotencyKey = key
-    if let error = ServiceError([Self.fault(inKey: key)].compactMap { $0 }) { throw error }
+    if let fault = Self.fault(inKey: key) { throw ServiceError(fault) }
   }
 
   private static func fault(inKey key: String) -> ServiceError.Fault? {
@@ -104,8 +104,10 @@ package struct Draft: Sendable {
   /// - Throws: `forbidden` if only an admin may send it.
   package func requireAllowed(for role: Role) throws(ServiceError) {
     guard case .critical = new.message.sound, role != .admin else { return }
-    let reason = "Only an admin may send a sound that is heard although the device is muted."
-    throw ServiceError([.init("sound", .forbidden, reason)]) ?? ServiceError(.forbidden, reason)
+    throw ServiceError(
+      .init(
+        "sound", .forbidden,
+        "Only an admin may send a sound that is heard although the device is muted."))
   }
 
   /// All that is wrong with a notification, but for its recipients.
@@ -177,7 +179,7 @@ package struct Draft: Sendable {
   }
 
   private func noRecipients(_ reason: String) -> ServiceError {
-    ServiceError([.init("to", .noRecipients, reason)]) ?? ServiceError(.noRecipients, reason)
+    ServiceError(.init("to", .noRecipients, reason))
   }
 
   /// The form of the push that announces it.
@@ -217,7 +219,7 @@ extension NewNotification {
   init(_ stored: StoredNotification) {
     self.init(
       stored.said, to: .anyTag(stored.to), expires: stored.expires)
-    if stored.hasMedia { (richType, payload) = (stored.richType, stored.payload) }
+    (richType, payload) = (stored.media?.richType, stored.media?.payload)
     notBefore = stored.notBefore
     let (form, badge) = stored.version.pushForm
     (self.form, self.badge) = (form, badge ? true : nil)
@@ -244,10 +246,8 @@ extension RichNotification {
   package init(_ stored: StoredNotification, isRead: Bool) {
     self.init(
       id: stored.id, message: stored.said,
-      richType: stored.hasMedia ? stored.richType : nil,
-      payload: stored.hasMedia ? stored.payload : nil, to: stored.to, isRead: isRead,
-      created: stored.created,
-      notBefore: stored.held ?? stored.notBefore,
+      richType: stored.media?.richType, payload: stored.media?.payload, to: stored.to,
+      isRead: isRead, created: stored.created, notBefore: stored.held ?? stored.notBefore,
       expires: stored.expires, media: "/api/notifications/\(stored.id)",
       details: stored.details.flatMap { JSONValue($0.utf8) } ?? .object([:]))
     held = stored.held.map { _ in true }

@@ -120,11 +120,14 @@ extension NotificationMessage {
       (100, "an iPhone's list of notifications about 100"),
       (160, "its lock screen about 160"),
     ].filter { text.count > $0.0 }.map(\.1)
-    let long =
-      (title ?? "").count > 40
-      ? ["title has \(title?.count ?? 0) characters; an iPhone shows about 40."] : []
-    guard !places.isEmpty else { return long }
-    return long + ["message has \(text.count) characters: \(places.joined(separator: ", "))."]
+    var warnings: [String] = []
+    if let title, title.count > 40 {
+      warnings.append("title has \(title.count) characters; an iPhone shows about 40.")
+    }
+    if !places.isEmpty {
+      warnings.append("message has \(text.count) characters: \(places.joined(separator: ", ")).")
+    }
+    return warnings
   }
 }
 

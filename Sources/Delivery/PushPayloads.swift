@@ -59,8 +59,8 @@ package final class PushPayloads: Sendable {
     guard let notification = push.notification else { return PushMessage(text: push.message.text) }
     let (form, countsUnread) = push.message.pushForm
     var message = PushMessage(
-      notification.id, push.message.said,
-      richType: notification.hasMedia ? notification.richType : nil, form: form ?? .silent)
+      notification.id, push.message.said, richType: notification.media?.richType,
+      form: form ?? .silent)
     message.countsUnread = countsUnread
     message.media = push.media.flatMap(PushedMedia.Description.init).flatMap { media in
       links.link(to: notification, media, for: profile, in: store, at: now)

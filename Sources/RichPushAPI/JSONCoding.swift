@@ -189,8 +189,10 @@ extension ServiceError {
     let subject =
       isItem ? "\(Self.name(of: path.dropLast())) holds something that" : Self.name(of: path)
     let reason = "\(subject.isEmpty ? "The body" : subject) \(problem)."
-    let fault = Fault(Self.name(of: path), .invalidRequest, reason)
-    self = ServiceError(path.isEmpty ? [] : [fault]) ?? ServiceError(.invalidRequest, reason)
+    self =
+      path.isEmpty
+      ? ServiceError(.invalidRequest, reason)
+      : ServiceError(Fault(Self.name(of: path), .invalidRequest, reason))
   }
 
   /// The name of a member, such as `actions[1].label`.

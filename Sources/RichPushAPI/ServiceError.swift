@@ -89,6 +89,11 @@ package struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible 
     self.faults = faults
   }
 
+  /// Creates the error for one fault of a request.
+  package init(_ fault: Fault) {
+    self.init(fault.code, fault.reason, retryAfter: nil, faults: [fault])
+  }
+
   /// Creates the error for all faults of a request, with the code of the first one; nil if there are none.
   package init?(_ faults: [Fault]) {
     guard let first = faults.first else { return nil }

@@ -59,7 +59,7 @@ struct MediaRoutes: Sendable {
     guard let notification = try await store.notifications.notification(context.notificationID()),
       caller.controls(notification)
     else { throw ServiceError.noSuchNotification }
-    guard notification.hasMedia else { return try text(of: notification, context) }
+    guard notification.media != nil else { return try text(of: notification, context) }
     let request = try rendition(notification, for: caller) { plugin throws(ServiceError) in
       try RenditionOptions(
         context.request.query.items, declaring: plugin.manifest.query,
@@ -111,7 +111,7 @@ struct MediaRoutes: Sendable {
     guard let notification = try await store.notifications.notification(id),
       !notification.isHeld(at: Date())
     else { throw ServiceError.noSuchNotification }
-    guard notification.hasMedia else { return try text(of: notification, context) }
+    guard notification.media != nil else { return try text(of: notification, context) }
     let rendition = try rendition(notification, for: context.caller) {
       plugin throws(ServiceError) in
       try RenditionOptions(

@@ -47,10 +47,11 @@ struct NotificationDetails: Sendable {
       }
       details.deliveries = try await store.messages(of: jobs, of: id)
     }
-    let profiles = notification.hasMedia ? Profile.all.map(\.name) : []
+    let hasMedia = notification.media != nil
+    let profiles = hasMedia ? Profile.all.map(\.name) : []
     details.renditions = Dictionary(
       uniqueKeysWithValues: profiles.map { ($0, "/api/notifications/\(id)?profile=\($0)") })
-    details.links = notification.hasMedia ? mediaLinks(to: notification, and: requested) : [:]
+    details.links = hasMedia ? mediaLinks(to: notification, and: requested) : [:]
     return .json(200, details)
   }
 

@@ -119,9 +119,8 @@ extension SentPage.Entry {
     let notification = sent.notification
     self.init(
       id: notification.id, message: notification.said,
-      richType: notification.hasMedia ? notification.richType : nil,
-      payload: notification.hasMedia ? notification.payload : nil, created: notification.created,
-      audience: notification.to,
+      richType: notification.media?.richType, payload: notification.media?.payload,
+      created: notification.created, audience: notification.to,
       state: sent.state(at: now), counts: sent.counts(at: now))
     (sender, expires) = (sent.sender, notification.expires)
     notBefore = notification.held ?? notification.notBefore

@@ -113,8 +113,10 @@ package struct StoredNotification: Sendable, Equatable {
   /// What its pushes say from now on.
   package var version: StoredMessage { StoredMessage(message, members: members, form: form) }
 
-  /// Whether it has media, and not text alone.
-  package var hasMedia: Bool { !richType.isEmpty }
+  /// Its media; nil if it is text alone.
+  package var media: (richType: String, payload: String)? {
+    richType.isEmpty ? nil : (richType, payload)
+  }
 
   /// Whether its recipients may not know of it yet.
   package func isHeld(at time: Date) -> Bool { notBefore.map { $0 > time } ?? false }
