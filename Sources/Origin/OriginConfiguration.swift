@@ -253,8 +253,8 @@ extension OriginConfiguration {
     }
     guard !unsafeSchemes.contains(scheme) else {
       throw OperatorError(
-        "--link-scheme must not be \(scheme): such a link can run scripts or read files of whoever "
-          + "opens it")
+        "--link-scheme must not be \(scheme): such a link can run scripts or read files of the "
+          + "person who opens it")
     }
   }
 

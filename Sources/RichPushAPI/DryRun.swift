@@ -62,9 +62,9 @@ public struct DryRun: Sendable, Equatable, Codable {
     public let cut: Bool
     /// The members of the message that the platform shows or follows by itself.
     public let shown: [String]
-    /// Those that only the app's own code can use.
+    /// The members that only the app's own code can use.
     public let carried: [String]
-    /// Those that do not reach the device.
+    /// The members that do not reach the device.
     public let dropped: [String]
     /// The payload; the notification's ID is the one that is expected.
     public let payload: JSONValue
@@ -85,11 +85,11 @@ public struct DryRun: Sendable, Equatable, Codable {
 public struct PlatformMembers: Sendable, Equatable, Codable {
   /// `apns`, `webpush` or `fcm`.
   public let platform: String
-  /// Those that it shows or follows by itself.
+  /// The members that it shows or follows by itself.
   public let shown: [String]
-  /// Those that only the app's own code can use.
+  /// The members that only the app's own code can use.
   public let carried: [String]
-  /// Those that do not reach the device.
+  /// The members that do not reach the device.
   public let dropped: [String]
 
   /// Describes a platform.

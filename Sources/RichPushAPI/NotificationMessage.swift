@@ -70,7 +70,7 @@ public struct NotificationMessage: Sendable, Equatable {
 
 /// A button of a notification: it opens a link, asks for a text, closes the notification, or only tells the publisher.
 public struct MessageAction: Sendable, Equatable {
-  /// Names it in what the publisher is told: lower-case letters, digits and hyphens.
+  /// Names it in the publisher's events: lower-case letters, digits and hyphens.
   public var id: String
   /// What is on the button.
   public var label: String

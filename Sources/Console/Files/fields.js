@@ -26,7 +26,7 @@ export function focusOn({ control }) {
   control.focus();
 }
 
-/** All that the server says is wrong, by the names of fields; what none is entered in is told at `other`. */
+/** All that the server says is wrong, by the names of fields; a fault of no field is shown at `other`. */
 export function faultsOf(problem, fields, other) {
   const faults = {};
   const errors = problem.errors?.length ? problem.errors : [{ member: "", detail: problem.message }];

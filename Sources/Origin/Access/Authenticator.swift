@@ -189,8 +189,8 @@ final class Authenticator: Sendable {
     } catch { return .failed(ServiceError(any: error)) }
   }
 
-  /// Verifies credentials, and remembers whose they are; as changed if that user is changed meanwhile, since what was
-  /// read may be from before.
+  /// Verifies credentials, and remembers whose they are, marked as changed if that user changes meanwhile: what was
+  /// read may be from before the change.
   func remembering(
     _ key: LoginCache.Key, _ verify: () async throws -> Verification
   ) async rethrows -> Verification {
