@@ -29,14 +29,14 @@ PLACES = [(0.06, 0.06), (0.94, 0.06), (0.06, 0.94), (0.94, 0.94), (0.5, 0.5)]
 SHOW = """async ([url, places]) => {
   const film = document.createElement("video");
   film.muted = true;
-  film.src = url;
+  // Of data that is loaded there may be no picture yet: a canvas would be black.
   const failure = await new Promise((done) => {
-    film.onloadeddata = () => done(null);
+    film.requestVideoFrameCallback(() => done(null));
     film.onerror = () => done(film.error.message);
-    setTimeout(() => done("nothing within a minute"), 60000);
+    setTimeout(() => done("no picture within a minute"), 60000);
+    film.src = url;
   });
   if (failure) return { failure };
-  for (let n = 0; n < 3; n++) await new Promise(requestAnimationFrame);
   const [width, height] = [film.videoWidth, film.videoHeight];
   const canvas = new OffscreenCanvas(width, height).getContext("2d");
   canvas.drawImage(film, 0, 0);
